@@ -137,8 +137,26 @@ const fileOf = (lines: readonly Buffer[], end = "\n"): Buffer =>
 
 const nul = (dice: Dice) => Buffer.alloc(dice.between(1, 5000));
 
-/** Some bytes of an entry's line, without the brace that ends it. */
-const torn = (dice: Dice, line: Buffer) => line.subarray(0, dice.between(1, line.lastIndexOf("}")));
+/** Some bytes of an entry's line, without the brace that ends it, that nobody can read alone. */
+function torn(dice: Dice, line: Buffer): Buffer {
+  for (;;) {
+    const half = line.subarray(0, dice.between(1, line.lastIndexOf("}")));
+    if (!lacksBrace(half)) return half;
+  }
+}
+
+/** True: an entry to which nothing has to be added but the brace that ends it. */
+function lacksBrace(half: Buffer): boolean {
+  const text = half.toString("utf8").trimEnd().replace(/,$/, "");
+  // A number may have been torn.
+  if (/[\d.eE+-]$/.test(text)) return false;
+  try {
+    const { message, data } = JSON.parse(`${text}}`);
+    return message !== undefined || data !== undefined;
+  } catch {
+    return false;
+  }
+}
 
 const withFields = (line: Buffer, change: (text: string) => string): Buffer =>
   Buffer.from(change(line.toString("utf8")));
@@ -176,6 +194,19 @@ const inTexts =
       entries.map((entry) => withFields(entry, (line) => line.replace(/(?<!\\)\\n/g, () => text)));
     return { file: fileOf([header, ...written(damage)]), kept: written(read) };
   };
+
+/** An entry ends with `end` where its last brace was; null: the next one follows on its line. */
+const withoutBrace = (end: string | null): Kind =>
+  around((entry, _dice, next) => {
+    const half = entry.subarray(0, entry.lastIndexOf("}"));
+    const parts = lacksBrace(half) ? [half, Buffer.from(end ?? "")] : [entry];
+    return {
+      file:
+        end === null
+          ? fileOf([Buffer.concat([...parts, next])])
+          : fileOf([Buffer.concat(parts), next]),
+    };
+  });
 
 const NOISE = ["xx", "{", "[1", "}}]", "error: disk", '{"a":', "\u0001\u0002", "<html>", '"', "\\"];
 const noise = (dice: Dice) => Buffer.from(dice.one(NOISE));
@@ -216,6 +247,10 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     const parts = [0, ...cuts].map((from, index) => entry.subarray(from, cuts[index]));
     return { file: fileOf([...parts, next]) };
   }),
+  "an entry without its last brace": withoutBrace(""),
+  "an entry with a comma for its last brace": withoutBrace(","),
+  "an entry with NULs for its last brace": withoutBrace("\0\0"),
+  "an entry without its last brace and the next one on its line": withoutBrace(null),
   "a run of NUL before an entry": around((entry, dice, next) => ({
     file: fileOf([Buffer.concat([nul(dice), entry]), next]),
   })),

@@ -44,7 +44,7 @@ interface Begun {
  * How many lines may stand between two parts of an entry: whole ones, that another process wrote in
  * the meantime.
  */
-const REACH = 8;
+export const REACH = 8;
 
 /** How many entries may have begun and not ended: more are noise, or many processes. */
 const MAX_BEGUN = 8;

@@ -34,7 +34,7 @@ export async function lookWhileReading(sessionFile: string): Promise<DamageLook 
       if (isOdd) return;
       const entry = entryIn(value);
       if (entry === undefined) isOdd = true;
-      else planner.add({ bytes: line, ended: true }, entry);
+      else planner.add({ line: { bytes: line, ended: true }, entry });
     },
     async orderly() {
       if (isOdd) return undefined;

@@ -1,16 +1,10 @@
 // Decides what a repair of a session file writes, from its lines alone.
 import { createSlices, type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
 import { isBlank, roleOf, type StoredBlock } from "../stored.ts";
-import {
-  type Entry,
-  isHeader,
-  isSurelyEntry,
-  messageOf,
-  parseAheadSteps,
-  parseEntry,
-} from "./entry.ts";
+import { type Entry, isHeader, isSurelyEntry, messageOf, parseAheadSteps } from "./entry.ts";
 import { isBrokenHeader, isHeaderLike, planHeader, withIdOfFile } from "./header.ts";
 import { Joins, type Rest, type Salvage } from "./joins.ts";
+import { LastBraces, type ReadLine } from "./last-brace.ts";
 import type { Line } from "./lines.ts";
 import { Links, type NewLinks, numberAheadSteps } from "./links.ts";
 import { type MendCounts, planMend } from "./mend-entry.ts";
@@ -83,6 +77,7 @@ export async function planRepair(
   options: PlanOptions,
 ): Promise<RepairPlan> {
   const planner = new Planner(options);
+  const braces = new LastBraces({ readsTornEnd: options.keepsTornEnd !== true });
   for await (const lines of pieces)
     for (const line of lines) {
       if (line.bytes.length >= LONG_BYTES) {
@@ -90,8 +85,9 @@ export async function planRepair(
         await createSlices().next();
         await stepsInSlices(lookAheadSteps(line.bytes));
       }
-      planner.add(line);
+      for (const read of braces.add(line)) planner.add(read);
     }
+  for (const read of braces.end()) planner.add(read);
   return planner.end();
 }
 
@@ -145,10 +141,14 @@ export class Planner {
     this.#links = links;
   }
 
-  /** `entry`: the one on the line, for whoever has parsed it. */
-  add({ bytes, ended }: Line, entry = parseEntry(bytes)): void {
+  add({ line: { bytes, ended }, entry, was }: ReadLine): void {
     const line = this.#line++;
     if (this.#group?.end === line) this.#endGroup();
+    if (was !== undefined) {
+      this.#rests.push({ bytes: was, line });
+      this.#salvage(bytes, ended);
+      return;
+    }
     if (entry !== undefined && (isSurelyEntry(entry) || !this.#joins.wants(bytes, line))) {
       if (this.#keep(entry, bytes)) return;
       this.#instead.set(line, []);

@@ -144,6 +144,13 @@ export class ObjectScan {
     return this.#expect === ESCAPED || this.#expect === HEX ? "escape" : "structure";
   }
 
+  /** What is missing of the object: its last brace, that in place of a comma, or more. */
+  get lacks(): "brace" | "brace for comma" | "more" {
+    if (this.#open.length !== 1) return "more";
+    if (this.#expect === COMMA_OR_END) return "brace";
+    return this.#expect === KEY ? "brace for comma" : "more";
+  }
+
   /** Lets a scan that stopped in a text go on in it. */
   goOnInText(): void {
     this.#expect = TEXT;
