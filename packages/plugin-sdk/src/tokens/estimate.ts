@@ -9,7 +9,10 @@ export interface TokenEstimate {
   readonly estimate: number;
   /** Hardly ever more than the true count. */
   readonly low: number;
-  /** Hardly ever less than the true count. */
+  /**
+   * Hardly ever less than the true count of what people write. Random letters of one alphabet
+   * below U+2000 can have more: 1.2 times as many for Latin-1, 3.8 for Greek, 5.4 for U+0300–037F.
+   */
   readonly high: number;
 }
 
