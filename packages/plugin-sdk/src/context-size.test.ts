@@ -293,6 +293,6 @@ describe("a session that is compacted as the plan says", () => {
       const { cost, costOfAll } = live({ promptBudget, fixedTokens: 0, growth, costFirst: false });
       return Math.round((100 * cost) / costOfAll) / 100;
     });
-    expect(shares).toEqual([0.31, 0.42, 0.57]);
+    expect(shares).toEqual([0.31, 0.44, 0.57]);
   });
 });

@@ -24,13 +24,13 @@ export interface WaterMarks {
 /** Budget, high and low mark, tokens; straight lines between. */
 const MARKS: readonly (readonly [budget: number, high: number, low: number])[] = [
   [0, 0, 0],
-  [32_000, 28_500, 10_500],
-  [64_000, 57_000, 20_000],
+  [32_000, 30_400, 10_500],
+  [64_000, 60_800, 20_000],
   [128_000, 107_000, 24_500],
 ];
 const [LARGEST, LARGEST_HIGH, LARGEST_LOW] = MARKS.at(-1)!;
 /** Room for what the next call adds. */
-const MOST_OF_BUDGET = 0.9;
+const MOST_OF_BUDGET = 0.95;
 /** Of the low mark, where cost goes before what is seen. */
 const COST_FIRST_LOW = 0.6;
 /**

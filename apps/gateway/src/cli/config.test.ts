@@ -77,11 +77,11 @@ describe("clew doctor", () => {
       );
     await config({});
     const { output } = await clew(home, ["doctor"]);
-    expect(output).toContain("(300,000) is more than offline/offline leaves room for; 162,000");
+    expect(output).toContain("(300,000) is more than offline/offline leaves room for; 171,000");
     expect(output).toContain('models["m"] changes nothing: "m" is not a model name');
     await config({ lowWaterTokens: 200_000 });
     expect((await clew(home, ["doctor"])).output).toContain(
-      "lowWaterTokens (200,000) is not below the high mark of offline/offline (162,000)",
+      "lowWaterTokens (200,000) is not below the high mark of offline/offline (171,000)",
     );
   });
 

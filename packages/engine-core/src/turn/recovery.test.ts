@@ -595,7 +595,7 @@ describe("compaction by threshold", () => {
   });
 
   it("begins at the high water mark, well before the window is full, and not for a short session", async () => {
-    const large: Reply = { ...full, usage: { ...full.usage!, input: 71_000, totalTokens: 71_001 } };
+    const large: Reply = { ...full, usage: { ...full.usage!, input: 73_000, totalTokens: 73_001 } };
     const small: Reply = { ...full, usage: { ...full.usage!, input: 900, totalTokens: 901 } };
     const after = async (calls: number) => {
       const port = builtIn(() => host);
@@ -604,7 +604,7 @@ describe("compaction by threshold", () => {
       for (let call = 0; call <= calls; call++) await host.say(`hi ${call}`);
       return port.calls.length;
     };
-    // 69,500 of a budget of 80,000.
+    // 72,350 of a budget of 80,000.
     expect(await after(30)).toBe(1);
     expect(await after(2)).toBe(0);
   });
@@ -659,7 +659,7 @@ describe("compaction by threshold", () => {
       usage: { input, output: 1, cacheRead: 0, cacheWrite: 0, totalTokens: input + 1 },
     });
     const steps = Array.from({ length: 60 }, (_, step) =>
-      counted(step < 50 ? 900 : 71_000, callTool("t", {}, `c${step}`)),
+      counted(step < 50 ? 900 : 73_000, callTool("t", {}, `c${step}`)),
     );
     const host = testHost({
       replies: [...steps, "done"],

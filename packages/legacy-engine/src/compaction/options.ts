@@ -11,7 +11,7 @@ const water = {
     .positive()
     .optional()
     .describe(
-      "Messages and summary above this many tokens are compacted; unset = by the budget, 28,500 of 32,000 up to 107,000 of 128,000; at most 0.9 of it.",
+      "Messages and summary above this many tokens are compacted; unset = by the budget, 30,400 of 32,000 up to 107,000 of 128,000; at most 0.95 of it.",
     ),
   lowWaterTokens: z
     .number()
@@ -19,7 +19,7 @@ const water = {
     .positive()
     .optional()
     .describe(
-      "Tokens a compaction goes down to, below highWaterTokens; unset = as that one is, 10,500 for 28,500 up to 24,500 for 107,000.",
+      "Tokens a compaction goes down to, below highWaterTokens; unset = as that one is, 10,500 for 30,400 up to 24,500 for 107,000.",
     ),
   costFirst: z
     .boolean()

@@ -55,7 +55,7 @@ describe("a conversation as text", () => {
   it("cuts a long argument before it escapes it, and tells how much is left out", () => {
     const long = "\ud83d".repeat(60_000);
     const text = serializeConversation([assistant([toolCall("say", { text: long })])]);
-    expect(text).toContain("[58000 characters cut]");
+    expect(text).toContain("[59000 characters cut]");
     expect(text.length).toBeLessThan(6 * 2000 + 200);
   });
 
@@ -79,28 +79,28 @@ describe("a conversation as text", () => {
 
   it("cuts long arguments as it cuts long results", () => {
     const call = toolCall("write", { path: "a", content: "x".repeat(50_000) });
-    expect(serializeConversation([assistant([call])]).length).toBeLessThan(2200);
+    expect(serializeConversation([assistant([call])]).length).toBeLessThan(1200);
   });
 });
 
 describe("long tool output", () => {
-  it("keeps 2,000 characters from its head", () => {
-    expect(cutToolText("a".repeat(2000))).toBe("a".repeat(2000));
+  it("keeps 1,000 characters from its head", () => {
+    expect(cutToolText("a".repeat(1000))).toBe("a".repeat(1000));
     const cut = cutToolText(`${"a".repeat(5000)} end`);
-    expect(cut.startsWith("a".repeat(2000))).toBe(true);
-    expect(cut).toContain("[3004 characters cut]");
+    expect(cut.startsWith("a".repeat(1000))).toBe(true);
+    expect(cut).toContain("[4004 characters cut]");
   });
 
   it("keeps the end too when the error stands only there", () => {
     const text = `${"a".repeat(5000)}\nFATAL: disk is full`;
     expect(cutToolText(text)).toContain("FATAL: disk is full");
     // The head that a tail would displace holds the error as well: the head stays.
-    const both = `${"a".repeat(1500)} error ${"a".repeat(3000)} error at the end`;
+    const both = `${"a".repeat(800)} error ${"a".repeat(3000)} error at the end`;
     expect(cutToolText(both)).not.toContain("at the end");
   });
 
   it("never ends in half a character", () => {
-    const text = `${"a".repeat(1999)}😀${"b".repeat(3000)}`;
+    const text = `${"a".repeat(999)}😀${"b".repeat(3000)}`;
     expect(cutToolText(text)).not.toMatch(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])/);
   });
 });

@@ -14,12 +14,12 @@ import {
 import { argumentsOf } from "./call-arguments.ts";
 
 /** Spec "compaction" §2.1, §2.4. */
-export const TOOL_TEXT_CHARS = 2000;
+export const TOOL_TEXT_CHARS = 1000;
 /** Of the arguments of one call, about. */
 const CALL_CHARS = 8000;
 const LONG_TEXT_CHARS = 50_000;
-const TAIL_CHARS = 600;
-const TAIL_SHARE = 0.3;
+/** Of a result, where its end tells of an error. */
+const TAIL_CHARS = 300;
 const TELLING = /error|exception|failed|fatal|traceback|panic|stack trace|errno|exit code/i;
 
 const IMAGE_OMITTED = "[image data omitted from summary input]";
@@ -92,16 +92,15 @@ function visibleText(message: AgentMessage): string {
 }
 
 /**
- * At most 2,000 characters: the head, and a tail when errors stand there and not in
+ * At most 1,000 characters: the head, and a tail when errors stand there and not in
  * what the tail displaces.
  */
 export function cutToolText(text: string): string {
   if (text.length <= TOOL_TEXT_CHARS) return text;
-  const tailLength = Math.min(TAIL_CHARS, Math.floor(TOOL_TEXT_CHARS * TAIL_SHARE));
   const wantsTail =
     TELLING.test(text.slice(-TOOL_TEXT_CHARS)) &&
-    !TELLING.test(text.slice(TOOL_TEXT_CHARS - tailLength, TOOL_TEXT_CHARS));
-  const tail = wantsTail ? tailOf(text, tailLength) : "";
+    !TELLING.test(text.slice(TOOL_TEXT_CHARS - TAIL_CHARS, TOOL_TEXT_CHARS));
+  const tail = wantsTail ? tailOf(text, TAIL_CHARS) : "";
   const head = headOf(text, TOOL_TEXT_CHARS - tail.length);
   return `${head}\n[${text.length - head.length - tail.length} characters cut]${tail === "" ? "" : `\n${tail}`}`;
 }
