@@ -112,9 +112,10 @@ export function outcomeOf(result: ToolResultMessage): Outcome {
     return { kind: "failed", why: oneLine(text, MAX_LINE) || "no output" };
   if (exitCode === 0) return { kind: "done" };
   const start = text.slice(0, MAX_READ).trimStart().split("\n", 1)[0]!;
+  const words = withoutPaths(start);
   return FAILURE.test(start) ||
-    DENIAL.test(withoutPaths(start)) ||
-    FOREIGN_DENIAL.test(withoutPaths(start)) ||
+    DENIAL.test(words) ||
+    FOREIGN_DENIAL.test(words) ||
     EXIT_CODE.test(text.slice(-MAX_READ))
     ? { kind: "unclear" }
     : { kind: "done" };

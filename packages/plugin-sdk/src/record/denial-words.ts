@@ -2,7 +2,7 @@
 
 /** Words of German, French, Spanish, Portuguese, Italian and Russian. */
 const WORDS = [
-  "nicht (?:gefunden|vorhanden|geändert|möglich|erlaubt|eindeutig)|fehlgeschlagen|verweigert|gescheitert|kein(?:e|en)? (?:Treffer|Änderung(?:en)?)",
+  "(?:konnten?|wurden?|ist|sind) nicht|nicht (?:gefunden|vorhanden|geändert|möglich|erlaubt|eindeutig)|fehler (?:beim?|in)|fehlgeschlagen|verweigert|gescheitert|kein(?:e|en)? (?:Treffer|Änderung(?:en)?)",
   "introuvable|non trouvée?s?|échec|échoué|refusée?|aucune? (?:modification|correspondance|occurrence)",
   "no (?:se )?(?:encontr\\p{L}+|pudo|hay|existe)|falló|fallido|denegad[oa]|sin cambios",
   "não (?:foi )?(?:encontrad[oa]|possível|existe)|falhou|negad[oa]|sem alterações",

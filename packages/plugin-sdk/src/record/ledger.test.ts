@@ -356,6 +356,24 @@ describe("what a ledger says of calls", () => {
     expect(after("edit", { path: "src/a.ts" }, answer).get("src/a.ts")?.state).toBe("edited");
   });
 
+  it.each([
+    "Die Datei src/a.ts wurde nicht gefunden.",
+    "Der Text konnte nicht ersetzt werden",
+    "Keine Änderung an src/a.ts",
+    "Zugriff verweigert",
+    "Fehler beim Schreiben",
+  ])("nothing is edited where the German answer is %j", (answer) => {
+    expect(after("edit", { path: "src/a.ts" }, answer).get("src/a.ts")?.state).toBeUndefined();
+  });
+
+  it.each([
+    "Die Datei src/a.ts wurde geändert.",
+    "src/fehler.ts wurde gespeichert",
+    "2 Treffer ersetzt, nichts übersprungen",
+  ])("a file is edited where the German answer is %j", (answer) => {
+    expect(after("edit", { path: "src/a.ts" }, answer).get("src/a.ts")?.state).toBe("edited");
+  });
+
   it("a file that is read after it was edited stays edited", () => {
     const edit = toolCall("edit", { path: "src/a.ts" }, "c1");
     const read = toolCall("read", { path: "src/a.ts" }, "c2");
