@@ -11,7 +11,7 @@ export interface TokenEstimate {
   readonly low: number;
   /**
    * Hardly ever less than the true count of what people write. Random letters of one alphabet
-   * below U+2000 can have more: 1.2 times as many for Latin-1, 3.8 for Greek, 5.4 for U+0300–037F.
+   * below U+2000 can have more: 1.2 times as many for ASCII, 3.8 for Greek, 5.4 for U+0300–037F.
    */
   readonly high: number;
 }
