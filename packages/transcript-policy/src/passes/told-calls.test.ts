@@ -50,6 +50,17 @@ describe("calls that were refused", () => {
     expect(tellCallsAsText({ messages: told, until: 5 }).messages).toBe(told);
   });
 
+  it("leave the results of later calls of the same id alone", () => {
+    const messages = [
+      ...[at(1, user("q")), at(2, asking([call("call_1")])), at(3, result("call_1"))],
+      ...[at(8, asking([call("call_1")])), at(9, result("call_1"))],
+    ];
+    const told = tellCallsAsText({ messages, until: 5 }).messages;
+    expect(told.map(({ role }) => role)).toEqual([
+      ...["user", "assistant", "custom", "assistant", "toolResult"],
+    ]);
+  });
+
   it("take their results along, whenever those came", () => {
     const messages = [at(2, asking([call("a")])), at(8, result("a"))];
     expect(tellCallsAsText({ messages, until: 5 }).messages).toMatchObject([

@@ -34,9 +34,15 @@ export const tellCallsAsText = definePass<ToldCallsOptions>(
         report("changed", index, "a tool result, told as text because it was refused before");
         return toldResult(message);
       }
-      if (roleOf(message) !== "assistant" || !isMadeUntil(message, until)) return message;
+      if (roleOf(message) !== "assistant") return message;
       const blocks = storedBlocks(message);
-      for (const block of blocks.filter(isToolCall)) told.add(callId(block).trim());
+      const ids = blocks.filter(isToolCall).map((block) => callId(block).trim());
+      if (!isMadeUntil(message, until)) {
+        // An id that is used again is the newer call's.
+        for (const id of ids) told.delete(id);
+        return message;
+      }
+      for (const id of ids) told.add(id);
       const content = mapChanged(blocks, (block) =>
         isToolCallLike(block) ? textBlock(toldCall(block)) : block,
       );
