@@ -137,7 +137,11 @@ function goOn(begun: Begun, pieces: readonly Piece[], line: number): GoneOn | un
   const own = first.bytes.subarray(0, step.end);
   const bytes = Buffer.concat([...begun.parts.map((part) => part.bytes), own]);
   const entry = parseEntry(bytes);
-  if (entry === undefined || !isSurelyEntry(entry)) return undefined;
+  if (entry === undefined || !isSurelyEntry(entry) || !isDated(entry)) return undefined;
   const left = piecesOf(first.bytes.subarray(step.end));
   return { saved: { bytes, entry, begun: begun.place }, left: [...left, ...others] };
 }
+
+/** False: the beginning of one entry's time and the end of another's met. */
+const isDated = ({ timestamp }: Entry): boolean =>
+  typeof timestamp !== "string" || !Number.isNaN(Date.parse(timestamp));

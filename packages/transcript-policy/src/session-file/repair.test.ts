@@ -90,6 +90,19 @@ describe("repair of a session file", () => {
       }
   });
 
+  it("makes no entry of the beginning of one and the end of another, whose times do not meet", async () => {
+    const [one, other] = ["m2", "m3"].map((id) =>
+      JSON.stringify(entry(id, { role: "user", content: id, timestamp: 1 })),
+    ) as [string, string];
+    const head = one.slice(0, one.indexOf("-01T") + 1);
+    const tail = other.slice(other.indexOf("T00:00"));
+    await write(header, asked, head, tail, entry("m4", { role: "user", content: "c" }));
+    await repairSessionFileIfNeeded({ sessionFile });
+    const left = await readFile(sessionFile, "utf8");
+    expect(left).not.toContain("2026-05-T00");
+    expect(left).toContain('"id":"m4"');
+  });
+
   it("gives a header whose id lost a bit the id that its file's name says, and no other", async () => {
     const id = "0b9f3c1e-1111-4222-8333-448800545185";
     for (const name of [`${id}.jsonl`, `2026-05-01T00-00-00-000Z_${id}.jsonl`]) {
