@@ -1,11 +1,11 @@
 // What is left of a database some of whose rows are damaged.
 import { DatabaseSync } from "node:sqlite";
 import { assistant, user } from "@clew/plugin-sdk/testing";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { catchUp } from "../search/catch-up.ts";
 import { search } from "../search/search.ts";
 import { markDamaged } from "../store/examine.ts";
-import { messagesBetween } from "../store/recall.ts";
+import { messagesBetween, sessionConversations } from "../store/recall.ts";
 import { useStore } from "../store/store.ts";
 import { SESSION, startLife } from "../testing/life.ts";
 import { withIds } from "../testing/stored.ts";
@@ -93,3 +93,30 @@ describe("a damaged row", () => {
     expect(stored().map(({ message }) => message)).toEqual(MESSAGES);
   });
 });
+
+it.each([
+  ["lost with its page", "DELETE FROM message WHERE seq = 2"],
+  ["in no conversation any more", "UPDATE message SET conversation = 77 WHERE seq = 2"],
+])(
+  "a message that is %s is named by the searches that the index leads to it",
+  async (_, damage) => {
+    const life = startLife();
+    await life.tell(MESSAGES);
+    const { store, release } = useStore(life.file);
+    onTestFinished(release);
+    await catchUp(store);
+    const db = new DatabaseSync(life.file, { enableForeignKeyConstraints: false });
+    db.exec(damage);
+    db.close();
+    const [conversation] = sessionConversations(store, { ...SESSION, owner: "" });
+    const damagedFor = async (query: string, mode: "words" | "pattern") => {
+      const scope = [conversation ?? 1];
+      const request = { mode, query, scope, accepts: () => true, limit: 10, boundMs: 5_000 };
+      return (await search(store, request)).damaged;
+    };
+    for (const mode of ["words", "pattern"] as const) {
+      expect(await damagedFor("lighthouse", mode)).toEqual([2]);
+      expect(await damagedFor("barometer", mode)).toEqual([]);
+    }
+  },
+);

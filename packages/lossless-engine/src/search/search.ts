@@ -103,9 +103,8 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       }
       before = seq;
       const [message] = await patiently(() => messagesBySeq(store, [seq]), signal);
-      if (message === undefined) continue;
       read++;
-      if (message.isDamaged) {
+      if (message === undefined || message.isDamaged || !isWithin(request.scope, message)) {
         damaged.push(seq);
         continue;
       }
@@ -128,6 +127,10 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
     if (page.length < PAGE) return { hits, read, of, damaged, stoppedAt: null };
   }
 }
+
+/** False: its row names a conversation that is not there. */
+const isWithin = (scope: Scope, { conversation }: StoredMessage): boolean =>
+  scope === null || scope.includes(conversation);
 
 /** Others have their turn meanwhile. */
 async function lookedInTime(

@@ -14,6 +14,9 @@ export interface Range {
   readonly limit: number;
 }
 
+/** Nothing is ever taken out: what an index names and no conversation holds is damaged. */
+const IS_KNOWN = "conversation IN (SELECT id FROM conversation)";
+
 /**
  * Messages of the index that hold each word of `text`, whatever its ending; of text without spaces
  * between its words: every two characters that follow each other there.
@@ -33,11 +36,11 @@ export function withTrigrams(
 ): number[] {
   return store.read((sql) => {
     const wanted = conversations && new Set(conversations);
-    const isWanted = (seq: number) =>
-      wanted === null ||
-      wanted.has(
-        Number(sql("SELECT conversation FROM message WHERE seq = ?").get(seq)?.conversation),
-      );
+    const isWanted = (seq: number) => {
+      if (wanted === null) return true;
+      const row = sql(`SELECT conversation FROM message WHERE seq = ? AND ${IS_KNOWN}`).get(seq);
+      return row === undefined || wanted.has(Number(row.conversation));
+    };
     const found: number[] = [];
     for (const seq of mayHold(sql, composed(text), before)) {
       if (found.length >= limit) break;
@@ -81,8 +84,9 @@ function numbers(
   const within =
     conversations === null
       ? ""
-      : `AND EXISTS (SELECT 1 FROM message AS held WHERE held.seq = ${table}.${column}
-           AND held.conversation IN (SELECT value FROM json_each(?)))`;
+      : `AND (EXISTS (SELECT 1 FROM message AS held WHERE held.seq = ${table}.${column}
+             AND held.conversation IN (SELECT value FROM json_each(?)))
+           OR NOT EXISTS (SELECT 1 FROM message WHERE seq = ${table}.${column} AND ${IS_KNOWN}))`;
   return sql(`
     SELECT ${table}.${column} AS seq FROM ${table}
     WHERE ${table}.${column} < ? ${condition} ${within}

@@ -6,6 +6,7 @@ import { estimateText } from "@clew/plugin-sdk/tokens";
 import { escapeTags, headOf } from "@clew/plugin-sdk/transcript";
 import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
+import { queryWords } from "../store/word-text.ts";
 import { MOST_QUERY_CHARS } from "./arguments.ts";
 import { SUMMARY_PARAMETERS, type SummaryArguments, withoutEffect } from "./compatible.ts";
 import type { Asked } from "./may-read.ts";
@@ -62,11 +63,8 @@ export const expandQuery =
     asked: ExpandQueryArguments,
     { scope, signal }: { scope: Scope; signal?: AbortSignal | undefined },
   ): Promise<string> => {
-    const {
-      prompt,
-      query = headOf(prompt, MOST_QUERY_CHARS),
-      maxTokens = DEFAULT_ANSWER_TOKENS,
-    } = asked;
+    const { prompt, maxTokens = DEFAULT_ANSWER_TOKENS } = asked;
+    const query = namesAnything(asked.query) ? asked.query : headOf(prompt, MOST_QUERY_CHARS);
     const notes = withoutEffect(asked);
     const noted = (text: string) => [...notes, text].join("\n\n");
     const sourceTokens = asked.tokenCap ?? DEFAULT_SOURCE_TOKENS;
@@ -109,6 +107,10 @@ export const expandQuery =
       return passages("The model did not answer");
     }
   };
+
+/** False: signs alone, such as "*", leave it to the question. */
+const namesAnything = (query: string | undefined): query is string =>
+  query !== undefined && queryWords(query).indexed.length > 0;
 
 /** Whichever comes first. */
 function endOf(timeoutMs: number | undefined, signal: AbortSignal | undefined) {

@@ -207,9 +207,11 @@ function hintOf(
       : "";
   if (looksLikePattern(pattern))
     return ' It was taken for plain words; mode "regex" takes it for a regular expression.';
-  return queryWords(pattern).words.length > 1
+  const { words } = queryWords(pattern);
+  if (words.length === 0) return "";
+  return words.length > 1
     ? ' A message has to hold every word; sort "relevance" finds those that hold most of them.'
-    : "";
+    : ' Words are found whole; mode "regex" finds a part of one, too.';
 }
 
 const timeOf = (text: string | undefined, absent: number) =>

@@ -79,7 +79,7 @@ describe("the recall tools", () => {
     const run = toolCall("bash", { command: "ls" }, "c");
     await tell([user("x"), toolResult(run, "plain", { details: { hidden: "needle" } })]);
     expect(await call("lcm_grep", { pattern: "needle" })).toBe(
-      "Nothing found. All 2 messages were searched: what they say, call tools for and get back, but for earlier searches and what was thought beside them; lcm_describe with raw shows other fields.",
+      'Nothing found. All 2 messages were searched: what they say, call tools for and get back, but for earlier searches and what was thought beside them; lcm_describe with raw shows other fields. Words are found whole; mode "regex" finds a part of one, too.',
     );
     expect(await call("lcm_describe", { id: "#2", raw: true })).toContain("needle");
   });
