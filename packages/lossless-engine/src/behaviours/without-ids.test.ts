@@ -3,6 +3,7 @@ import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugi
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { describe, expect, it } from "vitest";
 import { SESSION, startLife } from "../testing/life.ts";
+import { sessionFile } from "../testing/session-file.ts";
 import { withIds } from "../testing/stored.ts";
 
 /** As a host hands it over that says neither which message it is nor when it was made. */
@@ -254,5 +255,54 @@ describe("a message that cannot be written", () => {
     await expect(tell([none, ...withIds([user("kept")]), null as never])).rejects.toThrow("2 of");
     await expect(engine.ingest(null as never)).rejects.toThrow(/was given no session/);
     expect(stored()).toHaveLength(1);
+  });
+});
+
+describe("a turn whose session file does not hold it yet", () => {
+  const said = (from: number, isTimed: boolean) =>
+    [user(`ask ${from}`), assistant(`answer ${from}`)].map(({ timestamp: _, ...message }, at) => ({
+      ...message,
+      ...(isTimed && { timestamp: 1_000 + 2 * from + at }),
+    })) as AgentMessage[];
+
+  it.each([
+    [true, "imported before"],
+    [true, "read for the first time"],
+    [false, "imported before"],
+    [false, "read for the first time"],
+  ])("is stored as it was told (with times: %s, %s)", async (isTimed, how) => {
+    const { engine, texts } = startLife();
+    const file = sessionFile(SESSION.sessionId);
+    const before = [...said(1, isTimed), ...said(2, isTimed)];
+    file.say(...before);
+    const after = () =>
+      engine.afterTurn!({
+        ...{ ...SESSION, sessionFile: file.path },
+        messages: [...before, ...said(3, isTimed)],
+        prePromptMessageCount: before.length,
+      });
+    if (how === "imported before") await engine.bootstrap!({ ...SESSION, sessionFile: file.path });
+    await after();
+    expect(texts()).toHaveLength(6);
+    // Told again, now that the file holds it.
+    file.say(...said(3, isTimed));
+    await after();
+    expect(texts().filter((text) => JSON.stringify(text).includes(" 3"))).toHaveLength(
+      isTimed ? 2 : 4,
+    );
+  });
+
+  it("keeps what a torn line of it would have told", async () => {
+    const { engine, texts } = startLife();
+    const file = sessionFile(SESSION.sessionId);
+    file.say(...said(1, false), said(2, false)[0]!);
+    file.raw('{"type":"message","id":"torn","parentId":"e2","mess');
+    const messages = [...said(1, false), ...said(2, false)];
+    await engine.afterTurn!({
+      ...{ ...SESSION, sessionFile: file.path, messages },
+      prePromptMessageCount: 2,
+    });
+    expect(JSON.stringify(texts())).toContain("answer 2");
+    expect(texts()).toHaveLength(4);
   });
 });

@@ -23,26 +23,29 @@ export interface SiblingFiles {
   readonly headless: readonly string[];
 }
 
-const EXTENSION = ".jsonl";
+/** Some hosts keep what was said before a reset under a name of its own. */
+const SESSION_FILE = /\.jsonl(?:\.reset\..+)?$/;
+/** Several transcripts of one session id, one for each topic of a group. */
+const TOPIC = /-topic-[^/]+$/;
 /** Of a first line, at most. */
 const HEAD_BYTES = 256 * 1024;
 
 export async function siblingsLacking(
   store: Store,
-  { owner }: OwnedSession,
+  { owner, sessionKey: ownKey }: OwnedSession,
   path: string,
 ): Promise<SiblingFiles> {
   const [found, headless]: [Sibling[], string[]] = [[], []];
   const own = await stat(path).catch(() => undefined);
   if (own?.isFile() !== true) return { found, headless };
   const folder = dirname(path);
-  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(EXTENSION));
+  const names = (await readdir(folder).catch(() => [])).filter((name) => SESSION_FILE.test(name));
   const known = await patiently(() => bytesRead(store, owner));
   for (const name of names) {
     const file = join(folder, name);
     if (file === path) continue;
     const there = await stat(file).catch(() => undefined);
-    const sessionId = name.slice(0, -EXTENSION.length);
+    const sessionId = name.replace(SESSION_FILE, "").replace(TOPIC, "");
     if (there?.isFile() !== true || there.size === 0) continue;
     if ((known.get(sessionId) ?? -1) >= there.size) continue;
     const head = await headOf(file);
@@ -50,11 +53,15 @@ export async function siblingsLacking(
     // Copies and backups of a session are not that session.
     if (head?.id !== sessionId) continue;
     const { sessionKey, timestamp } = head;
-    const of = typeof sessionKey === "string" ? { sessionId, sessionKey } : { sessionId };
-    found.push({ session: { ...of, owner }, path: file, begun: timestamp });
+    // Without its key nobody knows whose it is, and whether it may be kept.
+    if (typeof sessionKey !== "string" || agentOf(sessionKey) !== agentOf(ownKey)) continue;
+    found.push({ session: { sessionId, sessionKey, owner }, path: file, begun: timestamp });
   }
   return { found: found.sort((a, b) => (a.begun < b.begun ? -1 : 1)), headless };
 }
+
+/** Undefined: the key does not say which agent it is of. */
+const agentOf = (sessionKey: string | undefined) => /^agent:([^:]+):/.exec(sessionKey ?? "")?.[1];
 
 interface Head {
   readonly id: string;

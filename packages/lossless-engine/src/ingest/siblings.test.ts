@@ -143,4 +143,64 @@ describe("a new database", () => {
     await readBeside();
     expect(asked).toHaveLength(3);
   });
+
+  it("takes no file that does not say whose it is, and none of another agent", async () => {
+    const { folder, own } = agentFiles();
+    const key = "agent:ops:main";
+    const timestamp = "2026-01-01T00:00:00.000Z";
+    const theirs = sessionFile("ops", "o", {
+      path: join(folder, "ops.jsonl"),
+      sessionKey: key,
+      timestamp,
+    });
+    theirs.say(user("The ops secret is walrus."));
+    const [head, ...rest] = readFileSync(theirs.path, "utf8").split("\n");
+    const { sessionKey: _, ...keyless } = { ...JSON.parse(head!), id: "nobody" };
+    writeFileSync(join(folder, "nobody.jsonl"), [JSON.stringify(keyless), ...rest].join("\n"));
+    const { engine, call } = setUpRecall();
+    await engine.bootstrap!({ ...session, sessionFile: own.path });
+    expect(await call("lcm_grep", { pattern: "walrus", allConversations: true })).toMatch(
+      /^Nothing found/,
+    );
+  });
+
+  it("is filled from archives of a reset and from transcripts of topics", async () => {
+    const { folder, own } = agentFiles();
+    const keep = (name: string, id: string, sessionKey: string, text: string) =>
+      sessionFile(id, `${id}-`, {
+        ...{ path: join(folder, name), sessionKey },
+        timestamp: "2026-01-01T00:00:00.000Z",
+      }).say(user(text));
+    keep("old.jsonl.reset.2026-01-02T00-00-00.000Z", "old", MAIN, "The archive says marmot.");
+    keep("tid-topic-7.jsonl", "tid", "agent:main:group:1:topic:7", "The topic says ibex.");
+    keep("gone.jsonl.deleted.2026-01-02T00-00-00.000Z", "gone", MAIN, "The deleted says lynx.");
+    const { engine, call } = setUpRecall();
+    await engine.bootstrap!({ ...session, sessionFile: own.path });
+    expect(await call("lcm_grep", { pattern: "marmot" })).toMatch(/^1 found/);
+    const all = (pattern: string) => call("lcm_grep", { pattern, allConversations: true });
+    expect(await all("ibex")).toMatch(/^1 found/);
+    expect(await all("lynx")).toMatch(/^Nothing found/);
+  });
+
+  it("reads what failed in the background again at the next start of a session", async () => {
+    const { own } = agentFiles();
+    const store = temporaryStore();
+    let isLocked = true;
+    const read: string[] = [];
+    const siblings = createSiblings({
+      isKept: () => true,
+      async read(_, { sessionId, sessionKey }) {
+        if (isLocked && sessionKey !== MAIN) throw new Error("another program is writing to it");
+        read.push(sessionId);
+        return { imported: 2 };
+      },
+    });
+    const start = () => siblings.readBeside(store, { ...session, owner: "" }, own.path);
+    await start();
+    expect(await unreadBeside(store, null)).toContain("another program is writing");
+    isLocked = false;
+    await start();
+    expect(await unreadBeside(store, null)).toBeUndefined();
+    expect(read).toContain(otherSession.sessionId);
+  });
 });

@@ -67,12 +67,14 @@ export function createSiblings({ read, isKept, done = new Set() }: SiblingParts)
         if (failure !== undefined) throw failure.error;
       };
       await readAll(earlier);
-      // What failed is tried again at the next start of the session.
       if (store.path === IN_MEMORY) doneInMemory.add(store);
       else done.add(of);
       const others = kept.filter((sibling) => !earlier.includes(sibling));
-      // What failed is noted.
-      reading.others = readAll(others).catch(() => {});
+      // What failed, here or before, is noted, and tried again at the next start of a session.
+      reading.others = readAll(others).catch(() => {
+        doneInMemory.delete(store);
+        done.delete(of);
+      });
     },
   };
 }

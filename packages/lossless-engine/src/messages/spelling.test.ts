@@ -40,6 +40,17 @@ describe("a search", () => {
     }
   });
 
+  it("finds a dotted capital I in either order", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("Fly to \u0130stanbul."), assistant("Booked.")]);
+    for (const pattern of ["\u0130STANBUL", "\u0130stanbul", "istanbul"])
+      for (const how of [{}, { sort: "relevance" }])
+        expect(numbersIn(await call("lcm_grep", { pattern, ...how }))).toEqual([1]);
+    const prompt = "When do I fly to \u0130STANBUL?";
+    expect(await call("lcm_expand_query", { prompt })).toContain("Fly to");
+    expect(await call("lcm_expand_query", { prompt, query: "*" })).toContain("Fly to");
+  });
+
   it("quotes a text as it is stored, at the place that was found", async () => {
     const { tell, call } = setUpRecall();
     const decomposed = "e\u0301".repeat(5_000);

@@ -24,7 +24,8 @@ export interface SearchTerm {
 
 const MOST_TERMS = 32;
 const WORD = /[\p{L}\p{M}\p{N}_]+(?:[-./:@\\][\p{L}\p{M}\p{N}_]+)*/gu;
-const PARTS = /[^\p{L}\p{N}\p{Co}]+/u;
+/** Marks belong to the letter before them: lower case "İ" is one with a mark. */
+const PARTS = /[^\p{L}\p{M}\p{N}\p{Co}]+/u;
 const LEAST_PART = 3;
 /** "Mara's", and what is left of "doesn't". */
 const APOSTROPHE = /['’](?:s|t|re|ve|ll|d|m)?\b/g;

@@ -174,6 +174,18 @@ export function newestNames(store: Store, session: OwnedSession, limit: number):
   });
 }
 
+/** The newest messages of the session's conversation, the newest last. */
+export function newestMessages(store: Store, session: OwnedSession, limit: number): AgentMessage[] {
+  return store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return [];
+    return sql("SELECT * FROM message WHERE conversation = ? ORDER BY seq DESC LIMIT ?")
+      .all(place.conversation, limit)
+      .map((row) => messageOf(sql, row).message)
+      .reverse();
+  });
+}
+
 /** True: the turn of this key was not stored before. */
 const takeKey = (sql: Sql, { conversation }: Place, key: string): boolean =>
   sql("INSERT INTO advancement (conversation, key) VALUES (?, ?) ON CONFLICT DO NOTHING").run(

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -33,7 +34,7 @@ function databaseOf(version: number): string {
     INSERT INTO message VALUES
       (1, 1, 'a', 1, 'user', 1, 0, '{"role":"user","content":"old lighthouses"}'),
       (2, 1, 'b', 1, 'user', 2, 4, '{"role":"user","content":""}');
-    INSERT INTO payload VALUES (7, x'0102', '${LONG}');
+    INSERT INTO payload VALUES (7, x'${createHash("sha256").update(LONG).digest("hex")}', '${LONG}');
     INSERT INTO payload_use VALUES (2, '["content"]', 7);
     INSERT INTO advancement VALUES (1, 'turn 1');
     INSERT INTO cursor VALUES (1, 20, 10, x'03', 'b');

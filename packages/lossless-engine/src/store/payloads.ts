@@ -1,5 +1,5 @@
 // Stores long texts once, however many messages hold them.
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Payload } from "./body.ts";
 import { keptText, textKept } from "./kept-text.ts";
 import type { Sql } from "./store.ts";
@@ -11,11 +11,11 @@ export function storePayloads(
   { payloads, compresses }: { payloads: readonly Payload[]; compresses: boolean },
 ): void {
   for (const { place, text } of payloads) {
-    const hash = createHash("sha256").update(text).digest();
-    const known = sql("SELECT id FROM payload WHERE hash = ?").get(hash)?.id;
+    const digest = hashOf(text);
+    const known = sql("SELECT id FROM payload WHERE hash = ?").get(digest)?.id;
     const id =
       known ??
-      sql("INSERT INTO payload (hash, text) VALUES (?, ?)").run(hash, keptText(text, compresses))
+      sql("INSERT INTO payload (hash, text) VALUES (?, ?)").run(digest, keptText(text, compresses))
         .lastInsertRowid;
     sql("INSERT INTO payload_use (message, place, payload) VALUES (?, ?, ?)").run(
       ...[message, JSON.stringify(place), id],
@@ -23,15 +23,20 @@ export function storePayloads(
   }
 }
 
-/** The payloads of a message, to be put back. Throws where one of them is gone. */
+/** The payloads of a message, to be put back. Throws where one of them is gone or changed. */
 export function payloadsOf(sql: Sql, message: number): Payload[] {
   const rows = sql(`
-    SELECT place, text FROM payload_use LEFT JOIN payload ON payload.id = payload_use.payload
+    SELECT place, text, hash FROM payload_use LEFT JOIN payload ON payload.id = payload_use.payload
     WHERE payload_use.message = ?
   `).all(message);
   if (rows.length === 0) throw new Error("Its long texts are not named.");
-  return rows.map(({ place, text }) => {
+  return rows.map(({ place, text, hash: told }) => {
     if (text === null) throw new Error("A long text of it is gone.");
-    return { place: JSON.parse(String(place)), text: textKept(text) };
+    const kept = textKept(text);
+    if (!hashOf(kept).equals(told as Uint8Array))
+      throw new Error("A long text of it is not what was told.");
+    return { place: JSON.parse(String(place)), text: kept };
   });
 }
+
+const hashOf = (text: string): Buffer => hash("sha256", text, "buffer");
