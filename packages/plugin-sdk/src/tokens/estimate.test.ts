@@ -76,6 +76,14 @@ describe("estimateText", () => {
       expect(high).toBeGreaterThanOrEqual(counted);
     });
 
+    it.each(["data ", "a b c d ", "1 2 3 4 5 ", "1,2,3;4 ", "go to it at 5 "])(
+      "is never less, by its high bound, than %j again and again",
+      (text) => {
+        const many = text.repeat(500);
+        expect(estimateText(many).high).toBeGreaterThanOrEqual(exact.count(many));
+      },
+    );
+
     it.each(Object.entries(TERMINAL))("is never less, by its high bound, than %s", (_, text) => {
       expect(estimateText(text).high).toBeGreaterThanOrEqual(exact.count(text));
     });

@@ -94,10 +94,12 @@ function weigh({ features, bytes }: TextScan): TokenEstimate {
   let tokens = 0;
   for (let i = 0; i < features.length; i++) tokens += features[i]! * WEIGHT_OF[i]!;
   const estimate = Math.min(bytes, Math.max(1, Math.round(tokens)));
+  // No token spans two words, or a word and a number: of short words there can be no fewer.
+  const pieces = features[FEATURE.words]! + features[FEATURE.digitGroups]!;
   return {
     estimate,
     low: Math.min(estimate, Math.floor(tokens * LOW)),
-    high: Math.min(bytes, Math.max(estimate, Math.ceil(tokens * HIGH))),
+    high: Math.min(bytes, Math.max(estimate, Math.ceil(tokens * HIGH), pieces + 1)),
   };
 }
 
