@@ -1,9 +1,10 @@
 // Opens a database file, to be read at least where it cannot be written.
-import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
+import { accessSync, chmodSync, constants, existsSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createFile } from "./create-file.ts";
 import { storageError } from "./failure.ts";
+import { makeFolder } from "./make-folder.ts";
 import { migrate } from "./migrate.ts";
 import { MIGRATIONS } from "./migrations.ts";
 
@@ -40,7 +41,7 @@ export function connect(path: string): DatabaseSync {
     throw storageError(
       `The lossless engine cannot use its database ${path}: what stands there is no file; name another path.`,
     );
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path));
   try {
     if (!existsSync(path)) createFile(path);
     return opened(() => new DatabaseSync(path, { timeout: BUSY_MS }), path, PRAGMAS);

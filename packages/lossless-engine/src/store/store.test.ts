@@ -141,6 +141,12 @@ describe("a change that fails", () => {
       /its folder cannot be made \((EEXIST|ENOTDIR)\); name another file\.$/,
     );
   });
+
+  it.runIf(process.platform === "linux")("where no folder can be made ends and says so", () => {
+    expect(failureOf(() => useStore("/proc/nowhere/at/all/lossless.db")).message).toMatch(
+      /its folder cannot be made \(ENOENT\); name another file\.$/,
+    );
+  });
 });
 
 describe("two processes on one file", () => {
