@@ -88,10 +88,16 @@ export const entryId = ({ id }: Entry): string | undefined =>
  * found in damaged lines too, and are none.
  */
 export function isSurelyEntry(entry: Entry): boolean {
+  if (BLOCKS.has(entry.type)) return false;
   if (isHeader(entry) || (entry.type === "message" && hasMessage(entry))) return true;
   const isPlaced = entryId(entry) !== undefined && entry.parentId !== undefined;
   return typeof entry.type === "string" && isPlaced && typeof entry.timestamp === "string";
 }
+
+/** Types of what messages consist of. */
+const BLOCKS: ReadonlySet<unknown> = new Set([
+  ...["text", "thinking", "redacted_thinking", "toolCall", "toolResult", "image", "provider"],
+]);
 
 const hasMessage = ({ message }: Entry): boolean =>
   isRecord(message) && nonBlank((message as StoredMessage).role) !== undefined;

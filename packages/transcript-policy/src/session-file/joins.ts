@@ -37,6 +37,10 @@ export interface Salvage {
 interface Begun {
   place: Place;
   parts: Rest[];
+  /** Where it was parted in a text, by what came after the first part; the number of that text. */
+  breaks: Map<number, number>;
+  /** Something stands behind its last part on the line. */
+  isFollowed: boolean;
   scan: ObjectScan;
 }
 
@@ -83,6 +87,13 @@ export class Joins {
     return { saved, lines };
   }
 
+  /** A line with nothing on it is a line of a text that goes on right behind it. */
+  addBlank(line: number): void {
+    const [newest] = this.#near(line);
+    if (newest === undefined || !newest.scan.isInText || newest.isFollowed) return;
+    if (newest.parts.at(-1)!.line + 1 === line) goOn(newest, [{ bytes: NOTHING }], line);
+  }
+
   /** What belongs to no entry, in file order; to be asked when all lines have been seen. */
   rests(): Rest[] {
     this.#keep([]);
@@ -95,7 +106,9 @@ export class Joins {
     else {
       const { start, scan } = begun;
       if (start > 0) this.#rests.push({ bytes: bytes.subarray(0, start), line });
-      this.#begun.unshift({ place, parts: [{ bytes: begun.bytes, line }], scan });
+      const parts = [{ bytes: begun.bytes, line }];
+      const breaks = new Map<number, number>();
+      this.#begun.unshift({ place, parts, breaks, isFollowed: isBeforeEntry, scan });
       if (this.#begun.length > MAX_BEGUN) this.#keep(this.#begun.slice(0, MAX_BEGUN));
     }
   }
@@ -127,19 +140,42 @@ function goOn(begun: Begun, pieces: readonly Piece[], line: number): GoneOn | un
   const [first, ...others] = pieces;
   if (first === undefined || first.entry !== undefined) return undefined;
   const scan = begun.scan.copy();
+  const { scan: before, parts } = begun;
+  // Behind what another process wrote in between nothing was broken.
+  const isBroken = before.isInText && !begun.isFollowed && parts.at(-1)!.line + 1 === line;
+  const breaks = new Map(begun.breaks);
+  if (isBroken) breaks.set(parts.length, before.texts);
   const step = scan.feed(first.bytes);
   if (step.kind === "stopped") return undefined;
   if (step.kind === "open") {
-    begun.parts.push({ bytes: first.bytes, line });
-    begun.scan = scan;
+    parts.push({ bytes: first.bytes, line });
+    Object.assign(begun, { breaks, isFollowed: others.length > 0, scan });
     return { left: others };
   }
   const own = first.bytes.subarray(0, step.end);
-  const bytes = Buffer.concat([...begun.parts.map((part) => part.bytes), own]);
+  const bytes = joined([...parts.map((part) => part.bytes), own], breaks);
   const entry = parseEntry(bytes);
   if (entry === undefined || !isSurelyEntry(entry) || !isDated(entry)) return undefined;
   const left = piecesOf(first.bytes.subarray(step.end));
   return { saved: { bytes, entry, begun: begun.place }, left: [...left, ...others] };
+}
+
+const NOTHING = Buffer.alloc(0);
+const LINE_FEED = Buffer.from("\\n");
+
+/**
+ * A text that goes on over several lines has line feeds there, which somebody did not escape. One
+ * line feed alone may stand where none was written.
+ */
+function joined(parts: readonly Buffer[], breaks: ReadonlyMap<number, number>): Buffer {
+  const texts = [...breaks.values()];
+  const isLines = (text: number) => texts.filter((each) => each === text).length > 1;
+  return Buffer.concat(
+    parts.flatMap((part, at) => {
+      const text = breaks.get(at);
+      return text !== undefined && isLines(text) ? [LINE_FEED, part] : [part];
+    }),
+  );
 }
 
 /** False: the beginning of one entry's time and the end of another's met. */

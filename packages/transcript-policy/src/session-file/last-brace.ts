@@ -116,6 +116,20 @@ const isDigit = (byte: number | undefined) => byte !== undefined && byte >= 0x30
 /** Fields of an entry: inside of what one holds, they are those of another that ran into it. */
 const OF_ENTRIES = ["parentId", "customType", "message"];
 
+/** What a message of each role has to hold; of other roles nobody knows. */
+const SAID: ReadonlyMap<unknown, string> = new Map([
+  ...["user", "assistant", "toolResult", "custom"].map((role) => [role, "content"] as const),
+  ["bashExecution", "command"],
+  ["compactionSummary", "summary"],
+  ["branchSummary", "summary"],
+]);
+
+function isWholeMessage(message: unknown): boolean {
+  if (!isRecord(message)) return false;
+  const needed = SAID.get(message.role);
+  return needed !== undefined && message[needed] !== undefined;
+}
+
 const isIn = (held: unknown, name: string) => isRecord(held) && held[name] !== undefined;
 
 /** Behind it comes nothing, another object, or what was never written. */
@@ -134,8 +148,9 @@ function planBrace(
   const entry = parseEntry(Buffer.concat([line.subarray(start, at), Buffer.from("}")]));
   if (entry === undefined || !isSurelyEntry(entry)) return undefined;
   const isWhole = NEEDED.get(entry.type)?.every((name) => entry[name] !== undefined) === true;
+  const isSaid = entry.type !== "message" || isWholeMessage(entry.message);
   const isOne = !OF_ENTRIES.some((name) => isIn(entry.message, name) || isIn(entry.data, name));
-  return isWhole && isOne
+  return isWhole && isSaid && isOne
     ? { start: at, end: lacks === "brace" ? at : at + 1, text: "}" }
     : undefined;
 }

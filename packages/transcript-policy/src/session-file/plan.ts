@@ -154,7 +154,10 @@ export class Planner {
       this.#instead.set(line, []);
       if (this.#position > 0) return;
       this.#rests.push({ bytes: Buffer.from(bytes), line });
-    } else if (isBlank(bytes.toString("utf8"))) this.#instead.set(line, []);
+    } else if (isBlank(bytes.toString("utf8"))) {
+      this.#instead.set(line, []);
+      this.#joins.addBlank(line);
+    }
     // A copy: a part of a piece of the file would keep all of it in memory.
     else this.#salvage(Buffer.from(bytes), ended);
   }

@@ -90,6 +90,22 @@ describe("repair of a session file", () => {
       }
   });
 
+  it("reads a text that somebody wrote with its line feeds as they are", async () => {
+    const content = "My list:\n- milk\n- eggs\n\n1\n2";
+    const line = JSON.stringify(entry("m2", { role: "user", content, timestamp: 2 }));
+    await write(
+      header,
+      asked,
+      line.replaceAll("\\n", "\n"),
+      entry("m4", { role: "user", content: "c" }),
+    );
+    await repairSessionFileIfNeeded({ sessionFile });
+    const left = (await readFile(sessionFile, "utf8")).trim().split("\n");
+    expect(left.map((text) => JSON.parse(text).message?.content)).toEqual([
+      ...[undefined, "a", content, "c"],
+    ]);
+  });
+
   it("makes no entry of the beginning of one and the end of another, whose times do not meet", async () => {
     const [one, other] = ["m2", "m3"].map((id) =>
       JSON.stringify(entry(id, { role: "user", content: id, timestamp: 1 })),

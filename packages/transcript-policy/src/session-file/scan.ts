@@ -81,8 +81,15 @@ export class ObjectScan {
   closed: ClosedObject | undefined;
   /** The quote that ended a text, while nothing but space came since; else -1. */
   quoteAt = -1;
+  /** How many texts ended. */
+  texts = 0;
   /** The newest backslash of a text. */
   escapeAt = -1;
+
+  /** True: what comes next is of a text. */
+  get isInText(): boolean {
+    return this.#expect === TEXT;
+  }
 
   /** What `bytes` from `from` on make of it. */
   feed(bytes: Uint8Array, from = 0): ScanStep {
@@ -104,6 +111,7 @@ export class ObjectScan {
         } else {
           this.#expect = this.#isKey ? COLON_NEXT : COMMA_OR_END;
           this.quoteAt = at;
+          this.texts++;
         }
         continue;
       }
@@ -164,6 +172,7 @@ export class ObjectScan {
     copy.#word = this.#word;
     copy.#hexLeft = this.#hexLeft;
     copy.#fed = this.#fed;
+    copy.texts = this.texts;
     copy.#open = this.#open.slice();
     copy.#isObject = this.#isObject.slice();
     return copy;
