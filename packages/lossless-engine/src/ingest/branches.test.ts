@@ -101,3 +101,24 @@ describe("a branch that a session has left", () => {
     expect(everything).not.toContain("on a branch");
   });
 });
+
+describe("two requests in a row, of which a host makes one message", () => {
+  it("are on no branch that was left", async () => {
+    const { show, tell, call } = setUp();
+    await tell([user("First."), assistant("Yes.")], session, "c");
+    // It was never answered: the process was killed.
+    await tell([user("The second says walrus.")], session, "two");
+    await tell([user("The third says ibex.")], session, "three");
+    const before = withIds([user("First."), assistant("Yes.")], "c");
+    const [both] = withIds([user("The second says walrus.\n\nThe third says ibex.")], "two");
+    await show([...before, both!]);
+    await tell([assistant("Both, then.")], session, "reply");
+    const [reply] = withIds([assistant("Both, then.")], "reply");
+    await show([...before, both!, reply!, ...withIds([user("And now?")], "n")]);
+    for (const sort of ["recency", "relevance"]) {
+      const found = await call("lcm_grep", { pattern: "ibex", sort });
+      expect(found).toContain("The third says ibex.");
+      expect(found).not.toContain("left");
+    }
+  });
+});

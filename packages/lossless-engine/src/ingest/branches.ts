@@ -2,7 +2,7 @@
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { branchChange, markJoined, markLeft } from "../store/left.ts";
+import { askedIn, branchChange, markJoined, markLeft } from "../store/left.ts";
 import type { Store } from "../store/store.ts";
 
 /** Messages that are looked at, at once. */
@@ -18,7 +18,7 @@ export async function noteBranch(
   }: { session: OwnedSession; messages: readonly AgentMessage[]; newest: string },
 ): Promise<void> {
   const names = endOf(messages, newest, BATCH);
-  const end = { session, names };
+  const end = { session, names, asked: askedIn(messages.slice(-BATCH)) };
   const change = await patiently(() => branchChange(store, end));
   if (change === "none") return;
   if (change === "left") return patiently(() => markLeft(store, end));

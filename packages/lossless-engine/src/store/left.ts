@@ -1,8 +1,10 @@
 // Marks what was said on branches that a session has left, and takes the mark off again.
 
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "./conversations.ts";
-import { FLAGS } from "./rows.ts";
+import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 
 /** The active branch, as far as it matters here. */
@@ -10,6 +12,8 @@ export interface BranchEnd {
   readonly session: OwnedSession;
   /** Ids of its last messages, up to the newest one that is stored. */
   readonly names: readonly string[];
+  /** What people say in them, without the white space: some hosts make one of two requests. */
+  readonly asked: string;
 }
 
 /** What the active branch's end says of what is stored. */
@@ -27,10 +31,8 @@ export const branchChange = (store: Store, end: BranchEnd): BranchChange =>
     const newest = rows.at(-1);
     if (newest === undefined) return "none";
     if (rows.some(({ flags }) => (flags & FLAGS.left) !== 0)) return "rejoined";
-    const later = sql(
-      `SELECT 1 FROM message WHERE conversation = ? AND seq > ? AND flags & ${FLAGS.left} = 0 LIMIT 1`,
-    ).get(newest.conversation, newest.seq);
-    return later === undefined && leftBetween(sql, rows).length === 0 ? "none" : "left";
+    const isLeft = leftBehind(sql, newest, end).length + leftBetween(sql, rows, end).length > 0;
+    return isLeft ? "left" : "none";
   });
 
 /** Every message of the conversation that came after the branch's end, or on another's. */
@@ -39,10 +41,7 @@ export const markLeft = (store: Store, end: BranchEnd): void =>
     const rows = rowsOf(sql, end);
     const newest = rows.at(-1);
     if (newest === undefined) return;
-    sql(`
-      UPDATE message SET flags = flags | ${FLAGS.left} WHERE conversation = ? AND seq > ?
-    `).run(newest.conversation, newest.seq);
-    for (const seq of leftBetween(sql, rows))
+    for (const seq of [...leftBehind(sql, newest, end), ...leftBetween(sql, rows, end)])
       sql(`UPDATE message SET flags = flags | ${FLAGS.left} WHERE seq = ?`).run(seq);
   });
 
@@ -85,19 +84,51 @@ function rowsOf(sql: Sql, { session, names }: BranchEnd): EndRow[] {
   });
 }
 
+/** Messages that came after the branch's newest one. */
+const leftBehind = (sql: Sql, { conversation, seq }: EndRow, end: BranchEnd): number[] =>
+  notShown(
+    sql(`
+      SELECT * FROM message WHERE conversation = ? AND seq > ? AND flags & ${FLAGS.left} = 0
+    `).all(conversation, seq),
+    { sql, end },
+  ).map((row) => Number(row.seq));
+
+/** Without the requests that stand in another message of the branch's end. */
+function notShown<Row extends Record<string, unknown>>(
+  rows: readonly Row[],
+  { sql, end }: { sql: Sql; end: BranchEnd },
+): Row[] {
+  return rows.filter(
+    (row) =>
+      row.role !== "user" || !end.asked.includes(withoutSpace(textOf(messageOf(sql, row).message))),
+  );
+}
+
+const withoutSpace = (text: string) => text.replaceAll(/\s+/g, "");
+
+/** Pure. What people say in these messages, as `BranchEnd` has it. */
+export const askedIn = (messages: readonly AgentMessage[]): string =>
+  withoutSpace(
+    messages
+      .filter(({ role }) => role === "user")
+      .map(textOf)
+      .join("\n"),
+  );
+
 /**
  * What came between the last two of a branch, where somebody asked for something there: a host
  * that tells a request before it shows it left that branch. Replies alone may be out of sight.
  */
-function leftBetween(sql: Sql, rows: readonly EndRow[]): number[] {
+function leftBetween(sql: Sql, rows: readonly EndRow[], end: BranchEnd): number[] {
   const [before, newest] = rows.slice(-2);
   if (before === undefined || newest === undefined || newest.seq - before.seq < 2) return [];
   const shown = new Set(rows.map(({ seq }) => seq));
   const between = sql(`
-    SELECT seq, role FROM message WHERE conversation = ? AND seq > ? AND seq < ?
+    SELECT * FROM message WHERE conversation = ? AND seq > ? AND seq < ?
       AND flags & ${FLAGS.left | FLAGS.heartbeat} = 0
   `)
     .all(newest.conversation, before.seq, newest.seq)
     .filter(({ seq }) => !shown.has(Number(seq)));
-  return between.some(({ role }) => role === "user") ? between.map(({ seq }) => Number(seq)) : [];
+  const left = notShown(between, { sql, end });
+  return left.some(({ role }) => role === "user") ? left.map(({ seq }) => Number(seq)) : [];
 }

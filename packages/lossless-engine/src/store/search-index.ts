@@ -110,11 +110,11 @@ export function indexAgain(sql: Sql, seq: number, text: string): void {
 
 /** The text of a message as far as the indexes hold it; undefined: they do not. */
 function addWords(sql: Sql, seq: number, text: string): string | undefined {
-  const isBulk = isData(text);
+  const head = text.slice(0, INDEXED_CHARS);
+  const isBulk = isData(head);
   if (isBulk || text.length > INDEXED_CHARS)
     sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
   if (isBulk || text === "") return undefined;
-  const head = text.slice(0, INDEXED_CHARS);
   sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, wordText(indexable(head)));
   return composed(head);
 }

@@ -50,7 +50,7 @@ export const GREP_PARAMETERS = {
       type: "string",
       enum: ["regex", "full_text"],
       description:
-        'full_text: messages that hold every word, whatever its ending; what stands in "quotes" as it is. Default: regex where the pattern looks like one.',
+        'full_text: messages that hold every word, whatever its ending; what stands in "quotes" as it is, from word to word. Default: regex where the pattern looks like one.',
     },
     sort: {
       type: "string",
