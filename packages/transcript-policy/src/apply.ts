@@ -212,7 +212,7 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
     ...pair,
     ...when(
       isResponses,
-      step(downgradeReasoningItems, { modelChanged }),
+      step(downgradeReasoningItems, { modelChanged, keepsWritten: inOrder }),
       step(canonicalizeResponsesIds, {}),
       step(dropUnbackedItemIds, {}),
     ),

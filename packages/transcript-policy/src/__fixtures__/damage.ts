@@ -241,9 +241,11 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     const at = dice.between(entry.indexOf("{") + 1, entry.lastIndexOf("}"));
     return { file: fileOf([entry.subarray(0, at), entry.subarray(at), next]) };
   }),
+  // Two in one text are its own.
   "an entry torn by three line feeds": around((entry, dice, next) => {
-    const third = Math.floor(entry.length / 4);
-    const cuts = [0, 1, 2].map((part) => part * third + dice.between(1, third));
+    const places = placesBetweenTexts(entry);
+    const third = Math.floor(places.length / 4);
+    const cuts = [0, 1, 2].map((part) => places[part * third + dice.between(1, third)]!);
     const parts = [0, ...cuts].map((from, index) => entry.subarray(from, cuts[index]));
     return { file: fileOf([...parts, next]) };
   }),
@@ -441,3 +443,16 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     near: new Set(entries),
   }),
 };
+
+/** Where a line may be parted without parting a text. */
+function placesBetweenTexts(entry: Buffer): number[] {
+  const places: number[] = [];
+  let isText = false;
+  for (let at = 0; at < entry.length; at++) {
+    const sign = String.fromCharCode(entry[at]!);
+    if (isText && sign === "\\") at++;
+    else if (sign === '"') isText = !isText;
+    if (!isText && at > 0) places.push(at);
+  }
+  return places;
+}

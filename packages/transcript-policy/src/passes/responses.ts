@@ -5,9 +5,11 @@ import {
   fieldOf,
   isThinking,
   isToolCall,
+  nonBlank,
   parseJson,
   roleOf,
   type StoredBlock,
+  type StoredMessage,
   storedBlocks,
   typeOf,
   without,
@@ -48,13 +50,18 @@ function readItem(signature: unknown): StoredBlock | undefined {
 
 /**
  * Drops reasoning items that nothing follows; after a change of model, all of them and the text
- * item ids of their turns (rule R6a). A turn left empty goes.
+ * item ids of their turns (rule R6a), with `keepsWritten` only where nobody knows which model wrote
+ * them: for the others it is decided before each call, by who can read them. A turn left empty goes.
  */
-export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
+export const downgradeReasoningItems = definePass<{
+  modelChanged?: boolean;
+  keepsWritten?: boolean;
+}>(
   "reasoning-items",
-  (messages, { modelChanged = false }, report) =>
+  (messages, { modelChanged: isSwitch = false, keepsWritten = false }, report) =>
     mapChanged(messages, (message, index) => {
       if (roleOf(message) !== "assistant") return message;
+      const modelChanged = isSwitch && !(keepsWritten && hasWriter(message));
       const blocks = storedBlocks(message);
       const lastSpoken = blocks.findLastIndex((block) => !isThinking(block));
       const kept = mapChanged(blocks, (block, position) =>
@@ -71,6 +78,9 @@ export const downgradeReasoningItems = definePass<{ modelChanged?: boolean }>(
     }),
   ({ hasThinking }) => hasThinking,
 );
+
+const hasWriter = ({ provider, model }: StoredMessage): boolean =>
+  nonBlank(provider) !== undefined && nonBlank(model) !== undefined;
 
 /**
  * The block without the id of its item; the phase of a reply stays.

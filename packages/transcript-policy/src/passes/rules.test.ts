@@ -256,6 +256,14 @@ describe("R6: the Responses family gets reasoning with a follower and ids in its
     expect(
       contentAfter((input) => downgradeReasoningItems({ ...input, modelChanged: true }), turn),
     ).toEqual([text("a"), text("b", { textSignature: '{"v":1,"phase":"commentary"}' })]);
+    const keeping = (message: AgentMessage) =>
+      contentAfter(
+        (input) => downgradeReasoningItems({ ...input, modelChanged: true, keepsWritten: true }),
+        message,
+      );
+    expect(keeping(turn)).toHaveLength(2);
+    const written = { ...turn, provider: "openai", model: "gpt-5" };
+    expect(keeping(written)).toHaveLength(3);
   });
   it("keeps canonical ids and rewrites others, the same id always to the same one, at most 64 characters", () => {
     expect(canonicalId("call_1|fc_1")).toBe("call_1|fc_1");
