@@ -16,6 +16,8 @@ export interface Saved {
   entry: Entry;
   /** Where it began. Absent: on this line. */
   begun?: Place;
+  /** What stands on its lines, where a text goes on: it may have had a line feed there. */
+  parts?: readonly Rest[];
 }
 
 /** A place in a damaged line. */
@@ -157,7 +159,8 @@ function goOn(begun: Begun, pieces: readonly Piece[], line: number): GoneOn | un
   const entry = parseEntry(bytes);
   if (entry === undefined || !isSurelyEntry(entry) || !isDated(entry)) return undefined;
   const left = piecesOf(first.bytes.subarray(step.end));
-  return { saved: { bytes, entry, begun: begun.place }, left: [...left, ...others] };
+  const doubtful = breaks.size > 0 && { parts: [...parts, { bytes: own, line }] };
+  return { saved: { bytes, entry, begun: begun.place, ...doubtful }, left: [...left, ...others] };
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -251,6 +251,7 @@ export class Planner {
     const kept = saved.filter(({ entry, bytes: own, begun }) =>
       this.#keep(entry, own, begun && this.#keptBefore.get(begun.line)! + begun.entriesBefore),
     );
+    for (const { parts = [] } of kept) this.#rests.push(...parts);
     this.#counts.salvagedEntries += kept.length;
     this.#instead.set(
       line,

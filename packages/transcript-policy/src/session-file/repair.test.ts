@@ -106,6 +106,15 @@ describe("repair of a session file", () => {
     ]);
   });
 
+  it("keeps the lines of a text that went on over two of them, as nobody can tell what stood there", async () => {
+    const line = JSON.stringify(entry("m2", { role: "user", content: "12\n34", timestamp: 2 }));
+    await write(header, asked, line.replaceAll("\\n", "\n"));
+    const { keptIn } = await repairSessionFileIfNeeded({ sessionFile, keepRemoved: true });
+    const kept = await readFile(keptIn!, "utf8");
+    expect(kept).toContain('"content":"12\n34"');
+    expect(await readFile(sessionFile, "utf8")).toContain('"content":"1234"');
+  });
+
   it("makes no entry of the beginning of one and the end of another, whose times do not meet", async () => {
     const [one, other] = ["m2", "m3"].map((id) =>
       JSON.stringify(entry(id, { role: "user", content: id, timestamp: 1 })),
