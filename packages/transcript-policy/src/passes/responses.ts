@@ -51,7 +51,8 @@ function readItem(signature: unknown): StoredBlock | undefined {
 /**
  * Drops reasoning items that nothing follows; after a change of model, all of them and the text
  * item ids of their turns (rule R6a), with `keepsWritten` only where nobody knows which model wrote
- * them: for the others it is decided before each call, by who can read them. A turn left empty goes.
+ * them: for the others it is decided before each call, by who can read them. A turn that is left
+ * empty goes.
  */
 export const downgradeReasoningItems = definePass<{
   modelChanged?: boolean;
