@@ -62,3 +62,40 @@ it("a focus that no summary can have is said to be dropped, where something was 
   const nothing = { ok: true, compacted: false, reason: "nothing was said" };
   expect(tellFocus(nothing, "the birds")).toBe(nothing);
 });
+
+describe("a compaction in a host that asks under two budgets", () => {
+  it("tells the size that was shown, and what is shown under its budget is another and less", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 6_000, max: 20_000 }),
+        fc.double({ min: 1, max: 4, noNaN: true }),
+        fc.integer({ min: 10, max: 120 }),
+        fc.boolean(),
+        async (small, times, turns, isOverflow) => {
+          const store = temporaryStore();
+          const large = Math.floor(small * times);
+          const ask = (messages: readonly AgentMessage[], tokenBudget: number) =>
+            viewOf(store, { session, messages, tokenBudget });
+          const history = withIds(
+            Array.from({ length: turns }, (_, turn) => [
+              user(`Request ${turn}: ${"what to do next ".repeat(10)}`),
+              assistant(`Done ${turn}: ${"this was said of it ".repeat(20)}`),
+            ]).flat(),
+          );
+          for (let end = 20; end < history.length; end += 20)
+            for (const budget of [small, large]) await ask(history.slice(0, end), budget);
+          await ask(history, small);
+          const before = await ask(history, large);
+          const request = { session, messages: history, tokenBudget: large, isOverflow };
+          const { compacted, result } = await compactView(store, request);
+          const after = await ask(history, large);
+          if (!compacted) return expect(after.tokens).toEqual(before.tokens);
+          expect(result?.tokensBefore).toBe(before.tokens.estimate);
+          expect(after.tokens.estimate).toBeLessThan(before.tokens.estimate);
+          expect(result?.tokensAfter).toBe(after.tokens.estimate);
+        },
+      ),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
+    );
+  });
+});

@@ -7,7 +7,7 @@ import type { Store } from "../store/store.ts";
 import { budgetOf, cutsAmong, heartbeatsOf, storedCuts, type ViewRequest } from "./assemble.ts";
 import { countAhead, counter, sum } from "./count.ts";
 import { talkOf } from "./heartbeats.ts";
-import { type CutRequest, makeCut } from "./make-cut.ts";
+import { type CutRequest, type CutView, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
 import { show, type View } from "./show.ts";
 
@@ -32,27 +32,22 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   const count = counter(contextWindow);
   const stored = await storedCuts(store, { session, signal });
   const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });
-  const before = await viewAsItIs(store, { ...request, messages, cuts, count });
   const limit = budgetOf(request.tokenBudget);
-  const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
-  const { low } = marksOf({ budget, messages, count });
-  const to = { messages, count, budget, ceiling: Infinity };
-  const isSmaller = (view: View) => view.tokens.estimate < before.view.tokens.estimate;
-  const of = { session, messages, budget, count, cuts, aside, signal };
-  const cut = [low, ...(isOverflow ? [low / 2] : [])]
-    .map((mark) => planCut({ ...to, low: mark }))
-    .find(({ from }) => from > before.from);
-  const ways = [
-    ...(cut === undefined ? [] : [{ ...of, cut, limit }]),
-    ...(isOverflow ? halfOfNewest({ ...of, budget: limit }, planCut({ ...to, low: 0 })) : []),
-  ];
-  if (ways.length === 0)
-    return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
-  const after = await firstOf(ways, async (way) => {
-    const made = await makeCut(store, way);
-    return made.keep !== null && isSmaller(made.view) ? made : undefined;
-  });
+  const viewWith = (holding: ReadonlyMap<string, StoredCut>) =>
+    viewAsItIs(store, { ...request, messages, cuts: holding, count });
+  const { high } = marksOf({ budget: limit, messages, count });
+  const least = await viewWith(asAsked(cuts));
+  const shown = limit === Infinity ? least : await viewWith(asAsked(holdingAt(cuts, high)));
+  const of = { session, messages, count, cuts, aside, signal };
+  // A host that asks under several budgets is shown less under each of them, if anything is left.
+  let after: CutView | "no-gain" | undefined;
+  for (const before of shown.from < least.from ? [least, shown] : [shown]) {
+    if (typeof after === "object") break;
+    after = (await smallerView(store, { ...of, before, limit, isOverflow })) ?? after;
+  }
   if (after === undefined)
+    return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
+  if (after === "no-gain")
     return nothingDone("no-gain", "what would stand for the older messages is not shorter");
   try {
     await after.keep!();
@@ -66,11 +61,63 @@ export async function compactView(store: Store, request: CompactRequest): Promis
     compacted: true,
     result: {
       summary: after.view.record?.record ?? "",
-      tokensBefore: before.view.tokens.estimate,
+      tokensBefore: shown.view.tokens.estimate,
       tokensAfter: after.view.tokens.estimate,
     },
   };
 }
+
+interface ShownView {
+  readonly view: View;
+  /** Where it begins in the history, behind its record. */
+  readonly from: number;
+}
+
+/** A view that shows less than `before`. "no-gain": there was a way, and it led to no less. */
+async function smallerView(
+  store: Store,
+  {
+    before,
+    limit,
+    isOverflow,
+    ...rest
+  }: Omit<CutRequest, "cut" | "budget" | "limit"> & {
+    before: ShownView;
+    limit: number;
+    isOverflow: boolean;
+  },
+): Promise<CutView | "no-gain" | undefined> {
+  const { messages, count } = rest;
+  const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
+  const { low } = marksOf({ budget, messages, count });
+  const to = { messages, count, budget, ceiling: Infinity };
+  const of = { ...rest, budget };
+  const cut = [low, ...(isOverflow ? [low / 2] : [])]
+    .map((mark) => planCut({ ...to, low: mark }))
+    .find(({ from }) => from > before.from);
+  const ways = [
+    ...(cut === undefined ? [] : [{ ...of, cut, limit }]),
+    ...(isOverflow ? halfOfNewest({ ...of, budget: limit }, planCut({ ...to, low: 0 })) : []),
+  ];
+  if (ways.length === 0) return undefined;
+  const isSmaller = (view: View) => view.tokens.estimate < before.view.tokens.estimate;
+  const after = await firstOf(ways, async (way) => {
+    const made = await makeCut(store, way);
+    return made.keep !== null && isSmaller(made.view) ? made : undefined;
+  });
+  return after ?? "no-gain";
+}
+
+/** As if they had been asked for: they hold under every budget. */
+const asAsked = (cuts: ReadonlyMap<string, StoredCut>): ReadonlyMap<string, StoredCut> =>
+  new Map([...cuts].map(([name, cut]) => [name, { ...cut, ceiling: Infinity }]));
+
+/** Those under which a view of that high mark stands. */
+const holdingAt = (
+  cuts: ReadonlyMap<string, StoredCut>,
+  high: number,
+): ReadonlyMap<string, StoredCut> =>
+  new Map([...cuts].filter(([, { ceiling }]) => ceiling >= high));
 
 /** Of a budget: newest messages that take less are not why a request did not fit. */
 const SMALL = 0.25;
@@ -100,7 +147,7 @@ const nothingDone = (code: NonNullable<CompactResult["code"]>, reason: string): 
   reason,
 });
 
-/** What would be shown if there were room for everything: what was asked to be cut stays cut. */
+/** What would be shown if there were room for everything behind the newest of the cuts. */
 async function viewAsItIs(
   store: Store,
   {
@@ -109,7 +156,7 @@ async function viewAsItIs(
     count,
     signal,
   }: CompactRequest & { cuts: ReadonlyMap<string, StoredCut>; count: ReturnType<typeof counter> },
-): Promise<{ view: View; from: number }> {
+): Promise<ShownView> {
   const plan = planView({ messages, budget: Infinity, cuts, count });
   if (plan.kind !== "kept")
     return { view: show(messages, { from: 0, record: null, count }), from: 0 };
