@@ -10,6 +10,7 @@ import { Links, type NewLinks, numberAheadSteps } from "./links.ts";
 import { type MendCounts, planMend } from "./mend-entry.ts";
 import { withJsonSigns } from "./mend-signs.ts";
 import { withReadableTexts } from "./mend-texts.ts";
+import { withFirstBrace, withoutQuotes } from "./mend-whole.ts";
 import { MissingResults } from "./missing-results.ts";
 
 /** What was found wrong with a file. */
@@ -238,7 +239,11 @@ export class Planner {
   #salvage(bytes: Buffer, ended: boolean): void {
     const line = this.#line - 1;
     this.#keptBefore.set(line, this.#position);
-    const readable = withReadableTexts(bytes) ?? withJsonSigns(bytes);
+    const readable =
+      withReadableTexts(bytes) ??
+      withJsonSigns(bytes) ??
+      withoutQuotes(bytes) ??
+      (this.#joins.wants(bytes, line) ? undefined : withFirstBrace(bytes));
     if (readable !== undefined) this.#rests.push({ bytes, line });
     const { saved, lines }: Salvage =
       readable === undefined ? this.#joins.add(bytes, line) : { saved: [readable], lines: [] };

@@ -106,6 +106,20 @@ describe("repair of a session file", () => {
     ]);
   });
 
+  it("reads an entry that lacks only its first brace, and one that was written as a text", async () => {
+    const [one, other] = ["m2", "m3"].map((id) =>
+      JSON.stringify({
+        ...entry(id, { role: "user", content: `say ${id}`, timestamp: 2 }),
+        parentId: "m1",
+      }),
+    ) as [string, string];
+    await write(header, asked, one.slice(1), JSON.stringify(other), one.slice(20));
+    await repairSessionFileIfNeeded({ sessionFile });
+    const left = (await readFile(sessionFile, "utf8")).trim().split("\n");
+    expect(left.map((text) => JSON.parse(text).id)).toEqual(["s1", "m1", "m2", "m3"]);
+    expect(left.slice(2)).toEqual([one, other]);
+  });
+
   it("keeps the lines of a text that went on over two of them, as nobody can tell what stood there", async () => {
     const line = JSON.stringify(entry("m2", { role: "user", content: "12\n34", timestamp: 2 }));
     await write(header, asked, line.replaceAll("\\n", "\n"));
