@@ -1,5 +1,6 @@
 // Says in a line how a database stands.
 import { patiently } from "../patiently.ts";
+import type { Fault } from "../store/audit/fault.ts";
 import { holdingsOf } from "../store/health.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
@@ -20,3 +21,17 @@ export const nothingIn = (path: string): string =>
 
 export const counted = (number: number, thing: string): string =>
   `${number.toLocaleString("en-US")} ${thing}${number === 1 ? "" : "s"}`;
+
+/** Faults that are told one by one. */
+const MOST_TOLD = 20;
+
+/** What an audit found, a line for each, and what to do. */
+export function describeFaults(faults: readonly Fault[]): string {
+  const more = faults.length - MOST_TOLD;
+  return [
+    `${counted(faults.length, "thing")} ${faults.length === 1 ? "is" : "are"} not as stored:`,
+    ...faults.slice(0, MOST_TOLD).map(({ text }) => `  ${text}`),
+    ...(more > 0 ? [`  and ${more.toLocaleString("en-US")} more`] : []),
+    "Keep a copy of the file and its backups before anything else; a database that is moved away is filled anew from the session files.",
+  ].join("\n");
+}

@@ -9,9 +9,11 @@ import type { Stores } from "../stores.ts";
 import type { Reach } from "../tools/reach.ts";
 import { counted, describeStore, nothingIn } from "./describe-store.ts";
 import { cannotRead, damageOf, examine } from "./examination.ts";
+import { verified } from "./verify.ts";
 
 const HELP = `/lossless status   what is kept, and where
 /lossless doctor   reads every message and says which cannot be read
+/lossless verify   compares everything with its hashes and names what is not as it was stored
 /lossless backup   copies the database to a file beside it`;
 
 /** What the command works with. */
@@ -30,7 +32,7 @@ export const losslessCommand = ({
   now = Date.now,
 }: CommandParts): PluginCommand => ({
   name: "lossless",
-  description: "what the lossless engine keeps: status, doctor, backup",
+  description: "what the lossless engine keeps: status, doctor, verify, backup",
   acceptsArgs: true,
   async handler({ args = "", sessionId = "", sessionKey, senderIsOwner, agentId }) {
     const word = args.trim() === "" ? "status" : args.trim();
@@ -66,6 +68,7 @@ type Answering = (store: Store, asking: Asking) => string | Promise<string>;
 const WORDS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
   ["status", (store, { session }) => status(store, session)],
   ["doctor", doctor],
+  ["verify", verified],
   ["backup", (store, { isOwner, now }) => (isOwner ? copy(store, now()) : OWNERS_ONLY)],
 ]);
 

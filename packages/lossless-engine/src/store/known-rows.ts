@@ -8,6 +8,7 @@ import {
   printOf,
   saidOnce,
 } from "../messages/name.ts";
+import { changing } from "./chain.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql } from "./store.ts";
 
@@ -54,7 +55,7 @@ function findNamed(lookup: Lookup, { name, message }: NamedMessage): Found {
       const nameless = rowOf(lookup, nthName(print, time));
       if (nameless === undefined) break;
       if (lookup.taken.has(nameless.seq)) continue;
-      rename(lookup, nthName(print, time), name);
+      changing(lookup.sql, nameless.seq, () => rename(lookup, nthName(print, time), name));
       return { row: nameless };
     }
   return { row: undefined, name };

@@ -3,6 +3,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { OwnedSession } from "../sessions/owner.ts";
+import { changing } from "./chain.ts";
 import { placeOf } from "./conversations.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
@@ -41,8 +42,10 @@ export const markLeft = (store: Store, end: BranchEnd): void =>
     const rows = rowsOf(sql, end);
     const newest = rows.at(-1);
     if (newest === undefined) return;
-    for (const seq of [...leftBehind(sql, newest, end), ...leftBetween(sql, rows, end)])
-      sql(`UPDATE message SET flags = flags | ${FLAGS.left} WHERE seq = ?`).run(seq);
+    for (const seq of [...leftBehind(sql, newest, end), ...leftBetween(sql, rows, end)]) {
+      const mark = sql(`UPDATE message SET flags = flags | ${FLAGS.left} WHERE seq = ?`);
+      changing(sql, seq, () => mark.run(seq));
+    }
   });
 
 /** Takes the mark off these; true: one of them had it. */
@@ -53,14 +56,15 @@ export const markJoined = (
   store.change((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return false;
-    const changes = names.map(
-      (name) =>
-        sql(`
-          UPDATE message SET flags = flags & ~${FLAGS.left}
-          WHERE conversation = ? AND id = ? AND flags & ${FLAGS.left} != 0
-        `).run(place.conversation, name).changes,
-    );
-    return changes.some((count) => Number(count) > 0);
+    const joined = names.flatMap((name) => {
+      const row = sql(`
+        SELECT seq FROM message WHERE conversation = ? AND id = ? AND flags & ${FLAGS.left} != 0
+      `).get(place.conversation, name);
+      return row === undefined ? [] : [Number(row.seq)];
+    });
+    const join = sql(`UPDATE message SET flags = flags & ~${FLAGS.left} WHERE seq = ?`);
+    for (const seq of joined) changing(sql, seq, () => join.run(seq));
+    return joined.length > 0;
   });
 
 /** A stored message of a branch's end. */

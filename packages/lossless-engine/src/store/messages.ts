@@ -4,6 +4,7 @@ import { isNameless, type NamedMessage, printOf, withName } from "../messages/na
 import { searchTextOf } from "../messages/search-text.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type PackedMessage, packMessage } from "./body.ts";
+import { type ChainWriter, chainWriter, changing, rewriting } from "./chain.ts";
 import { makePlace, type Place, placeOf } from "./conversations.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
 import { keptText } from "./kept-text.ts";
@@ -215,6 +216,7 @@ function storeEach(
   let added = 0;
   const refused: Refusal[] = [];
   const lookup = { sql, conversation, from, taken: new Set<number>() };
+  const chain = chainWriter(sql, conversation);
   for (const told of messages) {
     const { name, message, isHeartbeat = false } = told;
     const flags = (from === "seen" ? FLAGS.seen : 0) | (isHeartbeat ? FLAGS.heartbeat : 0);
@@ -224,19 +226,20 @@ function storeEach(
       if (packed === undefined) continue;
       if (message.role === "user") turn++;
       const row = { conversation, name: found.name, message, turn, flags, compresses };
-      lookup.taken.add(insert(sql, row, packed));
+      lookup.taken.add(insert(sql, row, packed, chain));
       added++;
     } else if (from === "told" && (found.row.flags & FLAGS.seen) !== 0) {
       const packed = packedOr(message, name, refused);
       if (packed !== undefined) replace(sql, found.row.seq, { message, flags, compresses }, packed);
-    } else if (isHeartbeat)
-      sql("UPDATE message SET flags = flags | ? WHERE seq = ?").run(
-        ...[FLAGS.heartbeat, found.row.seq],
-      );
+    } else if (isHeartbeat && (found.row.flags & FLAGS.heartbeat) === 0) {
+      const { seq } = found.row;
+      const mark = sql("UPDATE message SET flags = flags | ? WHERE seq = ?");
+      changing(sql, seq, () => mark.run(FLAGS.heartbeat, seq));
+    }
   }
   if (added > 0)
-    sql("UPDATE conversation SET turns = ?, messages = messages + ? WHERE id = ?").run(
-      ...[turn, added, conversation],
+    sql("UPDATE conversation SET turns = ?, messages = messages + ?, newest = ? WHERE id = ?").run(
+      ...[turn, added, chain.head(), conversation],
     );
   return { added, refused };
 }
@@ -267,17 +270,25 @@ interface NewRow extends Row {
 }
 
 /** Its number. */
-function insert(sql: Sql, row: NewRow, { body, payloads }: PackedMessage): number {
-  const { conversation, name, message, turn, flags, compresses } = row;
+function insert(
+  sql: Sql,
+  row: NewRow,
+  { body, payloads }: PackedMessage,
+  chain: ChainWriter,
+): number {
+  const { conversation, name, message, turn, compresses } = row;
+  const [role, time] = [message.role, timeOf(message)];
+  const flags = flagsWith(row.flags, payloads);
+  const kept = keptText(body, compresses);
   const { lastInsertRowid } = sql(`
     INSERT INTO message (conversation, id, turn, role, time, flags, body)
     VALUES (?, ?, ?, ?, ?, ?, ?)
-  `).run(
-    ...[conversation, name, turn, message.role, timeOf(message)],
-    ...[flagsWith(flags, payloads), keptText(body, compresses)],
-  );
-  storePayloads(sql, Number(lastInsertRowid), { payloads, compresses });
-  return Number(lastInsertRowid);
+  `).run(...[conversation, name, turn, role, time, flags, kept]);
+  const seq = Number(lastInsertRowid);
+  const apart = storePayloads(sql, seq, { payloads, compresses });
+  const bound = { seq, conversation, id: name, turn, role, time, flags, body: kept };
+  chain.add({ ...bound, payloads: apart });
+  return seq;
 }
 
 /** The message as its host tells it, in place of what was seen of it. */
@@ -290,14 +301,17 @@ function replace(
   const row = sql("SELECT * FROM message WHERE seq = ?").get(seq)!;
   if (JSON.stringify(messageOf(sql, row).message) === JSON.stringify(message)) {
     const kept = Number(row.flags) & (FLAGS.hasPayloads | FLAGS.left);
-    sql("UPDATE message SET flags = ? WHERE seq = ?").run(flags | kept, seq);
+    const mark = sql("UPDATE message SET flags = ? WHERE seq = ?");
+    rewriting(sql, seq, () => mark.run(flags | kept, seq));
     return;
   }
-  sql("DELETE FROM payload_use WHERE message = ?").run(seq);
-  sql("UPDATE message SET body = ?, flags = ? WHERE seq = ?").run(
-    ...[keptText(body, compresses), flagsWith(flags, payloads), seq],
-  );
-  storePayloads(sql, seq, { payloads, compresses });
+  rewriting(sql, seq, () => {
+    sql("DELETE FROM payload_use WHERE message = ?").run(seq);
+    sql("UPDATE message SET body = ?, flags = ? WHERE seq = ?").run(
+      ...[keptText(body, compresses), flagsWith(flags, payloads), seq],
+    );
+    storePayloads(sql, seq, { payloads, compresses });
+  });
   indexAgain(sql, seq, searchTextOf(message));
 }
 

@@ -21,14 +21,17 @@ export function migrate(db: DatabaseSync, path: string, migrations: readonly Mig
       throw storageError(
         `The lossless engine cannot use its database ${path}: it is of an unknown version, ${from}; move it away, and a new one is filled from the transcripts.`,
       );
-    if (found > 0) backUp(db, path, from);
+    if (found > 0 && from === found) backUp(db, path, from);
     db.exec("BEGIN IMMEDIATE");
     try {
       // Another process may have done it while this one waited.
-      if (numberOf(db, "user_version") === from)
+      if (numberOf(db, "user_version") === from) {
+        db.exec(migration.sql);
+        migration.run?.((text) => db.prepare(text));
         db.exec(
-          `${migration.sql}; PRAGMA user_version = ${migration.to}; PRAGMA application_id = ${APPLICATION_ID};`,
+          `PRAGMA user_version = ${migration.to}; PRAGMA application_id = ${APPLICATION_ID};`,
         );
+      }
       db.exec("COMMIT");
     } catch (error) {
       if (db.isTransaction) db.exec("ROLLBACK");

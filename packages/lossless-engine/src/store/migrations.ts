@@ -1,4 +1,6 @@
 // The tables of the database, and the changes by which older databases get them.
+import { linkAll } from "./chain.ts";
+import type { Sql } from "./sql.ts";
 
 /** Marks a file as ours: "clew". */
 export const APPLICATION_ID = 0x636c6577;
@@ -9,6 +11,8 @@ export interface Migration {
   readonly from: readonly number[];
   readonly to: number;
   readonly sql: string;
+  /** What follows where SQL says too little, in the same transaction. Absent: nothing. */
+  readonly run?: (sql: Sql) => void;
 }
 
 const TABLES = `
@@ -163,8 +167,36 @@ const BEFORE_RELEASE = `
     .join("\n  ")}
 `;
 
+const CHAIN = `
+  -- What binds each message to the one before it in its conversation, in the order in which they
+  -- came; see store/chain.ts. It refers to nothing, so that it tells of messages that are gone.
+  CREATE TABLE link (
+    message INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL,
+    hash BLOB NOT NULL
+  ) STRICT;
+
+  -- What binds each later change of a message to the change before it in its conversation. earlier
+  -- is the change of the same message before it; 0 = it is the first. was is the hash of what the
+  -- message said until then; NULL = it was damaged.
+  CREATE TABLE change (
+    id INTEGER PRIMARY KEY,
+    message INTEGER NOT NULL,
+    earlier INTEGER NOT NULL,
+    conversation INTEGER NOT NULL,
+    was BLOB,
+    hash BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX change_message ON change (message);
+
+  -- The last hash of both; NULL = there is none.
+  ALTER TABLE conversation ADD COLUMN newest BLOB;
+  ALTER TABLE conversation ADD COLUMN changed BLOB;
+`;
+
 /** What is here stays as it is; the next change is one more. */
 export const MIGRATIONS: readonly Migration[] = [
   { from: [0], to: 6, sql: TABLES },
   { from: [1, 2, 3, 4, 5], to: 6, sql: BEFORE_RELEASE },
+  { from: [6], to: 7, sql: CHAIN, run: linkAll },
 ];

@@ -4,7 +4,7 @@ import type { NamedMessage } from "../messages/name.ts";
 import { unpackMessage } from "./body.ts";
 import { textKept } from "./kept-text.ts";
 import { payloadsOf } from "./payloads.ts";
-import type { Sql } from "./store.ts";
+import type { Sql } from "./sql.ts";
 
 /** A message as it was stored. */
 export interface StoredMessage extends NamedMessage {

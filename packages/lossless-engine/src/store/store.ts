@@ -5,11 +5,10 @@ import { backup, type StatementSync } from "node:sqlite";
 import { connect, freeBeside, IN_MEMORY, isWritableNow } from "./connect.ts";
 import { createFile } from "./create-file.ts";
 import { storageFailure } from "./failure.ts";
+import type { Sql } from "./sql.ts";
 
+export type { Sql };
 export { IN_MEMORY };
-
-/** The statement of a text, prepared once per database. */
-export type Sql = (text: string) => StatementSync;
 
 /** One open database. Everything it throws is one sentence for people, or not SQLite's. */
 export interface Store {

@@ -1,0 +1,140 @@
+import { copyFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
+import { withMessageId } from "@clew/plugin-sdk/transcript";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { named } from "../messages/name.ts";
+import { catchUp } from "../search/catch-up.ts";
+import { markJoined, markLeft } from "../store/left.ts";
+import { storeMessages } from "../store/messages.ts";
+import { useStore } from "../store/store.ts";
+import { type Dice, damage, diceOf } from "../testing/damage.ts";
+import { namedWithIds } from "../testing/stored.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { type Verification, verifyStore } from "./verify.ts";
+
+const LONG = "a text of many words that is stored apart from its message; ".repeat(90);
+
+/** A closed database of some sessions, in which everything happened that changes rows. */
+async function history(path: string, dice: Dice): Promise<void> {
+  const { store, release } = useStore(path, { compresses: dice(2) === 0 });
+  for (let number = 0; number <= dice(3); number++) {
+    const session = { sessionId: `s${number}`, sessionKey: `k${number}` };
+    const told = conversation({ turns: 2 + dice(8), tools: 1 }).map(
+      (message, at): AgentMessage =>
+        withMessageId(
+          at % 7 === 3
+            ? ({
+                ...message,
+                content: [{ type: "text", text: `${LONG}${dice(4)}` }],
+              } as AgentMessage)
+            : message,
+          `e${at}`,
+        ),
+    );
+    const shown = told.map((message) => ({ ...message, content: "cut" }) as AgentMessage);
+    storeMessages(store, { session, messages: told.slice(0, 3).map(named), from: "told" });
+    storeMessages(store, { session, messages: shown.slice(3, 6).map(named), from: "seen" });
+    storeMessages(store, { session, messages: told.map(named), from: "told" });
+    const nameless = { ...user("without an id"), timestamp: 5 } as AgentMessage;
+    storeMessages(store, { session, messages: [named(nameless)], from: "told" });
+    if (dice(2) === 0)
+      storeMessages(store, {
+        ...{ session, from: "told" },
+        messages: [named(withMessageId(nameless, "late"))],
+      });
+    if (dice(2) === 0) await catchUp(store);
+    const left = namedWithIds([user("left"), assistant("so it is")], "left");
+    storeMessages(store, { session, messages: left, from: "told" });
+    const end = { session, names: [`e${told.length - 2}`, `e${told.length - 1}`] };
+    markLeft(store, end);
+    if (dice(2) === 0) markJoined(store, { session, names: ["left0"] });
+  }
+  release();
+}
+
+async function audited(path: string): Promise<Verification> {
+  const { store, release } = useStore(path);
+  try {
+    return await verifyStore(store);
+  } finally {
+    release();
+  }
+}
+
+const seeds = fc.integer({ min: 0, max: 2 ** 31 });
+
+describe("the audit", () => {
+  it("finds nothing in a healthy history, whatever happened in it", async () => {
+    await fc.assert(
+      fc.asyncProperty(seeds, async (seed) => {
+        const path = join(temporaryFolder(), "lossless.db");
+        await history(path, diceOf(seed));
+        expect((await audited(path)).faults).toEqual([]);
+      }),
+    );
+  });
+
+  it("finds every damage of a row, an edge, a long text or a page that says them", async () => {
+    const folder = temporaryFolder();
+    const healthy = await Promise.all(
+      Array.from({ length: 8 }, async (_, at) => {
+        const path = join(folder, `healthy-${at}.db`);
+        await history(path, diceOf(at));
+        return path;
+      }),
+    );
+    let tried = 0;
+    await fc.assert(
+      fc.asyncProperty(seeds, async (seed) => {
+        const dice = diceOf(seed);
+        const path = join(folder, "damaged.db");
+        copyFileSync(healthy[dice(healthy.length)]!, path);
+        const done = damage(path, dice);
+        if (done === undefined) return;
+        tried++;
+        const found = await audited(path).catch(String);
+        if (typeof found !== "string" && found.isWhole) throw new Error(`not found: ${done}`);
+      }),
+    );
+    expect(tried).toBeGreaterThan(0);
+  });
+
+  it("names what is missing, changed, doubled and reordered", async () => {
+    const folder = temporaryFolder();
+    const healthy = join(folder, "lossless.db");
+    const { store, release } = useStore(healthy);
+    const session = { sessionId: "s", sessionKey: "k" };
+    const messages = namedWithIds(conversation({ turns: 5 }));
+    storeMessages(store, { session, messages, from: "told" });
+    release();
+    const after = async (sql: string) => {
+      const path = join(folder, "damaged.db");
+      copyFileSync(healthy, path);
+      const db = new DatabaseSync(path);
+      db.exec(sql);
+      db.close();
+      const { faults } = await audited(path);
+      return faults.map(({ kind, what, number }) => `${kind} ${what} ${number}`);
+    };
+    expect(await after("DELETE FROM message WHERE seq = 4")).toContain("missing message 4");
+    expect(await after("UPDATE message SET turn = 9 WHERE seq = 4")).toContain("changed message 4");
+    expect(
+      await after(
+        "INSERT INTO message SELECT 99, conversation, 'x', turn, role, time, flags, body FROM message WHERE seq = 4",
+      ),
+    ).toContain("added message 99");
+    expect(
+      await after(
+        "UPDATE message SET seq = -1 WHERE seq = 3; UPDATE message SET seq = 3 WHERE seq = 5; UPDATE message SET seq = 5 WHERE seq = -1",
+      ),
+    ).toEqual(["changed message 3", "changed message 5"]);
+    // Its hash goes with it, and the one before says that it was the last.
+    expect(
+      await after("DELETE FROM message WHERE seq = 10; DELETE FROM link WHERE message = 10"),
+    ).toContain("missing conversation 1");
+  });
+});

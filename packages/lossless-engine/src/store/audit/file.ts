@@ -1,0 +1,54 @@
+// Audits the pages of the file, and references from table to table.
+import { type AuditPart, type Fault, fault, readable } from "./fault.ts";
+
+/** Pages of the file, and its indexes against its tables. */
+export function filePart(): AuditPart {
+  const faults: Fault[] = [];
+  const names: string[] = [];
+  let isListed = false;
+  return {
+    name: "file",
+    faults,
+    read: 0,
+    readOn(store, isOver) {
+      if (!isListed) {
+        isListed = true;
+        const listed = readable(() =>
+          store.read((sql) =>
+            sql("SELECT name FROM sqlite_schema WHERE type = 'table'")
+              .all()
+              .map(({ name }) => String(name)),
+          ),
+        );
+        if (listed === undefined) faults.push(damagedFile("its list of tables cannot be read"));
+        names.push(...(listed ?? []));
+      }
+      for (let name = names.shift(); name !== undefined; name = names.shift()) {
+        const table = name;
+        const told = readable(() =>
+          store.read((sql) =>
+            sql(`PRAGMA integrity_check("${table.replaceAll('"', '""')}")`)
+              .all()
+              .map((row) => String(Object.values(row)[0])),
+          ),
+        );
+        for (const text of told ?? ["it cannot be read"])
+          if (text !== "ok") faults.push(damagedFile(`table ${table}: ${text}`));
+        if (isOver()) return names.length === 0;
+      }
+      const broken = readable(() => store.read((sql) => sql("PRAGMA foreign_key_check").all()));
+      for (const { table, rowid, parent } of broken ?? [])
+        faults.push(
+          fault(
+            "inconsistent",
+            "file",
+            null,
+            `row ${rowid} of table ${table} refers to a row of ${parent} that is gone`,
+          ),
+        );
+      return true;
+    },
+  };
+}
+
+const damagedFile = (text: string): Fault => fault("unreadable", "file", null, text);
