@@ -7,8 +7,18 @@
  * @returns {{ code: string, output: string | undefined } | undefined}
  */
 export function exampleOf(readme) {
-  const found = /```ts\n(.*?)```(?:\s*```text\n(.*?)```)?/s.exec(readme);
-  return found === null ? undefined : { code: found[1], output: found[2] };
+  return examplesOf(readme)[0];
+}
+
+/**
+ * Every TypeScript block, each with the output it promises.
+ *
+ * @param {string} readme
+ * @returns {{ code: string, output: string | undefined }[]}
+ */
+export function examplesOf(readme) {
+  const blocks = readme.matchAll(/```ts\n(.*?)```(?:\s*```text\n(.*?)```)?/gs);
+  return [...blocks].map(([, code, output]) => ({ code, output }));
 }
 
 /**

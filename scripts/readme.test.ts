@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { exampleOf, importedBy, installedBy } from "./readme.mjs";
+import { exampleOf, examplesOf, importedBy, installedBy } from "./readme.mjs";
 
 const run = promisify(execFile);
 
@@ -64,19 +64,26 @@ describe("the README of", () => {
   });
 
   it.each(withExample)("%s runs as printed", async (folder) => {
-    const { code, output } = exampleOf(readmeOf(folder))!;
-    const scratch = await mkdtemp(join(homeOf(folder, code), ".readme-"));
-    try {
-      const file = join(scratch, "example.ts");
-      await writeFile(file, code);
-      const { stdout } = await run(process.execPath, [
-        "--conditions=@clew/source",
-        "--disable-warning=ExperimentalWarning",
-        file,
-      ]);
-      if (output !== undefined) expect(stdout.trim()).toBe(output.trim());
-    } finally {
-      await rm(scratch, { recursive: true });
-    }
+    for (const example of examplesOf(readmeOf(folder))) await runs(folder, example);
   });
 });
+
+/** Throws where it fails, or prints something else than the README says. */
+async function runs(
+  folder: string,
+  { code, output }: { code: string; output?: string | undefined },
+) {
+  const scratch = await mkdtemp(join(homeOf(folder, code), ".readme-"));
+  try {
+    const file = join(scratch, "example.ts");
+    await writeFile(file, code);
+    const { stdout } = await run(process.execPath, [
+      "--conditions=@clew/source",
+      "--disable-warning=ExperimentalWarning",
+      file,
+    ]);
+    if (output !== undefined) expect(stdout.trim()).toBe(output.trim());
+  } finally {
+    await rm(scratch, { recursive: true });
+  }
+}

@@ -1,0 +1,15 @@
+// Exports the store for programs that are no host.
+export type { AuditProgress, Verification } from "./audit/verify.ts";
+export {
+  type FoundMessage,
+  type FoundMessages,
+  type MessageStore,
+  type OpenOptions,
+  openMessageStore,
+  type ReadMessage,
+  type StoreQuery,
+  type VerifyOptions,
+  type View,
+  type ViewRequest,
+} from "./library/message-store.ts";
+export type { Fault } from "./store/audit/fault.ts";
