@@ -51,6 +51,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addReplay(program, shell, done);
   addSessions(program, shell, done);
   addEngine(program, shell, done);
+  addLossless(program, shell, done);
   addPolicy(program, shell, done);
   addModelCommands(program, shell, done);
   addPluginCommands(program, shell, done);
@@ -199,6 +200,21 @@ const addEngine: Add = (program, shell, done) => {
     .addOption(json())
     .action(async (target: string | undefined, options) =>
       done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
+    );
+};
+
+const addLossless: Add = (program, shell, done) => {
+  program
+    .command("lossless")
+    .description("look after what the lossless engine keeps")
+    .command("verify")
+    .description(
+      "compare everything with its hashes, and name what is not as it was stored; exit code 1 then",
+    )
+    .option("--agent <id>", "only this agent's database; default: every agent's")
+    .addOption(json())
+    .action(async (options) =>
+      done(await (await import("./lossless.ts")).losslessVerify(options, shell)),
     );
 };
 
