@@ -1,5 +1,6 @@
 // Exports the store for programs that are no host.
-export type { AuditProgress, Verification } from "./audit/verify.ts";
+export type { HostTranscript } from "./audit/transcript.ts";
+export type { AuditProgress, Verification, VerifyOptions } from "./audit/verify.ts";
 export {
   type FoundMessage,
   type FoundMessages,
@@ -8,7 +9,6 @@ export {
   openMessageStore,
   type ReadMessage,
   type StoreQuery,
-  type VerifyOptions,
   type View,
   type ViewRequest,
 } from "./library/message-store.ts";

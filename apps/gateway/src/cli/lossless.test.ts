@@ -7,6 +7,7 @@ import { conversation } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { startPluginGateway } from "../testing/plugins.ts";
 
 const databaseOf = (home: string, agent = "main") =>
   join(home, "agents", agent, "clew-lossless", "lossless.db");
@@ -68,5 +69,22 @@ describe("clew lossless verify", () => {
       code: 2,
       errors: expect.stringContaining('There is no agent "nobody"; there is main.'),
     });
+  });
+
+  it("holds the store against the transcripts of its sessions", async () => {
+    const home = await temporaryHome();
+    const config = { plugins: { slots: { contextEngine: "lossless" } } };
+    const { say, stop } = await startPluginGateway(config, home);
+    for (const text of ["one", "two", "three"]) await say(text);
+    await stop();
+    expect(await clew(home, ["lossless", "verify"])).toMatchObject({ code: 0 });
+    const db = new DatabaseSync(databaseOf(home));
+    db.exec("DELETE FROM message WHERE seq = 3");
+    db.close();
+    const told = await clew(home, ["lossless", "verify"]);
+    expect(told.code).toBe(1);
+    expect(told.output).toMatch(
+      /message \S+ of session agent:main:main stands in its transcript and is not stored/,
+    );
   });
 });

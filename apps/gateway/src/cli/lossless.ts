@@ -2,11 +2,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { MessageStore, Verification } from "@clew/lossless-engine/store";
+import type { HostTranscript, MessageStore, Verification } from "@clew/lossless-engine/store";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { modelChains } from "../config/agent.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
 import { agentFolder } from "../sessions/paths.ts";
+import { createSessionStore } from "../sessions/store.ts";
 import { describeFailure } from "../terminal/failure.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -35,8 +36,15 @@ export async function losslessVerify(
     );
   const files = databasesOf(config, home, agent === undefined ? known : [agent]);
   const audits: { file: string; agents: readonly string[]; audited: Audited }[] = [];
+  const sessions = await createSessionStore({ home }).list();
   for (const [file, agents] of files) {
-    const audited = await audit(file, output).catch(
+    const transcripts = sessions
+      .filter(({ agentId }) => agents.includes(agentId))
+      .map(({ key, sessionId, agentId, file: path }) => ({
+        ...{ sessionId, sessionKey: key, file: path },
+        agentDir: agentFolder(home, agentId),
+      }));
+    const audited = await audit(file, transcripts, output).catch(
       (error: unknown): Audited => ({
         state: "unusable",
         reason: describeFailure(error, environment),
@@ -80,7 +88,11 @@ function databaseFile(folder: string, named: string | undefined): string {
   return isAbsolute(named) ? named : join(folder, named);
 }
 
-async function audit(file: string, output: Output): Promise<Audited> {
+async function audit(
+  file: string,
+  transcripts: readonly HostTranscript[],
+  output: Output,
+): Promise<Audited> {
   // Opening it would make it.
   if (!existsSync(file)) return { state: "missing" };
   const { openMessageStore } = await import("@clew/lossless-engine/store");
@@ -89,6 +101,7 @@ async function audit(file: string, output: Output): Promise<Audited> {
     store = openMessageStore(file);
     let toldAt = performance.now();
     const verification = await store.verify({
+      transcripts,
       onProgress({ part, read, messages }) {
         if (performance.now() - toldAt < PROGRESS_MS) return;
         toldAt = performance.now();

@@ -9,6 +9,7 @@ import { indexPart } from "../store/audit/search-index.ts";
 import { holdingsOf } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
+import { type HostTranscript, transcriptFaults } from "./transcript.ts";
 
 /** What an audit came to. */
 export interface Verification {
@@ -20,6 +21,16 @@ export interface Verification {
   readonly payloads: number;
   /** What is not as it was stored, in the order in which it was found. */
   readonly faults: readonly Fault[];
+}
+
+/** What an audit may be given. */
+export interface VerifyOptions {
+  /** Absent: nobody is told how far it is. */
+  readonly onProgress?: ((progress: AuditProgress) => void) | undefined;
+  /** Ends it. Absent: nothing does. */
+  readonly signal?: AbortSignal | undefined;
+  /** Transcripts to hold the store against. Absent: none. */
+  readonly transcripts?: readonly HostTranscript[] | undefined;
 }
 
 /** How far an audit is. */
@@ -40,13 +51,7 @@ const auditParts = (): readonly AuditPart[] => [
 /** Nothing is written. Others have their turn meanwhile. */
 export async function verifyStore(
   store: Store,
-  {
-    onProgress = () => {},
-    signal,
-  }: {
-    onProgress?: ((progress: AuditProgress) => void) | undefined;
-    signal?: AbortSignal | undefined;
-  } = {},
+  { onProgress = () => {}, signal, transcripts = [] }: VerifyOptions = {},
 ): Promise<Verification> {
   const parts = auditParts();
   const messages = await patiently(() => holdingsOf(store).messages, signal).catch(() => 0);
@@ -57,7 +62,13 @@ export async function verifyStore(
       await othersTurn();
       signal?.throwIfAborted();
     }
-  const faults = parts.flatMap((part) => part.faults);
+  const untold: Fault[] = [];
+  for (const [read, transcript] of transcripts.entries()) {
+    untold.push(...(await transcriptFaults(store, transcript)));
+    onProgress({ part: "transcripts", read: read + 1, messages });
+    signal?.throwIfAborted();
+  }
+  const faults = [...parts.flatMap((part) => part.faults), ...untold];
   const readOf = (name: string) => parts.find((part) => part.name === name)?.read ?? 0;
   return {
     isWhole: faults.length === 0,

@@ -1,6 +1,6 @@
 // Opens a database for programs that are no host, and answers what they ask of it.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type AuditProgress, type Verification, verifyStore } from "../audit/verify.ts";
+import { type Verification, type VerifyOptions, verifyStore } from "../audit/verify.ts";
 import { engineOn } from "../engine.ts";
 import { historyOf } from "../ingest/history.ts";
 import { withName } from "../messages/name.ts";
@@ -81,14 +81,6 @@ export interface FoundMessages {
   readonly isComplete: boolean;
   /** For the next page. Null: there is none, or none is known. */
   readonly olderThan: number | null;
-}
-
-/** What an audit may be given. */
-export interface VerifyOptions {
-  /** Absent: nobody is told how far it is. */
-  readonly onProgress?: ((progress: AuditProgress) => void) | undefined;
-  /** Ends it. Absent: nothing does. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** An open database of messages. Several may have one file open. */

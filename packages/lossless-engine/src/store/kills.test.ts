@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { conversation, toolResult, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
+import { verifyStore } from "../audit/verify.ts";
 import { killedBeforeEachStatement } from "../testing/statement-kills.ts";
 import { namedWithIds } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
@@ -27,13 +28,16 @@ function inDatabase<Answer>(file: string, look: (store: Store) => Answer): Answe
   }
 }
 
-function isSound(file: string): boolean {
+async function isSound(file: string): Promise<boolean> {
+  const { store, release } = useStore(file);
+  const { isWhole } = await verifyStore(store);
+  release();
   const db = new DatabaseSync(file);
   const [answer] = db.prepare("PRAGMA integrity_check").all();
   const broken = db.prepare("PRAGMA foreign_key_check").all();
   db.exec("INSERT INTO words (words) VALUES ('integrity-check')");
   db.close();
-  return answer?.integrity_check === "ok" && broken.length === 0;
+  return isWhole && answer?.integrity_check === "ok" && broken.length === 0;
 }
 
 const turnsOf = (count: number) =>
@@ -52,7 +56,7 @@ const turnsOf = (count: number) =>
   }));
 
 describe("a process that is killed before any statement", () => {
-  it("leaves each turn whole or not at all, and the turn told again completes it", () => {
+  it("leaves each turn whole or not at all, and the turn told again completes it", async () => {
     const turns = turnsOf(3);
     const size = turns[0]!.messages.length;
     const file = join(temporaryFolder(), "lossless.db");
@@ -78,12 +82,12 @@ describe("a process that is killed before any statement", () => {
         while (!indexMore(store, () => false));
         expect(withTrigrams(store, "turn2 ends", everywhere)).toEqual([3 * size]);
       });
-      expect(isSound(copy)).toBe(true);
+      expect(await isSound(copy)).toBe(true);
     }
     expect(most).toBe(3 * size);
   });
 
-  it("leaves the indexes behind the messages, and never a message in them by half", () => {
+  it("leaves the indexes behind the messages, and never a message in them by half", async () => {
     const file = join(temporaryFolder(), "lossless.db");
     const turns = turnsOf(8);
     const copies = killedBeforeEachStatement(file, () =>
@@ -105,7 +109,7 @@ describe("a process that is killed before any statement", () => {
         );
         expect(withTrigrams(store, "ends", everywhere)).toHaveLength(stored.length / 6);
       });
-      expect(isSound(copy)).toBe(true);
+      expect(await isSound(copy)).toBe(true);
     }
   });
 });
@@ -137,7 +141,7 @@ describe("a process that is killed at any moment", () => {
       const found = inDatabase(file, (store) => storedIn(store).length);
       expect(found % size).toBe(0);
       expect(found / size).toBeGreaterThanOrEqual(said);
-      expect(isSound(file)).toBe(true);
+      expect(await isSound(file)).toBe(true);
     }
   });
 });
