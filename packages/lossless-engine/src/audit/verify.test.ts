@@ -12,7 +12,7 @@ import { markJoined, markLeft } from "../store/left.ts";
 import { storeMessages } from "../store/messages.ts";
 import { useStore } from "../store/store.ts";
 import { type Dice, damage, diceOf } from "../testing/damage.ts";
-import { namedWithIds } from "../testing/stored.ts";
+import { namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { type Verification, verifyStore } from "./verify.ts";
 
@@ -136,5 +136,18 @@ describe("the audit", () => {
     expect(
       await after("DELETE FROM message WHERE seq = 10; DELETE FROM link WHERE message = 10"),
     ).toContain("missing conversation 1");
+  });
+
+  it("goes on to find what is gone when its session goes on", async () => {
+    const store = temporaryStore();
+    const session = { sessionId: "s", sessionKey: "k" };
+    const messages = namedWithIds(conversation({ turns: 2 }));
+    storeMessages(store, { session, messages, from: "told" });
+    store.change((sql) => sql("DELETE FROM message WHERE seq = 4").run());
+    const later = namedWithIds([user("later")], "later");
+    storeMessages(store, { session, messages: later, from: "told" });
+    const { faults } = await verifyStore(store);
+    expect(faults.map(({ text }) => text)).toContain("message 4 of conversation 1 is gone");
+    expect(faults.filter(({ number }) => number === 5)).toEqual([]);
   });
 });

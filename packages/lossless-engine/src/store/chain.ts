@@ -19,8 +19,11 @@ export interface BoundRow {
   readonly payloads: readonly BoundPayload[];
 }
 
+/** Of SHA-256: as many bits as nobody finds again by chance or by trying. */
+const LINK_BYTES = 20;
+
 /** Of what a chain begins with. */
-export const NO_LINK: Uint8Array = new Uint8Array(32);
+export const NO_LINK: Uint8Array = new Uint8Array(LINK_BYTES);
 
 /** Pure: SHA-256 of all that the row says. */
 export function digestOf(row: BoundRow): Uint8Array {
@@ -39,10 +42,12 @@ export function digestOf(row: BoundRow): Uint8Array {
 
 /** Pure: SHA-256 of the link before it and of what it binds. */
 export const linkOf = (before: Uint8Array, digest: Uint8Array): Uint8Array =>
-  hash("sha256", Buffer.concat([before, digest]), "buffer");
+  hash("sha256", Buffer.concat([before, digest]), "buffer").subarray(0, LINK_BYTES);
 
 /** Who writes messages of a conversation, one after the other, and closes with its newest link. */
 export interface ChainWriter {
+  /** The number for the next message: no other's, also of those that are gone. */
+  next(): number;
   add(row: BoundRow): void;
   /** The newest link, of every message that is stored. */
   head(): Uint8Array;
@@ -51,8 +56,15 @@ export interface ChainWriter {
 export function chainWriter(sql: Sql, conversation: number): ChainWriter {
   let head = headOf(sql, conversation, "newest");
   const insert = sql("INSERT INTO link (message, conversation, hash) VALUES (?, ?, ?)");
+  const { newest } = sql(`
+    SELECT max(coalesce((SELECT max(seq) FROM message), 0),
+      coalesce((SELECT max(message) FROM link), 0)) AS newest
+  `).get()!;
+  let last = Number(newest);
   return {
+    next: () => last + 1,
     add(row) {
+      last = row.seq;
       head = linkOf(head, digestOf(row));
       insert.run(row.seq, conversation, head);
     },

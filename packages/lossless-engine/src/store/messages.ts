@@ -7,6 +7,7 @@ import { type PackedMessage, packMessage } from "./body.ts";
 import { type ChainWriter, chainWriter, changing, rewriting } from "./chain.ts";
 import { makePlace, type Place, placeOf } from "./conversations.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
+import { storageError } from "./failure.ts";
 import { keptText } from "./kept-text.ts";
 import { findRow, hasNameless } from "./known-rows.ts";
 import { storePayloads } from "./payloads.ts";
@@ -237,11 +238,22 @@ function storeEach(
       changing(sql, seq, () => mark.run(FLAGS.heartbeat, seq));
     }
   }
-  if (added > 0)
+  if (added > 0) {
+    requireArrived(sql, { next: chain.next(), added });
     sql("UPDATE conversation SET turns = ?, messages = messages + ?, newest = ? WHERE id = ?").run(
       ...[turn, added, chain.head(), conversation],
     );
+  }
   return { added, refused };
+}
+
+/** Another program may have told the database to leave what it is given, or to remove it. */
+function requireArrived(sql: Sql, { next, added }: { next: number; added: number }): void {
+  const { rows } = sql("SELECT count(*) AS rows FROM message WHERE seq >= ?").get(next - added)!;
+  if (Number(rows) === added) return;
+  throw storageError(
+    `The lossless engine did not store ${added - Number(rows)} of ${added} messages: its database took them and does not hold them; run clew lossless verify, and keep a copy of the file.`,
+  );
 }
 
 /** A message nested so deep that nothing can write it keeps no other from being stored. */
@@ -280,11 +292,11 @@ function insert(
   const [role, time] = [message.role, timeOf(message)];
   const flags = flagsWith(row.flags, payloads);
   const kept = keptText(body, compresses);
-  const { lastInsertRowid } = sql(`
-    INSERT INTO message (conversation, id, turn, role, time, flags, body)
-    VALUES (?, ?, ?, ?, ?, ?, ?)
-  `).run(...[conversation, name, turn, role, time, flags, kept]);
-  const seq = Number(lastInsertRowid);
+  const seq = chain.next();
+  sql(`
+    INSERT INTO message (seq, conversation, id, turn, role, time, flags, body)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+  `).run(seq, ...[conversation, name, turn, role, time, flags, kept]);
   const apart = storePayloads(sql, seq, { payloads, compresses });
   const bound = { seq, conversation, id: name, turn, role, time, flags, body: kept };
   chain.add({ ...bound, payloads: apart });
