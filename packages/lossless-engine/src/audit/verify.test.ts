@@ -49,7 +49,8 @@ async function history(path: string, dice: Dice): Promise<void> {
     if (dice(2) === 0) await catchUp(store);
     const left = namedWithIds([user("left"), assistant("so it is")], "left");
     storeMessages(store, { session, messages: left, from: "told" });
-    const end = { session, names: [`e${told.length - 2}`, `e${told.length - 1}`] };
+    const names = [`e${told.length - 2}`, `e${told.length - 1}`];
+    const end = { session, names, asked: "" };
     markLeft(store, end);
     if (dice(2) === 0) markJoined(store, { session, names: ["left0"] });
   }
