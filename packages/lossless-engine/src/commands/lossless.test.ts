@@ -16,7 +16,8 @@ const MOMENT = Date.UTC(2026, 0, 2, 3, 4, 5);
 async function setUp() {
   const agentDir = temporaryFolder();
   const reach = createReach();
-  const engine = engineOn(reach.watching(createStores(agentDir, {})));
+  const stores = reach.watching(createStores(agentDir, {}));
+  const engine = engineOn(stores, { onStored: reach.noteStored });
   onTestFinished(() => engine.dispose?.());
   const messages = withIds(conversation({ turns: 100, tools: 1, toolResultChars: 5_000 }));
   const command = losslessCommand({ reach, now: () => MOMENT });
@@ -62,6 +63,23 @@ describe("/lossless", () => {
       text: `${told.split(".\nThis session")[0]}; all of it can be read`,
     });
     expect(await engine.control({ operation: "rotate" })).toMatchObject({ ok: false });
+  });
+
+  it("says by status that not all is stored, and since when", async () => {
+    const { run, tell, agentDir, engine } = await setUp();
+    await tell();
+    expect(await run("status")).not.toContain("Not all is stored");
+    const db = new DatabaseSync(fileIn(agentDir));
+    db.exec("BEGIN IMMEDIATE");
+    const more = withIds(conversation({ turns: 1 }), "more");
+    await expect(engine.ingestBatch!({ ...session, messages: more })).rejects.toThrow();
+    db.exec("ROLLBACK");
+    db.close();
+    expect(await run("status")).toMatch(
+      /^Not all is stored: what was said since .* may be missing/m,
+    );
+    await engine.ingestBatch!({ ...session, messages: more });
+    expect(await run("status")).not.toContain("Not all is stored");
   });
 
   it("names by doctor the messages that cannot be read", async () => {

@@ -48,9 +48,9 @@ export const losslessCommand = ({
       const store = stores?.ofAgent() ?? reach.storeOf(given);
       const session = stores === undefined ? reach.asMet(given) : { ...given, owner: stores.owner };
       const isOwner = senderIsOwner === true;
-      return {
-        text: store === undefined ? NOT_MET : await answer(store, { session, isOwner, now }),
-      };
+      const behind = reach.behind(given);
+      const asking = { session, isOwner, now, behind };
+      return { text: store === undefined ? NOT_MET : await answer(store, asking) };
     } finally {
       stores?.release();
     }
@@ -61,12 +61,14 @@ interface Asking {
   readonly session: OwnedSession;
   readonly isOwner: boolean;
   readonly now: () => number;
+  /** Since when not all of the session is stored, a sentence. Undefined: it is. */
+  readonly behind: string | undefined;
 }
 
 type Answering = (store: Store, asking: Asking) => string | Promise<string>;
 
 const WORDS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
-  ["status", (store, { session }) => status(store, session)],
+  ["status", status],
   ["doctor", doctor],
   ["verify", verified],
   ["backup", (store, { isOwner, now }) => (isOwner ? copy(store, now()) : OWNERS_ONLY)],
@@ -81,10 +83,11 @@ const MOVE_AWAY =
   "Move the database away while the host is stopped: a new one is filled from the session files.";
 const OWNERS_ONLY = "Only the owner of this host may copy the database.";
 
-async function status(store: Store, session: OwnedSession): Promise<string> {
+async function status(store: Store, { session, behind }: Asking): Promise<string> {
   const { messages, conversations } = await patiently(() => holdingsOfSession(store, session));
   const here = `This session: ${counted(messages, "message")} of ${counted(conversations, "conversation")}`;
-  return `${await describeStore(store)}.\n${here}.`;
+  const told = `${await describeStore(store)}.\n${here}.`;
+  return behind === undefined ? told : `${told}\n${behind}`;
 }
 
 async function doctor(store: Store): Promise<string> {
