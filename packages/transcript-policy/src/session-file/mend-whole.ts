@@ -10,8 +10,8 @@ interface Mended {
 const QUOTE = 0x22;
 
 /**
- * The line with the brace that it lacks; undefined when that makes no entry of it. An entry of which
- * more than that is gone lacks some of the fields that all have.
+ * The line with the brace that it lacks; undefined when that makes no entry of it. An entry of
+ * which more than that is gone lacks some of the fields that all have.
  */
 export function withFirstBrace(line: Buffer): Mended | undefined {
   if (line[0] !== QUOTE) return undefined;
