@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { emulatedModel, post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
-import { parseCompact } from "./compact.ts";
+import { describeUndo, parseCompact } from "./compact.ts";
 import { parseLine } from "./parse.ts";
 
 const notes = (number: number) =>
@@ -60,6 +60,16 @@ describe("a line", () => {
       focus: "dry facts about the boats",
     });
     expect(parseCompact("-- undo now")).toEqual({ kind: "compact", focus: "undo now" });
+  });
+
+  it("says whose compaction was undone where an engine compacts for itself", () => {
+    const undone = { ok: true as const, undone: ["c1"], remapped: new Map<string, string>() };
+    expect(describeUndo(undone, null)).toBe(
+      "The last compaction is undone; nothing was said since.",
+    );
+    expect(describeUndo(undone, "lossless")).toContain(
+      'of the host is undone, none of engine "lossless"',
+    );
   });
 
   it.each([

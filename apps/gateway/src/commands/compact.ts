@@ -58,7 +58,7 @@ export async function runCompact(
       return { ok: false, text: describeUnclear(request) };
     case "undo": {
       const undone = await session.undoCompaction();
-      const engine = undone.ok ? null : await session.compactingEngine();
+      const engine = await session.compactingEngine();
       return { ok: undone.ok, text: describeUndo(undone, engine) };
     }
     case "preview": {
@@ -123,9 +123,15 @@ function filesText(files: readonly string[]): string {
 export function describeUndo(undone: UndoResult, engine: string | null): string {
   if (!undone.ok && engine !== null)
     return `Nothing was undone: ${undone.reason}; what engine "${engine}" compacts leaves the history as it is, and needs no undoing.`;
-  return undone.ok
-    ? `The last compaction is undone; ${undone.remapped.size === 0 ? "nothing was said since" : `what came since is kept (${counted(undone.remapped.size, "entry", "entries")})`}.`
-    : `Nothing was undone: ${undone.reason}.`;
+  if (!undone.ok) return `Nothing was undone: ${undone.reason}.`;
+  const { size } = undone.remapped;
+  const since =
+    size === 0
+      ? "nothing was said since"
+      : `what came since is kept (${counted(size, "entry", "entries")})`;
+  return engine === null
+    ? `The last compaction is undone; ${since}.`
+    : `The last compaction of the host is undone, none of engine "${engine}", which leaves the history as it is; ${since}.`;
 }
 
 /** Pure. */
