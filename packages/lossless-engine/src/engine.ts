@@ -12,6 +12,7 @@ import {
   type SessionRef,
 } from "@clew/plugin-sdk/core";
 import { estimateMessage, estimateMessages } from "@clew/plugin-sdk/tokens";
+import { createAskedBudgets } from "./assemble/asked-budgets.ts";
 import { assemblyOf, type ViewRequest, viewOf } from "./assemble/assemble.ts";
 import { compactView, tellFocus } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
@@ -115,6 +116,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const { durableTurns = false, grants = createGrants(), siblingsDone } = parts;
   const { onStored, onWindow, onMovedAway } = parts;
   const readings = createReadings();
+  const budgets = createAskedBudgets();
   const siblings = createSiblings({
     read: (store, session, path) =>
       readings.during(session, () => importFile(store, { session, path })),
@@ -152,6 +154,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   }
   async function tell(told: Told): Promise<Storing> {
     const messages = told.messages.filter(isMessage);
+    budgets.told(told.session);
     const stored = await storing(told.session, async (store) => {
       await readings.over(told.session);
       await refill.ifMovedAway(store, told.session);
@@ -256,6 +259,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       await asFarAsPossible(() =>
         readings.during(session, () => storeSeen(store, { session, messages })),
       );
+      budgets.asked(session, tokenBudget);
       const view = await viewOf(store, viewRequest(params));
       const addition = promptAddition(view, params);
       return {
@@ -296,6 +300,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         session,
         messages: await historyOf(store, { session, sessionFile, signal }),
         tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
+        askedBudget: budgets.smallest(session),
         contextWindow: windowOf(runtimeContext),
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,

@@ -5,10 +5,11 @@ import { isOwn } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
-import { heartbeatNames, messageNamed, printsOf } from "../store/messages.ts";
+import { heartbeatNames, messageNamed } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { type Count, countAhead, counter } from "./count.ts";
 import { countedBy } from "./counted.ts";
+import { cutsAmong } from "./cuts-among.ts";
 import { standingFor, withHandedBack } from "./handed-back.ts";
 import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
@@ -204,35 +205,4 @@ export async function storedCuts(
 ): Promise<ReadonlyMap<string, StoredCut>> {
   const cuts = (await patiently(() => cutsOf(store, session), signal)).toReversed();
   return new Map(cuts.map((cut) => [cut.first, cut]));
-}
-
-/** The same by the names that `messages` give. */
-export async function cutsAmong(
-  store: Store,
-  {
-    session,
-    messages,
-    cuts: stored,
-    signal,
-  }: Pick<ViewRequest, "session" | "messages" | "signal"> & {
-    cuts: ReadonlyMap<string, StoredCut>;
-  },
-): Promise<ReadonlyMap<string, StoredCut>> {
-  if (stored.size === 0 || messages.every((message) => messageId(message) !== undefined))
-    return stored;
-  const cuts = [...stored.values()];
-  const byFirst = new Map(stored);
-  const names = cuts.flatMap(({ first, request, parts }) => [
-    ...[first, ...parts.keys()],
-    ...(request === null ? [] : [request]),
-  ]);
-  const prints = await patiently(() => printsOf(store, session, names), signal);
-  const printed = (name: string) => prints.get(name) ?? name;
-  for (const cut of cuts) {
-    const first = printed(cut.first);
-    const request = cut.request === null ? null : printed(cut.request);
-    const parts = new Map([...cut.parts].map(([name, part]) => [printed(name), part]));
-    byFirst.set(first, { ...cut, first, request, parts });
-  }
-  return byFirst;
 }

@@ -4,8 +4,9 @@ import { withoutNamesakes } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
 import { recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
-import { budgetOf, cutsAmong, heartbeatsOf, storedCuts, type ViewRequest } from "./assemble.ts";
+import { budgetOf, heartbeatsOf, storedCuts, type ViewRequest } from "./assemble.ts";
 import { countAhead, counter, sum } from "./count.ts";
+import { cutsAmong, cutsByIds } from "./cuts-among.ts";
 import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, type CutView, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
@@ -13,13 +14,15 @@ import { show, type View } from "./show.ts";
 
 /** A history whose view shall get smaller. */
 export interface CompactRequest extends ViewRequest {
+  /** Tokens: the smallest of the budgets that views were asked for lately. Absent: not known. */
+  readonly askedBudget?: number | undefined;
   /** True: what is shown does not fit, whatever its estimate says. Absent: false. */
   readonly isOverflow?: boolean | undefined;
 }
 
 /** Cuts down to the low mark; a second time, because that was not enough, to half of it. */
 export async function compactView(store: Store, request: CompactRequest): Promise<CompactResult> {
-  const { session, signal, isOverflow = false } = request;
+  const { session, signal, askedBudget, isOverflow = false } = request;
   signal?.throwIfAborted();
   const { messages, aside } = talkOf(
     withoutNamesakes(request.messages),
@@ -31,17 +34,19 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   await countAhead({ messages, contextWindow, most: Infinity, by: "high", signal });
   const count = counter(contextWindow);
   const stored = await storedCuts(store, { session, signal });
-  const cuts = await cutsAmong(store, { session, messages, cuts: stored, signal });
+  const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
+  const cuts = await cutsByIds(messages, among, signal);
   const limit = budgetOf(request.tokenBudget);
   const viewWith = (holding: ReadonlyMap<string, StoredCut>) =>
     viewAsItIs(store, { ...request, messages, cuts: holding, count });
-  const { high } = marksOf({ budget: limit, messages, count });
+  const { high } = marksOf({ budget: Math.min(limit, askedBudget ?? limit), messages, count });
   const least = await viewWith(asAsked(cuts));
-  const shown = limit === Infinity ? least : await viewWith(asAsked(holdingAt(cuts, high)));
+  const shown = high === Infinity ? least : await viewWith(asAsked(holdingAt(cuts, high)));
   const of = { session, messages, count, cuts, aside, signal };
-  // A host that asks under several budgets is shown less under each of them, if anything is left.
+  // Where nobody knows what was shown, what is shown under any budget gets less if it can.
+  const befores = askedBudget === undefined && shown.from < least.from ? [least, shown] : [shown];
   let after: CutView | "no-gain" | undefined;
-  for (const before of shown.from < least.from ? [least, shown] : [shown]) {
+  for (const before of befores) {
     if (typeof after === "object") break;
     after = (await smallerView(store, { ...of, before, limit, isOverflow })) ?? after;
   }

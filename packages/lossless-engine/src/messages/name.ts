@@ -28,6 +28,12 @@ export function nameOf(message: AgentMessage): string {
   return repeated.get(message) ?? keyName(message) ?? printOf(message);
 }
 
+/** What a message is known by where its host gives no id: with its key, and without. */
+export function namesWithoutId(message: AgentMessage): readonly string[] {
+  const print = printOf(message);
+  return [...new Set([keyName(message) ?? print, print])];
+}
+
 /** What the same message is known by as long as its host gives it no id. */
 export function printOf(message: AgentMessage): string {
   const { role, timestamp } = message;

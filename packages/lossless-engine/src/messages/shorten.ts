@@ -66,6 +66,17 @@ function withBlocks<Message extends AgentMessage & { content: unknown }>(
   };
 }
 
+const CUT = /\n\[\d+ characters cut here to make room; [^\]\n]*\]\n/;
+
+/** Of a text that may be a shortened one: what it keeps. Undefined: it is none. */
+export function endsKept(
+  text: string,
+): { readonly head: string; readonly tail: string } | undefined {
+  const cut = CUT.exec(text);
+  if (cut === null) return undefined;
+  return { head: text.slice(0, cut.index), tail: text.slice(cut.index + cut[0].length) };
+}
+
 function endsOf(text: string, chars: number, id: string | undefined): string {
   if (text.length <= chars + SENTENCE_CHARS) return text;
   const tail = tailOf(text, Math.floor(chars * TAIL_SHARE));

@@ -8,6 +8,7 @@ import {
   printOf,
   saidOnce,
 } from "../messages/name.ts";
+import { endsKept } from "../messages/shorten.ts";
 import { changing } from "./chain.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql } from "./store.ts";
@@ -25,6 +26,8 @@ export interface Lookup {
   readonly from: "told" | "seen";
   /** Rows that earlier messages of the call are: of two that say the same each has its own. */
   readonly taken: Set<number>;
+  /** True: they go on a turn that nobody told of before. */
+  isNewTurn?: boolean;
   /** Whether any message of the conversation has no id. Undefined: nobody looked. */
   hasNameless?: boolean;
 }
@@ -70,13 +73,15 @@ function findNameless(lookup: Lookup, told: NamedMessage): Found {
     if (told.isNew !== true && !lookup.taken.has(row.seq) && isSame(lookup, row, told))
       return { row };
   }
-  const row = told.isNew === true ? undefined : recentRow(lookup, told);
+  const row = told.isNew || lookup.isNewTurn ? undefined : recentRow(lookup, told);
   return row === undefined ? { row, name: nthName(name, time) } : { row };
 }
 
 /** What was only seen may be cut; of what was told the whole counts, so that nothing is lost. */
-function isSame({ sql, from }: Lookup, row: KnownRow, { message }: NamedMessage): boolean {
+function isSame(lookup: Lookup, row: KnownRow, { message }: NamedMessage): boolean {
+  const { sql, from, isNewTurn = false } = lookup;
   if (from === "seen" || (row.flags & FLAGS.seen) !== 0) return true;
+  if (isNewTurn) return false;
   const { message: stored } = messageOf(
     sql,
     sql("SELECT * FROM message WHERE seq = ?").get(row.seq)!,
@@ -84,21 +89,26 @@ function isSame({ sql, from }: Lookup, row: KnownRow, { message }: NamedMessage)
   return textOf(stored) === textOf(message);
 }
 
-/** Stored under an id: in another call its host gave it one. */
+/**
+ * Stored under an id: in another call its host gave it one. Or this engine showed it shortened, and
+ * its host hands that back.
+ */
 function recentRow(lookup: Lookup, { message }: NamedMessage): KnownRow | undefined {
-  const { sql, conversation, taken } = lookup;
+  const { sql, conversation, taken, from } = lookup;
   if (message.timestamp === undefined) return undefined;
   const rows = sql(`
     SELECT * FROM (SELECT * FROM message WHERE conversation = ? ORDER BY seq DESC LIMIT ?)
     WHERE role = ? AND time IS ? ORDER BY seq
   `).all(conversation, WINDOW, message.role, message.timestamp);
   const print = printOf(message);
-  const same = rows.find(
-    (row) =>
-      !isNameless(String(row.id)) &&
-      !taken.has(Number(row.seq)) &&
-      printOf(messageOf(sql, row).message) === print,
-  );
+  const ends = from === "seen" ? endsKept(textOf(message)) : undefined;
+  const isSame = (row: (typeof rows)[number]) => {
+    const { message: stored } = messageOf(sql, row);
+    if (!isNameless(String(row.id)) && printOf(stored) === print) return true;
+    const text = ends === undefined ? "" : textOf(stored);
+    return ends !== undefined && text.startsWith(ends.head) && text.endsWith(ends.tail);
+  };
+  const same = rows.find((row) => !taken.has(Number(row.seq)) && isSame(row));
   return same && { seq: Number(same.seq), flags: Number(same.flags) };
 }
 

@@ -1,6 +1,6 @@
 // Stores messages, each once, and reads them back as they were.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { isNameless, type NamedMessage, printOf, withName } from "../messages/name.ts";
+import { isNameless, type NamedMessage, namesWithoutId, withName } from "../messages/name.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type PackedMessage, packMessage } from "./body.ts";
@@ -9,7 +9,7 @@ import { makePlace, type Place, placeOf } from "./conversations.ts";
 import { type Cursor, moveCursor } from "./cursors.ts";
 import { storageError } from "./failure.ts";
 import { keptText } from "./kept-text.ts";
-import { findRow, hasNameless } from "./known-rows.ts";
+import { findRow, hasNameless, type Lookup } from "./known-rows.ts";
 import { storePayloads } from "./payloads.ts";
 import { FLAGS, messageOf, type StoredMessage, timeOf } from "./rows.ts";
 import { indexAgain, noteStored } from "./search-index.ts";
@@ -105,11 +105,11 @@ export function heartbeatNames(store: Store, session: OwnedSession): ReadonlySet
 }
 
 /** By the names of messages: what they are known by where a host gives no ids. */
-export function printsOf(
+export function namesWithoutIdOf(
   store: Store,
   session: OwnedSession,
   names: readonly string[],
-): ReadonlyMap<string, string> {
+): ReadonlyMap<string, readonly string[]> {
   return store.read((sql) => {
     const place = placeOf(sql, session);
     if (place === undefined) return new Map();
@@ -117,7 +117,9 @@ export function printsOf(
     return new Map(
       names.flatMap((name) => {
         const row = find.get(place.conversation, name);
-        return row === undefined ? [] : [[name, printOf(messageOf(sql, row).message)] as const];
+        return row === undefined
+          ? []
+          : [[name, namesWithoutId(messageOf(sql, row).message)] as const];
       }),
     );
   });
@@ -210,18 +212,19 @@ function neverTold(
 function storeEach(
   sql: Sql,
   { conversation }: Place,
-  { messages, from, compresses }: NewMessages & Pick<Store, "compresses">,
+  { messages, from, advancementKey, compresses }: NewMessages & Pick<Store, "compresses">,
 ): Pick<Storing, "added" | "refused"> {
   const before = turnsOf(sql, conversation);
   let turn = before;
   let added = 0;
   const refused: Refusal[] = [];
-  const lookup = { sql, conversation, from, taken: new Set<number>() };
+  const lookup: Lookup = { sql, conversation, from, taken: new Set() };
   const chain = chainWriter(sql, conversation);
   for (const told of messages) {
     const { name, message, isHeartbeat = false } = told;
     const flags = (from === "seen" ? FLAGS.seen : 0) | (isHeartbeat ? FLAGS.heartbeat : 0);
     const found = findRow(lookup, told);
+    lookup.isNewTurn ??= advancementKey !== undefined && found.row === undefined;
     if (found.row === undefined) {
       const packed = packedOr(message, name, refused);
       if (packed === undefined) continue;

@@ -1,0 +1,107 @@
+import type { AgentMessage, CommitTurnParams } from "@clew/plugin-sdk/core";
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { SESSION, startLife } from "../testing/life.ts";
+
+/** Of one turn: how long its request and its result are, in words; 0 = no result. */
+type Turn = readonly [request: number, result: number];
+
+const turnOf = (number: number, [request, result]: Turn, time: () => number): AgentMessage[] => {
+  const call = toolCall("exec", { command: "ls" }, "exec:1");
+  const between =
+    result === 0
+      ? []
+      : [assistant([call]), toolResult(call, `out ${number} ${"data ".repeat(result)}`)];
+  const asked = {
+    ...user(`Ask ${number}: ${"pad ".repeat(request)}`),
+    idempotencyKey: `t${number}`,
+  };
+  return [asked, ...between, assistant(number % 5 === 2 ? "done" : `Answer ${number}`)].map(
+    ({ __openclaw: _, ...message }) => ({ ...message, timestamp: time() }) as AgentMessage,
+  );
+};
+
+/** The host names its first and its last message apart from them, and no other. */
+const commitOf = (messages: AgentMessage[], start: number): CommitTurnParams => {
+  const anchor = (index: number) => ({
+    ...SESSION,
+    ...{ agentId: "main", generation: 1, rawSeq: start + index, effectiveParentId: null },
+    ...{ entryId: `e${start + index}`, activeMessagePosition: start + index },
+  });
+  return {
+    ...SESSION,
+    ...{ advancementKey: `k${start}`, messages, terminal: anchor(messages.length - 1) },
+    admission: { ...anchor(0), logicalTurnId: `k${start}`, role: "user" },
+  };
+};
+
+const turns = fc.array(fc.tuple(fc.nat({ max: 200 }), fc.constantFrom(0, 0, 40, 900, 2_500)), {
+  minLength: 3,
+  maxLength: 24,
+});
+
+describe("a host that commits turns, gives no ids, and asks under two budgets", () => {
+  it("is shown something else, and less, after every compaction that says it worked", async () => {
+    await fc.assert(
+      fc.asyncProperty(turns, fc.integer({ min: 4_000, max: 20_000 }), async (all, window) => {
+        const { engine, stored } = startLife({ durableTurns: true });
+        const history: AgentMessage[] = [];
+        let clock = 1_000_000;
+        // What it is shown under the smaller budget is handed back under the larger one.
+        const view = async () => {
+          const ask = async (messages: readonly AgentMessage[], share: number) =>
+            (
+              await engine.assemble({
+                ...SESSION,
+                ...{ messages: [...messages], tokenBudget: Math.floor(share * window) },
+              })
+            ).messages;
+          return ask(await ask(history, 0.59), 0.98);
+        };
+        for (const [number, turn] of all.entries()) {
+          await view();
+          const said = turnOf(number, turn, () => (clock += 1_000));
+          await engine.commitTurn!(commitOf(said, history.length));
+          history.push(...said);
+          if (number % 4 !== 2) continue;
+          let before = JSON.stringify(await view());
+          for (const isForced of [true, false]) {
+            const { compacted } = await engine.compact({
+              ...{ ...SESSION, tokenBudget: window, force: true },
+              compactionTarget: isForced ? "budget" : "threshold",
+            });
+            const after = JSON.stringify(await view());
+            if (compacted) expect(after.length).toBeLessThan(before.length);
+            before = after;
+          }
+        }
+        expect(stored()).toHaveLength(history.length);
+      }),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
+    );
+  });
+
+  it("has every message of a turn it commits kept, also where its clock stands still", async () => {
+    const { engine, stored } = startLife({ durableTurns: true });
+    const history: AgentMessage[] = [];
+    for (let number = 0; number < 10; number++) {
+      await engine.assemble({ ...SESSION, messages: [...history], tokenBudget: 50_000 });
+      const said = turnOf(2, [0, number % 2], () => 5);
+      await engine.commitTurn!(
+        commitOf(
+          said.map((message) => ({ ...message })),
+          history.length,
+        ),
+      );
+      await engine.commitTurn!(
+        commitOf(
+          said.map((message) => ({ ...message })),
+          history.length,
+        ),
+      );
+      history.push(...said);
+    }
+    expect(stored()).toHaveLength(history.length);
+  });
+});
