@@ -1,12 +1,7 @@
 // The command `/context`, which shows what the next call would send.
-import type {
-  CacheReport,
-  ItemSource,
-  PreviewedStep,
-  ReportItem,
-  RequestPreview,
-} from "@clew/engine-core";
+import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
 import { describeCache } from "../models/describe-cache.ts";
+import type { TurnCache } from "../models/turn-cache.ts";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
@@ -35,13 +30,13 @@ export interface ContextSummary {
   /** Tokens of messages above which it is compacted; null = that was not found out. */
   highWater: number | null;
   /** What the last call read from the provider's cache, and should have; null = not known. */
-  cache: CacheReport | null;
+  cache: TurnCache | null;
 }
 
 /** Pure. */
 export function summarizePreview(
   { call, size, nextMessageTokens, heldBack, shrinks, promptEntryId, report }: RequestPreview,
-  cache: CacheReport | null,
+  cache: TurnCache | null,
 ): ContextSummary {
   const isNext = ({ source }: ReportItem) =>
     source.kind === "entry" && source.entryId === promptEntryId;
@@ -152,7 +147,7 @@ const afterReply = ({ shrinks, highWater }: ContextSummary): string[] =>
     : [];
 
 /** Nothing where nothing is cached, or nobody wants it. */
-export function cacheLine(cache: CacheReport | null): string[] {
+export function cacheLine(cache: TurnCache | null): string[] {
   const known = cache === null ? null : describeCache(cache);
   return known === null ? [] : [`Cache: ${known}`];
 }

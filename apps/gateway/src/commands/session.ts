@@ -8,6 +8,7 @@ import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { thinkingLevelEntry } from "../models/thinking-level.ts";
+import { cacheOf } from "../models/turn-cache.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
@@ -121,7 +122,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     resting: because && { ...because, model: host.model(agentId).name },
     passedOver,
     fallbacks: fallbacks.map(({ name }) => name),
-    cache: last?.call.cache ?? null,
+    cache: cacheOf(last?.report.modelCalls ?? []) ?? null,
     asks: host.asks(agentId, found?.branch ?? []),
     leftOut: last?.call.leftOut ?? [],
     learnedWindow: learnedOf(host, model),

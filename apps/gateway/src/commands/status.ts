@@ -1,5 +1,5 @@
 // The command `/status`, which says who answers and how full the context is.
-import type { CacheReport, EngineFailure, TurnReport } from "@clew/engine-core";
+import type { EngineFailure, TurnReport } from "@clew/engine-core";
 import {
   type ContextSize,
   type ContextSizeInput,
@@ -20,6 +20,7 @@ import type { AskSettings } from "../models/call-ask.ts";
 import { describeRest, timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
+import type { TurnCache } from "../models/turn-cache.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
 import { number } from "../text/number.ts";
@@ -42,7 +43,7 @@ export interface StatusFacts {
   /** What the last call was not sent although it was asked, and why. */
   leftOut: readonly string[];
   /** What the last call read from the provider's cache, and should have; null = not known. */
-  cache: CacheReport | null;
+  cache: TurnCache | null;
   /** What its provider said that it holds; null = nothing that was news. */
   learnedWindow: LearnedWindow | null;
   engine: {

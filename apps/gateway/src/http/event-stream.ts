@@ -1,7 +1,8 @@
 // Sends the events of one turn to a client without ever making the turn wait.
-import type { CacheReport, TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
+import type { TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { CommandAnswer } from "../commands/answer.ts";
+import type { TurnCache } from "../models/turn-cache.ts";
 
 /** What a client of a streamed turn is told; `done` or `error` is last. */
 export type StreamedEvent =
@@ -20,7 +21,7 @@ export type StreamedEvent =
       /** Who was asked for, who answered, and why another one did. Absent: no model was asked. */
       model?: TurnReport["model"];
       /** What the last call read from the provider's cache, and should have. Absent: not known. */
-      cache?: CacheReport;
+      cache?: TurnCache;
     }
   | { type: "error"; error: { code: string; message: string } };
 

@@ -1,6 +1,7 @@
 // Says in words what a call read from the provider's cache, and why not more.
 import type { CacheReport } from "@clew/engine-core";
 import { number } from "../text/number.ts";
+import type { TurnCache } from "./turn-cache.ts";
 
 /** Null: nothing is cached there, nobody wants it, or the provider does not say. */
 export function describeCache({
@@ -9,18 +10,26 @@ export function describeCache({
   written,
   broke,
   told,
-}: CacheReport): string | null {
+  earlier,
+}: TurnCache): string | null {
   if (billed === null || (billed === 0 && SILENT.has(broke?.code))) return null;
   const wrote = written === null || written === 0 ? "" : `, ${number(written)} written`;
   const own = told === undefined ? "" : `; the provider says: ${told.reason.replaceAll("_", " ")}`;
-  const why = broke === undefined ? "" : ` (${WHY[broke.code]}${placeOf(broke)})`;
+  const why = broke === undefined ? "" : because(broke);
+  const before =
+    earlier === undefined
+      ? ""
+      : `; call ${earlier.call} of this turn read ${number(earlier.billed ?? 0)}, about ${number(earlier.predicted)} expected${because(earlier.broke)}`;
   const due =
     broke?.code === "first-call" ? "expected: not known" : `about ${number(predicted)} expected`;
-  return `the last call read ${number(billed)} tokens, ${due}${wrote}${why}${own}`;
+  return `the last call read ${number(billed)} tokens, ${due}${wrote}${why}${own}${before}`;
 }
 
 /** Where nothing was to come, nothing that came is no news. */
 const SILENT: ReadonlySet<string | undefined> = new Set(["not-cached", "not-asked"]);
+
+const because = (broke: NonNullable<CacheReport["broke"]>): string =>
+  ` (${WHY[broke.code]}${placeOf(broke)})`;
 
 const placeOf = ({ at }: NonNullable<CacheReport["broke"]>): string =>
   at === undefined ? "" : ` from message ${at + 1} on`;

@@ -4,6 +4,7 @@ import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
 import { parseLine } from "../../commands/parse.ts";
 import type { Gateway } from "../../gateway.ts";
+import { cacheOf } from "../../models/turn-cache.ts";
 import type { Approve } from "../../tools/tool.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
@@ -95,7 +96,8 @@ async function answer(request: {
   const sent = { key, content: line?.text ?? content, signal, onEvent, approve };
   const { outcome, error, report } = await gateway.send(sent);
   const { turnId, replyEntryId, model, modelCalls } = report;
-  const { stopReason, cache } = modelCalls.at(-1) ?? {};
+  const { stopReason } = modelCalls.at(-1) ?? {};
+  const cache = cacheOf(modelCalls);
   const told = {
     ...{ turnId, replyEntryId, model },
     ...(stopReason !== undefined && { stopReason }),

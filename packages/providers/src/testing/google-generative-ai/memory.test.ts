@@ -121,4 +121,17 @@ describe("the prompt cache of a Gemini server", () => {
     const [first, second] = server.requests.map(({ bill }) => bill!.cost);
     expect(first! / second!).toBeGreaterThan(5);
   });
+
+  it.each([
+    ["gemini-2.5-pro", 3000],
+    ["gemini-3-pro", 5000],
+  ])("of %s keeps a prompt of %s tokens, and none of half of it", async (model, tokens) => {
+    for (const share of [0.5, 1]) {
+      const server = await start();
+      const said = { role: "user", parts: [{ text: "word ".repeat(tokens * share) }] };
+      await send(server, [said], model);
+      const { usage } = await send(server, [said], model);
+      expect((usage?.cachedContentTokenCount ?? 0) > 0).toBe(share === 1);
+    }
+  });
 });

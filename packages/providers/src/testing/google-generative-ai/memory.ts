@@ -32,13 +32,18 @@ export function createMemory(cache: PromptCache): WireMemory<GeminiView, GeminiA
           rule: "signature.corrupt",
           message: "Corrupted thought signature.",
         };
-      const prompt = cache.settle(`${account} ${view.model}`, segmentsOf(view));
+      const scope = `${account} ${view.model}`;
+      const prompt = cache.settle(scope, segmentsOf(view), keepsLess(view.model, cache));
       const origin = { api: API, account, model: view.model, prefix: "", previous: null };
       const sign = (content: string) => seal({ ...origin, content: digest(content) });
       return { kind: "accepted", accepted: { prompt, sign } };
     },
   };
 }
+
+/** Gemini 3 keeps no prompt that is shorter than twice what those before it keep. */
+const keepsLess = (model: string, { minimumTokens }: PromptCache) =>
+  /gemini-3/i.test(model) ? { minimumTokens: 2 * minimumTokens } : {};
 
 /** As text, or as the Base64 of it. */
 const isDummy = (signature: string) =>

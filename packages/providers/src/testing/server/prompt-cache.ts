@@ -26,6 +26,8 @@ export interface CacheRules {
 }
 
 export interface PromptCache {
+  /** Of models that differ in nothing. Tokens. */
+  readonly minimumTokens: number;
   /**
    * What of the prompt was there, and what is to be kept. `scope`: account and model.
    * `change`: where models differ. Default: as the wire has it.
@@ -48,6 +50,7 @@ export function createPromptCache(rules: CacheRules, now: () => number): PromptC
   const kept = new Map<string, Kept>();
   let pending: [hash: string, Kept][] = [];
   return {
+    minimumTokens: rules.minimumTokens,
     keep() {
       for (const [hash, entry] of pending.splice(0)) kept.set(hash, entry);
     },
