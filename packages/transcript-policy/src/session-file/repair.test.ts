@@ -277,6 +277,24 @@ describe("repair of a session file", () => {
     expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: false });
   });
 
+  it.each([
+    ["with its mark", "\ufeff"],
+    ["without it", ""],
+  ])("says of a file in UTF-16 that it is one, and leaves it alone, %s", async (_, mark) => {
+    const lines = `${JSON.stringify({ type: "session", version: 3, id: "s" })}\r\n`.repeat(3);
+    for (const bytes of [
+      Buffer.from(mark + lines, "utf16le"),
+      Buffer.from(mark + lines, "utf16le").swap16(),
+    ]) {
+      await writeFile(sessionFile, bytes);
+      expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({
+        ...{ repaired: false, code: "header-invalid" },
+        reason: expect.stringContaining("UTF-16"),
+      });
+      expect(await readFile(sessionFile)).toEqual(bytes);
+    }
+  });
+
   it("says why it does nothing: no file, no entries, no header, not readable", async () => {
     const outcomeFor = async (path: string) =>
       await repairSessionFileIfNeeded({ sessionFile: path });

@@ -1,6 +1,6 @@
 // Repairs a session file before it is loaded, and nothing that is not damaged.
 import type { Stats } from "node:fs";
-import { realpath, stat } from "node:fs/promises";
+import { open, realpath, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import type { Clock } from "../pass.ts";
 import { type LineGroups, repairedBytes } from "./apply.ts";
@@ -46,7 +46,7 @@ export interface RepairRequest {
 
 /**
  * "dry-run" it would have been repaired · "file-missing" there is none · "file-empty" it has no
- * line · "header-invalid" its first line is not a session header · "not-read" and "not-written" the
+ * line · "header-invalid" its first line is not a session header, or it is UTF-16 · "not-read" and "not-written" the
  * file system failed.
  */
 export type RepairCode =
@@ -144,7 +144,8 @@ async function repair(path: string, request: RepairRequest): Promise<RepairRepor
   if ("code" in look) return skip(0, look);
   const { plan, before } = look;
   const { droppedLines } = plan.found;
-  if (plan.header === "none") return { repaired: false, droppedLines, ...EMPTY };
+  if (plan.header === "none")
+    return (await isUtf16(path)) ? skip(0, UTF16) : { repaired: false, droppedLines, ...EMPTY };
   if (plan.header === "invalid") return skip(droppedLines, INVALID);
   if (!dryRun) await sweep(path, request);
   if (isInOrder(plan)) {
@@ -236,7 +237,26 @@ type Why = Required<Pick<RepairReport, "code" | "reason">> & Pick<RepairReport, 
 const IN_ORDER: RepairReport = { repaired: false, droppedLines: 0 };
 const MISSING = { code: "file-missing", reason: "missing session file" } as const;
 const EMPTY = { code: "file-empty", reason: "empty session file" } as const;
+const UTF16 = {
+  code: "header-invalid",
+  reason: "written in UTF-16, and session files are UTF-8: convert it (iconv -f UTF-16 -t UTF-8)",
+} as const;
 const INVALID = { code: "header-invalid", reason: "invalid session header" } as const;
+
+/** True: it begins with the mark of UTF-16, or with letters that have a zero byte each. */
+async function isUtf16(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(64), 0, 64, 0);
+    const bytes = buffer.subarray(0, bytesRead);
+    const hasMark = bytesRead > 1 && bytes[0]! + bytes[1]! === 0xff + 0xfe && bytes[0]! >= 0xfe;
+    const zeros = (from: number) =>
+      bytes.filter((byte, at) => at % 2 === from && byte === 0).length;
+    return hasMark || Math.max(zeros(0), zeros(1)) > bytesRead / 4;
+  } finally {
+    await file.close();
+  }
+}
 
 async function lookInto(
   path: string,
