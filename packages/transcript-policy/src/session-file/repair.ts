@@ -46,8 +46,8 @@ export interface RepairRequest {
 
 /**
  * "dry-run" it would have been repaired · "file-missing" there is none · "file-empty" it has no
- * line · "header-invalid" its first line is not a session header, or it is UTF-16 · "not-read" and "not-written" the
- * file system failed.
+ * line · "header-invalid" its first line is not a session header, or it is UTF-16 · "not-read" and
+ * "not-written" the file system failed.
  */
 export type RepairCode =
   | "dry-run"
