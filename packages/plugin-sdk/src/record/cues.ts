@@ -39,6 +39,8 @@ const QUESTION = /[?？؟]\P{L}*$/u;
 /** Marks that Arabic and Hebrew texts may or may not write. */
 const OPTIONAL_MARKS = /[\u0591-\u05c7\u0640\u064b-\u0652]/g;
 const MAX_READ = 400;
+/** Who prefers or decides says so shortly; in longer sentences its words are about other things. */
+const MAX_WISH = 160;
 
 const CUES = [...STANDING, ...RULE, ...WISH];
 
@@ -51,7 +53,7 @@ export function* forceSteps(sentence: string): Steps<Force> {
   const asks = isQuestion(read);
   if (yield* holdsSteps(read, STANDING)) return asks ? "rule" : "standing";
   if (yield* holdsSteps(read, RULE)) return "rule";
-  if (yield* holdsSteps(read, WISH)) return "wish";
+  if (read.length <= MAX_WISH && (yield* holdsSteps(read, WISH))) return "wish";
   if (asks || namesIn(read).length > 0) return "task";
   return AMOUNT.test(read) ? "amount" : "plain";
 }

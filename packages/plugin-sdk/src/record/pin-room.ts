@@ -31,15 +31,16 @@ const NONE: ReadonlySet<Pin> = new Set();
 export function* withinBoundsSteps(pins: Map<string, Pin>): Steps<Map<string, Pin>> {
   if (pins.size <= MAX_PINS) return pins;
   const ranks = yield* rankSteps([...pins.values()]);
-  const kept = yield* chooseSteps(ranks, MAX_PINS * 0.75, () => 1);
+  const kept = yield* chooseSteps(ranks, { room: MAX_PINS * 0.75 }, () => 1);
   return new Map([...pins].filter(([, pin]) => kept.has(pin)));
 }
 
 /**
  * The pins that `maxTokens` hold, as a list, oldest first, so that of two that contradict each
  * other the newer one is read last. The most binding come first into the room, the newest and the
- * oldest in turns, and each force has a share that no other takes. What forbids or demands and has
- * no room is counted on the last line, with the entries that say it. Deterministic.
+ * oldest in turns, and each force has a share that no other takes, unless all that forbids or
+ * demands would fit without. Where it does not, what has no room is counted on the last line, with
+ * the entries that say it. Deterministic.
  */
 export const renderPins = (pins: ReadonlyMap<string, Pin>, options: PinOptions): string =>
   stepsAtOnce(pinSteps(pins, options));
@@ -65,14 +66,17 @@ export function* pinSteps(
     costs.set(pin, cost);
     return cost;
   };
-  function* render(room: number, ids: number) {
-    const chosen = yield* chooseSteps(ranks, room, costOf);
+  function* render(room: number, ids: number, shares = SHARES) {
+    const chosen = yield* chooseSteps(ranks, { room, shares }, costOf);
     const lines = [...pins.values()].filter((pin) => chosen.has(pin)).map(lineOf);
     const more = moreIn(ranks, { chosen, ids });
     return { text: [...lines, ...(more === "" ? [] : [more])].join("\n"), more, lines };
   }
   const all = yield* render(maxTokens, 0);
   if (all.more === "") return all.text;
+  // Better than to say that rules have no room is that what binds nobody has less.
+  const bindingFirst = yield* render(maxTokens, 0, []);
+  if (bindingFirst.more === "") return bindingFirst.text;
   for (const [ids, share] of readable ? MORE_SHARES : MORE_SHARES.slice(1)) {
     const most = estimateText(moreIn(ranks, { chosen: NONE, ids })).estimate + MORE_MARGIN;
     if (most > share * maxTokens) continue;
@@ -126,7 +130,7 @@ function inTurns(pins: readonly Pin[]): Pin[] {
 
 function* chooseSteps(
   { current, lastBefore, beside }: Ranks,
-  room: number,
+  { room, shares = SHARES }: { room: number; shares?: typeof SHARES },
   cost: (pin: Pin) => number,
 ): Steps<ReadonlySet<Pin>> {
   const chosen = new Set<Pin>();
@@ -152,7 +156,7 @@ function* chooseSteps(
     }
   }
   const changed = Map.groupBy(lastBefore, ({ force }) => isBinding(force));
-  for (const [force, share] of SHARES) yield* take(current.get(force) ?? [], share * room);
+  for (const [force, share] of shares) yield* take(current.get(force) ?? [], share * room);
   for (const [force] of SHARES) {
     yield* take(current.get(force) ?? [], left);
     if (force === "rule") yield* take(changed.get(true) ?? [], left);

@@ -166,6 +166,16 @@ describe("forceOf", () => {
     ],
     ["standing", "אל תמחק את הגיבוי.", "हमेशा बैकअप रखें।", "Yedekleri asla silme.", "ห้ามลบไฟล์สำรอง"],
     ["standing", "Hands off the billing table.", "Nur ich darf deployen.", "Always use tabs."],
+    [
+      "standing",
+      "From now on write commits in English.",
+      "Ab jetzt alle Beträge in Franken.",
+      "A partir de ahora, escribe en español.",
+      "以后所有回复都要用简体中文。",
+      "من الآن فصاعدا اكتب كل التقارير بالعربية.",
+      "ممنوع نشر أي شيء دون موافقتي.",
+      "لا يجوز تغيير هذا.",
+    ],
     ["rule", "It must be done by noon.", "Es muss bis Mittag fertig sein.", "必须今天完成。"],
     ["rule", "Never touch it, ok?", "Why does it always fail?"],
     ["plain", "Don't worry about it."],
@@ -177,7 +187,14 @@ describe("forceOf", () => {
       "我们决定用 Rust。",
     ],
     ["amount", "The flight is on 12 June.", "Sitzplatz 14 am Fenster.", "Стоит 300 ₽."],
-    ["plain", "The weather is nice.", "谢谢，很好。", "I don't know."],
+    [
+      "plain",
+      "The weather is nice.",
+      "谢谢，很好。",
+      "I don't know.",
+      "ولا يظهر السجل شيئا غريبا.",
+    ],
+    ["plain", `We looked at ${"the parser and ".repeat(10)} its limit, budget and so on.`],
     ["task", "What does src/a.ts do?", "Schau dir src/a.ts an.", "这是什么？"],
   ])("is %s of %j and the like", (force, ...sentences) => {
     for (const sentence of sentences)
@@ -519,6 +536,19 @@ describe("pins", () => {
     const said = ["I prefer tea.", "The flight is on 12 June.", "My daughter is called Anna."];
     const text = pinsAfter([...said.map((one) => user(one)), ...rules], 300);
     for (const one of said) expect(text).toContain(one);
+  });
+
+  it("hold every rule where all of them have room, before what else was said", () => {
+    const rules = ["push", "deploy", "delete", "rename", "publish", "merge"].map(
+      (verb) => `Never ${verb} anything on a Friday before ${verb}ing was agreed.`,
+    );
+    const said = Array.from({ length: 20 }, (_, day) => user(`I prefer the train on day ${day}.`));
+    const texts = [...said, ...rules.map((rule) => user(rule)), ...said];
+    const room = rules.reduce((sum, rule) => sum + estimateText(`- ${rule}`).estimate + 1, 0);
+    const text = pinsAfter(texts, room + 5);
+    for (const rule of rules) expect(text).toContain(rule);
+    expect(text).not.toContain("no room");
+    expect(pinsAfter(texts, room - 20)).toContain("no room");
   });
 
   it("hold a short sentence in a script of wide letters", () => {

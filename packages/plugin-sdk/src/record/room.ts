@@ -13,7 +13,7 @@ export interface RecordRoom {
 /** Prompt budget and rooms, tokens: straight lines between them, level beyond the last. */
 const STEPS: readonly (readonly [budget: number, room: RecordRoom])[] = [
   [0, { ledger: 0, anchors: 0, pins: 0 }],
-  [8_000, { ledger: 1_000, anchors: 300, pins: 200 }],
+  [8_000, { ledger: 1_000, anchors: 300, pins: 340 }],
   [32_000, { ledger: 3_500, anchors: 2_000, pins: 500 }],
   [64_000, { ledger: 4_500, anchors: 5_000, pins: 800 }],
   [112_000, { ledger: 4_500, anchors: 6_500, pins: 800 }],
