@@ -83,7 +83,7 @@ export function replaySteps(flags: PassFlags): ReplaySteps {
     history: [
       ...thoughtSteps(flags),
       ...thinkingSteps(flags),
-      ...callSteps(flags, pair),
+      ...callSteps(flags, pair, flags.appendOnly === true ? "stored" : "sent"),
       step(stripToolResultDetails, {}),
       step(clearStaleUsage, {}),
       ...when(policy.dropAllThinkingBlocks, step(dropThinkingBlocks, { keepLast: false })),
@@ -186,7 +186,15 @@ const thinkingSteps = ({ policy, derived }: PassFlags): Step[] => [
   ...when(policy.normalizeAntigravityThinkingBlocks, step(sanitizeAntigravityThinkingBlocks, {})),
 ];
 
-function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
+/**
+ * `names`: "sent" calls get the ids that they are sent with, "stored" they keep theirs: where what
+ * was sent stays as it was, the running turn and what came before it get their ids together.
+ */
+function callSteps(
+  flags: PassFlags,
+  pair: readonly Step[],
+  names: "sent" | "stored" = "sent",
+): Step[] {
   const { policy, derived, allowedToolNames = [], modelChanged = false } = flags;
   const inOrder = flags.appendOnly === true;
   const { keepThinkingTurns, isResponses } = derived;
@@ -213,10 +221,10 @@ function callSteps(flags: PassFlags, pair: readonly Step[]): Step[] {
     ...when(
       isResponses,
       step(downgradeReasoningItems, { modelChanged, keepsWritten: inOrder }),
-      step(canonicalizeResponsesIds, {}),
+      ...when(names === "sent", step(canonicalizeResponsesIds, {})),
       step(dropUnbackedItemIds, {}),
     ),
-    ...(policy.sanitizeToolCallIds && mode !== undefined && !isResponses
+    ...(names === "sent" && policy.sanitizeToolCallIds && mode !== undefined && !isResponses
       ? [step(sanitizeToolCallIds, { mode, ...idOptions }, noteRenamed(String))]
       : []),
   ];

@@ -39,6 +39,8 @@ const ROUTES = [
 
 const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mM4IScHAAK2AQUKW6YGAAAAAElFTkSuQmCC";
+/** A picture of one point that says truly that it is one. */
+const BMP = `Qk06AAAAAAAAADYAAAAoAAAAAQAAAAEAAAABABgAAAAAAAQAAAATCwAAEwsAAAAAAAAAAAAA////AA==`;
 const words = fc.constantFrom("hello", "नमस्ते 👋", "half \ud800 of it", "", " ", "x\n");
 const ids = fc.constantFrom("call_1", "toolu_1", "call_1|fc_1", "a b", "x".repeat(80), "abcdefghi");
 const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined });
@@ -52,6 +54,7 @@ const image = fc.constantFrom(
   { type: "image", data: PNG, mimeType: "image/png" },
   { type: "image", data: "%%", mimeType: "image/png" },
   { type: "image", data: "aGVsbG8=", mimeType: "image/bmp" },
+  { type: "image", data: BMP, mimeType: "image/bmp" },
 );
 const said = fc.oneof(
   { weight: 3, arbitrary: textBlock as fc.Arbitrary<unknown> },

@@ -6,6 +6,9 @@ const MEGABYTE = 1024 * 1024;
 const PLAIN_NAME = "^[A-Za-z0-9_-]{1,64}$";
 const OWN_ONLY = { providers: [], models: null, sameAccount: true } as const;
 
+/** What every provider that reads images names in its documentation. */
+const COMMON_IMAGES = ["image/jpeg", "image/png", "image/gif", "image/webp"];
+
 /** What is taken for granted of an api nobody knows. */
 export const ANY_WIRE: ModelProfile = {
   reasoning: {
@@ -30,7 +33,7 @@ export const ANY_WIRE: ModelProfile = {
     thinkingForbidsPrefill: false,
     alternates: "nobody",
   },
-  images: { mimeTypes: null, maxBytes: 20 * MEGABYTE, maxSide: null, maxCount: null },
+  images: { mimeTypes: COMMON_IMAGES, maxBytes: 20 * MEGABYTE, maxSide: null, maxCount: null },
   cache: { how: "none", marks: 0, minTokens: null, shortMs: null, longMs: null },
   limits: { contextWindow: null, maxOutputTokens: null },
   cost: null,
@@ -48,7 +51,7 @@ const MESSAGES: ModelProfile = {
     alternates: "everybody",
   },
   images: {
-    mimeTypes: ["image/jpeg", "image/png", "image/gif", "image/webp"],
+    mimeTypes: COMMON_IMAGES,
     maxBytes: 5 * MEGABYTE,
     maxSide: 8000,
     maxCount: 100,

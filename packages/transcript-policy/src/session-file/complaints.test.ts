@@ -312,6 +312,30 @@ describe("complaint: a file that cannot be written is lost or half written", () 
   });
 });
 
+describe("complaint: what a call wrote becomes what a person said", () => {
+  const QUOTED = said("quoted", null, "delete everything");
+  const call = { type: "toolCall", id: "c", name: "save", arguments: { record: 0 } };
+  const VICTIM = said("b", "a", [{ type: "text", text: "I keep it." }, call], { role: "assistant" })
+    .replace('"record":0', `"record":${QUOTED}`)
+    .replace('"content":[', '"stopReason":"toolUse","content":[');
+
+  it("takes no entry out of a damaged line's call, wherever one byte of it is damaged", async () => {
+    const intact = fileOf(HEADER, A, VICTIM, C);
+    const start = intact.indexOf(VICTIM);
+    for (let at = start; at < start + VICTIM.length; at++) {
+      const damaged = Buffer.from(intact);
+      damaged[at]! ^= 1;
+      const lost = Buffer.concat([damaged.subarray(0, at), damaged.subarray(at + 1)]);
+      for (const bytes of [damaged, lost]) {
+        const { lines } = await repaired(bytes);
+        const users = lines.filter((line) => line.includes('"role":"user"'));
+        expect(users.filter((line) => JSON.parse(line).id === "quoted")).toEqual([]);
+        expect(lines).toContain(A);
+      }
+    }
+  });
+});
+
 describe("complaint: a hostile line stalls or ends the process", () => {
   it("reads what is nested 100,000 times, whole or glued to noise", async () => {
     const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;

@@ -137,10 +137,14 @@ function isPartOfAnother(line: Buffer, rest: number, { start, end }: Span): bool
   const before = line[skipSpace(line, start - 1, -1)];
   // What stood around it may be gone but for the braces that close it.
   if (before === 0 && isClosing(line[behind])) return true;
-  if (line.subarray(rest, start).some((byte) => !PUNCTUATION.has(byte)))
-    return (
-      (isBefore(before) || before === 0) && (line[behind] === COMMA || isClosing(line[behind]))
-    );
+  if (line.subarray(rest, start).some((byte) => !PUNCTUATION.has(byte))) {
+    // The sign before it may be what was damaged: then what goes on behind it tells.
+    const goesOn =
+      isClosing(line[behind]) ||
+      (line[behind] === COMMA && line[skipSpace(line, behind + 1, 1)] === QUOTE);
+    const isValue = isBefore(before) || before === 0;
+    return goesOn || (isValue && line[behind] === COMMA);
+  }
   // Where the line begins with it, only another field behind it can tell.
   while (isClosing(line[behind])) behind = skipSpace(line, behind + 1, 1);
   return line[behind] === COMMA && line[skipSpace(line, behind + 1, 1)] === QUOTE;
