@@ -212,7 +212,7 @@ function callSteps(
   return [
     step(
       sanitizeToolCallInputs,
-      { allowedToolNames, keepThinkingTurns },
+      { allowedToolNames, keepThinkingTurns, renamesRepeats: inOrder },
       ...(keepThinkingTurns ? [noteKeptTurns] : []),
     ),
     // Again: a call that was dropped leaves its result to the one before it.

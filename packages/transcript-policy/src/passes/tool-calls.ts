@@ -20,6 +20,8 @@ export interface ToolCallOptions {
   allowedToolNames?: readonly string[];
   /** True: a turn with thinking and calls is replayed as it was or not at all. */
   keepThinkingTurns?: boolean;
+  /** True: an id that was used before gets another one later. Default: its turn is left out. */
+  renamesRepeats?: boolean;
   /** Those calls before the first message that were kept as they were. Default: none. */
   before?: IdsBefore;
 }
@@ -46,7 +48,7 @@ export const sanitizeToolCallInputs = definePass<ToolCallOptions>(
       if (!blocks.some(isToolCallLike)) return message;
       if (options.keepThinkingTurns && blocks.some(isThinking)) {
         const calls = blocks.filter(isToolCallLike);
-        if (isReplaySafe(calls, allowed, keptIds)) {
+        if (isReplaySafe(calls, allowed, options.renamesRepeats === true ? ANY : keptIds)) {
           for (const call of calls) keptIds.add(String(call.id));
           return message;
         }
@@ -122,6 +124,9 @@ function isFinishedResponsesCall(call: StoredBlock, message: StoredMessage): boo
     : isRecord(parseJson(partialJson));
 }
 
+/** Ids may be used again. */
+const ANY = "any";
+
 /**
  * True when every call of a thinking turn can go back byte for byte; an id an earlier kept turn
  * used cannot.
@@ -129,11 +134,11 @@ function isFinishedResponsesCall(call: StoredBlock, message: StoredMessage): boo
 function isReplaySafe(
   calls: readonly StoredBlock[],
   allowed: ReadonlySet<string>,
-  keptIds: Pick<Taken, "has">,
+  keptIds: Pick<Taken, "has"> | typeof ANY,
 ): boolean {
   const ids = new Set(calls.map((call) => call.id));
   return (
-    ids.size === calls.length &&
+    (keptIds === ANY || ids.size === calls.length) &&
     calls.every((call) => {
       const { id, name } = call;
       const isClean =
@@ -149,7 +154,7 @@ function isReplaySafe(
         isKnown &&
         hasInput(call) &&
         typeof call.partialJson !== "string" &&
-        !keptIds.has(id)
+        (keptIds === ANY || !keptIds.has(id))
       );
     })
   );
