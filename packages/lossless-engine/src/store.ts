@@ -12,4 +12,17 @@ export {
   type View,
   type ViewRequest,
 } from "./library/message-store.ts";
+export { backUpStore, mendStore, storeStatus } from "./library/operate.ts";
+export {
+  type Backup,
+  type BackupFile,
+  type BackupOptions,
+  backupsBeside,
+  describeBackups,
+} from "./operating/backups.ts";
+export type { Examined } from "./operating/examination.ts";
+export type { Mended } from "./operating/mend.ts";
+export type { OperatingOptions, OperatingProgress } from "./operating/progress.ts";
+export { type Restored, type RestoreRequest, restoreStore } from "./operating/restore.ts";
+export type { StoreStatus } from "./operating/status.ts";
 export type { Fault } from "./store/audit/fault.ts";

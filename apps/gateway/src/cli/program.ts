@@ -4,6 +4,7 @@ import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure } from "../terminal/failure.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
+import { addLosslessCommands } from "./lossless/program.ts";
 import { addModelCommands } from "./models-program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
 import { processShell } from "./process-shell.ts";
@@ -51,7 +52,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addReplay(program, shell, done);
   addSessions(program, shell, done);
   addEngine(program, shell, done);
-  addLossless(program, shell, done);
+  addLosslessCommands(program, shell, done);
   addPolicy(program, shell, done);
   addModelCommands(program, shell, done);
   addPluginCommands(program, shell, done);
@@ -200,21 +201,6 @@ const addEngine: Add = (program, shell, done) => {
     .addOption(json())
     .action(async (target: string | undefined, options) =>
       done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
-    );
-};
-
-const addLossless: Add = (program, shell, done) => {
-  program
-    .command("lossless")
-    .description("look after what the lossless engine keeps")
-    .command("verify")
-    .description(
-      "compare everything with its hashes, and name what is not as it was stored; exit code 1 then",
-    )
-    .option("--agent <id>", "only this agent's database; default: every agent's")
-    .addOption(json())
-    .action(async (options) =>
-      done(await (await import("./lossless.ts")).losslessVerify(options, shell)),
     );
 };
 

@@ -1,7 +1,8 @@
 // Says in a line for hosts how a database stands and what of it is damaged.
+
+import { counted, describeStore } from "../operating/describe-store.ts";
+import { damageOf, examine } from "../operating/examination.ts";
 import type { Store } from "../store/store.ts";
-import { counted, describeStore } from "./describe-store.ts";
-import { damageOf, examine } from "./examination.ts";
 
 /** Hosts ask in passing: some hundred thousand short messages are read in this time. */
 const CHECK_MS = 1000;

@@ -142,7 +142,7 @@ describe("/lossless", () => {
     expect(await run("backup", false)).toMatch(/^Only the owner/);
     const copy = `${fileIn(agentDir)}.copy-2026-01-02T03-04-05-000Z`;
     expect(await run("backup")).toBe(
-      `Copied to ${copy}: ${messages.length} messages, all can be read.`,
+      `Copied to ${copy}: ${messages.length} messages, all as they were stored.`,
     );
     const db = new DatabaseSync(copy, { readOnly: true });
     onTestFinished(() => db.close());
@@ -150,6 +150,17 @@ describe("/lossless", () => {
       number: messages.length,
     });
     expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
+  });
+
+  it("lists the copies beside the database, and says how one takes its place", async () => {
+    const { run, tell, agentDir } = await setUp();
+    await tell();
+    expect(await run("backups")).toBe(`There is no copy of ${fileIn(agentDir)} beside it.`);
+    await run("backup");
+    expect(await run("backups")).toMatch(/ MB {2}\S+\.copy-2026-01-02T03-04-05-000Z$/);
+    expect(await run("restore")).toContain("stop the gateway, then run clew lossless restore FILE");
+    for (const word of ["backups", "restore"])
+      expect(await run(word, false)).toMatch(/^Only the owner/);
   });
 
   it("says by backup that what it copied is damaged", async () => {
@@ -161,7 +172,7 @@ describe("/lossless", () => {
       ...{ ok: false, text: expect.stringContaining("the search index is damaged") },
     });
     expect(await run("backup")).toMatch(
-      /^Copied to .*, with the damage of the database: the search index is damaged\. Keep older copies; /,
+      /^Copied to .*, with the damage of the database; keep older copies\. \d+ things? (?:is|are) not as stored:/,
     );
   });
 

@@ -1,7 +1,7 @@
 // Answers the chat command that audits the database.
 import { verifyStore } from "../audit/verify.ts";
+import { counted, describeFaults } from "../operating/describe-store.ts";
 import type { Store } from "../store/store.ts";
-import { counted, describeFaults } from "./describe-store.ts";
 
 /** What the audit found, for people. */
 export async function verified(store: Store): Promise<string> {

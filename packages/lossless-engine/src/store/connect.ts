@@ -47,7 +47,7 @@ export function connect(path: string): DatabaseSync {
     return opened(() => new DatabaseSync(path, { timeout: BUSY_MS }), path, PRAGMAS);
   } catch (error) {
     if (!isNotWritable(error) || !existsSync(path)) throw error;
-    return readOnly(path);
+    return connectToRead(path);
   }
 }
 
@@ -55,7 +55,7 @@ export function connect(path: string): DatabaseSync {
  * Where SQLite may not even make its files beside the database, nobody else does either: it is read
  * as it stands.
  */
-function readOnly(path: string): DatabaseSync {
+export function connectToRead(path: string): DatabaseSync {
   const url = new URL("file:///");
   url.pathname = path.replaceAll("%", "%25");
   url.searchParams.set("immutable", "1");

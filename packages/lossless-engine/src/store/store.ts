@@ -1,10 +1,10 @@
 // Opens each database once per process and closes it when its last user is done.
-import { renameSync, rmSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { backup, type StatementSync } from "node:sqlite";
+import type { StatementSync } from "node:sqlite";
 import { connect, freeBeside, IN_MEMORY, isWritableNow } from "./connect.ts";
-import { createFile } from "./create-file.ts";
 import { storageFailure } from "./failure.ts";
+import { type CopyOptions, copyDatabase, type Snapshot, takeSnapshot } from "./snapshot.ts";
 import type { Sql } from "./sql.ts";
 
 export type { Sql };
@@ -24,11 +24,10 @@ export interface Store {
   change<Answer>(make: (sql: Sql) => Answer): Answer;
   /** Moves what was written lately from the journal to its place, as far as nobody reads there. */
   settle(): void;
-  /**
-   * Copies all of it to a new file, page by page; others have their turn meanwhile. The file is
-   * there when all of it is.
-   */
-  copyTo(file: string): Promise<void>;
+  /** All of it as it is now, however long that is looked at; whoever takes it closes it. */
+  snapshot(): Snapshot;
+  /** Copies all of it, as it is now, to a new file, which is there when all of it is. */
+  copyTo(file: string, options?: CopyOptions): Promise<void>;
 }
 
 /** The use of a store, until it is released. */
@@ -143,17 +142,14 @@ function openStore(path: string, compresses: boolean): OpenStore {
         orFail(() => {
           if (db.isOpen) sql("PRAGMA wal_checkpoint(PASSIVE)").get();
         }),
-      async copyTo(file) {
-        const unfinished = `${file}.unfinished`;
-        try {
+      snapshot: () =>
+        orFail(() => {
           follow();
-          createFile(unfinished);
-          await backup(db, unfinished);
-          renameSync(unfinished, file);
-        } catch (error) {
-          rmSync(unfinished, { force: true });
-          throw failure(error);
-        }
+          return takeSnapshot(path, db);
+        }),
+      async copyTo(file, options) {
+        orFail(follow);
+        await copyDatabase({ path, own: db, file }, options);
       },
     },
     users: 0,

@@ -1,9 +1,11 @@
 // Reads all of a database for people and says what of it is damaged.
+
 import { patiently } from "../patiently.ts";
 import { INDEX_TABLES, readIndexOn, readOn } from "../store/examine.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 import { counted } from "./describe-store.ts";
+import type { OperatingOptions } from "./progress.ts";
 
 /** What reading a database came to. */
 export interface Examined {
@@ -11,9 +13,11 @@ export interface Examined {
   readonly read: number;
   /** False: its time was over before the end. */
   readonly isAll: boolean;
-  /** Numbers of messages whose rows are damaged, and of those whose pages are. */
+  /** Numbers of messages whose rows are damaged. */
   readonly broken: readonly number[];
+  /** Numbers of those whose pages are. */
   readonly lost: readonly number[];
+  /** True: searches fail. */
   readonly isIndexDamaged: boolean;
 }
 
@@ -26,7 +30,7 @@ const MOST_TOLD = 10;
  */
 export async function examine(
   store: Store,
-  { withinMs = Infinity }: { withinMs?: number } = {},
+  { withinMs = Infinity, onProgress, signal }: OperatingOptions & { withinMs?: number } = {},
 ): Promise<Examined> {
   const end = performance.now() + withinMs;
   const isOver = () => performance.now() >= end;
@@ -40,7 +44,9 @@ export async function examine(
     lost.push(...piece.lost);
     read += piece.read;
     from = piece.upTo;
+    onProgress?.({ part: "reading messages", done: read, of: null });
     await othersTurn();
+    signal?.throwIfAborted();
   }
   const index = await examineIndex(store, isOver);
   return { read, broken, lost, isAll: index !== "over", isIndexDamaged: index === "damaged" };

@@ -12,8 +12,10 @@ export async function describeStore(store: Store): Promise<string> {
   const { messages, conversations, bytes } = await patiently(() => holdingsOf(store));
   const backlog = await patiently(() => backlogOf(store));
   const index = backlog === 0 ? "complete" : `${counted(backlog, "message")} behind`;
-  return `${counted(messages, "message")} of ${counted(conversations, "conversation")}, ${(bytes / MEGABYTE).toFixed(1)} MB in ${store.path}; the search index is ${index}`;
+  return `${counted(messages, "message")} of ${counted(conversations, "conversation")}, ${inMegabytes(bytes)} in ${store.path}; the search index is ${index}`;
 }
+
+export const inMegabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 
 /** Of a file that is not there yet. */
 export const nothingIn = (path: string): string =>

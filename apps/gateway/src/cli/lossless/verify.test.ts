@@ -5,9 +5,9 @@ import { DatabaseSync } from "node:sqlite";
 import { openMessageStore } from "@clew/lossless-engine/store";
 import { conversation } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
-import { clew } from "../testing/command.ts";
-import { temporaryHome } from "../testing/home.ts";
-import { startPluginGateway } from "../testing/plugins.ts";
+import { clew } from "../../testing/command.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { startPluginGateway } from "../../testing/plugins.ts";
 
 const databaseOf = (home: string, agent = "main") =>
   join(home, "agents", agent, "clew-lossless", "lossless.db");
@@ -42,7 +42,7 @@ describe("clew lossless verify", () => {
     expect(JSON.parse(json.output).databases[0]).toMatchObject({
       file: databaseOf(home),
       agents: ["main"],
-      state: "verified",
+      state: "done",
       isWhole: false,
       faults: expect.arrayContaining([
         expect.objectContaining({ kind: "missing", what: "message", number: 2 }),

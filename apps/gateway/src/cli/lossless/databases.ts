@@ -1,0 +1,67 @@
+// Which database files the lossless engine keeps, and whose they are.
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { modelChains } from "../../config/agent.ts";
+import type { Environment } from "../../config/environment.ts";
+import { type LoadedConfig, loadConfig } from "../../config/load.ts";
+import { agentFolder } from "../../sessions/paths.ts";
+
+/** A database file, whether or not it is there. Agents may share one. */
+export interface Database {
+  readonly file: string;
+  readonly agents: readonly string[];
+}
+
+/** Of one agent, or of all. Throws REQUEST_INVALID where there is no such agent. */
+export async function databasesOf(
+  { configFile, home }: Environment,
+  agent: string | undefined,
+): Promise<readonly Database[]> {
+  const { config } = await loadConfig(configFile);
+  const known = modelChains(config, home).map((chain) => chain.agent);
+  if (agent !== undefined && !known.includes(agent))
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `There is no agent "${agent}"; there is ${known.join(", ")}.`,
+    );
+  const files = byFile(config, home, known);
+  return agent === undefined ? files : files.filter(({ agents }) => agents.includes(agent));
+}
+
+/** The one that something is put into. Throws REQUEST_INVALID where nobody said which. */
+export async function oneDatabase(
+  environment: Environment,
+  agent: string | undefined,
+): Promise<Database> {
+  const [database, ...others] = await databasesOf(environment, agent);
+  if (database === undefined || others.length > 0)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `Several agents have a database each (${[database, ...others].flatMap((each) => each?.agents ?? []).join(", ")}); say by --agent which is meant.`,
+    );
+  return database;
+}
+
+function byFile(
+  config: LoadedConfig["config"],
+  home: string,
+  agents: readonly string[],
+): readonly Database[] {
+  const settings: { databasePath?: unknown } = config.plugins.entries?.lossless?.config ?? {};
+  const named = settings.databasePath;
+  const files = new Map<string, string[]>();
+  for (const agent of agents) {
+    const folder = agentFolder(home, agent);
+    const file = databaseFile(folder, typeof named === "string" ? named : undefined);
+    files.set(file, [...(files.get(file) ?? []), agent]);
+  }
+  return [...files].map(([file, owners]) => ({ file, agents: owners }));
+}
+
+/** Pure. As the engine finds it. */
+function databaseFile(folder: string, named: string | undefined): string {
+  if (named === undefined) return join(folder, "clew-lossless", "lossless.db");
+  if (named === "~" || named.startsWith("~/")) return join(homedir(), named.slice(1));
+  return isAbsolute(named) ? named : join(folder, named);
+}

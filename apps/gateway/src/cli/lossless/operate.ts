@@ -1,0 +1,83 @@
+// Runs `clew lossless status`, `backup`, `backups`, `restore` and `doctor`.
+import { join, resolve } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { whoClaims } from "../../home/claim.ts";
+import { agentFolder } from "../../sessions/paths.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+import { oneDatabase } from "./databases.ts";
+import { type DatabasesOptions, onDatabases } from "./on-databases.ts";
+import { working } from "./working.ts";
+
+const engine = () => import("@clew/lossless-engine/store");
+
+export const losslessStatus = async (options: DatabasesOptions, shell: Shell): Promise<number> => {
+  const { backupsBeside, storeStatus } = await engine();
+  return onDatabases(options, shell, {
+    async work({ file }) {
+      const [status, backups] = [await storeStatus(file), backupsBeside(file)];
+      const copies = backups.length === 0 ? "" : ` ${backups.length} copies beside it.`;
+      return { ...status, backups, text: `${status.text}${copies}` };
+    },
+  });
+};
+
+/** Exit code 1 when a copy is not as it was stored. */
+export const losslessBackup = async (
+  { to, ...options }: DatabasesOptions & { to?: string },
+  shell: Shell,
+): Promise<number> => {
+  const { backUpStore } = await engine();
+  return onDatabases(options, shell, {
+    work: ({ file, agents }, operating) =>
+      backUpStore(file, {
+        ...operating,
+        ...{ now: Date.now() },
+        ...(to !== undefined && { named: join(resolve(to), `${agents.join("-")}-lossless.db`) }),
+      }),
+    good: ({ verification }) => verification.isWhole,
+  });
+};
+
+export const losslessBackups = async (options: DatabasesOptions, shell: Shell): Promise<number> => {
+  const { backupsBeside, describeBackups } = await engine();
+  return onDatabases(options, shell, {
+    async work({ file }) {
+      const backups = backupsBeside(file);
+      return { backups, text: describeBackups(file, backups) };
+    },
+  });
+};
+
+/** Exit code 1 when not all can be read. */
+export const losslessDoctor = async (options: DatabasesOptions, shell: Shell): Promise<number> => {
+  const { mendStore } = await engine();
+  return onDatabases(options, shell, {
+    work: ({ file }, operating) => mendStore(file, operating),
+    good: ({ isWhole }) => isWhole,
+  });
+};
+
+/** Throws GATEWAY_RUNNING, FILE_NOT_FOUND, REQUEST_INVALID, STORAGE_FAILED. */
+export async function losslessRestore(
+  from: string,
+  { agent, force = false, json = false }: DatabasesOptions & { force?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const { home } = environment;
+  const { file, agents } = await oneDatabase(environment, agent);
+  const claim = await whoClaims(home);
+  if (claim !== null)
+    throw new ContextEngineError(
+      "GATEWAY_RUNNING",
+      `The gateway of ${home} runs (process ${claim.pid}) and would go on with the old database; stop it, then restore.`,
+    );
+  const { restoreStore } = await engine();
+  const agentDirs = agents.map((id) => agentFolder(home, id));
+  const { text, ...restored } = await working(output, (operating) =>
+    restoreStore({ ...operating, from, file, agentDirs, force, now: Date.now() }),
+  );
+  if (json) output.json(restored);
+  else output.line(printable(text));
+  return 0;
+}

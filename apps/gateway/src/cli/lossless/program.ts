@@ -1,0 +1,72 @@
+// The `clew lossless` commands and their options.
+import { type Command, Option } from "commander";
+import type { Shell } from "../../terminal/shell.ts";
+
+type Add = (program: Command, shell: Shell, done: (exitCode: number) => void) => void;
+
+const json = () => new Option("--json", "print JSON");
+const agent = () =>
+  new Option("--agent <id>", "only this agent's database; default: every agent's");
+const load = () => import("./operate.ts");
+
+/** `done` receives a command's exit code. */
+export const addLosslessCommands: Add = (program, shell, done) => {
+  const lossless = program
+    .command("lossless")
+    .description("look after what the lossless engine keeps");
+  addLooking(lossless, shell, done);
+  addCopying(lossless, shell, done);
+};
+
+const addLooking: Add = (lossless, shell, done) => {
+  lossless
+    .command("status")
+    .description("how much is kept, where, and how far the search index is")
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) => done(await (await load()).losslessStatus(options, shell)));
+  lossless
+    .command("verify")
+    .description(
+      "compare everything with its hashes, and name what is not as it was stored; exit code 1 then",
+    )
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) =>
+      done(await (await import("./verify.ts")).losslessVerify(options, shell)),
+    );
+  lossless
+    .command("doctor")
+    .description(
+      "read everything, name what cannot be read, and mend what can be; exit code 1 then",
+    )
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) => done(await (await load()).losslessDoctor(options, shell)));
+};
+
+const addCopying: Add = (lossless, shell, done) => {
+  lossless
+    .command("backup")
+    .description("copy the database, also while a gateway runs, and check the copy")
+    .option("--to <folder>", "where to; default: beside the database")
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) => done(await (await load()).losslessBackup(options, shell)));
+  lossless
+    .command("backups")
+    .description("list the copies beside the database, newest first")
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) => done(await (await load()).losslessBackups(options, shell)));
+  lossless
+    .command("restore")
+    .description("put a backup in the database's place, which is kept; not while a gateway runs")
+    .argument("<file>", "backup, of this or another machine")
+    .option("--agent <id>", "whose database it is to be; needed where there are several")
+    .option("--force", "also a backup that is not as it was stored")
+    .addOption(json())
+    .action(async (file: string, options) =>
+      done(await (await load()).losslessRestore(file, options, shell)),
+    );
+};

@@ -1,0 +1,46 @@
+// Runs `clew lossless verify`, which audits what the lossless engine keeps.
+import type { HostTranscript, Verification } from "@clew/lossless-engine/store";
+import { agentFolder } from "../../sessions/paths.ts";
+import { createSessionStore } from "../../sessions/store.ts";
+import type { Shell } from "../../terminal/shell.ts";
+import { type DatabasesOptions, onDatabases } from "./on-databases.ts";
+
+/** Exit code 1 when something is not as it was stored, or cannot be read. */
+export async function losslessVerify(options: DatabasesOptions, shell: Shell): Promise<number> {
+  const { home } = shell.environment;
+  const sessions = await createSessionStore({ home }).list();
+  const { openMessageStore } = await import("@clew/lossless-engine/store");
+  return onDatabases(options, shell, {
+    async work({ file, agents }, { signal, onProgress }) {
+      const transcripts = sessions
+        .filter(({ agentId }) => agents.includes(agentId))
+        .map(
+          ({ key, sessionId, agentId, file: path }): HostTranscript => ({
+            ...{ sessionId, sessionKey: key, file: path },
+            agentDir: agentFolder(home, agentId),
+          }),
+        );
+      const store = openMessageStore(file);
+      try {
+        const verification = await store.verify({
+          ...{ transcripts, signal },
+          onProgress: ({ part, read, messages }) =>
+            onProgress({ part: `${file}: ${part}`, done: read, of: messages }),
+        });
+        return { ...verification, text: describe(file, verification) };
+      } finally {
+        store.close();
+      }
+    },
+    good: ({ isWhole }) => isWhole,
+  });
+}
+
+function describe(file: string, { messages, payloads, faults }: Verification): string {
+  const read = `${messages} messages and ${payloads} long texts looked at`;
+  return faults.length === 0
+    ? `${file}: ${read}, all are as they were stored`
+    : [`${file}: ${read}, ${faults.length} faults:`, ...faults.map(({ text }) => `  ${text}`)].join(
+        "\n",
+      );
+}

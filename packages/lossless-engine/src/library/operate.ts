@@ -1,0 +1,40 @@
+// What operators do with a database file, whatever host wrote it.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type Backup, type BackupOptions, backUp } from "../operating/backups.ts";
+import { nothingIn } from "../operating/describe-store.ts";
+import { type Mended, mend } from "../operating/mend.ts";
+import type { OperatingOptions } from "../operating/progress.ts";
+import { type StoreStatus, statusOf } from "../operating/status.ts";
+import { type Store, useStore } from "../store/store.ts";
+
+/** How the database stands. Throws FILE_NOT_FOUND where there is none, STORAGE_FAILED. */
+export const storeStatus = (file: string): Promise<StoreStatus> => on(file, statusOf);
+
+/**
+ * Copies the database as it is at one moment, also while a host writes to it, and audits the copy.
+ * Throws FILE_NOT_FOUND where there is none, STORAGE_FAILED.
+ */
+export const backUpStore = (file: string, options: BackupOptions): Promise<Backup> =>
+  on(file, (store) => backUp(store, options));
+
+/**
+ * Reads all of the database and says what of it cannot be read; what is broken is marked, so that
+ * whoever tells of it again gives it back. Throws FILE_NOT_FOUND where there is none,
+ * STORAGE_FAILED.
+ */
+export const mendStore = (file: string, options?: OperatingOptions): Promise<Mended> =>
+  on(file, (store) => mend(store, options));
+
+/** Opening a file that is not there would make it. */
+async function on<Answer>(file: string, work: (store: Store) => Promise<Answer>): Promise<Answer> {
+  const path = resolve(file);
+  if (!existsSync(path)) throw new ContextEngineError("FILE_NOT_FOUND", `${nothingIn(path)}.`);
+  const { store, release } = useStore(path);
+  try {
+    return await work(store);
+  } finally {
+    release();
+  }
+}

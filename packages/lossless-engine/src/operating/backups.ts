@@ -1,0 +1,111 @@
+// Copies a database, checks the copy, and finds the copies that stand beside it.
+import { readdirSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Verification, verifyStore } from "../audit/verify.ts";
+import { makeFolder } from "../store/make-folder.ts";
+import { type Store, useStore } from "../store/store.ts";
+import { counted, describeFaults, inMegabytes } from "./describe-store.ts";
+import { auditOptions, type OperatingOptions } from "./progress.ts";
+
+/** How a backup is made. */
+export interface BackupOptions extends OperatingOptions {
+  /** Path that the copy's begins with; the date follows. Absent: that of the database. */
+  readonly named?: string | undefined;
+  /** ms since the epoch. */
+  readonly now: number;
+}
+
+/** A copy that was made. */
+export interface Backup {
+  /** Path of the copy. */
+  readonly file: string;
+  /** Its size. */
+  readonly bytes: number;
+  /** What auditing the copy came to: it has to serve when the database does not. */
+  readonly verification: Verification;
+  /** All of it for people. */
+  readonly text: string;
+}
+
+/** A copy of a database that stands beside it. */
+export interface BackupFile {
+  /** Path of the copy. */
+  readonly file: string;
+  /** Its size. */
+  readonly bytes: number;
+  /** When it was last written, ms since the epoch. */
+  readonly time: number;
+  /**
+   * "backup": somebody asked for it. "older version": made before the database was brought to a
+   * newer version. "replaced": what stood there until a backup was restored.
+   */
+  readonly kind: "backup" | "older version" | "replaced";
+}
+
+/** One moment of the database, whoever writes to it meanwhile; checked, and named by its date. */
+export async function backUp(store: Store, options: BackupOptions): Promise<Backup> {
+  const { named = store.path, now, onProgress, signal } = options;
+  const file = `${named}.copy-${stampOf(now)}`;
+  makeFolder(dirname(file));
+  await store.copyTo(file, {
+    signal,
+    onProgress: (done, of) => onProgress?.({ part: "copying pages", done, of }),
+  });
+  const copied = useStore(file);
+  try {
+    const verification = await verifyStore(copied.store, auditOptions(options));
+    const { messages, faults } = verification;
+    const text =
+      faults.length === 0
+        ? `Copied to ${file}: ${counted(messages, "message")}, all as they were stored.`
+        : `Copied to ${file}, with the damage of the database; keep older copies. ${describeFaults(faults)}`;
+    return { file, bytes: statSync(file).size, verification, text };
+  } finally {
+    copied.release();
+  }
+}
+
+/** For the name of a file. */
+export const stampOf = (now: number): string =>
+  new Date(now).toISOString().replaceAll(/[:.]/g, "-");
+
+const KINDS: readonly (readonly [RegExp, BackupFile["kind"]])[] = [
+  [/^\.copy-[\dTZ-]+$/, "backup"],
+  [/^\.version-\d+$/, "older version"],
+  [/^\.replaced-[\dTZ-]+$/, "replaced"],
+];
+
+/** Newest first. */
+export function backupsBeside(path: string): readonly BackupFile[] {
+  const [folder, name] = [dirname(path), basename(path)];
+  return namesIn(folder)
+    .flatMap((found): BackupFile[] => {
+      if (!found.startsWith(name)) return [];
+      const kind = KINDS.find(([pattern]) => pattern.test(found.slice(name.length)))?.[1];
+      const file = join(folder, found);
+      const there = statSync(file, { throwIfNoEntry: false });
+      if (kind === undefined || there?.isFile() !== true) return [];
+      return [{ file, bytes: there.size, time: there.mtimeMs, kind }];
+    })
+    .sort((a, b) => b.time - a.time);
+}
+
+/** None where there is no such folder. */
+export function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+/** A line for each; of none it is said that there is none. */
+export function describeBackups(path: string, backups: readonly BackupFile[]): string {
+  if (backups.length === 0) return `There is no copy of ${path} beside it.`;
+  return backups
+    .map(({ file, bytes, time, kind }) => {
+      const date = new Date(time).toISOString().slice(0, 16).replace("T", " ");
+      return `${date}  ${inMegabytes(bytes)}  ${kind === "backup" ? "" : `(${kind}) `}${file}`;
+    })
+    .join("\n");
+}
