@@ -12,7 +12,14 @@ export {
   type View,
   type ViewRequest,
 } from "./library/message-store.ts";
-export { backUpStore, mendStore, storeStatus } from "./library/operate.ts";
+export {
+  backUpStore,
+  exportStore,
+  importIntoStore,
+  mendStore,
+  type StoreImportOptions,
+  storeStatus,
+} from "./library/operate.ts";
 export {
   type Backup,
   type BackupFile,
@@ -21,6 +28,8 @@ export {
   describeBackups,
 } from "./operating/backups.ts";
 export type { Examined } from "./operating/examination.ts";
+export type { Exported, ExportedFile, ExportOptions } from "./operating/export.ts";
+export type { Imported, ImportedFile, ImportOptions } from "./operating/import.ts";
 export type { Mended } from "./operating/mend.ts";
 export type { OperatingOptions, OperatingProgress } from "./operating/progress.ts";
 export { type Restored, type RestoreRequest, restoreStore } from "./operating/restore.ts";

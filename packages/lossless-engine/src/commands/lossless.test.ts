@@ -163,6 +163,24 @@ describe("/lossless", () => {
       expect(await run(word, false)).toMatch(/^Only the owner/);
   });
 
+  it("exports all sessions and imports session files, for its owner, by whole paths", async () => {
+    const { run, tell, messages, agentDir } = await setUp();
+    await tell();
+    const folder = `${fileIn(agentDir)}.export-2026-01-02T03-04-05-000Z`;
+    expect(await run("export")).toBe(
+      `Exported ${messages.length} messages of ${fileIn(agentDir)} into 1 session file in ${folder}.`,
+    );
+    expect(await run(`import ${folder}`)).toBe(
+      `Imported 0 messages from 1 session file into ${fileIn(agentDir)}; ${messages.length} messages of them were there already.`,
+    );
+    expect(await run("export")).toMatch(/is there already; name another folder\.$/);
+    expect(await run("import /nowhere at all")).toMatch(/^There is nothing at \/nowhere at all/);
+    expect(await run("import")).toMatch(/^Name the file/);
+    expect(await run("export here")).toMatch(/^Name a whole path/);
+    for (const word of ["export", "import /x"])
+      expect(await run(word, false)).toMatch(/^Only the owner/);
+  });
+
   it("says by backup that what it copied is damaged", async () => {
     const { run, tell, agentDir, engine } = await setUp();
     await tell();

@@ -1,7 +1,10 @@
 // The chat command that tells of the database, checks it and copies it.
-import type { PluginCommand } from "@clew/plugin-sdk/core";
-import { backUp, backupsBeside, describeBackups } from "../operating/backups.ts";
+import { isAbsolute } from "node:path";
+import { ContextEngineError, type PluginCommand } from "@clew/plugin-sdk/core";
+import { backUp, backupsBeside, describeBackups, stampOf } from "../operating/backups.ts";
 import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
+import { exportSessions } from "../operating/export.ts";
+import { importSessions } from "../operating/import.ts";
 import { mend } from "../operating/mend.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
@@ -16,7 +19,9 @@ const HELP = `/lossless status    what is kept, and where
 /lossless verify    compares everything with its hashes and names what is not as it was stored
 /lossless backup    copies the database to a file beside it, and checks the copy
 /lossless backups   lists the copies beside the database
-/lossless restore   how a copy takes the database's place`;
+/lossless restore   how a copy takes the database's place
+/lossless export [FOLDER]   writes all sessions as session files
+/lossless import FILE       stores what a session file tells, or those of a folder`;
 
 /** What the command works with. */
 export interface CommandParts {
@@ -34,16 +39,18 @@ export const losslessCommand = ({
   now = Date.now,
 }: CommandParts): PluginCommand => ({
   name: "lossless",
-  description: "what the lossless engine keeps: status, doctor, verify, backup, restore",
+  description: "what the lossless engine keeps: status, doctor, verify, backup, export, import",
   acceptsArgs: true,
   async handler({ args = "", sessionId = "", sessionKey, senderIsOwner, agentId }) {
-    const word = args.trim() === "" ? "status" : args.trim();
+    const { word, rest } = parsed(args);
     const given = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
     if (word === "help") return { text: HELP };
     const answer = WORDS.get(word);
     if (OWNERS.has(word) && senderIsOwner !== true) return { text: OWNERS_ONLY };
     if (answer === undefined)
       return { text: `There is no "/lossless ${word.slice(0, 40)}".\n${HELP}` };
+    const unfit = unfitPath(word, rest);
+    if (unfit !== undefined) return { text: unfit };
     const stores = storesOf(agentId);
     const missing = stores?.missing() ?? null;
     if (missing !== null) return { text: `${sentence(nothingIn(missing))}.` };
@@ -51,7 +58,7 @@ export const losslessCommand = ({
       const store = stores?.ofAgent() ?? reach.storeOf(given);
       const session = stores === undefined ? reach.asMet(given) : { ...given, owner: stores.owner };
       const behind = reach.behind(given);
-      const asking = { session, now, behind };
+      const asking = { session, now, behind, path: rest };
       return { text: store === undefined ? NOT_MET : await answer(store, asking) };
     } finally {
       stores?.release();
@@ -62,6 +69,8 @@ export const losslessCommand = ({
 interface Asking {
   readonly session: OwnedSession;
   readonly now: () => number;
+  /** What follows the word; "": nothing. */
+  readonly path: string;
   /** Since when not all of the session is stored, a sentence. Undefined: it is. */
   readonly behind: string | undefined;
 }
@@ -75,17 +84,60 @@ const WORDS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
   ["backup", async (store, { now }) => (await backUp(store, { now: now() })).text],
   ["backups", ({ path }) => describeBackups(path, backupsBeside(path))],
   ["restore", ({ path }) => RESTORE(path)],
+  ["export", exported],
+  ["import", imported],
 ]);
 
 /** Words that only the owner of the host may say. */
-const OWNERS: ReadonlySet<string> = new Set(["backup", "backups", "restore"]);
+const OWNERS: ReadonlySet<string> = new Set(["backup", "backups", "restore", "export", "import"]);
 
 const NOT_MET =
   "The lossless engine has not answered in this session since the start, or ignores it.";
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
-const OWNERS_ONLY = "Only the owner of this host may copy the database, or replace it.";
+const OWNERS_ONLY = "Only the owner of this host may copy the database, or change it.";
 const RESTORE = (path: string) =>
   `A database that is in use is not replaced: stop the gateway, then run clew lossless restore FILE; clew lossless backups lists the copies of ${path}.`;
+
+/** Words that a path follows. */
+const WITH_PATH: ReadonlySet<string> = new Set(["export", "import"]);
+
+function parsed(args: string): { word: string; rest: string } {
+  const text = args.trim();
+  const [word = ""] = text.split(/\s/, 1);
+  if (WITH_PATH.has(word)) return { word, rest: text.slice(word.length).trim() };
+  return { word: text === "" ? "status" : text, rest: "" };
+}
+
+/** Nobody who chats knows which folder the host was started in. */
+function unfitPath(word: string, path: string): string | undefined {
+  if (word === "import" && path === "")
+    return "Name the file: /lossless import /path/to/file.jsonl";
+  return path === "" || isAbsolute(path)
+    ? undefined
+    : `Name a whole path, from / on: ${JSON.stringify(path.slice(0, 100))} is none.`;
+}
+
+function exported(store: Store, { path, now }: Asking): Promise<string> {
+  const folder = path === "" ? `${store.path}.export-${stampOf(now())}` : path;
+  return saying(() => exportSessions(store, { folder }));
+}
+
+function imported(store: Store, { path, session: { owner = "" } }: Asking): Promise<string> {
+  return saying(() => importSessions(store, { files: [path], owner }));
+}
+
+/** What was typed wrong is answered like everything else. */
+async function saying(work: () => Promise<{ readonly text: string }>): Promise<string> {
+  try {
+    return (await work()).text;
+  } catch (error) {
+    if (TYPED_WRONG.some((code) => ContextEngineError.is(error, code)))
+      return (error as ContextEngineError).message;
+    throw error;
+  }
+}
+
+const TYPED_WRONG = ["FILE_NOT_FOUND", "REQUEST_INVALID"] as const;
 
 async function status(store: Store, { session, behind }: Asking): Promise<string> {
   const { messages, conversations } = await patiently(() => holdingsOfSession(store, session));

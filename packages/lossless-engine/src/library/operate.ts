@@ -4,9 +4,12 @@ import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type Backup, type BackupOptions, backUp } from "../operating/backups.ts";
 import { nothingIn } from "../operating/describe-store.ts";
+import { type Exported, type ExportOptions, exportSessions } from "../operating/export.ts";
+import { type Imported, type ImportOptions, importSessions } from "../operating/import.ts";
 import { type Mended, mend } from "../operating/mend.ts";
 import type { OperatingOptions } from "../operating/progress.ts";
 import { type StoreStatus, statusOf } from "../operating/status.ts";
+import { ownerOf } from "../sessions/owner.ts";
 import { type Store, useStore } from "../store/store.ts";
 
 /** How the database stands. Throws FILE_NOT_FOUND where there is none, STORAGE_FAILED. */
@@ -26,6 +29,40 @@ export const backUpStore = (file: string, options: BackupOptions): Promise<Backu
  */
 export const mendStore = (file: string, options?: OperatingOptions): Promise<Mended> =>
   on(file, (store) => mend(store, options));
+
+/**
+ * Writes all conversations, or those of some sessions, as session files of OpenClaw and pi, as
+ * they are at one moment. Read by `importIntoStore` they are the same again to the byte. Throws
+ * FILE_NOT_FOUND where there is no database, SESSION_NOT_FOUND, REQUEST_INVALID where a file of
+ * that name is there, STORAGE_FAILED.
+ */
+export const exportStore = (file: string, options: ExportOptions): Promise<Exported> =>
+  on(file, (store) => exportSessions(store, options));
+
+/** What is read into a database, and how it is kept there. */
+export interface StoreImportOptions extends Omit<ImportOptions, "owner"> {
+  /** Folder of the agent whose sessions they are. Absent: a program that is no host. */
+  readonly agentDir?: string | undefined;
+  /** See `OpenOptions`. */
+  readonly compress?: boolean | undefined;
+}
+
+/**
+ * Stores what session files of OpenClaw and pi, or exports, tell and the database lacks; it is made
+ * where it is not there. Throws FILE_NOT_FOUND, REQUEST_INVALID, STORAGE_FAILED.
+ */
+export async function importIntoStore(
+  file: string,
+  { agentDir, compress = false, ...options }: StoreImportOptions,
+): Promise<Imported> {
+  const path = resolve(file);
+  const { store, release } = useStore(path, { compresses: compress });
+  try {
+    return await importSessions(store, { ...options, owner: ownerOf(agentDir, path) });
+  } finally {
+    release();
+  }
+}
 
 /** Opening a file that is not there would make it. */
 async function on<Answer>(file: string, work: (store: Store) => Promise<Answer>): Promise<Answer> {

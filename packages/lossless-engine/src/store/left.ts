@@ -48,6 +48,24 @@ export const markLeft = (store: Store, end: BranchEnd): void =>
     }
   });
 
+/** Marks these, as their file says that they were left. */
+export const markNamedLeft = (
+  store: Store,
+  { session, names }: { session: OwnedSession; names: readonly string[] },
+): void =>
+  store.change((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return;
+    const find = sql(`
+      SELECT seq FROM message WHERE conversation = ? AND id = ? AND flags & ${FLAGS.left} = 0
+    `);
+    const mark = sql(`UPDATE message SET flags = flags | ${FLAGS.left} WHERE seq = ?`);
+    for (const name of names) {
+      const row = find.get(place.conversation, name);
+      if (row !== undefined) changing(sql, Number(row.seq), () => mark.run(Number(row.seq)));
+    }
+  });
+
 /** Takes the mark off these; true: one of them had it. */
 export const markJoined = (
   store: Store,

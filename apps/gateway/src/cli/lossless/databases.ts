@@ -43,13 +43,24 @@ export async function oneDatabase(
   return database;
 }
 
+/** What of the engine's settings a command has to know. */
+export async function losslessSettings({
+  configFile,
+}: Environment): Promise<{ compress: boolean }> {
+  const { config } = await loadConfig(configFile);
+  return { compress: settingsIn(config).compress === true };
+}
+
+const settingsIn = (
+  config: LoadedConfig["config"],
+): { databasePath?: unknown; compress?: unknown } => config.plugins.entries?.lossless?.config ?? {};
+
 function byFile(
   config: LoadedConfig["config"],
   home: string,
   agents: readonly string[],
 ): readonly Database[] {
-  const settings: { databasePath?: unknown } = config.plugins.entries?.lossless?.config ?? {};
-  const named = settings.databasePath;
+  const named = settingsIn(config).databasePath;
   const files = new Map<string, string[]>();
   for (const agent of agents) {
     const folder = agentFolder(home, agent);

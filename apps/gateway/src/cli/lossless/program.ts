@@ -16,6 +16,7 @@ export const addLosslessCommands: Add = (program, shell, done) => {
     .description("look after what the lossless engine keeps");
   addLooking(lossless, shell, done);
   addCopying(lossless, shell, done);
+  addMoving(lossless, shell, done);
 };
 
 const addLooking: Add = (lossless, shell, done) => {
@@ -68,5 +69,35 @@ const addCopying: Add = (lossless, shell, done) => {
     .addOption(json())
     .action(async (file: string, options) =>
       done(await (await load()).losslessRestore(file, options, shell)),
+    );
+};
+
+const addMoving: Add = (lossless, shell, done) => {
+  lossless
+    .command("export")
+    .description(
+      "write what is kept as session files of OpenClaw and pi; also while a gateway runs",
+    )
+    .requiredOption(
+      "--to <folder>",
+      "folder of the files, which is made; none of them may be there",
+    )
+    .option("--session <name>", "only this session: short name, agent:<agent>:<name>, or its id")
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) =>
+      done(await (await import("./sessions.ts")).losslessExport(options, shell)),
+    );
+  lossless
+    .command("import")
+    .description(
+      "store what session files of OpenClaw or pi, or exports, tell and the database lacks; exit code 1 when a line cannot be read",
+    )
+    .argument("<files...>", "session files (.jsonl), or folders of them")
+    .option("--agent <id>", "whose sessions they are; needed where there are several agents")
+    .option("--session <name>", "store them as this session; default: as each file says")
+    .addOption(json())
+    .action(async (files: string[], options) =>
+      done(await (await import("./sessions.ts")).losslessImport(files, options, shell)),
     );
 };
