@@ -12,6 +12,7 @@ export {
   waterOf,
 } from "./compaction/options.ts";
 export type { CompactionPreview } from "./compaction/preview.ts";
+export { isCompactionPrune } from "./compaction/prune-step.ts";
 export type { LedgerKeeper } from "./compaction/record.ts";
 export type { SummaryModel } from "./compaction/request.ts";
 export { compactTranscript, previewCompaction } from "./compaction/run.ts";

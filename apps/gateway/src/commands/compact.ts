@@ -146,8 +146,8 @@ export function describeCompactionPreview(preview: CompactionPreview): string {
         `Would summarise ${counted(preview.summarisedMessages, "message")} (${number(preview.summarisedTokens)} tokens) and keep the newest ${preview.keptMessages} (${number(preview.keptTokens)} tokens).`,
         `Tokens: ${number(preview.tokensBefore)} → ${sizeAfter(preview)}.`,
         preview.requests === 0
-          ? "Calls no model: code quotes and lists what is left out."
-          : `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out. If it does not answer, code writes the summary.`,
+          ? `Calls no model${preview.notAsked === null ? "" : `, because the summarising one is left alone (${preview.notAsked})`}: code quotes and lists what is left out.`
+          : `Calls the model ${preview.requests === 1 ? "once" : `${preview.requests} times`}: about ${number(preview.inputTokens)} tokens in, at most ${number(preview.outputTokensAtMost)} out, and as much again for an answer that is refused. If it does not answer, code writes the summary.`,
         ...(preview.files.length > 0 ? [`Leaves the view: ${filesText(preview.files)}.`] : []),
         ...(preview.splitsTurn
           ? ["The oldest kept turn is cut in two; its beginning is summarised with what is older."]

@@ -14,7 +14,8 @@ import {
   type SizedMessage,
   type Steps,
 } from "@clew/plugin-sdk/host";
-import type { CompactionEntry, TranscriptContext } from "@clew/plugin-sdk/transcript";
+import type { TranscriptContext } from "@clew/plugin-sdk/transcript";
+import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
 import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { describeRest, timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
@@ -67,7 +68,7 @@ export interface StatusFacts {
   };
   compactions: {
     count: number;
-    last: { at: string; trigger: string | null; tokensBefore: number } | null;
+    last: HostCompaction | null;
   };
 }
 
@@ -106,23 +107,14 @@ export function* contextFacts(
     },
   });
   yield;
-  const compactions = branch.filter(
-    (entry): entry is CompactionEntry => entry.type === "compaction",
-  );
-  const last = compactions.at(-1);
+  const compactions = compactionsOf(branch);
   return {
     context: {
       ...size,
       messageCount: next.messageCount,
       measured: usage === null ? null : promptTokensOf(usage) || null,
     },
-    compactions: {
-      count: compactions.length,
-      last:
-        last === undefined
-          ? null
-          : { at: last.timestamp, trigger: triggerOf(last), tokensBefore: last.tokensBefore },
-    },
+    compactions: { count: compactions.length, last: compactions.at(-1) ?? null },
   };
 }
 
@@ -157,14 +149,6 @@ function* chosenTokens(
   };
 }
 
-function triggerOf({ details }: CompactionEntry): string | null {
-  const trigger =
-    typeof details === "object" && details !== null && "trigger" in details
-      ? details.trigger
-      : undefined;
-  return typeof trigger === "string" ? trigger : null;
-}
-
 /** Pure. A line for each fact, and one each where something is asked of the model or its cache. */
 export function describeStatus({
   model,
@@ -188,7 +172,7 @@ export function describeStatus({
   const newest =
     last === null
       ? ""
-      : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${number(last.tokensBefore)} tokens of messages`;
+      : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${last.of}`;
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${rest === null ? "" : `; it ${describeRest(rest, false)}`}${restText(resting)}${passedText(passedOver)}${chainText(fallbacks)}`,
     ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),

@@ -1,8 +1,9 @@
 // Stores the reports of each conversation in the log of its transcript.
 import type { LogPort, TurnResult } from "@clew/engine-core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import { type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
+import { contextSteps, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { openReportLog, type ReportLog, readLastRequest } from "../reports/report-log.ts";
-import { countOf } from "../reports/request-count.ts";
+import { countOf, type RequestCount } from "../reports/request-count.ts";
 import type { Conversation } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
 
@@ -16,6 +17,16 @@ export interface TurnReports {
   recallCount(conversation: Conversation, model: ModelRef): Promise<void>;
   /** The conversation ends, or moves to another transcript. */
   close(conversation: Conversation): Promise<void>;
+}
+
+/** Reports name entries; the messages of one that was stored again keep the id of the first. */
+async function withMessageIds(
+  count: RequestCount,
+  branch: readonly TranscriptEntry[],
+): Promise<RequestCount> {
+  const { items } = await stepsInSlices(contextSteps(branch));
+  const ids = new Map(items.map(({ entryId, id }) => [entryId, id]));
+  return { ...count, ids: count.ids.map((id) => (id === undefined ? id : (ids.get(id) ?? id))) };
 }
 
 export function createTurnReports({ home, log }: { home: string; log: LogPort }): TurnReports {
@@ -40,8 +51,9 @@ export function createTurnReports({ home, log }: { home: string; log: LogPort })
       const { reports } = agentPaths(home, agentId);
       // A report that cannot be read costs the count, and then the size is an estimate.
       const last = await readLastRequest(reports, sessionId).catch(() => null);
-      state.measurement =
-        last === null ? undefined : countOf(last, { branch: session.branch(), model });
+      const branch = session.branch();
+      const count = last === null ? undefined : countOf(last, { branch, model });
+      state.measurement = count && (await withMessageIds(count, branch));
     },
     async close(conversation) {
       const known = logs.get(conversation);

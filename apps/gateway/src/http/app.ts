@@ -69,7 +69,11 @@ function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions
     "/api/*",
     bodyLimit({
       maxSize: bodyBytes,
-      onError: (context) => refuse(context, "BODY_TOO_LARGE", tooLarge),
+      onError(context) {
+        // What is left of the body is not read, so nothing else can come this way.
+        context.header("connection", "close");
+        return refuse(context, "BODY_TOO_LARGE", tooLarge);
+      },
     }),
   );
 }

@@ -135,6 +135,13 @@ describe("an error over HTTP", () => {
     expect(error.message).toContain(problem);
   });
 
+  it("closes a connection on which it did not read all of a body", async () => {
+    const { get } = await startTestGateway({ gateway: { limits: { bodyBytes: 65_536 } } });
+    const answer = await get("/api/sessions/main/messages", post({ text: "x".repeat(100_000) }));
+    expect(answer.status).toBe(413);
+    expect(answer.headers.get("connection")).toBe("close");
+  });
+
   it("calls a session that is not there the same at every address", async () => {
     const { get } = await startTestGateway();
     for (const below of ["", "/context", "/context/messages/0"])

@@ -2,6 +2,7 @@
 import { type AgentMessage, messageId, type Usage } from "@clew/plugin-sdk/core";
 import { ESTIMATE_MARGIN, type MessageTokens, promptTokensOf } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessages } from "@clew/plugin-sdk/tokens";
+import { saysTheSame } from "./says-the-same.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { TokenSums } from "./token-sums.ts";
 
@@ -119,7 +120,10 @@ function countedIn(
     return ids.every(isSame) ? ids.length : 0;
   }
   const counted = measurement.messages.length;
-  if (counted === 0 || prefixOf(messages, measurement.messages) < counted) return 0;
+  if (counted === 0 || messages.length < counted) return 0;
+  // Behind a compaction what is remembered of older replies changes, and not what they say.
+  for (let at = prefixOf(messages, measurement.messages); at < counted; at++)
+    if (!saysTheSame(messages[at]!, measurement.messages[at]!)) return 0;
   const { replyId } = measurement;
   const next = messages[counted];
   const isReply = next !== undefined && replyId !== undefined && messageId(next) === replyId;

@@ -22,7 +22,7 @@ import type { Measurement } from "../request/request-size.ts";
 import type { SentAside } from "../request/sent-aside.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
-import { asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
+import { asChanged, asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
 import type { TranscriptPort } from "../transcript-port.ts";
 import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
@@ -263,10 +263,13 @@ export function refreshContext(state: SessionState): readonly ViewItem[] {
   return state.items;
 }
 
-const itemOf = ({ id, entryId, message }: ContextItem, table: MessageTable): ViewItem => ({
+const itemOf = (
+  { id, entryId, message, isPruned = false }: ContextItem,
+  table: MessageTable,
+): ViewItem => ({
   id,
   message: table.canonical(message),
-  why: asHistory(entryId),
+  why: isPruned ? asChanged(entryId) : asHistory(entryId),
 });
 
 /** `added` follow the first `reused` items. */

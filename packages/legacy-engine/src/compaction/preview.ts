@@ -9,12 +9,12 @@ import {
 } from "./chunks.ts";
 import { pinnedText } from "./facts.ts";
 import type { CompactionPlan, SummaryPlan } from "./plan.ts";
-import { serializedTokens } from "./serialize.ts";
+import { countedTokens } from "./serialize.ts";
 import { toldSizes, toldTokens } from "./told-size.ts";
 
 /**
  * For people and `--dry-run`. Tokens of the context are those that the session's model counts, as
- * far as that is known; those of requests are estimates.
+ * far as that is known; so are those of requests.
  */
 export type CompactionPreview =
   | { kind: "nothing"; code: CompactCode; reason: string; tokensBefore: number }
@@ -53,14 +53,24 @@ export type CompactionPreview =
        * answer; 0 = no model is asked. If it does not answer the first, code writes the summary.
        */
       requests: number;
+      /** Why the summarising model is not asked now; null = it is, or there is none. */
+      notAsked: string | null;
+      /** As the model counts, with what an answer adds to the request behind it; at most. */
       inputTokens: number;
       outputTokensAtMost: number;
     };
 
-/** `summariserWindow`: tokens; null = no model summarises. */
+/** Who would summarise. */
+export interface PlannedSummariser {
+  /** Tokens; null = no model does. */
+  window: number | null;
+  /** See `notAsked`. */
+  notAsked?: string | undefined;
+}
+
 export function describePlan(
   plan: CompactionPlan,
-  summariserWindow: number | null,
+  summariser: PlannedSummariser,
 ): CompactionPreview {
   switch (plan.kind) {
     case "nothing":
@@ -80,20 +90,21 @@ export function describePlan(
       };
     }
     case "summarise":
-      return describeSummary(plan, summariserWindow);
+      return describeSummary(plan, summariser);
   }
 }
 
-function describeSummary(plan: SummaryPlan, window: number | null): CompactionPreview {
+function describeSummary(
+  plan: SummaryPlan,
+  { window, notAsked }: PlannedSummariser,
+): CompactionPreview {
   const { history, prefix, limits } = plan;
+  const count = countedTokens(plan);
   const requests = (messages: typeof history) => {
-    if (messages.length === 0 || window === null) return 0;
-    const most = maxChunkTokens(
-      window,
-      computeAdaptiveChunkRatio(messages, window, serializedTokens),
-    );
-    const chunks = chunkMessagesByMaxTokens(messages, most, serializedTokens).length;
-    return chunks > 1 && total(messages, serializedTokens) > most ? chunks + 1 : 1;
+    if (messages.length === 0 || window === null || notAsked !== undefined) return 0;
+    const most = maxChunkTokens(window, computeAdaptiveChunkRatio(messages, window, count));
+    const chunks = chunkMessagesByMaxTokens(messages, most, count).length;
+    return chunks > 1 && total(messages, count) > most ? chunks + 1 : 1;
   };
   const summarised = [...history, ...prefix];
   const asked = requests(summarised);
@@ -119,7 +130,12 @@ function describeSummary(plan: SummaryPlan, window: number | null): CompactionPr
     repeatsOpenRequest: plan.openRequestCut,
     clearedResults: plan.prune?.entryIds.length ?? 0,
     requests: asked,
-    inputTokens: asked === 0 ? 0 : total(summarised, serializedTokens) + REQUEST_TOKENS * asked,
+    notAsked: window === null ? null : (notAsked ?? null),
+    inputTokens:
+      asked === 0
+        ? 0
+        : total(summarised, count) +
+          Math.ceil(Math.max(1, plan.tokenRatio) * (REQUEST_TOKENS * asked + prose * (asked - 1))),
     outputTokensAtMost: asked * limits.summaryTokens,
   };
 }

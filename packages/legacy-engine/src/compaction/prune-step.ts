@@ -91,6 +91,6 @@ const isProtected = (message: AgentMessage, protectedTools: readonly string[]) =
   message.prunedAt !== undefined ||
   [...ALWAYS_PROTECTED_TOOLS, ...protectedTools].includes(message.toolName ?? "");
 
-/** True for the record of a prune that a compaction made. */
+/** True for the record of a prune that a compaction made, alone or before its summary. */
 export const isCompactionPrune = (entry: TranscriptEntry | undefined): boolean =>
   pruneRecordOf(entry)?.reason === REASON;

@@ -18,6 +18,7 @@ import {
 import type { CompactTranscriptRequest } from "./compact-request.ts";
 import type { CompactionDetails } from "./details.ts";
 import { compactTranscript, previewCompaction } from "./run.ts";
+import { createSummariserRest } from "./summariser-rest.ts";
 
 const turns = (count: number, words = 300): AgentMessage[] =>
   Array.from({ length: count }, (_, turn) => [
@@ -489,6 +490,27 @@ describe("a dry run", () => {
     expect(result.result!.tokensAfter!).toBeLessThanOrEqual(preview.tokensAfterAtMost);
     expect(preview.keptMessages + preview.summarisedMessages).toBe(120);
     expect(model.calls.length).toBe(preview.requests);
+  });
+
+  it("counts requests as the model does, and announces none of a model that is left alone", async () => {
+    const options = { qualityGuard: { enabled: false, maxRetries: 0 } };
+    const asked = async (more: object) => {
+      const { model, request } = setup(turns(60), { options });
+      const preview = await previewCompaction({ ...request, ...more });
+      if (preview.kind !== "summarise") throw new Error(preview.kind);
+      await compactTranscript({ ...request, ...more });
+      return { preview, calls: model.calls.length };
+    };
+    const plain = await asked({});
+    const counted = await asked({ tokenRatio: 1.5 });
+    expect(counted.calls).toBe(counted.preview.requests);
+    expect(counted.preview.inputTokens).toBeGreaterThan(1.4 * plain.preview.inputTokens);
+    const rest = createSummariserRest();
+    const { ref } = setup(turns(1)).model;
+    rest.begin(ref, { reason: "it is away", restMs: 60_000, now: Date.now() });
+    const { preview, calls } = await asked({ rest });
+    expect([preview.requests, preview.inputTokens, calls]).toEqual([0, 0, 0]);
+    expect(preview.notAsked).toContain("it is away");
   });
 
   it("names what leaves the view, and holds when the model it would ask is down", async () => {

@@ -244,5 +244,6 @@ export async function previewCompaction(
   const window = isSummariser(model) ? model.ref.contextWindow : null;
   if (plan.kind === "summarise" && window !== null)
     await countInSlices([...plan.history, ...plan.prefix], signal);
-  return describePlan(plan, window);
+  const { rest, now = Date.now } = request;
+  return describePlan(plan, { window, notAsked: rest?.reason(model.ref, now()) });
 }

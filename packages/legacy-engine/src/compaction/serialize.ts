@@ -12,6 +12,7 @@ import {
   toModelMessage,
 } from "@clew/plugin-sdk/transcript";
 import { argumentsOf } from "./call-arguments.ts";
+import type { CountMessage } from "./chunks.ts";
 
 /** Spec "compaction" §2.1, §2.4. */
 export const TOOL_TEXT_CHARS = 1000;
@@ -148,3 +149,9 @@ function sender(message: AgentMessage): string {
 
 const withMarker = (text: string, marker: string | undefined) =>
   marker === undefined ? text : text === "" ? marker : `${text}\n${marker}`;
+
+/** As the model is known to count, where that is more than we estimate. */
+export function countedTokens({ tokenRatio }: { tokenRatio: number }): CountMessage {
+  const ratio = Math.max(1, tokenRatio);
+  return (message) => Math.ceil(ratio * serializedTokens(message));
+}

@@ -3,14 +3,14 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import { joinRecord, type LedgerState, type RecordParts } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
-import { CHUNKS, type CountMessage, splitMessagesByTokenShare, total } from "./chunks.ts";
+import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
 import { type Facts, factSteps } from "./facts.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
 import { recordParts } from "./record.ts";
 import type { RequestEnvironment } from "./request.ts";
 import { joinProse, withoutEmptySections } from "./sections.ts";
-import { countInSlices, serializedTokens } from "./serialize.ts";
+import { countedTokens, countInSlices, serializedTokens } from "./serialize.ts";
 import {
   type SummarizeRequest,
   type SummaryResult,
@@ -104,7 +104,7 @@ async function writeWithModel(
       break;
     }
     problems = checked.problems;
-    reason = `the model's summary failed the check (${problems.map(({ kind }) => kind).join(", ")})`;
+    reason = `the model's summary failed the check (${[...new Set(problems.map(({ kind }) => kind))].join(", ")})`;
   }
   return writeByCode(writing, parts, reason ?? "the model gave no usable summary");
 }
@@ -216,12 +216,6 @@ async function summariseMessages(
     instructions,
   });
   return written.tier === "none" ? { ...written, summary: previousSummary ?? "" } : written;
-}
-
-/** As the model is known to count, where that is more than we estimate. */
-function countedTokens({ tokenRatio }: SummaryPlan): CountMessage {
-  const ratio = Math.max(1, tokenRatio);
-  return (message) => Math.ceil(ratio * serializedTokens(message));
 }
 
 function summaryRequest({

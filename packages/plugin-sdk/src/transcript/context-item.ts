@@ -9,4 +9,6 @@ export interface ContextItem {
   id: string;
   /** As stored, with its id, but for results that a prune of the branch cleared. */
   message: AgentMessage;
+  /** True: a prune of the branch cleared it. Absent: it says what was stored. */
+  isPruned?: boolean;
 }

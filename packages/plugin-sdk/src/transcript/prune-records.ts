@@ -70,6 +70,7 @@ export function applyPruneRecords(
   return items.map((item) => {
     const mark = cleared.get(item.entryId);
     if (mark === undefined || item.message.role !== "toolResult") return item;
-    return { ...item, message: clearedResult(item.message, mark.placeholder, mark.prunedAt) };
+    const message = clearedResult(item.message, mark.placeholder, mark.prunedAt);
+    return { ...item, message, isPruned: true };
   });
 }

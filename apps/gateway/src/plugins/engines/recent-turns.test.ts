@@ -28,10 +28,15 @@ describe("recent turns", () => {
         views: { fallbacks: 2, aligned: 1 },
         budget: null,
       }) +
-        line(1, null, [compaction(10, 10), compaction(10, 2), compaction(5, null)], {
-          views: { fallbacks: 0, aligned: 3 },
-          budget: { underEstimated: true },
-        }),
+        line(
+          1,
+          null,
+          [compaction(10, 10), compaction(10, 2), compaction(5, null), compaction(9, 9, false)],
+          {
+            views: { fallbacks: 0, aligned: 3 },
+            budget: { underEstimated: true },
+          },
+        ),
     );
     await writeFile(
       join(folder, "b.jsonl"),

@@ -43,7 +43,9 @@ export async function readRecentTurns(folder: string): Promise<RecentTurns> {
 export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
   const degraded = reports.filter(({ engine }) => engine.degraded !== null);
   const last = degraded.at(-1);
-  const compactions = reports.flatMap((report) => report.compactions);
+  const compactions = reports.flatMap((report) =>
+    report.compactions.filter(({ compacted }) => compacted),
+  );
   const isIdle = ({
     ok,
     compacted,
