@@ -7,7 +7,12 @@ import {
   promptTokensOf,
   type WaterMarks,
 } from "@clew/plugin-sdk/host";
-import { buildContext, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import {
+  buildContext,
+  type TranscriptEntry,
+  textOf,
+  toModelMessage,
+} from "@clew/plugin-sdk/transcript";
 import { readLastRequest, readPart } from "./report-log.ts";
 
 /** Characters of an item shown in the list; the whole is asked for one by one. */
@@ -181,9 +186,9 @@ function partText(part: string): string {
   }
 }
 
-/** Text and tool calls; images are named, not shown. */
+/** Text, as a model is shown it, and tool calls; images are named, not shown. */
 function messageText(message: AgentMessage): string {
-  const text = textOf(message);
+  const text = textOf(toModelMessage(message) ?? message);
   if (message.role !== "assistant" || !Array.isArray(message.content)) return text;
   const calls = message.content.flatMap((block) =>
     block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
