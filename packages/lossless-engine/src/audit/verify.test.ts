@@ -11,6 +11,8 @@ import { catchUp } from "../search/catch-up.ts";
 import { markJoined, markLeft } from "../store/left.ts";
 import { storeMessages } from "../store/messages.ts";
 import { useStore } from "../store/store.ts";
+import { coverageOf, coverageOfConversation, storeWords } from "../store/summaries.ts";
+import { growGraph } from "../summaries/grow.ts";
 import { type Dice, damage, diceOf } from "../testing/damage.ts";
 import { namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
@@ -53,6 +55,11 @@ async function history(path: string, dice: Dice): Promise<void> {
     const end = { session, names, asked: "" };
     markLeft(store, end);
     if (dice(2) === 0) markJoined(store, { session, names: ["left0"] });
+    const { conversation: id } = coverageOf(store, session)!;
+    await growGraph(store, id, { sizes: { leafTokens: 60, fanIn: 2, kept: dice(2) } });
+    const [oldest] = coverageOfConversation(store, id).frontier;
+    if (oldest !== undefined && dice(2) === 0)
+      storeWords(store, oldest, { words: "What it was about.", model: "m" });
   }
   release();
 }
@@ -137,6 +144,37 @@ describe("the audit", () => {
     expect(
       await after("DELETE FROM message WHERE seq = 10; DELETE FROM link WHERE message = 10"),
     ).toContain("missing conversation 1");
+  });
+
+  it("names summaries that are gone, changed or stand for something else", async () => {
+    const store = temporaryStore();
+    const session = { sessionId: "s", sessionKey: "k" };
+    const messages = namedWithIds(conversation({ turns: 40 }));
+    storeMessages(store, { session, messages, from: "told" });
+    await growGraph(store, 1, { sizes: { leafTokens: 60, fanIn: 2, kept: 1 } });
+    const [oldest] = coverageOfConversation(store, 1).frontier;
+    const of = oldest!.id;
+    expect((await verifyStore(store)).faults).toEqual([]);
+    /** What is found after a change that is taken back. */
+    const after = async (sql: string, back: string) => {
+      store.change((write) => write(sql).run());
+      const { faults } = await verifyStore(store);
+      store.change((write) => write(back).run());
+      return faults.map(({ kind, what, number }) => `${kind} ${what} ${number}`);
+    };
+    const said = `UPDATE summary SET words = ? WHERE id = ${of}`;
+    expect(await after(said.replace("?", "'x'"), said.replace("?", "NULL"))).toEqual([
+      ...[`changed summary ${of}`],
+    ]);
+    const move = (id: number, by: string) =>
+      `UPDATE summary SET first = first ${by} 1 WHERE id = ${id}`;
+    expect(await after(move(1, "+"), move(1, "-"))).toContain("inconsistent edge 1");
+    expect(await after(move(of, "+"), move(of, "-"))).toContain(`inconsistent edge ${of}`);
+    const stray = `UPDATE summary SET parent = ? WHERE id = ${of}`;
+    expect(await after(stray.replace("?", "1"), stray.replace("?", "NULL"))).toEqual(
+      expect.arrayContaining(["inconsistent edge 1", "inconsistent summary 1"]),
+    );
+    expect((await verifyStore(store)).faults).toEqual([]);
   });
 
   it("goes on to find what is gone when its session goes on", async () => {

@@ -6,6 +6,7 @@ import { filePart } from "../store/audit/file.ts";
 import { messagePart } from "../store/audit/messages.ts";
 import { payloadPart } from "../store/audit/payloads.ts";
 import { indexPart } from "../store/audit/search-index.ts";
+import { summaryPart } from "../store/audit/summaries.ts";
 import { holdingsOf } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
@@ -45,7 +46,7 @@ export interface AuditProgress {
 
 /** What is checked, in this order; a table of its own is one part more. */
 const auditParts = (): readonly AuditPart[] => [
-  ...[filePart(), messagePart(), changePart(), payloadPart(), indexPart()],
+  ...[filePart(), messagePart(), changePart(), payloadPart(), summaryPart(), indexPart()],
 ];
 
 /** Nothing is written. Others have their turn meanwhile. */

@@ -194,9 +194,47 @@ const CHAIN = `
   ALTER TABLE conversation ADD COLUMN changed BLOB;
 `;
 
+const SUMMARIES = `
+  -- A text that stands for messages (depth 0), or for summaries that it is the parent of: for every
+  -- message of its conversation from first to last. Those without a parent are the frontier. days
+  -- is the JSON of what code knows, see summaries/facts.ts; words is what a model says, NULL where
+  -- none did; asked is how often one was asked. hash binds all of it but that, and the hashes of
+  -- its parts.
+  CREATE TABLE summary (
+    id INTEGER PRIMARY KEY,
+    conversation INTEGER NOT NULL REFERENCES conversation,
+    depth INTEGER NOT NULL,
+    parent INTEGER REFERENCES summary,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    tokens INTEGER NOT NULL,
+    since INTEGER,
+    until INTEGER,
+    days TEXT NOT NULL,
+    words TEXT,
+    model TEXT,
+    asked INTEGER NOT NULL DEFAULT 0,
+    created INTEGER NOT NULL,
+    hash BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX summary_frontier ON summary (conversation, first) WHERE parent IS NULL;
+  CREATE INDEX summary_leaf ON summary (conversation, last) WHERE depth = 0;
+  CREATE INDEX summary_parent ON summary (parent) WHERE parent IS NOT NULL;
+
+  -- Of a conversation with summaries: the number of the last message that one stands for, and what
+  -- binds its frontier.
+  CREATE TABLE graph (
+    conversation INTEGER PRIMARY KEY REFERENCES conversation,
+    up_to INTEGER NOT NULL,
+    hash BLOB NOT NULL
+  ) STRICT;
+`;
+
 /** What is here stays as it is; the next change is one more. */
 export const MIGRATIONS: readonly Migration[] = [
   { from: [0], to: 6, sql: TABLES },
   { from: [1, 2, 3, 4, 5], to: 6, sql: BEFORE_RELEASE },
   { from: [6], to: 7, sql: CHAIN, run: linkAll },
+  { from: [7], to: 8, sql: SUMMARIES },
 ];

@@ -18,6 +18,11 @@ export function diceOf(seed: number): Dice {
 
 type Row = Record<string, SQLInputValue>;
 
+const SUMMARY_COLUMNS = [
+  ...["conversation", "depth", "parent", "first", "last", "messages", "tokens", "since", "until"],
+  ...["days", "words", "model", "created", "hash"],
+];
+
 /** Columns that an audit answers for, by table. */
 const COLUMNS: readonly (readonly [table: string, key: string, column: string])[] = [
   ...["conversation", "id", "turn", "role", "time", "flags", "body"].map(
@@ -31,6 +36,8 @@ const COLUMNS: readonly (readonly [table: string, key: string, column: string])[
   ...["messages", "turns", "newest", "changed"].map(
     (column) => ["conversation", "id", column] as const,
   ),
+  ...SUMMARY_COLUMNS.map((column) => ["summary", "id", column] as const),
+  ...["up_to", "hash"].map((column) => ["graph", "conversation", column] as const),
 ];
 const TABLES = [
   ["message", "seq"],
@@ -38,6 +45,8 @@ const TABLES = [
   ["link", "message"],
   ["change", "id"],
   ["conversation", "id"],
+  ["summary", "id"],
+  ["graph", "conversation"],
 ] as const;
 
 /** What was done; undefined: it came to nothing, as nothing of the kind is there. */

@@ -11,7 +11,15 @@ export interface Fault {
    */
   readonly kind: "changed" | "missing" | "added" | "unreadable" | "inconsistent";
   /** What kind of thing it is. */
-  readonly what: "message" | "payload" | "edge" | "change" | "conversation" | "index" | "file";
+  readonly what:
+    | "message"
+    | "payload"
+    | "edge"
+    | "change"
+    | "conversation"
+    | "summary"
+    | "index"
+    | "file";
   /** Which one: its number. Null: the whole of it. */
   readonly number: number | null;
   /** One sentence for people. */

@@ -1,0 +1,134 @@
+// Audits summaries against what they stand for, and frontiers against the messages.
+import { isSame } from "../chain.ts";
+import type { Sql } from "../sql.ts";
+import {
+  frontierHash,
+  frontierRows,
+  hashIn,
+  partRows,
+  type SummaryRow,
+  summaryHash,
+} from "../summary-rows.ts";
+import { type AuditPart, type Fault, fault, orUnreadable, ROWS_AT_ONCE } from "./fault.ts";
+
+/** Each summary says what it said, and stands for what it stood for; each message is in one. */
+export function summaryPart(): AuditPart {
+  const faults: Fault[] = [];
+  let [upTo, read] = [0, 0];
+  return {
+    name: "summaries",
+    faults,
+    get read() {
+      return read;
+    },
+    readOn(store, isOver) {
+      for (;;) {
+        const isDone = orUnreadable(faults, "summary", "summaries", () =>
+          store.read((sql) => {
+            const rows = sql("SELECT * FROM summary WHERE id > ? ORDER BY id LIMIT ?").all(
+              ...[upTo, ROWS_AT_ONCE],
+            );
+            const isEnd = rows.length < ROWS_AT_ONCE;
+            faults.push(...rows.flatMap((row) => rowFaults(sql, row)));
+            if (isEnd) faults.push(...frontierFaults(sql));
+            upTo = Number(rows.at(-1)?.id ?? upTo);
+            read += rows.length;
+            return isEnd;
+          }),
+        );
+        if (isDone || isOver()) return isDone;
+      }
+    },
+  };
+}
+
+function rowFaults(sql: Sql, row: SummaryRow): Fault[] {
+  const id = Number(row.id);
+  const parts = partRows(sql, id);
+  const [edge] = Number(row.depth) === 0 ? leafEdges(sql, row, parts) : partEdges(sql, row, parts);
+  if (edge !== undefined) return [fault("inconsistent", "edge", id, edge)];
+  const hashes = parts.map((part) => hashIn(part));
+  return isSame(row.hash, summaryHash(row, hashes))
+    ? []
+    : [fault("changed", "summary", id, `summary ${id} is not what was stored`)];
+}
+
+function leafEdges(sql: Sql, row: SummaryRow, parts: readonly SummaryRow[]): string[] {
+  const { id, conversation, first, last, messages } = row;
+  if (parts.length > 0) return [`summary ${id} stands for messages, and is said to have parts`];
+  const found = sql(`
+    SELECT count(*) AS messages, min(seq) AS first, max(seq) AS last FROM message
+    WHERE conversation = ? AND seq BETWEEN ? AND ?
+  `).get(Number(conversation), Number(first), Number(last));
+  return Number(found?.messages) === Number(messages) &&
+    Number(found?.first) === Number(first) &&
+    Number(found?.last) === Number(last)
+    ? [...parentFaults(sql, row)]
+    : [
+        `summary ${id} stands for ${messages} messages from #${first} to #${last}; there are ${found?.messages}`,
+      ];
+}
+
+function partEdges(sql: Sql, row: SummaryRow, parts: readonly SummaryRow[]): string[] {
+  const { id, depth } = row;
+  const isWhole =
+    parts.length > 0 &&
+    Number(parts[0]!.first) === Number(row.first) &&
+    Number(parts.at(-1)!.last) === Number(row.last) &&
+    parts.every(
+      (part, at) =>
+        part.conversation === row.conversation &&
+        Number(part.depth) === Number(depth) - 1 &&
+        (at === 0 || Number(part.first) > Number(parts[at - 1]!.last)),
+    ) &&
+    parts.reduce((sum, { messages }) => sum + Number(messages), 0) === Number(row.messages);
+  return isWhole
+    ? [...parentFaults(sql, row)]
+    : [`the ${parts.length} summaries that summary ${id} stands for do not make it up`];
+}
+
+function* parentFaults(sql: Sql, { id, parent }: SummaryRow): Generator<string> {
+  if (parent === null) return;
+  if (sql("SELECT 1 FROM summary WHERE id = ?").get(Number(parent)) === undefined)
+    yield `summary ${id} is a part of summary ${parent}, which is gone`;
+}
+
+/** Each frontier is the one that was stored, and each message up to its end is in one item. */
+function frontierFaults(sql: Sql): Fault[] {
+  const graphs = new Map(
+    sql("SELECT * FROM graph")
+      .all()
+      .map((row) => [Number(row.conversation), row]),
+  );
+  const others = sql("SELECT DISTINCT conversation FROM summary")
+    .all()
+    .map(({ conversation }) => Number(conversation))
+    .filter((conversation) => !graphs.has(conversation));
+  return [
+    ...others.map((conversation) => broken(conversation, "has summaries and no frontier")),
+    ...[...graphs].flatMap(([conversation, graph]) => {
+      const rows = frontierRows(sql, conversation);
+      const upTo = Number(graph.up_to);
+      const covered = rows.reduce((sum, { messages }) => sum + Number(messages), 0);
+      const { messages } = sql(
+        "SELECT count(*) AS messages FROM message WHERE conversation = ? AND seq <= ?",
+      ).get(conversation, upTo)!;
+      const isInOrder = rows.every(
+        ({ first }, at) => at === 0 || Number(first) > Number(rows[at - 1]!.last),
+      );
+      if (!isSame(graph.hash, frontierHash(rows.map((row) => hashIn(row)))))
+        return [broken(conversation, "has summaries that are gone, added or exchanged")];
+      return covered === Number(messages) && isInOrder && Number(rows.at(-1)?.last ?? 0) === upTo
+        ? []
+        : [
+            broken(
+              conversation,
+              `has ${messages} messages up to #${upTo}, and its summaries stand for ${covered}`,
+            ),
+          ];
+    }),
+  ];
+}
+
+const broken = (conversation: number, what: string): Fault =>
+  fault("inconsistent", "summary", conversation, `conversation ${conversation} ${what}`);

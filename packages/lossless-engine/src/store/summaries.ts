@@ -1,0 +1,243 @@
+// Keeps the summaries of each conversation, and which of them make up its frontier.
+
+import type { OwnedSession } from "../sessions/owner.ts";
+import { placeOf } from "./conversations.ts";
+import type { Scope } from "./recall.ts";
+import { messageOf } from "./rows.ts";
+import type { Sql, Store } from "./store.ts";
+import {
+  type FactsReader,
+  frontierHash,
+  frontierRows,
+  hashIn,
+  partRows,
+  type StoredSummary,
+  summaryHash,
+  summaryOf,
+} from "./summary-rows.ts";
+
+/** How far the summaries of a conversation are. */
+export interface Coverage {
+  readonly conversation: number;
+  /** The frontier: what stands for everything up to its end, each message once, oldest first. */
+  readonly frontier: readonly StoredSummary[];
+  /** Number of the last message that it stands for; 0 = there are no summaries. */
+  readonly upTo: number;
+}
+
+/** Undefined: nothing of the session is stored. */
+export const coverageOf = (store: Store, session: OwnedSession): Coverage | undefined =>
+  store.read((sql) => {
+    const place = placeOf(sql, session);
+    return place && coverageIn(sql, place.conversation);
+  });
+
+export const coverageOfConversation = (store: Store, conversation: number): Coverage =>
+  store.read((sql) => coverageIn(sql, conversation));
+
+function coverageIn(sql: Sql, conversation: number): Coverage {
+  const frontier = frontierRows(sql, conversation).map(summaryOf);
+  return { conversation, frontier, upTo: upToOf(sql, conversation) };
+}
+
+const upToOf = (sql: Sql, conversation: number) =>
+  Number(sql("SELECT up_to FROM graph WHERE conversation = ?").get(conversation)?.up_to ?? 0);
+
+/** A leaf to add to a frontier. */
+export interface NewLeaf {
+  readonly conversation: number;
+  /** Where the frontier ends, as far as is known. */
+  readonly after: number;
+  /** Number of the last message. */
+  readonly last: number;
+  readonly reader: FactsReader;
+  /** When it is made, ms. */
+  readonly created: number;
+}
+
+/** False, and nothing is stored: the frontier ends somewhere else by now, or there is nothing. */
+export const storeLeaf = (store: Store, leaf: NewLeaf): boolean =>
+  store.change((sql) => {
+    const { conversation, after, last, reader, created } = leaf;
+    if (upToOf(sql, conversation) !== after) return false;
+    const messages = messagesIn(sql, { conversation, first: after + 1, last });
+    if (messages.at(-1)?.seq !== last) return false;
+    const facts = reader.ofMessages(messages);
+    insert(sql, { conversation, depth: 0, first: messages[0]!.seq, last, facts, created }, []);
+    close(sql, conversation, last);
+    return true;
+  });
+
+const messagesIn = (
+  sql: Sql,
+  { conversation, first, last }: Pick<StoredSummary, "conversation" | "first" | "last">,
+) =>
+  sql("SELECT * FROM message WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq")
+    .all(conversation, first, last)
+    .map((row) => messageOf(sql, row));
+
+/** Summaries of a frontier to make one of. */
+export interface NewCondensed {
+  readonly conversation: number;
+  /** Neighbours on the frontier, oldest first. */
+  readonly parts: readonly StoredSummary[];
+  readonly reader: FactsReader;
+  /** When it is made, ms. */
+  readonly created: number;
+}
+
+/** False, and nothing is stored: they are not neighbours of one depth on the frontier now. */
+export const storeCondensed = (store: Store, condensed: NewCondensed): boolean =>
+  store.change((sql) => {
+    const { conversation, reader, created } = condensed;
+    const frontier = frontierRows(sql, conversation).map(summaryOf);
+    const from = frontier.findIndex(({ id }) => id === condensed.parts[0]?.id);
+    const parts = frontier.slice(Math.max(0, from), from + condensed.parts.length);
+    const [first, last] = [parts[0], parts.at(-1)];
+    const isThere =
+      first !== undefined &&
+      last !== undefined &&
+      condensed.parts.every((part, at) => part.id === parts[at]?.id && part.depth === first.depth);
+    if (!isThere) return false;
+    const facts = reader.ofParts(parts.map((part) => part.facts));
+    const span = { depth: first.depth + 1, first: first.first, last: last.last };
+    insert(sql, { conversation, ...span, facts, created }, parts);
+    close(sql, conversation, upToOf(sql, conversation));
+    return true;
+  });
+
+function insert(
+  sql: Sql,
+  of: Pick<StoredSummary, "conversation" | "depth" | "first" | "last" | "facts" | "created">,
+  parts: readonly StoredSummary[],
+): void {
+  const { conversation, depth, first, last, facts, created } = of;
+  const { messages, tokens, since, until, days } = facts;
+  const { lastInsertRowid } = sql(`
+    INSERT INTO summary
+      (conversation, depth, first, last, messages, tokens, since, until, days, created, hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'')
+  `).run(
+    ...[conversation, depth, first, last, messages, tokens, since, until],
+    ...[JSON.stringify(days), created],
+  );
+  const adopt = sql("UPDATE summary SET parent = ? WHERE id = ?");
+  for (const { id } of parts) adopt.run(lastInsertRowid, id);
+  bind(sql, Number(lastInsertRowid));
+}
+
+/** What a summary says now is what is right. */
+function bind(sql: Sql, id: number): void {
+  const row = sql("SELECT * FROM summary WHERE id = ?").get(id)!;
+  const parts = partRows(sql, id).map((part) => hashIn(part));
+  sql("UPDATE summary SET hash = ? WHERE id = ?").run(summaryHash(row, parts), id);
+}
+
+/** What the frontier is now is what is right. */
+function close(sql: Sql, conversation: number, upTo: number): void {
+  const hashes = frontierRows(sql, conversation).map((row) => hashIn(row));
+  sql(`
+    INSERT INTO graph (conversation, up_to, hash) VALUES (?1, ?2, ?3)
+    ON CONFLICT (conversation) DO UPDATE SET up_to = ?2, hash = ?3
+  `).run(conversation, upTo, frontierHash(hashes));
+}
+
+/** Binds a changed summary, and all that it is a part of. */
+function bindUpwards(sql: Sql, id: number): void {
+  for (let at: number | null = id; at !== null; at = parentOf(sql, at)) bind(sql, at);
+  const { conversation } = sql("SELECT conversation FROM summary WHERE id = ?").get(id)!;
+  close(sql, Number(conversation), upToOf(sql, Number(conversation)));
+}
+
+function parentOf(sql: Sql, id: number): number | null {
+  const parent = sql("SELECT parent FROM summary WHERE id = ?").get(id)?.parent;
+  return parent == null ? null : Number(parent);
+}
+
+/** What came of asking a model for a summary's words. */
+export interface Asked {
+  /** Null: nothing that is of use. */
+  readonly words: string | null;
+  readonly model: string;
+}
+
+/** False, and nothing is stored: the summary says or stands for something else by now. */
+export const storeWords = (
+  store: Store,
+  { id, hash }: StoredSummary,
+  { words, model }: Asked,
+): boolean =>
+  store.change((sql) => {
+    const row = sql("SELECT * FROM summary WHERE id = ?").get(id);
+    if (row === undefined || summaryOf(row).hash !== hash) return false;
+    sql("UPDATE summary SET asked = asked + 1 WHERE id = ?").run(id);
+    if (words === null) return true;
+    sql("UPDATE summary SET words = ?, model = ? WHERE id = ?").run(words, model, id);
+    bindUpwards(sql, id);
+    return true;
+  });
+
+/** Of a scope; undefined = there is none of this id there. */
+export const summaryById = (store: Store, scope: Scope, id: number): StoredSummary | undefined =>
+  store.read((sql) => {
+    const row = sql("SELECT * FROM summary WHERE id = ?").get(id);
+    const isIn = row && (scope === null || scope.includes(Number(row.conversation)));
+    return isIn === true ? summaryOf(row!) : undefined;
+  });
+
+/** What a summary stands for, where that is summaries; oldest first. */
+export const partsOfSummary = (store: Store, id: number): StoredSummary[] =>
+  store.read((sql) => partRows(sql, id).map(summaryOf));
+
+/** Leaves of a scope in which something was said from `since` on and before `before`, ms. */
+export const leavesBetween = (
+  store: Store,
+  { scope, since, before, limit }: { scope: Scope; since: number; before: number; limit: number },
+): StoredSummary[] =>
+  store.read((sql) =>
+    sql(`
+      SELECT * FROM summary WHERE depth = 0 AND until >= ? AND since < ?
+        ${scope === null ? "" : "AND conversation IN (SELECT value FROM json_each(?))"}
+      ORDER BY since, first LIMIT ?
+    `)
+      .all(since, before, ...(scope === null ? [] : [JSON.stringify(scope)]), limit)
+      .map(summaryOf),
+  );
+
+/**
+ * Every summary that stands for one of the messages, leaves first. `sql`: whoever removes what a
+ * message says does it in the same change.
+ */
+export function summariesOver(sql: Sql, seqs: readonly number[]): number[] {
+  const found = new Set<number>();
+  const leaf = sql(`
+    SELECT summary.id AS id FROM message JOIN summary ON summary.conversation = message.conversation
+    WHERE message.seq = ? AND depth = 0 AND first <= ?1 AND last >= ?1
+  `);
+  let level = seqs.flatMap((seq) => leaf.all(seq).map(({ id }) => Number(id)));
+  while (level.length > 0) {
+    for (const id of level) found.add(id);
+    level = level.flatMap((id) => parentOf(sql, id) ?? []);
+  }
+  return [...found];
+}
+
+/**
+ * Makes every summary that stands for one of the messages anew from what those say now, without a
+ * model's words; the frontier stays. For changes that take something out of messages.
+ */
+export function summariseAgain(sql: Sql, seqs: readonly number[], reader: FactsReader): void {
+  for (const id of summariesOver(sql, seqs)) {
+    const old = summaryOf(sql("SELECT * FROM summary WHERE id = ?").get(id)!);
+    const facts =
+      old.depth === 0
+        ? reader.ofMessages(messagesIn(sql, old))
+        : reader.ofParts(partRows(sql, id).map((row) => summaryOf(row).facts));
+    const { messages, tokens, since, until, days } = facts;
+    sql(`
+      UPDATE summary SET messages = ?, tokens = ?, since = ?, until = ?, days = ?, words = NULL,
+        model = NULL WHERE id = ?
+    `).run(...[messages, tokens, since, until, JSON.stringify(days), id]);
+    bindUpwards(sql, id);
+  }
+}
