@@ -30,6 +30,13 @@ export {
 export type { Examined } from "./operating/examination.ts";
 export type { Exported, ExportedFile, ExportOptions } from "./operating/export.ts";
 export type { Imported, ImportedFile, ImportOptions } from "./operating/import.ts";
+export {
+  type MigrateOptions,
+  type Migration,
+  type MigrationPlace,
+  migrateLosslessClaw,
+} from "./operating/lossless-claw/migrate.ts";
+export type { DroppedSetting, SettingsPlan } from "./operating/lossless-claw/plan-settings.ts";
 export type { Mended } from "./operating/mend.ts";
 export type { OperatingOptions, OperatingProgress } from "./operating/progress.ts";
 export { type Restored, type RestoreRequest, restoreStore } from "./operating/restore.ts";

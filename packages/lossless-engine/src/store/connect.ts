@@ -56,12 +56,9 @@ export function connect(path: string): DatabaseSync {
  * as it stands.
  */
 export function connectToRead(path: string): DatabaseSync {
-  const url = new URL("file:///");
-  url.pathname = path.replaceAll("%", "%25");
-  url.searchParams.set("immutable", "1");
   const ways = [
     () => new DatabaseSync(path, { readOnly: true }),
-    () => new DatabaseSync(url, { readOnly: true }),
+    () => new DatabaseSync(unchanging(path), { readOnly: true }),
   ];
   for (const open of ways.slice(0, -1))
     try {
@@ -70,6 +67,14 @@ export function connectToRead(path: string): DatabaseSync {
       if (!isNotWritable(error)) throw error;
     }
   return opened(ways.at(-1)!, path, "");
+}
+
+/** For a file that nobody writes: nothing is locked, and nothing is made beside it. */
+export function unchanging(path: string): URL {
+  const url = new URL("file:///");
+  url.pathname = path.replaceAll("%", "%25");
+  url.searchParams.set("immutable", "1");
+  return url;
 }
 
 function opened(open: () => DatabaseSync, path: string, pragmas: string): DatabaseSync {

@@ -17,6 +17,7 @@ export const addLosslessCommands: Add = (program, shell, done) => {
   addLooking(lossless, shell, done);
   addCopying(lossless, shell, done);
   addMoving(lossless, shell, done);
+  addMigrating(lossless, shell, done);
 };
 
 const addLooking: Add = (lossless, shell, done) => {
@@ -99,5 +100,27 @@ const addMoving: Add = (lossless, shell, done) => {
     .addOption(json())
     .action(async (files: string[], options) =>
       done(await (await import("./sessions.ts")).losslessImport(files, options, shell)),
+    );
+};
+
+const addMigrating: Add = (lossless, shell, done) => {
+  lossless
+    .command("migrate")
+    .description(
+      "carry what lossless-claw keeps, which stays as it is; once more carries nothing twice",
+    )
+    .argument("<file>", "its database, usually lcm.db")
+    .option("--agent <id>", "make all sessions this agent's; default: as their keys say")
+    .option(
+      "--config <file>",
+      "its host's openclaw.json, to tell of its settings; default: clew.json",
+    )
+    .option("--sessions <folder>", "session files, which tell more; default: the agent's own")
+    .option("--files <folder>", "its folder of long texts; default: lcm-files beside the database")
+    .option("--no-summaries", "leave its summaries behind")
+    .option("--dry-run", "only say what it would carry")
+    .addOption(json())
+    .action(async (file: string, options) =>
+      done(await (await import("./migrate.ts")).losslessMigrate(file, options, shell)),
     );
 };

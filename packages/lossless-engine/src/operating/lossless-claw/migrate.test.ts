@@ -1,0 +1,313 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { openMessageStore } from "../../library/message-store.ts";
+import { readLosslessClaw } from "../../store/lossless-claw/rows.ts";
+import { useStore } from "../../store/store.ts";
+import { buildLosslessClaw, type ClawDatabase } from "../../testing/lossless-claw.ts";
+import { sessionFile } from "../../testing/session-file.ts";
+import { conversationMessages } from "../../testing/stored.ts";
+import { temporaryFolder } from "../../testing/temporary-folder.ts";
+import { type MigrateOptions, migrateLosslessClaw } from "./migrate.ts";
+
+const KEY = "agent:main:main";
+
+/** A folder with a database of lossless-claw, and one where its sessions are to go. */
+function setUp(build: (database: ClawDatabase, folder: string) => void) {
+  const folder = temporaryFolder();
+  const from = join(folder, "lcm.db");
+  const database = buildLosslessClaw(from);
+  build(database, folder);
+  database.db.close();
+  const agentDir = temporaryFolder();
+  const place = { file: join(agentDir, "clew-lossless", "lossless.db"), agentDir };
+  const migrate = (more: Partial<MigrateOptions> & { sessions?: string } = {}) => {
+    const { sessions, ...options } = more;
+    const sessionFile = (id: string) => sessions && join(sessions, `${id}.jsonl`);
+    const placeOf = () => ({ ...place, sessionFile });
+    return migrateLosslessClaw({ from, placeOf, scratch: temporaryFolder(), ...options });
+  };
+  const stored = (sessionId = "s1", sessionKey = KEY): AgentMessage[] => {
+    const { store, release } = useStore(place.file);
+    try {
+      return conversationMessages(store, { sessionId, sessionKey, owner: ".." });
+    } finally {
+      release();
+    }
+  };
+  return { folder, from, place, migrate, stored };
+}
+
+/** What a message says, without what a store or a clock adds. */
+const said = ({ __openclaw: _, timestamp: __, ...message }: AgentMessage) => message;
+
+const filesOf = (folder: string) =>
+  Object.fromEntries(
+    readdirSync(folder).map((name) => [
+      name,
+      createHash("sha256")
+        .update(readFileSync(join(folder, name)))
+        .digest("hex"),
+    ]),
+  );
+
+describe("a migration from lossless-claw", () => {
+  it("carries messages with their calls and results, and nothing twice", async () => {
+    const told = conversation({ turns: 20, tools: 2 });
+    const { migrate, stored, place } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), told);
+    });
+    const first = await migrate();
+    expect(first).toMatchObject({
+      ...{ conversations: 1, messages: told.length, added: told.length, withoutId: told.length },
+      ...{ rewritten: 0, missingFiles: [], left: [] },
+    });
+    expect(stored().map(({ role }) => role)).toEqual(told.map(({ role }) => role));
+    const shape = (message: AgentMessage) => {
+      const { role, content, toolCallId, toolName, isError } = said(message) as never;
+      return { role, content, toolCallId, toolName, isError };
+    };
+    expect(stored().map(shape)).toEqual(told.map(shape));
+    expect(stored()[1]?.timestamp).toBe(Date.UTC(2026, 0, 1, 0, 0, 1));
+    expect(await migrate()).toMatchObject({ messages: told.length, added: 0 });
+    const store = openMessageStore(place.file);
+    onTestFinished(() => store.close());
+    expect(await store.verify()).toMatchObject({ isWhole: true, messages: told.length });
+  });
+
+  it("takes from session files what they tell, with its id and time, in the right order", async () => {
+    const told = conversation({ turns: 10 });
+    const { migrate, stored, folder } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [...told, user("ok"), assistant("done")]);
+    });
+    // The host cut the file's beginning off, and went on after lossless-claw was removed.
+    const file = sessionFile("s1", "e", {
+      ...{ path: join(folder, "s1.jsonl"), sessionKey: KEY, timestamp: "2026-01-01T00:00:00.000Z" },
+    });
+    file.say(...told.slice(8), user("ok"), assistant("done"), user("ok"));
+    const migration = await migrate({ sessions: folder });
+    expect(migration).toMatchObject({ messages: 22, fromTranscripts: 14, added: 23, withoutId: 8 });
+    const messages = stored();
+    const texts = messages.map((message) => said(message));
+    expect(texts).toEqual(
+      [
+        ...told.slice(0, 8).map((message) => expect.objectContaining({ role: message.role })),
+        ...told.slice(8),
+        user("ok"),
+        assistant("done"),
+        user("ok"),
+      ].map((message) => ("role" in message ? said(message as AgentMessage) : message)),
+    );
+    expect(messages.map(({ __openclaw }) => __openclaw?.id).slice(7, 10)).toEqual([
+      ...["lossless-claw:1:8", "e0", "e1"],
+    ]);
+    expect(migration.text).toContain("14 messages as their session files have them, whole.");
+  });
+
+  it("knows messages by the ids of their entries, where they have some", async () => {
+    const told = conversation({ turns: 3 });
+    const { migrate, stored } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), told, (at) => `entry-${at}`);
+    });
+    expect(await migrate()).toMatchObject({ withoutId: 0 });
+    expect(stored().map(({ __openclaw }) => __openclaw?.id)).toEqual(
+      told.map((_, at) => `entry-${at}`),
+    );
+  });
+
+  it("quotes summaries behind what they were made of, found under their old ids", async () => {
+    const told = conversation({ turns: 4 });
+    const { migrate, stored, place } = setUp((claw) => {
+      const id = claw.conversation("s1", KEY);
+      const seqs = claw.say(id, told);
+      const content = "They spoke of a marmoset.";
+      claw.summary({ id: "sum_leaf", conversation: id, depth: 0, content, of: seqs.slice(0, 4) });
+      const above = { conversation: id, depth: 1, content: "All of it." };
+      claw.summary({ id: "sum_top", ...above, of: ["sum_leaf", "sum_top"] });
+    });
+    expect(await migrate()).toMatchObject({ summaries: 2, added: told.length + 2 });
+    const [leaf, top] = stored().slice(4, 6);
+    expect(leaf).toMatchObject({ role: "custom", customType: "lossless-claw.summary" });
+    expect(String((leaf as { content?: unknown }).content)).toBe(
+      "Summary sum_leaf of lossless-claw (leaf, depth 0, 2026-01-01 00:00:00 to 2026-01-01 01:00:00, by some-model), quoted:\n\nThey spoke of a marmoset.",
+    );
+    expect(String((top as { content?: unknown }).content)).toContain("sum_top");
+    const store = openMessageStore(place.file);
+    onTestFinished(() => store.close());
+    const { found } = await store.search({ query: "marmoset" });
+    expect(found).toHaveLength(1);
+  });
+
+  it("leaves summaries behind where that is asked for", async () => {
+    const { migrate, stored } = setUp((claw) => {
+      const id = claw.conversation("s1", KEY);
+      const of = claw.say(id, [user("hello")]);
+      claw.summary({ id: "sum_1", conversation: id, depth: 0, content: "Hello.", of });
+    });
+    expect(await migrate({ summaries: false })).toMatchObject({ summaries: 0, added: 1 });
+    expect(stored()).toHaveLength(1);
+  });
+
+  it("puts long texts back from their files, and names those that are gone", async () => {
+    const long = "a very long output\n".repeat(9_000);
+    let lost = "";
+    const { migrate, stored } = setUp((claw, folder) => {
+      const id = claw.conversation("s1", KEY);
+      const told = conversation({ turns: 2, tools: 1 });
+      const seqs = claw.say(id, told);
+      const results = seqs.filter((_, at) => told[at]!.role === "toolResult");
+      const where = { conversation: id, text: long };
+      claw.moveOut({ ...where, message: results[0]!, file: join(folder, "here.txt") });
+      lost = claw.moveOut({ ...where, message: results[1]!, file: join(folder, "gone.txt") });
+      claw.db
+        .prepare("UPDATE large_files SET storage_uri = '/nowhere' WHERE file_id = ?")
+        .run(lost);
+    });
+    const migration = await migrate();
+    expect(migration.missingFiles).toEqual([lost]);
+    expect(migration.text).toContain(`references stand in the messages: ${lost}.`);
+    const texts = stored().flatMap((message) =>
+      message.role === "toolResult" ? [JSON.stringify(message.content)] : [],
+    );
+    expect(texts).toEqual([
+      JSON.stringify([{ type: "text", text: long }]),
+      JSON.stringify([{ type: "text", text: `[LCM Tool Output: ${lost}]` }]),
+    ]);
+  });
+
+  it("keeps apart what was said before and after a reset, and other agents' sessions", async () => {
+    const { migrate, stored, place } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY, false), [user("before")]);
+      claw.say(claw.conversation("s1", KEY), [user("after")]);
+      claw.say(claw.conversation("s9", "agent:gone:main"), [user("of nobody")]);
+      claw.db.exec("INSERT INTO focus_briefs VALUES ('brief')");
+    });
+    const migration = await migrate({
+      placeOf: (key) => (key === KEY ? place : undefined),
+    });
+    expect(migration.left).toEqual([
+      "the session agent:gone:main is of an agent that is not configured here",
+      "1 rows of focus_briefs have no counterpart",
+    ]);
+    expect(stored("s1").map((message) => said(message))).toEqual([said(user("after"))]);
+    expect(stored("s1#1").map((message) => said(message))).toEqual([said(user("before"))]);
+  });
+
+  it("reads a database without parts, and parts of kinds that no message has", async () => {
+    const { migrate, stored } = setUp((claw) => {
+      const id = claw.conversation("s1", null);
+      const [message] = claw.say(id, [user("one")]);
+      claw.db
+        .prepare(
+          "INSERT INTO message_parts (part_id, message_id, ordinal, part_type, metadata) VALUES ('p', ?, 9, 'patch', '{\"hash\":1}')",
+        )
+        .run(message!);
+      claw.say(id, [assistant("two")]);
+      claw.db.exec("DELETE FROM message_parts WHERE message_id = 2");
+      claw.db.exec("UPDATE messages SET role = 'system' WHERE message_id = 3");
+    });
+    expect(await migrate()).toMatchObject({ rewritten: 1, messages: 2 });
+    expect(stored("s1", "").map((message) => said(message))).toEqual([
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "one" },
+          { type: "text", text: '{"hash":1}' },
+        ],
+      },
+      expect.objectContaining({ role: "assistant", content: [{ type: "text", text: "two" }] }),
+    ]);
+  });
+
+  it("writes nothing when it only tells", async () => {
+    const { migrate, place } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 3 }));
+    });
+    const { text, added } = await migrate({ dryRun: true });
+    expect(text).toMatch(/^Would carry 6 messages and 0 summaries of 1 conversation in /);
+    expect(added).toBe(0);
+    expect(existsSync(place.file)).toBe(false);
+  });
+
+  it("changes no byte of the source, also with a journal beside it", async () => {
+    const folder = temporaryFolder();
+    const from = join(folder, "lcm.db");
+    const open = buildLosslessClaw(from, { journal: "WAL" });
+    onTestFinished(() => open.db.close());
+    open.say(open.conversation("s1", KEY), conversation({ turns: 5 }));
+    const agentDir = temporaryFolder();
+    const placeOf = () => ({ file: join(agentDir, "lossless.db"), agentDir });
+    const scratch = temporaryFolder();
+    // Still open elsewhere, and what was said is in the journal only.
+    expect(statSync(`${from}-wal`).size).toBeGreaterThan(0);
+    const journals = ({ "lcm.db-shm": _, ...files }: Record<string, string>) => files;
+    const before = journals(filesOf(folder));
+    expect(await migrateLosslessClaw({ from, placeOf, scratch })).toMatchObject({ messages: 10 });
+    expect(journals(filesOf(folder))).toEqual(before);
+    // A copy of both, as of a machine that crashed.
+    const crashed = temporaryFolder();
+    for (const suffix of ["", "-wal"])
+      await copyFile(`${from}${suffix}`, join(crashed, `lcm.db${suffix}`));
+    const copied = filesOf(crashed);
+    const again = { from: join(crashed, "lcm.db"), placeOf, scratch };
+    expect(await migrateLosslessClaw(again)).toMatchObject({ messages: 10, added: 0 });
+    expect(filesOf(crashed)).toEqual(copied);
+    expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it("says that a file is none of lossless-claw's", async () => {
+    const { place, migrate } = setUp(() => {});
+    await expect(migrate({ from: join(temporaryFolder(), "none.db") })).rejects.toThrow(
+      /^There is no file /,
+    );
+    const { release } = useStore(place.file);
+    release();
+    await expect(migrate({ from: place.file })).rejects.toThrow(
+      /is no database of lossless-claw: it has no tables conversations and messages/,
+    );
+  });
+
+  it("carries the settings that have a counterpart, and says why others have none", async () => {
+    const { migrate } = setUp(() => {});
+    const { settings, text } = await migrate({
+      settings: {
+        ...{ ignoreSessionPatterns: ["agent:*:cron:**"], statelessSessionPatterns: [] },
+        ...{ contextThreshold: 0.75, leafChunkTokens: 20_000, dbPath: "/x", nonsense: 1 },
+      },
+    });
+    expect(settings.carried).toEqual({ ignoreSessionPatterns: ["agent:*:cron:**"] });
+    expect(settings.dropped.map(({ key }) => key)).toEqual([
+      ...["contextThreshold", "leafChunkTokens", "dbPath", "nonsense"],
+    ]);
+    expect(text).toContain(
+      `clew config set plugins.entries.lossless.config.ignoreSessionPatterns '["agent:*:cron:**"]'`,
+    );
+    expect(text).toContain(
+      "Setting nonsense has no counterpart: it is no setting of lossless-claw that is known here.",
+    );
+  });
+});
+
+const REAL = process.env.CLEW_TEST_LOSSLESS_CLAW;
+
+describe("a real database of lossless-claw, named by CLEW_TEST_LOSSLESS_CLAW", () => {
+  it.skipIf(REAL === undefined)("is carried whole, and stays as it is", async () => {
+    const named = REAL!;
+    const from = statSync(named).isDirectory() ? join(named, "lcm.db") : named;
+    const before = readFileSync(from);
+    const agentDir = temporaryFolder();
+    const placeOf = () => ({ file: join(agentDir, "lossless.db"), agentDir });
+    const scratch = temporaryFolder();
+    const migration = await migrateLosslessClaw({ from, placeOf, scratch });
+    console.info(migration.text);
+    const source = readLosslessClaw(from, scratch);
+    onTestFinished(() => source.close());
+    expect(migration.conversations).toBe(source.conversations().length);
+    expect(migration.added).toBe(migration.messages + migration.summaries);
+    expect(readFileSync(from).equals(before)).toBe(true);
+  });
+});

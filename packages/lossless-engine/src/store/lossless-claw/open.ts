@@ -1,0 +1,71 @@
+// Opens a database of lossless-claw to be read, and changes neither it nor its journal.
+import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { unchanging } from "../connect.ts";
+import { storageFailure } from "../failure.ts";
+import type { Sql } from "../sql.ts";
+
+/** An open database of another engine. */
+export interface ForeignDatabase {
+  readonly sql: Sql;
+  close(): void;
+}
+
+/** Tables without which it is none. */
+const TABLES: readonly string[] = ["conversations", "messages"];
+
+/**
+ * `scratch`: a folder for a copy, where one is needed. Throws FILE_NOT_FOUND, REQUEST_INVALID
+ * (another database), STORAGE_FAILED.
+ */
+export function openLosslessClaw(path: string, scratch: string): ForeignDatabase {
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new ContextEngineError("FILE_NOT_FOUND", `There is no file ${path}; check the path.`);
+  let opened: { db: DatabaseSync; folder: string | undefined } | undefined;
+  const close = () => {
+    if (opened?.db.isOpen) opened.db.close();
+    if (opened?.folder !== undefined) rmSync(opened.folder, { recursive: true, force: true });
+  };
+  try {
+    opened = openUntouched(path, scratch);
+    const { db } = opened;
+    db.exec("BEGIN");
+    const known = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+    const names = new Set(known.map(({ name }) => String(name)));
+    if (!TABLES.every((table) => names.has(table)))
+      throw new ContextEngineError(
+        "REQUEST_INVALID",
+        `${path} is no database of lossless-claw: it has no tables ${TABLES.join(" and ")}; name its lcm.db.`,
+      );
+    return { sql: (text) => db.prepare(text), close };
+  } catch (error) {
+    close();
+    throw storageFailure(path, error);
+  }
+}
+
+/**
+ * SQLite makes an index of a journal beside a database that has one. Where that is not there,
+ * nobody has the database open, and a copy of both is read; without a journal nothing is made.
+ */
+function openUntouched(
+  path: string,
+  scratch: string,
+): { db: DatabaseSync; folder: string | undefined } {
+  const hasJournal = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+  if (!hasJournal)
+    return { db: new DatabaseSync(unchanging(path), { readOnly: true }), folder: undefined };
+  if (existsSync(`${path}-shm`))
+    return { db: new DatabaseSync(path, { readOnly: true }), folder: undefined };
+  const folder = mkdtempSync(join(scratch, "lossless-claw-"));
+  try {
+    const copy = join(folder, basename(path));
+    for (const suffix of ["", "-wal"]) copyFileSync(`${path}${suffix}`, `${copy}${suffix}`);
+    return { db: new DatabaseSync(copy), folder };
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
