@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { RetryNotice } from "./shared/retry.ts";
 import { completeModel, type StreamModelOptions, streamModel } from "./stream.ts";
 import { createOpenAIEmulator } from "./testing/emulators.ts";
@@ -307,6 +307,26 @@ describe("streamModel over a real connection", () => {
       { error: { kind: "aborted" } },
     ]);
     expect(server.requests).toHaveLength(2);
+  });
+
+  it("waits for no more of an error than says what it is, however slowly it comes", async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(503, { "content-type": "application/json" });
+      response.flushHeaders();
+      const drip = setInterval(() => response.write(" "), 20);
+      response.on("close", () => clearInterval(drip));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as AddressInfo;
+    const retry = { maxRetries: 0 };
+    const asked = { baseUrl: `http://127.0.0.1:${port}/v1`, idleTimeoutMs: 300, retry };
+    expect((await gather(asked)).at(-1)).toMatchObject({
+      error: { kind: "overloaded", status: 503 },
+    });
   });
 
   it("does not hang on a fetch that ignores its signal", async () => {

@@ -25,6 +25,7 @@ describe("planRemedy", () => {
     ["signature", "a router", ROUTER, proofs],
     ["signature", "a model that reads none", NOVA, proofs],
     ["signature", "a Chat server", CHAT, { kind: "without-reasoning" }],
+    ["signature", "a Chat server that wants reasoning back", DEEPSEEK, told],
     ["encrypted_content", "Responses", RESPONSES, proofs],
     ["pairing", "Claude", CLAUDE, told],
     ["pairing", "a Chat server", CHAT, told],

@@ -29,8 +29,12 @@ function remedyFor(
   const isPlain = carrier === "reasoning_content" || carrier === "reasoning";
   switch (kind) {
     case "signature":
-      // A server that takes no reasoning back takes none of the next reply either.
-      return isPlain ? { kind: "without-reasoning" } : { kind: "without-proofs", until: at };
+      if (!isPlain) return { kind: "without-proofs", until: at };
+      // A server that takes no reasoning back takes none of the next reply either. One that wants
+      // it behind every call is told calls as text.
+      return replay === "require"
+        ? { kind: "calls-as-text", until: at }
+        : { kind: "without-reasoning" };
     case "encrypted_content":
       return { kind: "without-proofs", until: at };
     case "pairing":

@@ -86,7 +86,11 @@ export function remediedModel(model: ModelRef, remedies: readonly Remedy[]): Mod
       kind === "reasoning-back" ? "require" : kind === "without-reasoning" ? "strip" : found,
     undefined,
   );
-  return replay === undefined ? model : { ...model, profile: replaying(profileOf(model), replay) };
+  if (replay === undefined) return model;
+  const profile = profileOf(model);
+  // What a model requires was never refused for good, whatever an older version remembered.
+  const isKept = replay === "strip" && profile.reasoning.replay === "require";
+  return isKept ? model : { ...model, profile: replaying(profile, replay) };
 }
 
 export const profileOf = ({ provider, api, id, reasoning, profile }: ModelRef): ModelProfile =>

@@ -109,6 +109,13 @@ describe("the profile of a model", () => {
     );
   });
 
+  it("lets Gemini models behind a router read each other's reasoning", () => {
+    const { reads } = profileOf("openrouter", CHAT, "google/gemini-3-pro").reasoning;
+    expect("google/gemini-2.5-pro").toMatch(new RegExp(reads.models!));
+    expect("anthropic/claude-opus-4.6").not.toMatch(new RegExp(reads.models!));
+    expect(reads.sameAccount).toBe(false);
+  });
+
   it("has a cache time where its provider has one", () => {
     expect(profileOf("anthropic", "anthropic-messages", "claude-opus-4-6").cache).toMatchObject({
       how: "marks",

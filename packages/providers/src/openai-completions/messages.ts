@@ -186,7 +186,7 @@ function signatureOf(
   { calls: { signed } }: ModelProfile,
 ): string | undefined {
   if (signed === "never") return undefined;
-  return thoughtSignature ?? (signed === "required" && isFirst ? STAND_IN_SIGNATURE : undefined);
+  return thoughtSignature || (signed === "required" && isFirst ? STAND_IN_SIGNATURE : undefined);
 }
 
 function toolResult(

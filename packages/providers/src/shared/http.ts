@@ -47,6 +47,10 @@ export type Answer =
 
 /** Bytes of an error body that are read at most. */
 const ERROR_BODY_LIMIT = 65_536;
+/** For how long at most: what went wrong is known from the status already. */
+const ERROR_BODY_MS = 10_000;
+/** Of the time in which something has to arrive, so that the status decides what is told. */
+const ERROR_BODY_SHARE = 0.8;
 
 /**
  * Sends the request and waits for the first byte of a 2xx answer. Never throws for what a server or
@@ -82,7 +86,9 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
       return { ok: false, error: redirectError(response, origin) };
     }
     if (!response.ok) {
-      const text = reader === undefined ? "" : await readText(reader, watch.touch);
+      watch.touch();
+      const bodyMs = Math.min(ERROR_BODY_MS, ERROR_BODY_SHARE * options.idleTimeoutMs);
+      const text = reader === undefined ? "" : await readText(reader, bodyMs);
       watch.stop();
       const failure = {
         kind: "http",
@@ -159,14 +165,23 @@ async function firstBytes(reader: Reader): Promise<Uint8Array | undefined> {
   }
 }
 
-async function readText(reader: Reader, touch: () => void): Promise<string> {
+/** What arrives of a text in so many ms. */
+async function readText(reader: Reader, forMs: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
-  while (text.length < ERROR_BODY_LIMIT) {
-    touch();
-    const { done, value } = await reader.read();
-    if (done) return text + decoder.decode();
-    text += decoder.decode(value, { stream: true });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), forMs);
+  });
+  try {
+    while (text.length < ERROR_BODY_LIMIT) {
+      const read = await Promise.race([reader.read(), over]);
+      if (read?.done === true) return text + decoder.decode();
+      if (read === undefined) break;
+      text += decoder.decode(read.value, { stream: true });
+    }
+  } finally {
+    clearTimeout(timer);
   }
   reader.cancel().catch(() => {});
   return text;

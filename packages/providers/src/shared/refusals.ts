@@ -118,6 +118,8 @@ const BILLING_CODES: ReadonlySet<string> = new Set([
   "billing_error",
   "BILLING_DISABLED",
 ]);
+/** What OpenAI says with a 429 to an account that has nothing left. */
+const QUOTA_WORDS = /exceeded your current quota, please check your plan and billing/i;
 const BILLING_WORDS =
   /please enable billing|credit balance is too low|insufficient (?:credits?|funds|balance)|payment required/i;
 
@@ -125,6 +127,7 @@ const BILLING_WORDS =
 export const isBilling = (told: Told): boolean =>
   told.status === 402 ||
   BILLING_CODES.has(told.code) ||
+  (QUOTA_WORDS.test(told.words.slice(0, SCAN_LIMIT)) && !told.code.startsWith("RESOURCE")) ||
   (told.status !== 429 && BILLING_WORDS.test(told.words.slice(0, SCAN_LIMIT)));
 
 const AUTH_CODES: ReadonlySet<string> = new Set([

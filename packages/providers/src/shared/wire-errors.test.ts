@@ -101,6 +101,15 @@ describe("classifyError", () => {
     expect(
       http(429, openai("You exceeded your current quota", "insufficient_quota")),
     ).toMatchObject({ kind: "billing" });
+    const words = "You exceeded your current quota, please check your plan and billing details.";
+    expect(http(429, openai(words, ""))).toMatchObject({ kind: "billing" });
+  });
+
+  it("knows throttling by its name, whatever the status", () => {
+    const throttled = "ThrottlingException: Too many requests, please wait before trying again.";
+    expect(http(400, JSON.stringify({ message: throttled }))).toMatchObject({
+      kind: "rate_limited",
+    });
   });
 
   it.each([

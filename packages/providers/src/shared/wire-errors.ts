@@ -132,7 +132,7 @@ function describedError(
         "this account may not send so many tokens at once: shorten the request or raise its limit",
       ),
     };
-  if (status === 429 || RATE_LIMIT_CODES.has(code)) {
+  if (status === 429 || RATE_LIMIT_CODES.has(code) || RATE_LIMIT_WORDS.test(words)) {
     const retryAfterMs = readRetryAfter(headers, origin.now ?? Date.now) ?? google.retryAfterMs;
     return {
       kind: "rate_limited",
@@ -197,7 +197,9 @@ const RATE_LIMIT_CODES = new Set([
   "rate_limit_error",
   "RESOURCE_EXHAUSTED",
   "RATE_LIMIT_EXCEEDED",
+  "ThrottlingException",
 ]);
+const RATE_LIMIT_WORDS = /^ThrottlingException\b/;
 const UNAVAILABLE_CODES = new Set([
   "INTERNAL",
   "server_error",

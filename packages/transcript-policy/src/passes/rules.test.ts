@@ -129,6 +129,9 @@ describe("R2: only turns that say something are replayed", () => {
     '"NO_REPLY"',
     '{"action":"NO_REPLY"}',
     "<think>hm</think>\nNO_REPLY",
+    "<thinking>NO_REPLY or not</THINKING> no_reply NO_REPLY",
+    "Reasoning: nobody asked.\nNO_REPLY\n\nNO_REPLY",
+    "think \nhm\n\n NO_REPLY",
   ])("drops the silent reply %s", (words) => {
     expect(goes(assistant([text(words)]))).toBe(true);
     expect(normalize(assistant([text(words)]), { silentReplies: "keep" })).toEqual([text(words)]);
@@ -140,6 +143,16 @@ describe("R2: only turns that say something are replayed", () => {
     expect(normalize(assistant([text("I would say NO_REPLY here")]))).toEqual([
       text("I would say NO_REPLY here"),
     ]);
+  });
+  it.each([
+    "reasoning: NO_REPLY",
+    "reasoning: hm NO_REPLY",
+    "Reasoning: hm\nNO_REPLY, I think",
+    "<think>hm</thinking>NO_REPLY",
+    "<think>hm</think>So NO_REPLY",
+    `reasoning: NO_REPLY x${"\n".repeat(19_000)}y`,
+  ])("keeps what says something behind its reasoning", (words) => {
+    expect(normalize(assistant([text(words)]))).toEqual([text(words)]);
   });
   it("takes the host's context out of assistant text, nested or never closed, and leaves people's text alone", () => {
     const begin = "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>";

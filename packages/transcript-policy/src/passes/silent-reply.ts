@@ -1,9 +1,11 @@
 // When an assistant's whole text only says that it has nothing to say.
 import { parseJson } from "../stored.ts";
 
+const TOKEN = "NO_REPLY";
 const TOKENS = /^(?:NO_REPLY\s*)+$/i;
-const AFTER_REASONING =
-  /^(?:<(think|thinking|thought|reasoning)>[\s\S]*<\/\1>|(?:reasoning|thinking|thoughts?)\s*:[\s\S]*\n|think(?:ing)?[ \t]*\n[\s\S]*\n)\s*(NO_REPLY[\s\S]*)$/i;
+const IN_TAGS = /^<(think|thinking|thought|reasoning)>/i;
+/** Reasoning that a line begins, and whose end only another line tells. */
+const IN_LINES = /^(?:(?:reasoning|thinking|thoughts?)\s*:|think(?:ing)?[ \t]*\n)/i;
 
 // Nobody says nothing at greater length.
 const LONGEST = 20_000;
@@ -16,8 +18,24 @@ export function isSilentReply(text: string): boolean {
   if (text.length > LONGEST || !/NO_REPLY/i.test(text)) return false;
   const trimmed = text.trim();
   if (TOKENS.test(trimmed)) return true;
-  const spoken = AFTER_REASONING.exec(trimmed)?.[2];
-  return spoken === undefined ? isSilentJson(trimmed) : TOKENS.test(spoken) || isSilentJson(spoken);
+  return isSilentBehindReasoning(trimmed) || isSilentJson(trimmed);
+}
+
+/** From the end: each sign is looked at a bounded number of times. */
+function isSilentBehindReasoning(text: string): boolean {
+  const tag = IN_TAGS.exec(text)?.[1];
+  const opening = tag === undefined ? IN_LINES.exec(text)?.[0].length : 0;
+  if (opening === undefined) return false;
+  let rest = text;
+  while (rest.slice(-TOKEN.length).toUpperCase() === TOKEN) {
+    const before = rest.slice(0, -TOKEN.length);
+    rest = before.trimEnd();
+    if (tag === undefined && rest.length >= opening - 1 && before.slice(rest.length).includes("\n"))
+      return true;
+  }
+  if (tag === undefined || rest.length === text.length) return false;
+  const close = `</${tag}>`.toLowerCase();
+  return rest.slice(-close.length).toLowerCase() === close;
 }
 
 function isSilentJson(text: string): boolean {

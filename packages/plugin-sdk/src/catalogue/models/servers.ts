@@ -30,6 +30,15 @@ export const SERVERS: readonly ProfileRow[] = [
     when: { providers: ["openrouter", "opencode", "opencode-go"], apis: CHAT },
     set: { reasoning: { replay: "keep", carrier: "reasoning_details" } },
   },
+  // A router keeps what Gemini models thought in one form, and wants it back from each of them.
+  {
+    when: { providers: ["openrouter"], apis: CHAT, models: /^(?:openrouter\/)?google\/gemini/ },
+    set: {
+      reasoning: {
+        reads: { providers: [], models: "^(?:openrouter/)?google/gemini", sameAccount: false },
+      },
+    },
+  },
   // A router passes marks on to makers that take them.
   {
     when: {
