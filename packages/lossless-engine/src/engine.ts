@@ -35,6 +35,7 @@ import type { OwnedSession } from "./sessions/owner.ts";
 import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
+import { growSession } from "./summaries/grow.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
 
 /** In this lifecycle a host keeps the running turn to itself, and adds it to every view. */
@@ -74,6 +75,11 @@ export interface EngineSettings extends StoreSettings {
    * runs. Absent: false.
    */
   readonly durableTurns?: boolean | undefined;
+  /**
+   * "code": a record lists all that it stands for, by a line for each stretch of the past. "off":
+   * it does not, and stretches are made when a tool asks for them. Absent: "off".
+   */
+  readonly summaries?: "off" | "code" | undefined;
 }
 
 /** The lossless engine for one agent. Nothing is opened before the first call. */
@@ -93,6 +99,7 @@ const SETTINGS: readonly string[] = [
   "databasePath",
   "compress",
   "durableTurns",
+  "summaries",
   "ignoreSessionPatterns",
   "statelessSessionPatterns",
 ] satisfies (keyof EngineSettings)[];
@@ -114,6 +121,8 @@ export interface EngineParts {
 /** The engine on these stores. */
 export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {}): LosslessEngine {
   const { durableTurns = false, grants = createGrants(), siblingsDone } = parts;
+  const { summaries = "off" } = parts;
+  const listsPast = summaries !== "off";
   const { onStored, onWindow, onMovedAway } = parts;
   const readings = createReadings();
   const budgets = createAskedBudgets();
@@ -135,6 +144,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     tokenBudget: params.tokenBudget,
     contextWindow: windowOf(params.runtimeContext),
     tokenRatio: ratioOf(params.runtimeContext),
+    listsPast,
   });
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
@@ -208,8 +218,11 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     },
 
     async maintain(params) {
-      const store = stores.of(refOf(params));
-      if (store !== null) await catchUpInBackground(store, params.abortSignal);
+      const session = refOf(params);
+      const store = stores.of(session);
+      if (store === null) return NOTHING_REWRITTEN;
+      await catchUpInBackground(store, params.abortSignal);
+      if (listsPast) await growSession(store, session, params.abortSignal);
       return NOTHING_REWRITTEN;
     },
 
@@ -301,6 +314,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         messages: await historyOf(store, { session, sessionFile, signal }),
         tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
         askedBudget: budgets.smallest(session),
+        listsPast,
         contextWindow: windowOf(runtimeContext),
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,

@@ -23,6 +23,7 @@ import {
   type ViewItem,
   type Why,
 } from "./show.ts";
+import { pastRoomOf } from "./write-record.ts";
 
 /** A history to be shown. */
 export interface ViewRequest {
@@ -35,6 +36,8 @@ export interface ViewRequest {
   readonly contextWindow?: number | undefined;
   /** The model's tokens that one of the budget stands for. Absent: 1. */
   readonly tokenRatio?: number | undefined;
+  /** True: a new record lists all that it stands for, by lines of summaries. Absent: false. */
+  readonly listsPast?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -71,14 +74,16 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     return show([], { from: 0, record: standingFor(own), count: estimates });
   const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
   const cuts = own === undefined ? among : withHandedBack(among, { own, messages });
-  const { plan, count } = await planCounted({ ...request, messages, budget, cuts });
+  const { listsPast } = request;
+  const past = listsPast === true ? pastRoomOf(budget) : undefined;
+  const { plan, count } = await planCounted({ ...request, messages, budget, cuts, past });
   switch (plan.kind) {
     case "whole":
       return atMost(plan.high, show(messages, { from: 0, record: null, count }));
     case "kept":
       return showKept(messages, plan, count);
     case "cut": {
-      const of = { session, messages, budget, count, cuts, cut: plan, aside, signal };
+      const of = { session, messages, budget, count, cuts, cut: plan, aside, listsPast, signal };
       const { view, keep } = await makeCut(store, of);
       if (keep !== null) await asFarAsPossible(keep);
       return view;

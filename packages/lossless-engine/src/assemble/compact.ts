@@ -11,6 +11,7 @@ import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, type CutView, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
 import { show, type View } from "./show.ts";
+import { pastRoomOf } from "./write-record.ts";
 
 /** A history whose view shall get smaller. */
 export interface CompactRequest extends ViewRequest {
@@ -42,7 +43,8 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   const { high } = marksOf({ budget: Math.min(limit, askedBudget ?? limit), messages, count });
   const least = await viewWith(asAsked(cuts));
   const shown = high === Infinity ? least : await viewWith(asAsked(holdingAt(cuts, high)));
-  const of = { session, messages, count, cuts, aside, signal };
+  const { listsPast } = request;
+  const of = { session, messages, count, cuts, aside, listsPast, signal };
   // Where nobody knows what was shown, what is shown under any budget gets less if it can.
   const befores = askedBudget === undefined && shown.from < least.from ? [least, shown] : [shown];
   let after: CutView | "no-gain" | undefined;
@@ -95,7 +97,8 @@ async function smallerView(
   const { messages, count } = rest;
   const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
   const { low } = marksOf({ budget, messages, count });
-  const to = { messages, count, budget, ceiling: Infinity };
+  const past = rest.listsPast === true ? pastRoomOf(budget) : undefined;
+  const to = { messages, count, budget, past, ceiling: Infinity };
   const of = { ...rest, budget };
   const cut = [low, ...(isOverflow ? [low / 2] : [])]
     .map((mark) => planCut({ ...to, low: mark }))

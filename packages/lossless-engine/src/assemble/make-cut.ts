@@ -9,6 +9,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { type StoredCut, storeCut } from "../store/cuts.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import { pastBefore } from "../summaries/past.ts";
 import { type Count, sum } from "./count.ts";
 import { planFit } from "./fit.ts";
 import { knownBefore, withSaid } from "./ledger.ts";
@@ -30,6 +31,8 @@ export interface CutRequest {
   readonly cut: NewCut;
   /** See `Talk`. */
   readonly aside: ReadonlySet<AgentMessage>;
+  /** See `ViewRequest`. */
+  readonly listsPast?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -42,6 +45,9 @@ export interface CutView {
 
 /** Messages of each end by which a successor of a known transcript is recognised. */
 const SAMPLE = 16;
+
+/** Messages on either side of a cut, of which one is stored. */
+const MOST_NAMES = 64;
 
 /** Nothing is stored yet. */
 export async function makeCut(store: Store, request: CutRequest): Promise<CutView> {
@@ -68,8 +74,10 @@ export async function makeCut(store: Store, request: CutRequest): Promise<CutVie
 
 async function standingFor(
   store: Store,
-  { messages, budget, limit, count, cuts, cut: { from }, aside, signal }: CutRequest,
+  request: CutRequest,
 ): Promise<{ record: Standing; ledger: string }> {
+  const { session, messages, budget, limit, count, cuts, aside, listsPast, signal } = request;
+  const { from } = request.cut;
   const { state, covered } = await knownBefore(store, {
     ...{ messages, end: from, cuts, aside, signal },
   });
@@ -85,11 +93,20 @@ async function standingFor(
   // What is shown in part names more than that part; the next record hears of it as of all else.
   const cutShort = messages.slice(from).filter((message) => parts.has(nameOf(message)));
   const known = await withSaid(state, cutShort, { aside, signal });
+  const isListed = listsPast === true && covered > 0;
+  const border = {
+    behind: messages.slice(from, from + MOST_NAMES).map(nameOf),
+    before: messages
+      .slice(Math.max(0, from - MOST_NAMES), from)
+      .map(nameOf)
+      .reverse(),
+  };
+  const past = isListed ? await pastBefore(store, { session, border, signal }) : [];
   const written =
     covered === 0
       ? ""
       : await stepsInSlices(
-          writeRecord({ state: known, covered, budget, kept: shown, left: fit.left }),
+          writeRecord({ state: known, covered, budget, kept: shown, left: fit.left, past }),
           { signal },
         );
   // As a database gives it back: without half a surrogate pair that a quote ends with.

@@ -32,6 +32,8 @@ export interface PlanInput<Known extends Cut> {
   /** By the name of their first message. */
   readonly cuts: ReadonlyMap<string, Known>;
   readonly count: Count;
+  /** Tokens of a record that its lines of the past take. Absent: it has none. */
+  readonly past?: number | undefined;
   /** The newest request that a provider counted. Absent: none is known. */
   readonly newest?: CountedRequest | undefined;
 }
@@ -92,7 +94,7 @@ export function planView<Known extends Cut>(input: PlanInput<Known>): ViewPlan<K
   if (fits && (tokens.estimate <= marks.high || !isWorthCutting(input, tokens.estimate)))
     return asItIs;
   const next = planCut({
-    ...{ messages, count, budget },
+    ...{ messages, count, budget, past: input.past },
     ...{ low: marks.low, ceiling: OUTGROWN * marks.high },
   });
   // The same place again: only showing less of it could help, and only where it has to.
@@ -135,13 +137,14 @@ export function planCut({
   budget,
   low,
   ceiling,
-}: Pick<PlanInput<Cut>, "messages" | "count" | "budget"> & {
+  past = 0,
+}: Pick<PlanInput<Cut>, "messages" | "count" | "budget" | "past"> & {
   /** Tokens. */
   low: number;
   ceiling: number;
 }): NewCut {
   const room = recordRoomOf(budget);
-  const tail = low - room.ledger - room.anchors - room.pins;
+  const tail = low - room.ledger - room.anchors - room.pins - past;
   const groups = atomicGroups(messages);
   let from = groups.at(-1)?.start ?? 0;
   let [estimate, high] = [0, 0];

@@ -9,7 +9,8 @@ import {
   recordSteps,
   withinTokens,
 } from "@clew/plugin-sdk/transcript";
-import { ownRecord, sayCovered } from "../messages/own.ts";
+import { ownRecord, sayCovered, sayPast } from "../messages/own.ts";
+import { linesOf, type Stretch } from "../summaries/lines.ts";
 
 /** What is known of the messages that a record shall stand for. */
 export interface RecordInput {
@@ -22,6 +23,8 @@ export interface RecordInput {
   readonly budget: number;
   /** Tokens that are left for the record, by the high estimate. */
   readonly left: number;
+  /** Everything before, in stretches. Empty: it is not to be listed. */
+  readonly past: readonly Stretch[];
 }
 
 /** Shares of the room that are tried one after the other. */
@@ -31,19 +34,35 @@ const SHARES: readonly number[] = [1, 0.6, 0.3, 0.1];
  * As much as `left` holds, and in any case that something is hidden and how to find it. The same
  * input gives the same bytes.
  */
-export function* writeRecord({ state, covered, kept, budget, left }: RecordInput): Steps<string> {
+export function* writeRecord({
+  state,
+  covered,
+  kept,
+  budget,
+  left,
+  past,
+}: RecordInput): Steps<string> {
   const room = recordRoomOf(budget);
   const all = room.ledger + room.anchors + room.pins;
-  const summary = sayCovered(covered);
+  const most = past.length === 0 ? 0 : pastRoomOf(budget);
   for (const share of SHARES) {
-    const within = withinTokens(room, Math.min(all, left) * share);
+    const lines = past.length === 0 ? "" : sayPast(linesOf(past, Math.min(most, left) * share));
+    const summary = `${sayCovered(covered)}${lines}`;
+    const within = withinTokens(room, Math.min(all, left - most) * share);
     const parts = yield* recordSteps(state, { room: within, kept });
     const record = joinRecord({ ...parts, summary });
     yield;
     if (highOf(record) <= left) return record;
   }
-  return joinRecord({ summary });
+  return joinRecord({ summary: sayCovered(covered) });
 }
+
+/** Tokens that lines of the past may take under a budget. */
+export const pastRoomOf = (budget: number): number =>
+  Math.min(MOST_PAST, Math.floor(PAST_SHARE * budget));
+
+const MOST_PAST = 4_000;
+const PAST_SHARE = 1 / 24;
 
 /** Tokens of the smallest record, by the high estimate. */
 export const leastRecord = (covered: number): number =>

@@ -8,6 +8,9 @@ const MARK = "lossless";
 /** What a record says of what it stands for; by this it is known where a host strips the mark. */
 export const sayCovered = (covered: number): string =>
   `${covered} earlier messages stand behind this record, and every byte of them is kept: lcm_grep searches them, lcm_describe shows one whole by the id after @.`;
+/** What a record says before the lines of the past. */
+export const sayPast = (lines: string): string =>
+  `\n\nAll of them, oldest first, one line for each stretch; days and times are UTC, and lcm_describe shows what is in a stretch by its id or numbers:\n${lines}`;
 const COVERED =
   /^(\d+) earlier messages stand behind this record, and every byte of them is kept:/m;
 

@@ -20,6 +20,14 @@ export const hasConversation = (store: Store, conversation: number): boolean =>
     (sql) => sql("SELECT 1 FROM conversation WHERE id = ?").get(conversation) !== undefined,
   );
 
+/** All that the database holds, newest first. */
+export const conversationsIn = (store: Store): number[] =>
+  store.read((sql) =>
+    sql("SELECT id FROM conversation ORDER BY id DESC")
+      .all()
+      .map(({ id }) => Number(id)),
+  );
+
 /** How many messages a scope holds. */
 export const countMessages = (store: Store, scope: Scope): number =>
   store.read((sql) =>
@@ -74,6 +82,23 @@ export const numberOf = (store: Store, scope: Scope, name: string): number | und
       `SELECT seq FROM message WHERE id IN (?, ?) ${within(scope, "AND")} ORDER BY seq DESC LIMIT 1`,
     ).get(name, keyOf(name), ...values(scope));
     return row === undefined ? undefined : Number(row.seq);
+  });
+
+/** Where the first of these names is stored that is. Undefined: none is. */
+export const placeOfMessage = (
+  store: Store,
+  session: OwnedSession,
+  names: readonly string[],
+): { conversation: number; seq: number } | undefined =>
+  store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return undefined;
+    const find = sql("SELECT seq FROM message WHERE conversation = ? AND id = ?");
+    for (const name of names) {
+      const row = find.get(place.conversation, name);
+      if (row !== undefined) return { conversation: place.conversation, seq: Number(row.seq) };
+    }
+    return undefined;
   });
 
 /** The number of the request that is being answered in a session. Undefined: none is. */

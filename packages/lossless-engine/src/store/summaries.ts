@@ -3,13 +3,14 @@
 import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "./conversations.ts";
 import type { Scope } from "./recall.ts";
-import { messageOf } from "./rows.ts";
+import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 import {
   type FactsReader,
   frontierHash,
   frontierRows,
   hashIn,
+  numberOrNull,
   partRows,
   type StoredSummary,
   summaryHash,
@@ -203,6 +204,33 @@ export const leavesBetween = (
       .all(since, before, ...(scope === null ? [] : [JSON.stringify(scope)]), limit)
       .map(summaryOf),
   );
+
+/** Messages of a conversation from number `first` on, before number `end`. */
+interface Apart {
+  readonly conversation: number;
+  readonly first: number;
+  readonly end: number;
+}
+
+/** In the order in which they came. */
+export const messagesApart = (store: Store, { conversation, first, end }: Apart): StoredMessage[] =>
+  store.read((sql) => messagesIn(sql, { conversation, first, last: end - 1 }));
+
+/** Where they begin and end, and how many they are; undefined = there are none. */
+export const spanOfMessages = (
+  store: Store,
+  { conversation, first, end }: Apart,
+): Pick<StoredSummary, "first" | "last" | "facts"> | undefined =>
+  store.read((sql) => {
+    const row = sql(`
+      SELECT min(seq) AS first, max(seq) AS last, count(*) AS messages, min(time) AS since,
+        max(time) AS until FROM message WHERE conversation = ? AND seq >= ? AND seq < ?
+    `).get(conversation, first, end)!;
+    if (Number(row.messages) === 0) return undefined;
+    const time = { since: numberOrNull(row.since), until: numberOrNull(row.until) };
+    const facts = { messages: Number(row.messages), tokens: 0, ...time, days: [] };
+    return { first: Number(row.first), last: Number(row.last), facts };
+  });
 
 /**
  * Every summary that stands for one of the messages, leaves first. `sql`: whoever removes what a

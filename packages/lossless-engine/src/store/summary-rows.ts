@@ -87,7 +87,7 @@ export function summaryOf(row: SummaryRow): StoredSummary {
     facts: {
       ...{ messages: Number(messages), tokens: Number(tokens) },
       ...{ since: numberOrNull(since), until: numberOrNull(until) },
-      days: JSON.parse(String(row.days)) as Facts["days"],
+      days: daysIn(row.days),
     },
     words: row.words === null ? null : String(row.words),
     model: row.model === null ? null : String(row.model),
@@ -96,7 +96,17 @@ export function summaryOf(row: SummaryRow): StoredSummary {
   };
 }
 
-const numberOrNull = (value: unknown) => (value === null ? null : Number(value));
+/** None where they are damaged: the audit names them. */
+function daysIn(kept: unknown): Facts["days"] {
+  try {
+    return JSON.parse(String(kept)) as Facts["days"];
+  } catch {
+    return [];
+  }
+}
+
+/** What a column says that may say nothing. */
+export const numberOrNull = (value: unknown) => (value === null ? null : Number(value));
 
 /** Columns that say what a summary says; how often a model was asked is none of them. */
 const BOUND = [

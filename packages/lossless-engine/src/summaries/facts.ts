@@ -7,6 +7,8 @@ import { isRecall } from "../messages/quoting.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
 import type { DayFacts, Facts, FactsReader, Quote } from "../store/summary-rows.ts";
 
+/** Clients say in tags what they add in a person's name. */
+const BY_CLIENT = /^\s*<[a-z][\w-]*>/;
 const REQUEST_CHARS = 160;
 const ANSWER_CHARS = 120;
 const PATH_CHARS = 120;
@@ -71,7 +73,9 @@ const spanOf = (times: readonly number[]) => ({
 function dayFacts(day: string | null, messages: readonly StoredMessage[]): DayFacts {
   const said = messages.filter(isSaid);
   const asked = said.flatMap(({ seq, message }) =>
-    message.role === "user" ? quoted(seq, textOf(message), REQUEST_CHARS) : [],
+    message.role === "user" && !BY_CLIENT.test(textOf(message))
+      ? quoted(seq, textOf(message), REQUEST_CHARS)
+      : [],
   );
   const times = new Map<string, number>();
   for (const { message } of said)
