@@ -41,9 +41,8 @@ describe("arguments of the recall tools", () => {
     expect(await call("lcm_grep", { pattern: "x", fileIds: "f" })).toMatch(/a list of texts\.$/);
     expect(await call("lcm_expand", { summaryIds: ["sum_1"], maxDepth: 2 }, child)).toBe(
       [
-        "summaryIds: there are no summaries here, every message is kept itself; words find them.",
-        "maxDepth: nothing here has a depth, it was left out.",
-        "query is missing: words to look for.",
+        "maxDepth: one step at a time is shown, with the ids of the next; it was left out.",
+        "There is no summary sum_1 here.",
       ].join("\n"),
     );
   });
@@ -74,13 +73,13 @@ describe("arguments of the recall tools", () => {
       { query: "berth", maxDepth: 3, includeMessages: true, tokenCap: 500 },
       child,
     );
-    expect(shown).toMatch(/^maxDepth: nothing here has a depth, it was left out\.\n\n[\s\S]*seven/);
+    expect(shown).toMatch(/^maxDepth: one step at a time .*; it was left out\.\n\n[\s\S]*seven/);
     const asked = { prompt: "which berth", timeoutMs: 10_000, maxTokens: 2_000 };
     expect(await call("lcm_expand_query", asked)).toMatch(
       /^There is no model to ask; [\s\S]*seven/,
     );
     expect(await call("lcm_expand_query", { ...asked, summaryIds: ["sum_abc"] })).toMatch(
-      /^summaryIds: there are no summaries here, .*\n\nThere is no model/,
+      /^There is no summary sum_abc here\.\n\nThere is no model/,
     );
   });
 });

@@ -1,11 +1,18 @@
-// Answers arguments that only tools with summaries have a use for.
+// Answers arguments that name or walk summaries.
+import { patiently } from "../patiently.ts";
+import type { Scope } from "../store/recall.ts";
+import type { Store } from "../store/store.ts";
+import { summaryById } from "../store/summaries.ts";
+import type { StoredSummary } from "../store/summary-rows.ts";
+import { summaryIdIn } from "./describe-past.ts";
+import { nameShown } from "./quoted.ts";
 
-/** Of tools whose record is a tree of summaries. */
+/** Of tools that look into summaries. */
 export const SUMMARY_PARAMETERS = {
   summaryIds: {
     type: "array",
     items: { type: "string" },
-    description: "There are no summaries here.",
+    description: 'Only what these summaries ("sum_…") stand for.',
   },
 } as const;
 
@@ -16,19 +23,30 @@ export interface SummaryArguments {
   readonly includeMessages?: boolean | undefined;
 }
 
+/** The summaries of these ids, and one line for each id that is none here. */
+export async function summariesNamed(
+  store: Store,
+  { summaryIds = [] }: SummaryArguments,
+  { scope, signal }: { scope: Scope; signal?: AbortSignal | undefined },
+): Promise<{ summaries: StoredSummary[]; notes: string[] }> {
+  const summaries: StoredSummary[] = [];
+  const notes: string[] = [];
+  for (const name of summaryIds) {
+    const id = summaryIdIn(name);
+    const found =
+      id === undefined ? undefined : await patiently(() => summaryById(store, scope, id), signal);
+    if (found !== undefined) summaries.push(found);
+    else notes.push(`There is no summary ${nameShown(name.slice(0, 100))} here.`);
+  }
+  return { summaries, notes };
+}
+
 /** One line for each that has no effect. */
-export function withoutEffect({
-  summaryIds,
-  maxDepth,
-  includeMessages,
-}: SummaryArguments): string[] {
+export function withoutEffect({ maxDepth, includeMessages }: SummaryArguments): string[] {
   return [
-    ...(summaryIds === undefined || summaryIds.length === 0
+    ...(maxDepth === undefined
       ? []
-      : [
-          "summaryIds: there are no summaries here, every message is kept itself; words find them.",
-        ]),
-    ...(maxDepth === undefined ? [] : ["maxDepth: nothing here has a depth, it was left out."]),
+      : ["maxDepth: one step at a time is shown, with the ids of the next; it was left out."]),
     ...(includeMessages === false
       ? ["includeMessages: what is found here is messages, so they are shown."]
       : []),

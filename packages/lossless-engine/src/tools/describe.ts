@@ -1,4 +1,5 @@
 // The tool that shows stored messages and files whole.
+import { headOf } from "@clew/plugin-sdk/transcript";
 import { historyOfFile } from "../files/versions.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
@@ -14,6 +15,13 @@ import {
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { describePath, describeStored, type FileRequest } from "./describe-file.ts";
+import {
+  daysIn,
+  describeDays,
+  describePast,
+  describeSummary,
+  summaryIdIn,
+} from "./describe-past.ts";
 import { labelOf } from "./label.ts";
 import type { Asked } from "./may-read.ts";
 import { argumentsShown, partOf } from "./part.ts";
@@ -47,7 +55,7 @@ export const DESCRIBE_PARAMETERS = {
       minLength: 1,
       maxLength: MOST_ID_CHARS,
       description:
-        'A number ("#12"), several ("#12-#30"), an id as a record has it behind @, a file\'s id ("file_…") or its path.',
+        'A number ("#12"), several ("#12-#30"), an id as a record has it behind @, a summary\'s id ("sum_…"), a day ("2026-01-31") or days ("2026-01-30 to 2026-02-02"), "past" for all of it, a file\'s id ("file_…") or its path.',
     },
     offset: { type: "integer", minimum: 0, description: "Go on at this character." },
     fromLine: { type: "integer", minimum: 1, description: "First line; startLine is the same." },
@@ -103,16 +111,23 @@ export async function describe(
     fileId === undefined ? undefined : await patiently(() => fileOf(store, scope, fileId), signal);
   if (file !== undefined) return describeStored(store, file, { scope, asked, where, room });
   const range = await patiently(() => rangeOf(store, scope, id), signal);
-  if (range !== undefined) {
-    const messages = await patiently(
-      () => messagesBetween(store, { scope, ...range, limit: MOST_MESSAGES }),
-      signal,
-    );
-    if (messages.length === 0) return "There are no such messages here.";
-    if (asked.turn !== undefined)
-      return "turn goes with the path of a file: what it said then. A message is the same at every turn.";
-    return pageOf(store, messages, { asked, to: range.to, room, isOnly: scope?.length === 1 });
+  if (range !== undefined) return describeRange(store, range, { scope, asked, room, signal });
+  const summaryId = summaryIdIn(id);
+  const summary =
+    summaryId === undefined
+      ? undefined
+      : await describeSummary(store, summaryId, { scope, signal });
+  if (summary?.range !== undefined) {
+    const { from, to, conversation } = summary.range;
+    const left = Math.max(1, room - summary.text.length);
+    const only = { ...asked, id: `#${from}-#${to}` };
+    const of = { scope: [conversation], asked: only, room: left, signal };
+    return `${summary.text}\n\n${await describeRange(store, { from, to }, of)}`;
   }
+  if (summary !== undefined) return headOf(summary.text, room);
+  const days = daysIn(id);
+  if (days !== undefined) return describeDays(store, days, { session, scope, signal, room });
+  if (id === "past") return describePast(store, { session, scope, signal, room });
   if (LIST.test(id)) return 'One message or range at a time: {"id": "#12"} or {"id": "#12-#30"}.';
   const history = await historyOfFile(store, { path: id, scope, workspace, signal });
   if (history.sightings.length > 0) {
@@ -120,6 +135,26 @@ export async function describe(
     return describePath(id, history, { asked, where, until, room });
   }
   return `There is no message or file ${nameShown(id.slice(0, 100))} here. lcm_grep finds messages; allConversations looks in other sessions too.`;
+}
+
+async function describeRange(
+  store: Store,
+  range: { readonly from: number; readonly to: number },
+  {
+    scope,
+    asked,
+    room,
+    signal,
+  }: Pick<DescribeContext, "scope" | "signal"> & { asked: DescribeArguments; room: number },
+): Promise<string> {
+  const messages = await patiently(
+    () => messagesBetween(store, { scope, ...range, limit: MOST_MESSAGES }),
+    signal,
+  );
+  if (messages.length === 0) return "There are no such messages here.";
+  if (asked.turn !== undefined)
+    return "turn goes with the path of a file: what it said then. A message is the same at every turn.";
+  return pageOf(store, messages, { asked, to: range.to, room, isOnly: scope?.length === 1 });
 }
 
 /** Turns are those of the conversation that is asked for, or of the session's newest. */

@@ -8,7 +8,7 @@ import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import { queryWords } from "../store/word-text.ts";
 import { MOST_QUERY_CHARS } from "./arguments.ts";
-import { SUMMARY_PARAMETERS, type SummaryArguments, withoutEffect } from "./compatible.ts";
+import { SUMMARY_PARAMETERS, type SummaryArguments, summariesNamed } from "./compatible.ts";
 import type { Asked } from "./may-read.ts";
 import { gather, type Passages } from "./passages.ts";
 
@@ -65,10 +65,11 @@ export const expandQuery =
   ): Promise<string> => {
     const { prompt, maxTokens = DEFAULT_ANSWER_TOKENS } = asked;
     const query = namesAnything(asked.query) ? asked.query : headOf(prompt, MOST_QUERY_CHARS);
-    const notes = withoutEffect(asked);
+    const { summaries, notes } = await summariesNamed(store, asked, { scope, signal });
+    const within = summaries.length === 0 ? undefined : summaries;
     const noted = (text: string) => [...notes, text].join("\n\n");
     const sourceTokens = asked.tokenCap ?? DEFAULT_SOURCE_TOKENS;
-    const found = await gather(store, { query, scope, maxTokens: sourceTokens, signal });
+    const found = await gather(store, { query, scope, within, maxTokens: sourceTokens, signal });
     if (found.passages.length === 0)
       return noted(
         found.isCut
@@ -90,7 +91,7 @@ export const expandQuery =
       if (typeof text !== "string" || text.trim() === "")
         return passages("The model answered with no words");
       const { shown, isCut } = firstTokens(text, maxTokens);
-      const answer = answerOf(shown, found);
+      const answer = answerOf(shown, found, summaries.length);
       return JSON.stringify(
         {
           ...{ ...answer, truncated: answer.truncated || isCut },
@@ -129,7 +130,11 @@ function firstTokens(text: string, tokens: number): { shown: string; isCut: bool
   }
 }
 
-function answerOf(answer: string, { passages, tokens, isCut }: Passages) {
+function answerOf(
+  answer: string,
+  { passages, tokens, isCut }: Passages,
+  expandedSummaryCount: number,
+) {
   const named = new Set([...answer.matchAll(/#(\d+)/g)].map(([, seq]) => Number(seq)));
   const cited = passages.filter(({ seq }) => named.has(seq));
   const sources = cited.length > 0 ? cited : passages;
@@ -137,7 +142,7 @@ function answerOf(answer: string, { passages, tokens, isCut }: Passages) {
     answer,
     citedIds: cited.map(({ seq }) => `#${seq}`),
     sourceConversationIds: [...new Set(sources.map(({ conversation }) => conversation))],
-    expandedSummaryCount: 0,
+    expandedSummaryCount,
     totalSourceTokens: tokens,
     truncated: isCut,
   };

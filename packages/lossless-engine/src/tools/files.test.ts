@@ -237,7 +237,7 @@ describe("a long text", () => {
     const [id] = /file_[0-9a-f]{16}/.exec(await call("lcm_describe", { id: "#10" })) ?? [];
     expect(await found({ fileIds: [id] })).toEqual([]);
     expect(await call("lcm_grep", { pattern: "high", fileIds: [id] })).toMatch(/^1 found/);
-    expect(await call("lcm_grep", { pattern: "x", scope: "summaries" })).toMatch(/no summaries/);
+    expect(await call("lcm_grep", { pattern: "x", scope: "summaries" })).toMatch(/^No summary/);
   });
 
   it("and a short one are found by what lcm_describe names, and what is unknown is said so", async () => {

@@ -14,6 +14,7 @@ import type { Store } from "../store/store.ts";
 import { queryWords } from "../store/word-text.ts";
 import { MOST_QUERY_CHARS } from "./arguments.ts";
 import { describeNewest, describeRanked } from "./found.ts";
+import { grepSummaries } from "./grep-summaries.ts";
 import type { Asked } from "./may-read.ts";
 import { searchedFiles } from "./searched-files.ts";
 
@@ -61,7 +62,8 @@ export const GREP_PARAMETERS = {
     scope: {
       type: "string",
       enum: ["messages", "files", "both", "summaries"],
-      description: "files: only what calls read or wrote of files, and other long texts.",
+      description:
+        "files: only what calls read or wrote of files, and other long texts. summaries: stretches of the past, by what was asked and which files were at hand.",
     },
     fileIds: {
       type: "array",
@@ -112,11 +114,11 @@ export async function grep(
   const { limit = isRanked ? DEFAULT_BEST : DEFAULT_LIMIT } = asked;
   if (!isRanked && (asked.skip ?? 0) > 0)
     return "skip goes with sort relevance or hybrid; newest first, olderThan names where the next page begins.";
-  if (asked.scope === "summaries")
-    return 'There are no summaries here: every message is kept itself. scope "messages" finds them.';
   const [since, before] = [timeOf(asked.since, -Infinity), timeOf(asked.before, Infinity)];
   if (Number.isNaN(since) || Number.isNaN(before))
     return "since and before are dates, such as 2026-01-31 or 2026-01-31T10:00:00Z.";
+  if (asked.scope === "summaries")
+    return grepSummaries(store, { ...asked, mode, since, before, limit }, { scope, signal });
   const files = await searchedFiles(store, asked, { scope, workspace, signal });
   if (files.kind === "unknown") return files.why;
   const { isIn: isWanted } = files;

@@ -7,6 +7,7 @@ import { surroundingsOf } from "../search/surroundings.ts";
 import type { Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
+import type { StoredSummary } from "../store/summary-rows.ts";
 import { timeLabelOf } from "./label.ts";
 import { setIn } from "./quoted.ts";
 
@@ -44,11 +45,22 @@ export async function gather(
   {
     query,
     scope,
+    within,
     maxTokens,
     signal,
-  }: { query: string; scope: Scope; maxTokens: number; signal?: AbortSignal | undefined },
+  }: {
+    query: string;
+    scope: Scope;
+    /** Only what these stand for. Absent: everything. */
+    within?: readonly Pick<StoredSummary, "conversation" | "first" | "last">[] | undefined;
+    maxTokens: number;
+    signal?: AbortSignal | undefined;
+  },
 ): Promise<Passages> {
-  const accepts = ({ isHeartbeat }: StoredMessage) => isHeartbeat !== true;
+  const accepts = ({ isHeartbeat, seq, conversation }: StoredMessage) =>
+    isHeartbeat !== true &&
+    (within?.some((of) => of.conversation === conversation && of.first <= seq && seq <= of.last) ??
+      true);
   const { hits, hasMore } = await searchRanked(store, {
     ...{ query, scope, limit: MOST_HITS, skip: 0, prefersNew: false, boundMs: BOUND_MS, signal },
     accepts,

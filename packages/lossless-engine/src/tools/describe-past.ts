@@ -1,0 +1,138 @@
+// Shows what is in a stretch of the past, or was said on some days.
+import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import type { Scope } from "../store/recall.ts";
+import type { Store } from "../store/store.ts";
+import { leavesBetween, partsOfSummary, summaryById } from "../store/summaries.ts";
+import type { StoredSummary } from "../store/summary-rows.ts";
+import { dayText, FULL_DETAIL, lineOf, linesOf, summaryName } from "../summaries/lines.ts";
+import { pastOf } from "../summaries/past.ts";
+import { growAsked } from "./grow-asked.ts";
+import { onOneLine } from "./quoted.ts";
+
+/** Where in the past to look. */
+export interface PastContext {
+  readonly session: OwnedSession;
+  readonly scope: Scope;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const MOST_LEAVES = 400;
+const CHARS_PER_TOKEN = 3;
+
+/** An id of a summary, as a record has it. Undefined: it is none. */
+export function summaryIdIn(id: string): number | undefined {
+  const [, digits] = /^[\s[(<@]*sum_(\d{1,15})[\s\])>]*$/.exec(id) ?? [];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/** A summary as it is shown. */
+export interface ShownSummary {
+  readonly text: string;
+  /** The messages that it stands for, where it is a leaf. Absent: it stands for summaries. */
+  readonly range?: { readonly from: number; readonly to: number; readonly conversation: number };
+}
+
+/** Undefined: there is no such summary here. */
+export async function describeSummary(
+  store: Store,
+  id: number,
+  { scope, signal }: Omit<PastContext, "session">,
+): Promise<ShownSummary | undefined> {
+  const summary = await patiently(() => summaryById(store, scope, id), signal);
+  if (summary === undefined) return undefined;
+  const { depth, first, last, conversation } = summary;
+  const about = [aboutOf(summary), ...factLines(summary)].join("\n");
+  if (depth === 0)
+    return { text: `${about}\n\nIts messages:`, range: { from: first, to: last, conversation } };
+  const parts = await patiently(() => partsOfSummary(store, id), signal);
+  return { text: `${about}\n\nIt stands for these, oldest first:\n${listed(parts)}` };
+}
+
+function aboutOf(summary: StoredSummary): string {
+  const { id, depth, parent, facts, conversation } = summary;
+  return [
+    `${summaryName(id)}, a summary of ${facts.messages} messages (some ${facts.tokens} tokens)`,
+    `depth ${depth}`,
+    ...(parent === null ? [] : [`part of ${summaryName(parent)}`]),
+    `conversation ${conversation}`,
+  ].join(" · ");
+}
+
+function factLines({ facts, words, model }: StoredSummary): string[] {
+  const days = facts.days.map((day) => dayText(day, FULL_DETAIL, true)).filter((day) => day !== "");
+  const said = words === null ? [] : [`In the words of ${model}, which nobody checked: ${words}`];
+  return [...said, ...days].map((line) => `> ${onOneLine(line)}`);
+}
+
+const listed = (summaries: readonly StoredSummary[]) =>
+  summaries.map((summary) => `- ${onOneLine(lineOf(summary, FULL_DETAIL))}`).join("\n");
+
+/** "2026-01-31", or two of them: when the first begins and the last ends, ms. Undefined: none. */
+export function daysIn(id: string): { since: number; before: number } | undefined {
+  const [, from, to = from] =
+    /^(\d{4}-\d\d-\d\d)(?:\s*(?:\.\.|to|–|-)\s*(\d{4}-\d\d-\d\d))?$/.exec(id) ?? [];
+  if (from === undefined || to === undefined) return undefined;
+  const [since, last] = [Date.parse(from), Date.parse(to)].sort((a, b) => a - b);
+  if (Number.isNaN(since!) || Number.isNaN(last!)) return undefined;
+  return { since: since!, before: last! + DAY_MS };
+}
+
+const DAY_MS = 86_400_000;
+
+/** What was said on these days, a line for each stretch, as far as there is room. */
+export async function describeDays(
+  store: Store,
+  days: { since: number; before: number },
+  { room, ...context }: PastContext & { room: number },
+): Promise<string> {
+  const { scope, signal } = context;
+  const missing = await growAsked(store, context);
+  const leaves = await patiently(
+    () => leavesBetween(store, { scope, ...days, limit: MOST_LEAVES }),
+    signal,
+  );
+  const within = leaves.map((leaf) => ({ ...leaf, facts: withinDays(leaf, days) }));
+  // What is too new for a summary is shown as it is told of the past.
+  const newest = await newestOf(store, days, context);
+  const all = [...within, ...newest];
+  if (all.length === 0)
+    return `Nothing of these days is stored here.${missing} Days are UTC; {"id": "past"} lists which there are.`;
+  const text = onLines(linesOf(all, room / CHARS_PER_TOKEN));
+  return `${all.length} stretches, oldest first; days and times are UTC. lcm_describe shows one by its id or numbers.${missing}\n\n${text}`;
+}
+
+async function newestOf(
+  store: Store,
+  { since, before }: { since: number; before: number },
+  { session, signal }: PastContext,
+) {
+  const past = await pastOf(store, { session, signal });
+  return past.filter(
+    ({ id, facts }) =>
+      id === null && (facts.until ?? -Infinity) >= since && (facts.since ?? Infinity) < before,
+  );
+}
+
+function withinDays(
+  { facts }: StoredSummary,
+  { since, before }: { since: number; before: number },
+): StoredSummary["facts"] {
+  const [from, to] = [since, before - 1].map((ms) => new Date(ms).toISOString().slice(0, 10));
+  const days = facts.days.filter((day) => (day.to ?? "") >= from! && (day.from ?? "~") <= to!);
+  return { ...facts, days };
+}
+
+/** Everything, in as many lines as a record has of it. */
+export async function describePast(
+  store: Store,
+  { room, ...context }: PastContext & { room: number },
+): Promise<string> {
+  const missing = await growAsked(store, context);
+  const past = await pastOf(store, context);
+  if (past.length === 0) return `Nothing of this session is stored yet.${missing}`;
+  const text = onLines(linesOf(past, room / CHARS_PER_TOKEN));
+  return `All that was said in this conversation, oldest first; days and times are UTC. lcm_describe shows a stretch by its id or numbers, and a day by its date.${missing}\n\n${text}`;
+}
+
+const onLines = (text: string) => text.split("\n").map(onOneLine).join("\n");
