@@ -22,11 +22,13 @@ export interface Detail {
   readonly answered: number;
   /** Of a quotation, and of a model's words three times as many. */
   readonly chars: number;
+  /** True: paths are whole. Absent: long ones without the folders that they begin with. */
+  readonly hasFolders?: boolean;
 }
 
 /** From most to least; the last one says where a stretch is and how much it is. */
 const DETAILS: readonly Detail[] = [
-  { asked: 5, files: 8, answered: 2, chars: 160 },
+  { asked: 5, files: 8, answered: 2, chars: 160, hasFolders: true },
   { asked: 5, files: 6, answered: 1, chars: 120 },
   { asked: 4, files: 5, answered: 1, chars: 90 },
   { asked: 4, files: 4, answered: 0, chars: 80 },
@@ -141,7 +143,7 @@ function clipped(text: string, chars: number): string {
 /** Of a long one the end, where there is little room: folders are the same all day. */
 function pathText(path: string, detail: Detail): string {
   const ends = path.split(/(?<=[/\\])/);
-  const isWhole = detail === FULL_DETAIL || path.length <= SHORT_PATH;
+  const isWhole = detail.hasFolders === true || path.length <= SHORT_PATH;
   return (isWhole ? path : ends.slice(-PARTS_OF_PATH).join("")).replaceAll('"', "'");
 }
 
