@@ -105,13 +105,16 @@ export function deficitsOf(
       const sign = measure.better === "more" ? 1 : -1;
       const [control] = others.sort((a, b) => sign * (b.figure - a.figure));
       if (own === undefined || own.figure === null || control === undefined) return [];
-      const difference = sign * inHundredths(measure, own.items) * (own.figure - control.figure);
+      const hundredths = inHundredths(measure, own.items, control.figure);
+      const difference = sign * hundredths * (own.figure - control.figure);
       return [{ measure: measure.id, promptBudget, engine: own.figure, control, difference }];
     });
   }).sort((a, b) => a.difference - b.difference);
 }
 
-function inHundredths({ as }: Measure, items: number): number {
+/** What has a unit of its own is told in hundredths of the control's. */
+function inHundredths({ as }: Measure, items: number, control: number): number {
   if (as === "percent") return 1;
+  if (as === "each") return control === 0 ? 0 : 100 / Math.abs(control);
   return as === "count" ? 100 / Math.max(1, items) : 100;
 }

@@ -3,6 +3,7 @@ import { defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import { createTokenRatios } from "../models/token-ratios.ts";
+import { counted } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
 
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
@@ -33,7 +34,7 @@ export async function checkTokenEstimates(
       level: "ok",
       code: "token-ratio",
       subject: "token estimates",
-      text: `${name} counts ${ratio.toFixed(2)} times the estimate (${samples} calls); estimates are corrected`,
+      text: `${name} counts ${ratio.toFixed(2)} times the estimate (${counted(samples, "call")}); estimates are corrected`,
     },
   ];
 }

@@ -25,8 +25,10 @@ export interface SearchRequest {
 
 /** Messages per piece that is read in order; the newest pieces first. */
 const BLOCK = 512;
-/** Characters one search goes through at most. */
-const MOST_CHARS = 32_000_000;
+/** Characters after which a search ends that has found what holds all it looks for. */
+const ENOUGH_CHARS = 32_000_000;
+/** And at most. */
+const MOST_CHARS = 512_000_000;
 const HITS_PER_PAGE = 4;
 
 /** Text for a model: quotations with ids, best first. */
@@ -76,8 +78,10 @@ function* scanSteps(
   const asked = messages.findLastIndex((entry) => roleIn(entry) === "user");
   const blocks: Candidate<number>[][] = [];
   let chars = 0;
+  let isFound = false;
+  const all = 2 ** terms.terms.length - 1;
   let end = Math.min(messages.length, before - 1);
-  while (end > 0 && chars < MOST_CHARS) {
+  while (end > 0 && chars < (isFound ? ENOUGH_CHARS : MOST_CHARS)) {
     const found: Candidate<number>[] = [];
     const start = Math.max(0, end - BLOCK);
     for (let place = start; place < end; place++) {
@@ -88,6 +92,7 @@ function* scanSteps(
       const candidate = yield* findTermSteps(terms, place, texts);
       if (candidate !== undefined) found.push(candidate);
     }
+    isFound ||= found.some((one) => one.hasLiteral || one.terms === all);
     blocks.push(found);
     end = start;
   }
