@@ -1,8 +1,8 @@
 // Writes JSON in which no lone surrogate is left, because servers refuse one.
 
 /**
- * `value` as JSON in which every string and name is well-formed; as fast as `JSON.stringify` when all of
- * them are.
+ * `value` as JSON in which every string and name is well-formed; as fast as `JSON.stringify` when
+ * all of them are.
  */
 export function wellFormedJson(value: unknown): string {
   const json = JSON.stringify(value);
