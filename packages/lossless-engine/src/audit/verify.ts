@@ -9,6 +9,7 @@ import { indexPart } from "../store/audit/search-index.ts";
 import { summaryPart } from "../store/audit/summaries.ts";
 import { holdingsOf } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
+import { absentCounts } from "../store/tombstones.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 import { type HostTranscript, transcriptFaults } from "./transcript.ts";
 
@@ -20,6 +21,10 @@ export interface Verification {
   readonly messages: number;
   /** How many long texts were read. */
   readonly payloads: number;
+  /** How many messages were forgotten. */
+  readonly forgotten: number;
+  /** How many are no longer kept, for their age or the size of the file. */
+  readonly expired: number;
   /** What is not as it was stored, in the order in which it was found. */
   readonly faults: readonly Fault[];
 }
@@ -49,6 +54,8 @@ const auditParts = (): readonly AuditPart[] => [
   ...[filePart(), messagePart(), changePart(), payloadPart(), summaryPart(), indexPart()],
 ];
 
+const NONE_ABSENT = { forgotten: 0, expired: 0 };
+
 /** Nothing is written. Others have their turn meanwhile. */
 export async function verifyStore(
   store: Store,
@@ -73,6 +80,7 @@ export async function verifyStore(
   const readOf = (name: string) => parts.find((part) => part.name === name)?.read ?? 0;
   return {
     isWhole: faults.length === 0,
+    ...(await patiently(() => store.read(absentCounts), signal).catch(() => NONE_ABSENT)),
     ...{ messages: readOf("messages"), payloads: readOf("payloads"), faults },
   };
 }

@@ -2,14 +2,17 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { type Verification, type VerifyOptions, verifyStore } from "../audit/verify.ts";
 import { engineOn } from "../engine.ts";
+import { type ForgetPlan, type ForgetRequest, planForget, tracesOf } from "../forget/plan.ts";
 import { historyOf } from "../ingest/history.ts";
 import { withName } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
 import { searchRanked } from "../search/ranked.ts";
 import { search } from "../search/search.ts";
 import { storageError } from "../store/failure.ts";
+import { type Forgetting, forget } from "../store/forget.ts";
 import { messagesBySeq, sessionConversations } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
+import { isStale, scrub } from "../store/scrub.ts";
 import { createStores } from "../stores.ts";
 
 /** How a store is opened. */
@@ -97,6 +100,17 @@ export interface MessageStore {
   describe(number: number): Promise<ReadMessage | null>;
   /** Reads everything, and tells what is not as it was stored. Changes nothing. */
   verify(options?: VerifyOptions): Promise<Verification>;
+  /** What would go. Changes nothing. */
+  planForget(request: ForgetRequest): Promise<ForgetPlan>;
+  /**
+   * Takes messages out of the file for good, and leaves placeholders: of what they said no page of
+   * it holds a word. Told again, in any session, they stay placeholders. How many they were.
+   */
+  forget(plan: Forgetting): Promise<{ forgotten: number }>;
+  /** True: something was forgotten, and pages of the file may hold its words. */
+  isStale(): Promise<boolean>;
+  /** All texts of these messages. */
+  textsOf(numbers: readonly number[]): Promise<readonly string[]>;
   /** Once is enough; what is asked of it afterwards is refused. */
   close(): void;
 }
@@ -168,6 +182,15 @@ export function openMessageStore(
     async verify(options) {
       return verifyStore(opened(), options);
     },
+    planForget: (request) => planForget(opened(), request),
+    async forget(plan) {
+      const store = opened();
+      const forgotten = await patiently(() => forget(store, plan));
+      if (await patiently(() => isStale(store))) await patiently(() => scrub(store));
+      return { forgotten };
+    },
+    isStale: () => patiently(() => isStale(opened())),
+    textsOf: (numbers) => tracesOf(opened(), numbers),
     close() {
       isClosed = true;
       stores.release();

@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import type { BoundPayload } from "./payloads.ts";
 import { FLAGS } from "./rows.ts";
 import type { Sql } from "./sql.ts";
+import { boundTombstone } from "./tombstones.ts";
 
 /** What a link binds: a message's row, and the texts that stand apart from it. */
 export interface BoundRow {
@@ -20,7 +21,7 @@ export interface BoundRow {
 }
 
 /** Of SHA-256: as many bits as nobody finds again by chance or by trying. */
-const LINK_BYTES = 20;
+export const LINK_BYTES = 20;
 
 /** Of what a chain begins with. */
 export const NO_LINK: Uint8Array = new Uint8Array(LINK_BYTES);
@@ -128,7 +129,10 @@ export function boundRow(sql: Sql, row: Record<string, unknown>): BoundRow {
     ...{ turn: Number(row.turn), role: String(row.role), flags },
     time: row.time === null ? null : Number(row.time),
     body: row.body instanceof Uint8Array ? row.body : String(row.body),
-    payloads: (flags & FLAGS.hasPayloads) === 0 ? [] : boundPayloads(sql, Number(row.seq)),
+    payloads: [
+      ...((flags & FLAGS.hasPayloads) === 0 ? [] : boundPayloads(sql, Number(row.seq))),
+      ...((flags & FLAGS.forgotten) === 0 ? [] : boundTombstone(sql, Number(row.seq))),
+    ],
   };
 }
 

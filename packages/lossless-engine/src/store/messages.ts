@@ -1,6 +1,7 @@
 // Stores messages, each once, and reads them back as they were.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isNameless, type NamedMessage, namesWithoutId, withName } from "../messages/name.ts";
+import { placeholderOf } from "../messages/placeholder.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type PackedMessage, packMessage } from "./body.ts";
@@ -14,6 +15,13 @@ import { storePayloads } from "./payloads.ts";
 import { FLAGS, messageOf, type StoredMessage, timeOf } from "./rows.ts";
 import { indexAgain, noteStored } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
+import {
+  boundTombstone,
+  nameOfForgotten,
+  raise,
+  type Tombstone,
+  tombstones,
+} from "./tombstones.ts";
 
 /** Messages that belong to one transcript. */
 export interface NewMessages {
@@ -220,8 +228,18 @@ function storeEach(
   const refused: Refusal[] = [];
   const lookup: Lookup = { sql, conversation, from, taken: new Set() };
   const chain = chainWriter(sql, conversation);
+  const isGone = tombstones(sql);
   for (const told of messages) {
     const { name, message, isHeartbeat = false } = told;
+    const grave = isGone?.(message);
+    if (grave !== undefined) {
+      const row = { conversation, name: isNameless(name) ? nameOfForgotten(grave) : name };
+      if (isThere(sql, row)) continue;
+      if (message.role === "user") turn++;
+      insertPlaceholder(sql, { ...row, message, turn, flags: 0, compresses }, grave, chain);
+      added++;
+      continue;
+    }
     const flags = (from === "seen" ? FLAGS.seen : 0) | (isHeartbeat ? FLAGS.heartbeat : 0);
     const found = findRow(lookup, told);
     lookup.isNewTurn ??= advancementKey !== undefined && found.row === undefined;
@@ -273,6 +291,18 @@ function packedOr(
   }
 }
 
+/** Of what was forgotten a placeholder keeps the place. */
+function insertPlaceholder(sql: Sql, row: NewRow, grave: Tombstone, chain: ChainWriter): void {
+  const message = placeholderOf(row.message, grave.absence);
+  // Its link binds the tombstone.
+  raise(sql, chain.next(), grave);
+  insert(sql, { ...row, message, flags: FLAGS.forgotten }, packMessage(message), chain);
+}
+
+const isThere = (sql: Sql, { conversation, name }: Pick<NewRow, "conversation" | "name">) =>
+  sql("SELECT 1 FROM message WHERE conversation = ? AND id = ?").get(conversation, name) !==
+  undefined;
+
 interface Row extends Pick<Store, "compresses"> {
   message: AgentMessage;
   flags: number;
@@ -302,7 +332,8 @@ function insert(
   `).run(seq, ...[conversation, name, turn, role, time, flags, kept]);
   const apart = storePayloads(sql, seq, { payloads, compresses });
   const bound = { seq, conversation, id: name, turn, role, time, flags, body: kept };
-  chain.add({ ...bound, payloads: apart });
+  const tombstone = (flags & FLAGS.forgotten) === 0 ? [] : boundTombstone(sql, seq);
+  chain.add({ ...bound, payloads: [...apart, ...tombstone] });
   return seq;
 }
 

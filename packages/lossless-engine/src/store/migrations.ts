@@ -231,10 +231,30 @@ const SUMMARIES = `
   ) STRICT;
 `;
 
+const FORGETTING = `
+  -- What was forgotten (expired = 0), or is no longer kept (1): the number of its message, whose row
+  -- says no more than that, and a hash of what it said, by which it is known when it is told again.
+  CREATE TABLE forgotten (
+    message INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL,
+    expired INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX forgotten_hash ON forgotten (hash);
+
+  -- What the hashes are made with. stale = 1: pages that nothing uses may hold forgotten words.
+  CREATE TABLE forgetting (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    salt BLOB NOT NULL,
+    stale INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  INSERT INTO forgetting (only, salt) VALUES (1, randomblob(32));
+`;
+
 /** What is here stays as it is; the next change is one more. */
 export const MIGRATIONS: readonly Migration[] = [
   { from: [0], to: 6, sql: TABLES },
   { from: [1, 2, 3, 4, 5], to: 6, sql: BEFORE_RELEASE },
   { from: [6], to: 7, sql: CHAIN, run: linkAll },
   { from: [7], to: 8, sql: SUMMARIES },
+  { from: [8], to: 9, sql: FORGETTING },
 ];

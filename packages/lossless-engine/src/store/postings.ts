@@ -202,6 +202,45 @@ function bitsOf(mask: number): number {
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }
 
+/** The same leaf, in which these places hold nothing. */
+export function leafWithout(leaf: Uint8Array, gone: ReadonlySet<number>): Uint8Array {
+  const room = leaf.length / LEAST_BYTES;
+  const [keys, holders] = [leafKeys(room), leafMasks(room)];
+  const end = readLeaf(leaf, keys, holders, 0);
+  let lost = 0;
+  for (const place of gone) lost |= 1 << place;
+  let before = 0;
+  for (let at = 0; at < end; at++) {
+    const mask = holders[at]! & ~lost;
+    if (mask === 0) continue;
+    writeEntry(keys[at]! - before, mask);
+    before = keys[at]!;
+  }
+  return out.take();
+}
+
+/** The same of a bucket of a group. */
+export function bucketWithout(
+  bytes: Uint8Array,
+  bucket: number,
+  gone: ReadonlySet<number>,
+): Uint8Array {
+  const reader = new ByteReader(bytes);
+  let key = bucket * KEYS_OF_BUCKET;
+  let before = key;
+  while (!reader.isAtEnd()) {
+    key += reader.number();
+    const head = reader.number();
+    const read = (head & 1) === 1 ? placesInBits : placesInList;
+    const kept = read(reader, head >>> 1).filter((place) => !gone.has(place));
+    if (kept.length === 0) continue;
+    out.number(key - before);
+    writePlaces(Uint16Array.from(kept), 0, kept.length);
+    before = key;
+  }
+  return out.take();
+}
+
 /** Places that hold a key, oldest first, by the bucket that it belongs to. */
 export function placesInBucket(bytes: Uint8Array, key: number): number[] {
   const reader = new ByteReader(bytes);

@@ -17,12 +17,14 @@ export interface StoredMessage extends NamedMessage {
   readonly hasFiles: boolean;
   /** True: its row is damaged, and `message` says only that. Absent: it is not. */
   readonly isDamaged?: true;
+  /** True: what it said was forgotten, or is no longer kept. Absent: it is as it was told. */
+  readonly isForgotten?: true;
   /** True: said on a branch that the session has left. Absent: false. */
   readonly isLeft?: boolean;
 }
 
 /** Bits of the column `flags`. */
-export const FLAGS = { seen: 1, heartbeat: 2, hasPayloads: 4, left: 8 } as const;
+export const FLAGS = { seen: 1, heartbeat: 2, hasPayloads: 4, left: 8, forgotten: 16 } as const;
 
 /** A damaged row takes nothing from the others: its message is there, and says so. */
 export function messageOf(sql: Sql, row: Record<string, unknown>): StoredMessage {
@@ -36,6 +38,7 @@ export function messageOf(sql: Sql, row: Record<string, unknown>): StoredMessage
     hasFiles: whole !== undefined && (flags & FLAGS.hasPayloads) !== 0,
     ...((flags & FLAGS.heartbeat) !== 0 && { isHeartbeat: true }),
     ...((flags & FLAGS.left) !== 0 && { isLeft: true }),
+    ...((flags & FLAGS.forgotten) !== 0 && { isForgotten: true as const }),
     ...(whole === undefined && { isDamaged: true }),
     message: whole ?? saysDamaged(row),
   };

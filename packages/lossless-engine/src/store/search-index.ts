@@ -84,10 +84,10 @@ function indexLeaf(sql: Sql, isOver: () => boolean): boolean {
   const texts: (string | undefined)[] = [];
   let [read, chars] = [0, 0];
   for (const row of rows) {
-    const { seq, message, isDamaged } = messageOf(sql, row);
+    const { seq, message, isDamaged, isForgotten } = messageOf(sql, row);
     if (seq - first >= LEAF_SPAN) break;
     if (isDamaged) markRow(sql, seq);
-    const text = isDamaged ? undefined : addWords(sql, seq, searchTextOf(message));
+    const text = isDamaged || isForgotten ? undefined : addWords(sql, seq, searchTextOf(message));
     texts[seq - first] = text;
     chars += text?.length ?? 0;
     read++;
@@ -102,11 +102,43 @@ function indexLeaf(sql: Sql, isOver: () => boolean): boolean {
 /** After the message of this number was replaced by `text`. */
 export function indexAgain(sql: Sql, seq: number, text: string): void {
   if (seq > watermarkOf(sql)) return;
-  sql("DELETE FROM words WHERE rowid = ?").run(seq);
+  removeWords(sql, seq);
   addWords(sql, seq, text);
   // Its leaf is not written again: from now on it is read to be searched.
   sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
 }
+
+/** Its message holds none of the words any more. */
+export function forgetWords(sql: Sql, seq: number): void {
+  if (seq <= watermarkOf(sql)) removeWords(sql, seq);
+  sql("DELETE FROM unindexed WHERE message = ?").run(seq);
+}
+
+/** Pages that are merged at once where all are to be. */
+const MERGED_AT_ONCE = 512;
+
+/** Merges a slice of the words, so that removed ones are left out. True: none is left. */
+export function mergeAll(sql: Sql, isFirst: boolean): boolean {
+  const changes = () => Number(sql("SELECT total_changes() AS changes").get()?.changes);
+  const before = changes();
+  // A negative number begins with all segments, to make one of them.
+  sql("INSERT INTO words (words, rank) VALUES ('merge', ?)").all(
+    isFirst ? -MERGED_AT_ONCE : MERGED_AT_ONCE,
+  );
+  const isDone = changes() - before < 2;
+  nameLastRow(sql);
+  if (isDone) sql("UPDATE watermark SET pieces = 0").run();
+  return isDone;
+}
+
+function removeWords(sql: Sql, seq: number): void {
+  sql("DELETE FROM words WHERE rowid = ?").all(seq);
+  nameLastRow(sql);
+}
+
+/** Rows of the index have numbers too large to be told, and the last one is told of every change. */
+const nameLastRow = (sql: Sql) =>
+  sql("INSERT OR REPLACE INTO watermark SELECT * FROM watermark").run();
 
 /** The text of a message as far as the indexes hold it; undefined: they do not. */
 function addWords(sql: Sql, seq: number, text: string): string | undefined {

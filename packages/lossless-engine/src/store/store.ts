@@ -24,6 +24,11 @@ export interface Store {
   change<Answer>(make: (sql: Sql) => Answer): Answer;
   /** Moves what was written lately from the journal to its place, as far as nobody reads there. */
   settle(): void;
+  /**
+   * Writes all pages anew and empties the journal, so that neither holds what was deleted. False:
+   * somebody reads there, and the journal is not empty.
+   */
+  rewrite(): boolean;
   /** All of it as it is now, however long that is looked at; whoever takes it closes it. */
   snapshot(): Snapshot;
   /** Copies all of it, as it is now, to a new file, which is there when all of it is. */
@@ -141,6 +146,13 @@ function openStore(path: string, compresses: boolean): OpenStore {
       settle: () =>
         orFail(() => {
           if (db.isOpen) sql("PRAGMA wal_checkpoint(PASSIVE)").get();
+        }),
+      rewrite: () =>
+        orFail(() => {
+          follow();
+          db.exec("VACUUM");
+          const told = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
+          return Number(told?.busy) === 0;
         }),
       snapshot: () =>
         orFail(() => {

@@ -2,7 +2,10 @@
 import {
   BUCKETS,
   bucketOf,
+  bucketWithout,
   keysOf,
+  LEAF_SPAN,
+  leafWithout,
   placesInBucket,
   placesInLeaf,
   writeGroup,
@@ -47,6 +50,50 @@ export function groupLeaves(sql: Sql): boolean {
   sql("INSERT INTO trigram_group (first) VALUES (?)").run(first);
   sql("DELETE FROM trigram_leaf WHERE first <= ?").run(last);
   return true;
+}
+
+/** Takes messages out of leaves and groups, as if they had held nothing. */
+export function forgetTrigrams(sql: Sql, numbers: readonly number[]): void {
+  const inLeaves = byHolder(numbers, (seq) => {
+    const { first } = sql("SELECT max(first) AS first FROM trigram_leaf WHERE first <= ?").get(
+      seq,
+    )!;
+    return first !== null && seq - Number(first) < LEAF_SPAN ? Number(first) : undefined;
+  });
+  for (const [first, places] of inLeaves) {
+    const row = sql("SELECT postings FROM trigram_leaf WHERE first = ?").get(first)!;
+    const postings = leafWithout(row.postings as Uint8Array, places);
+    if (postings.length === 0) sql("DELETE FROM trigram_leaf WHERE first = ?").run(first);
+    else sql("UPDATE trigram_leaf SET postings = ? WHERE first = ?").run(postings, first);
+  }
+  const inGroups = byHolder(numbers, (seq) => {
+    const { first } = sql("SELECT max(first) AS first FROM trigram_group WHERE first <= ?").get(
+      seq,
+    )!;
+    return first === null ? undefined : Number(first);
+  });
+  for (const [first, places] of inGroups)
+    for (let bucket = 0; bucket < BUCKETS; bucket++) {
+      const id = first * BUCKETS + bucket;
+      const row = sql("SELECT postings FROM trigram_bucket WHERE id = ?").get(id);
+      if (row === undefined) continue;
+      const postings = bucketWithout(row.postings as Uint8Array, bucket, places);
+      if (postings.length === 0) sql("DELETE FROM trigram_bucket WHERE id = ?").run(id);
+      else sql("UPDATE trigram_bucket SET postings = ? WHERE id = ?").run(postings, id);
+    }
+}
+
+/** By the number that a leaf or group begins with: places in it. */
+function byHolder(
+  numbers: readonly number[],
+  firstOf: (seq: number) => number | undefined,
+): Map<number, Set<number>> {
+  const held = new Map<number, Set<number>>();
+  for (const seq of numbers) {
+    const first = firstOf(seq);
+    if (first !== undefined) held.set(first, (held.get(first) ?? new Set()).add(seq - first));
+  }
+  return held;
 }
 
 /** A place is written in two bytes. */

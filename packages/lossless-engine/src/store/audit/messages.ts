@@ -1,6 +1,6 @@
 // Audits messages against their links, and conversations against their messages.
 import { boundRow, bytesOf, digestOf, isSame, linkOf, NO_LINK } from "../chain.ts";
-import { messageOf } from "../rows.ts";
+import { FLAGS, messageOf } from "../rows.ts";
 import type { Sql } from "../sql.ts";
 import { type AuditPart, changed, type Fault, fault, ROWS_AT_ONCE, readable } from "./fault.ts";
 
@@ -133,7 +133,8 @@ function messageFaults(
   const edges = Number(
     sql("SELECT count(*) AS edges FROM payload_use WHERE message = ?").get(seq)?.edges,
   );
-  if (edges !== bound.payloads.length)
+  const isForgotten = (bound.flags & FLAGS.forgotten) !== 0;
+  if (edges + (isForgotten ? 1 : 0) !== bound.payloads.length)
     return [
       fault("added", "edge", seq, `message ${seq} is tied to a long text that it does not hold`),
     ];

@@ -1,0 +1,122 @@
+// Decides which stored messages go when something is to be forgotten.
+import { messageId } from "@clew/plugin-sdk/core";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { placeholderOf, textsIn } from "../messages/placeholder.ts";
+import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import {
+  callIds,
+  messagesOfSession,
+  messagesWithId,
+  messageWithCopies,
+  pairOf,
+} from "../store/pairs.ts";
+import { messagesBetween, messagesBySeq } from "../store/recall.ts";
+import { type StoredMessage, timeOf } from "../store/rows.ts";
+import type { Store } from "../store/store.ts";
+import { othersTurn } from "../turns.ts";
+import { isMatched, type Matcher } from "./matcher.ts";
+
+/** What somebody asks to be forgotten; one of the four. */
+export type ForgetRequest =
+  /** A message by its number, as searches tell it. */
+  | { readonly number: number }
+  /** A message by its id, in whichever session. */
+  | { readonly id: string }
+  /** Every message in which this stands. */
+  | { readonly text: string | RegExp }
+  /** All that is kept of a session. */
+  | { readonly session: OwnedSession };
+
+/** A message that would go. */
+export interface PlannedMessage {
+  /** Its number. */
+  readonly number: number;
+  /** Its id; null = its host gave it none. */
+  readonly id: string | null;
+  /** Who said it. */
+  readonly role: string;
+  /** When it was said, ms since the epoch; null = not known. */
+  readonly time: number | null;
+  /** How it begins. */
+  readonly excerpt: string;
+  /** "asked": it is what was asked for. "pair": a tool call goes with its results. */
+  readonly why: "asked" | "pair";
+}
+
+/** What would go. */
+export interface ForgetPlan {
+  /** In the order in which they came. */
+  readonly messages: readonly PlannedMessage[];
+  /** Sessions whose names would go, too. */
+  readonly sessions: readonly OwnedSession[];
+  /** One sentence each: what cannot be forgotten, and why. Anything here, and nothing is. */
+  readonly refused: readonly string[];
+}
+
+const EXCERPT_CHARS = 80;
+const ROWS_AT_ONCE = 64;
+
+/** Reads, and changes nothing. */
+export async function planForget(store: Store, request: ForgetRequest): Promise<ForgetPlan> {
+  const asked = await askedMessages(store, request);
+  const chosen = new Map<number, PlannedMessage>();
+  for (const each of asked) chosen.set(each.seq, planned(each, "asked"));
+  if (!("session" in request))
+    for (const each of asked)
+      for (const pair of await patiently(() => pairOf(store, each)))
+        if (!chosen.has(pair.seq)) chosen.set(pair.seq, planned(pair, "pair"));
+  const messages = [...chosen.values()].sort((a, b) => a.number - b.number);
+  const refused =
+    "text" in request
+      ? asked
+          .filter(({ message }) => isMatched(placeholderOf(message, "forgotten"), request.text))
+          .map(
+            ({ seq }) =>
+              `Message ${seq} cannot be forgotten: what was asked for stands in the name or id of a tool call, which keeps its place; ask for it by other words.`,
+          )
+      : [];
+  return { messages, sessions: "session" in request ? [request.session] : [], refused };
+}
+
+function planned({ seq, message }: StoredMessage, why: PlannedMessage["why"]): PlannedMessage {
+  const said = textOf(message).replace(/\s+/g, " ").trim();
+  const calls = callIds(message).length;
+  return {
+    ...{ number: seq, id: messageId(message) ?? null, role: message.role },
+    ...{ time: timeOf(message), why },
+    excerpt: said === "" && calls > 0 ? `(${calls} tool calls)` : shortened(said),
+  };
+}
+
+const shortened = (text: string) =>
+  text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS - 1).toWellFormed()}…`;
+
+async function askedMessages(store: Store, request: ForgetRequest): Promise<StoredMessage[]> {
+  if ("number" in request) return patiently(() => messageWithCopies(store, request.number));
+  if ("id" in request) return patiently(() => messagesWithId(store, request.id));
+  if ("session" in request) return patiently(() => messagesOfSession(store, request.session));
+  return matching(store, request.text);
+}
+
+async function matching(store: Store, text: Matcher): Promise<StoredMessage[]> {
+  const found: StoredMessage[] = [];
+  for (let from = 1; ; ) {
+    const slice = { scope: null, from, to: Number.MAX_SAFE_INTEGER, limit: ROWS_AT_ONCE };
+    const read = await patiently(() => messagesBetween(store, slice));
+    found.push(
+      ...read.filter((each) => each.isForgotten !== true && isMatched(each.message, text)),
+    );
+    if (read.length < ROWS_AT_ONCE) return found;
+    from = read.at(-1)!.seq + 1;
+    await othersTurn();
+  }
+}
+
+/** Texts by which other files are known to hold what is to be forgotten. */
+export async function tracesOf(store: Store, numbers: readonly number[]): Promise<string[]> {
+  const found = await patiently(() => messagesBySeq(store, [...numbers]));
+  return found
+    .filter(({ isForgotten }) => isForgotten !== true)
+    .flatMap(({ message: { __openclaw: _host, ...said } }) => textsIn(said));
+}

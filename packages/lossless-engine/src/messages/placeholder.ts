@@ -1,0 +1,60 @@
+// What stands where a message stood that was forgotten.
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { blocksOf } from "@clew/plugin-sdk/transcript";
+
+/** Why a message is not there any more. */
+export type Absence = "forgotten" | "expired";
+
+/** What a placeholder says. */
+export const ABSENT: Readonly<Record<Absence, string>> = {
+  forgotten: "(This was forgotten, as somebody asked.)",
+  expired: "(This is no longer kept.)",
+};
+
+/** Fields whose texts say what kind of message it is, and nothing that was said. */
+const KIND_FIELDS: ReadonlySet<string> = new Set([
+  ...["role", "customType", "stopReason", "api", "provider", "model", "toolCallId", "toolName"],
+]);
+
+/**
+ * Pure. A message of the same role and time, with the same tool calls or the call that it answers,
+ * so that pairs and order stay valid; of what was said, given to tools or returned by them nothing.
+ */
+export function placeholderOf(message: AgentMessage, absence: Absence): AgentMessage {
+  const text = ABSENT[absence];
+  const fields = Object.entries(message).flatMap(([key, value]): [string, unknown][] => {
+    if (key === "content") return [[key, contentFor(message, text)]];
+    if (key === "usage") return [[key, value]];
+    if (key === "__openclaw") return envelopeOf(message);
+    if (key === "summary" || key === "command" || key === "output") return [[key, text]];
+    const isKind = KIND_FIELDS.has(key) || typeof value !== "object";
+    return isKind && (typeof value !== "string" || KIND_FIELDS.has(key)) ? [[key, value]] : [];
+  });
+  return Object.fromEntries(fields) as unknown as AgentMessage;
+}
+
+function contentFor(message: AgentMessage, text: string): unknown {
+  if (message.role === "user" || message.role === "custom") return text;
+  if (message.role !== "assistant") return [{ type: "text", text }];
+  const calls = blocksOf(message.content).flatMap((block) =>
+    block.type === "toolCall"
+      ? [{ type: "toolCall", id: block.id, name: block.name, arguments: {} }]
+      : [],
+  );
+  return [{ type: "text", text }, ...calls];
+}
+
+/** By whom and whence it came is gone too. */
+function envelopeOf(message: AgentMessage): [string, unknown][] {
+  const id = messageId(message);
+  const kind = message.__openclaw?.kind;
+  if (id === undefined && kind === undefined) return [];
+  return [["__openclaw", { ...(id !== undefined && { id }), ...(kind !== undefined && { kind }) }]];
+}
+
+/** All texts of a value, keys left out. */
+export function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}

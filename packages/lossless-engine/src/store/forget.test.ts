@@ -1,0 +1,219 @@
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it } from "vitest";
+import { verifyStore } from "../audit/verify.ts";
+import { planForget } from "../forget/plan.ts";
+import { growGraph } from "../summaries/grow.ts";
+import { killedBeforeEachStatement } from "../testing/statement-kills.ts";
+import { namedWithIds, temporaryStore } from "../testing/stored.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { withTrigrams } from "./candidates.ts";
+import { expire, forget } from "./forget.ts";
+import { readMessages, storeMessages } from "./messages.ts";
+import { scrub } from "./scrub.ts";
+import { indexMore } from "./search-index.ts";
+import { type Store, useStore } from "./store.ts";
+
+const session = { sessionId: "s", sessionKey: "agent:main:s" };
+const SECRET = "Zanzibarquux-4711";
+const LONG = `${SECRET} `.repeat(600);
+
+const told = [
+  ...conversation({ turns: 30, tools: 1, toolResultChars: 300 }),
+  user(`the password is ${SECRET}, keep it`),
+  assistant([toolCall("save", { password: SECRET }, "call-secret")]),
+  toolResult({ id: "call-secret", name: "save" }, LONG),
+  ...conversation({ turns: 30, tools: 1, toolResultChars: 300 }),
+];
+
+function stored(store: Store, messages = told, of = session, prefix = "e"): void {
+  storeMessages(store, { session: of, messages: namedWithIds(messages, prefix), from: "told" });
+  for (let pieces = 0; pieces < 4; pieces++) while (!indexMore(store, () => false));
+}
+
+const all = (store: Store) => readMessages(store, { conversation: 1, limit: 10_000 });
+
+async function forgetText(store: Store, text: string | RegExp = SECRET): Promise<number[]> {
+  const { messages, refused } = await planForget(store, { text });
+  expect(refused).toEqual([]);
+  const numbers = messages.map(({ number }) => number);
+  forget(store, { numbers, sessions: [] });
+  await scrub(store);
+  return numbers;
+}
+
+const summariesIn = (store: Store) =>
+  JSON.stringify(store.read((sql) => sql("SELECT * FROM summary").all()));
+
+/** All bytes of the database and of what stands beside it. */
+const bytesBeside = (store: Store) =>
+  readdirSync(dirname(store.path))
+    .map((name) =>
+      readFileSync(join(dirname(store.path), name))
+        .toString("latin1")
+        .toLowerCase(),
+    )
+    .join("");
+
+describe("forgetting", () => {
+  it("takes a call with its result, and leaves no word of them in any byte beside the database", async () => {
+    const store = temporaryStore();
+    stored(store);
+    await growGraph(store, 1, { sizes: { leafTokens: 120, fanIn: 2, kept: 1 } });
+    expect(summariesIn(store)).toContain(SECRET);
+    expect(bytesBeside(store)).toContain("zanzibarquux");
+    const numbers = await forgetText(store);
+    expect(numbers).toHaveLength(3);
+    expect(bytesBeside(store)).not.toContain("zanzibarquux");
+    expect(bytesBeside(store)).not.toContain("zanzibar");
+    const [asked, call, result] = all(store).filter(({ seq }) => numbers.includes(seq));
+    expect(asked!.message).toMatchObject({ role: "user", __openclaw: { id: asked!.name } });
+    expect(call!.message).toMatchObject({
+      role: "assistant",
+      content: [{ type: "text" }, { type: "toolCall", id: "call-secret", arguments: {} }],
+    });
+    expect(result!.message).toMatchObject({ role: "toolResult", toolCallId: "call-secret" });
+    const verified = await verifyStore(store);
+    expect(verified.faults).toEqual([]);
+    expect(verified).toMatchObject({ isWhole: true, forgotten: 3, expired: 0 });
+    const everywhere = { conversations: null, limit: 100 };
+    expect(withTrigrams(store, SECRET, everywhere)).toEqual([]);
+  });
+
+  it("takes a message out of groups of the index, and leaves all others there", async () => {
+    const store = temporaryStore();
+    const many = conversation({ turns: 900, tools: 1, toolResultChars: 1_500 });
+    stored(store, [...told, ...many]);
+    const groups = store.read((sql) => sql("SELECT count(*) AS n FROM trigram_group").get()!.n);
+    expect(Number(groups)).toBeGreaterThan(0);
+    const everywhere = { conversations: null, limit: 10_000 };
+    const before = withTrigrams(store, "item", everywhere);
+    const numbers = await forgetText(store);
+    expect(withTrigrams(store, "anzibar", everywhere)).toEqual([]);
+    expect(withTrigrams(store, "item", everywhere)).toEqual(
+      before.filter((seq) => !numbers.includes(seq)),
+    );
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+
+  it("does not let it come back under its id, under another, or in another session", async () => {
+    const store = temporaryStore();
+    stored(store);
+    await forgetText(store);
+    stored(store);
+    stored(store, told, { sessionId: "copy", sessionKey: "agent:main:copy" }, "other");
+    expect(JSON.stringify(readMessages(store, { conversation: 2, limit: 1_000 }))).not.toContain(
+      SECRET,
+    );
+    await scrub(store);
+    expect(bytesBeside(store)).not.toContain("zanzibar");
+    expect(await verifyStore(store)).toMatchObject({ faults: [], forgotten: 6 });
+  });
+
+  it("keeps a long text that another message holds", async () => {
+    const store = temporaryStore();
+    const twice = [
+      ...told.slice(0, 3),
+      user("one"),
+      user("x".repeat(9_000)),
+      user("two"),
+      user("x".repeat(9_000)),
+    ];
+    stored(store, twice);
+    const [first] = all(store).filter(({ hasFiles }) => hasFiles);
+    forget(store, { numbers: [first!.seq], sessions: [] });
+    await scrub(store);
+    expect(all(store).at(-1)!.message).toMatchObject({ content: "x".repeat(9_000) });
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+
+  it("forgets a session with its name", async () => {
+    const store = temporaryStore();
+    stored(store);
+    const plan = await planForget(store, { session });
+    expect(plan.messages).toHaveLength(told.length);
+    forget(store, { numbers: plan.messages.map(({ number }) => number), sessions: [session] });
+    await scrub(store);
+    expect(bytesBeside(store)).not.toContain("agent:main:s");
+    expect(bytesBeside(store)).not.toContain("item 1");
+    expect(await verifyStore(store)).toMatchObject({ faults: [], forgotten: told.length });
+  });
+
+  it("leaves damage that was there before to be found", async () => {
+    const store = temporaryStore();
+    stored(store);
+    const last = all(store).at(-1)!.seq;
+    store.change((sql) => sql("UPDATE message SET body = ? WHERE seq = ?").run("{}", last));
+    await forgetText(store);
+    const { faults } = await verifyStore(store);
+    expect(faults.map(({ number }) => number)).toEqual([last]);
+  });
+
+  it("is found by the audit where its hash is taken away or exchanged", async () => {
+    for (const change of [
+      "DELETE FROM forgotten WHERE message = (SELECT min(message) FROM forgotten)",
+      "UPDATE forgotten SET hash = zeroblob(32)",
+      "UPDATE forgetting SET salt = zeroblob(32)",
+    ]) {
+      const store = temporaryStore();
+      stored(store);
+      await forgetText(store);
+      store.change((sql) => sql(change).run());
+      expect((await verifyStore(store)).isWhole).toBe(false);
+    }
+  });
+
+  it("refuses what stands in the name of a tool", async () => {
+    const store = temporaryStore();
+    stored(store);
+    const { refused } = await planForget(store, { text: "call-secret" });
+    expect(refused[0]).toContain("name or id of a tool call");
+  });
+});
+
+describe("what is no longer kept", () => {
+  it("leaves placeholders that the audit knows, and does not come back", async () => {
+    const store = temporaryStore();
+    stored(store);
+    const old = all(store)
+      .slice(0, 40)
+      .map(({ seq }) => seq);
+    expect(expire(store, old)).toBe(40);
+    expect(expire(store, old)).toBe(0);
+    stored(store);
+    expect(await verifyStore(store)).toMatchObject({ faults: [], forgotten: 0, expired: 40 });
+    expect(all(store)).toHaveLength(told.length);
+    expect(await forgetText(store)).toHaveLength(3);
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+});
+
+describe("a process that is killed while it forgets", () => {
+  it("has forgotten all or nothing, and the next one completes it", async () => {
+    const file = join(temporaryFolder(), "lossless.db");
+    const { store, release } = useStore(file);
+    stored(store);
+    const { messages } = await planForget(store, { text: SECRET });
+    const numbers = messages.map(({ number }) => number);
+    release();
+    const copies = killedBeforeEachStatement(file, () => {
+      const use = useStore(file);
+      forget(use.store, { numbers, sessions: [] });
+      use.release();
+    });
+    expect(copies.length).toBeGreaterThan(100);
+    for (const copy of copies.filter((_, at) => at % 7 === 0 || at > copies.length - 7)) {
+      const use = useStore(copy);
+      const { forgotten, faults } = await verifyStore(use.store);
+      expect([0, 3]).toContain(forgotten);
+      expect(faults).toEqual([]);
+      forget(use.store, { numbers, sessions: [] });
+      await scrub(use.store);
+      expect(await verifyStore(use.store)).toMatchObject({ faults: [], forgotten: 3 });
+      expect(bytesBeside(use.store)).not.toContain("zanzibar");
+      use.release();
+      rmSync(dirname(copy), { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,112 @@
+// Takes what messages said out of the database, and leaves placeholders.
+import { randomUUID } from "node:crypto";
+import { isNameless } from "../messages/name.ts";
+import { type Absence, placeholderOf } from "../messages/placeholder.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import { packMessage } from "./body.ts";
+import { changing } from "./chain.ts";
+import { conversationsOf } from "./conversations.ts";
+import { forgetDependents } from "./dependents.ts";
+import { relink } from "./relink.ts";
+import { FLAGS, messageOf } from "./rows.ts";
+import { forgetWords } from "./search-index.ts";
+import type { Sql, Store } from "./store.ts";
+import { nameOfForgotten, raise, tombstoneFor } from "./tombstones.ts";
+import { forgetTrigrams } from "./trigram-index.ts";
+
+/** What is to be forgotten. */
+export interface Forgetting {
+  /** Numbers of messages. */
+  readonly numbers: readonly number[];
+  /** Sessions whose names go, too. */
+  readonly sessions: readonly OwnedSession[];
+}
+
+/**
+ * All of it at once, or nothing; how many messages it were. Those that are forgotten already stay
+ * as they are, so that doing it again changes nothing. Pages may hold the words until `scrub`.
+ */
+export function forget(store: Store, { numbers, sessions }: Forgetting): number {
+  return store.change((sql) => {
+    const byConversation = new Map<number, Set<number>>();
+    for (const seq of numbers) {
+      const conversation = bury(sql, seq, "forgotten");
+      if (conversation === undefined) continue;
+      byConversation.set(conversation, (byConversation.get(conversation) ?? new Set()).add(seq));
+    }
+    const gone = [...byConversation.values()].flatMap((seqs) => [...seqs]);
+    forgetTrigrams(sql, gone);
+    for (const [conversation, seqs] of byConversation) {
+      forgetDependents(sql, conversation, seqs);
+      relink(sql, { conversation, from: Math.min(...seqs), gone: seqs });
+    }
+    for (const session of sessions) unname(sql, session);
+    if (gone.length > 0) removeUnused(sql);
+    if (gone.length > 0 || sessions.length > 0) sql("UPDATE forgetting SET stale = 1").run();
+    return gone.length;
+  });
+}
+
+/**
+ * The same for messages that grew too old, and lighter: their first links stay, and only what can
+ * be written in little time is written. `numbers`: a few.
+ */
+export function expire(store: Store, numbers: readonly number[]): number {
+  return store.change((sql) => {
+    let expired = 0;
+    const known = sql("SELECT 1 FROM forgotten WHERE message = ?");
+    for (const seq of numbers.filter((each) => known.get(each) === undefined))
+      changing(sql, seq, () => {
+        if (bury(sql, seq, "expired") !== undefined) expired++;
+      });
+    if (expired > 0) removeUnused(sql);
+    return expired;
+  });
+}
+
+/** Makes its row a placeholder; the row's conversation. Undefined: it is one, or there is none. */
+function bury(sql: Sql, seq: number, absence: Absence): number | undefined {
+  const row = sql("SELECT * FROM message WHERE seq = ?").get(seq);
+  if (row === undefined) return undefined;
+  const known = sql("SELECT expired FROM forgotten WHERE message = ?").get(seq);
+  if (known !== undefined) return undefined;
+  const { message, name, conversation } = messageOf(sql, row);
+  const tombstone = tombstoneFor(sql, message, absence);
+  raise(sql, seq, tombstone);
+  const { body } = packMessage(placeholderOf(message, absence));
+  const flags = (Number(row.flags) & (FLAGS.heartbeat | FLAGS.left)) | FLAGS.forgotten;
+  sql("DELETE FROM payload_use WHERE message = ?").run(seq);
+  sql("UPDATE message SET id = ?, flags = ?, body = ? WHERE seq = ?").run(
+    ...[isNameless(name) ? freeName(sql, conversation, nameOfForgotten(tombstone)) : name],
+    ...[flags, body, seq],
+  );
+  forgetWords(sql, seq);
+  return conversation;
+}
+
+/** Some say the same twice. */
+function freeName(sql: Sql, conversation: number, name: string): string {
+  const taken = sql("SELECT 1 FROM message WHERE conversation = ? AND id = ?");
+  let free = name;
+  for (let time = 2; taken.get(conversation, free) !== undefined; time++) free = `${name}#${time}`;
+  return free;
+}
+
+/** Nobody goes on with it, and nothing tells what it was called. */
+function unname(sql: Sql, session: OwnedSession): void {
+  const conversations = JSON.stringify(conversationsOf(sql, session));
+  const rows = sql(
+    "SELECT id FROM transcript WHERE conversation IN (SELECT value FROM json_each(?))",
+  ).all(conversations);
+  for (const { id } of rows) {
+    sql("DELETE FROM cursor WHERE transcript = ?").run(Number(id));
+    sql("UPDATE transcript SET session_id = ?, session_key = '' WHERE id = ?").run(
+      ...[`forgotten:${randomUUID()}`, Number(id)],
+    );
+  }
+}
+
+/** Long texts that no message holds any more. */
+function removeUnused(sql: Sql): void {
+  sql("DELETE FROM payload WHERE id NOT IN (SELECT payload FROM payload_use)").run();
+}

@@ -1,0 +1,85 @@
+// Finds the messages that a message does not stand without, its copies, and those of a session.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { blocksOf, textOf } from "@clew/plugin-sdk/transcript";
+import type { OwnedSession } from "../sessions/owner.ts";
+import { conversationsOf } from "./conversations.ts";
+import { messageOf, type StoredMessage } from "./rows.ts";
+import type { Sql, Store } from "./store.ts";
+
+/** Of this id, in whichever session, without what is forgotten already. */
+export const messagesWithId = (store: Store, id: string): StoredMessage[] =>
+  store.read((sql) => present(sql, "SELECT * FROM message WHERE id = ? ORDER BY seq", id));
+
+/** The message of this number, and its copies in other sessions: they have its id. */
+export const messageWithCopies = (store: Store, number: number): StoredMessage[] =>
+  store.read((sql) => {
+    const [own] = present(sql, "SELECT * FROM message WHERE seq = ?", number);
+    if (own === undefined) return [];
+    const copies = present(sql, "SELECT * FROM message WHERE id = ? ORDER BY seq", own.name);
+    return [own, ...copies.filter((copy) => copy.seq !== number && isCopy(copy, own))];
+  });
+
+/** All that is kept of it, in all of its conversations. */
+export const messagesOfSession = (store: Store, session: OwnedSession): StoredMessage[] =>
+  store.read((sql) =>
+    conversationsOf(sql, session).flatMap((conversation) =>
+      present(sql, "SELECT * FROM message WHERE conversation = ? ORDER BY seq", conversation),
+    ),
+  );
+
+/** Hosts that count anew in each transcript repeat ids. */
+const isCopy = (one: StoredMessage, other: StoredMessage) =>
+  one.message.role === other.message.role && textOf(one.message) === textOf(other.message);
+
+const present = (sql: Sql, question: string, value: string | number): StoredMessage[] =>
+  sql(question)
+    .all(value)
+    .map((row) => messageOf(sql, row))
+    .filter(({ isForgotten }) => isForgotten !== true);
+
+/** How far a call and its results stand apart, at most. */
+const MOST_BETWEEN = 256;
+
+/** A call's results; a result's call, with all of its results. Not the message itself. */
+export const pairOf = (store: Store, stored: StoredMessage): StoredMessage[] =>
+  store.read((sql) => {
+    const call = stored.message.role === "toolResult" ? callOf(sql, stored) : stored;
+    if (call === undefined) return [];
+    const ids = new Set(callIds(call.message));
+    if (ids.size === 0) return [];
+    const results: StoredMessage[] = [];
+    const behind = sql(`
+      SELECT * FROM message WHERE conversation = ? AND seq > ? ORDER BY seq LIMIT ?
+    `).all(call.conversation, call.seq, MOST_BETWEEN);
+    for (const row of behind) {
+      const next = messageOf(sql, row);
+      // Models that count their calls anew repeat ids.
+      if (callIds(next.message).some((id) => ids.has(id))) break;
+      if (next.message.role === "toolResult" && ids.has(next.message.toolCallId))
+        results.push(next);
+    }
+    return [call, ...results].filter(
+      ({ seq, isForgotten }) => seq !== stored.seq && isForgotten !== true,
+    );
+  });
+
+function callOf(
+  sql: Sql,
+  { conversation, seq, message }: StoredMessage,
+): StoredMessage | undefined {
+  if (message.role !== "toolResult") return undefined;
+  const before = sql(`
+    SELECT * FROM message WHERE conversation = ? AND seq < ? ORDER BY seq DESC LIMIT ?
+  `).all(conversation, seq, MOST_BETWEEN);
+  return before
+    .map((row) => messageOf(sql, row))
+    .find((each) => callIds(each.message).includes(message.toolCallId));
+}
+
+/** Ids of the tool calls that a message makes. */
+export const callIds = (message: AgentMessage): string[] =>
+  message.role === "assistant"
+    ? blocksOf(message.content).flatMap((block) =>
+        block.type === "toolCall" ? [String(block.id)] : [],
+      )
+    : [];

@@ -1,0 +1,25 @@
+// Writes the database anew, so that no page of it holds words that were forgotten.
+import { othersTurn } from "../turns.ts";
+import { storageError } from "./failure.ts";
+import { mergeAll } from "./search-index.ts";
+import type { Store } from "./store.ts";
+
+/** True: something was forgotten, and the file was not written anew since. */
+export const isStale = (store: Store): boolean =>
+  store.read((sql) => Number(sql("SELECT stale FROM forgetting").get()?.stale) === 1);
+
+/**
+ * Merges the words until those of forgotten messages are left out, writes all pages anew and empties
+ * the journal. Throws where another process has the database open.
+ */
+export async function scrub(store: Store): Promise<void> {
+  for (let isFirst = true, isMerged = false; !isMerged; isFirst = false) {
+    isMerged = store.change((sql) => mergeAll(sql, isFirst));
+    await othersTurn();
+  }
+  if (!store.rewrite())
+    throw storageError(
+      `The lossless engine forgot what was asked, and could not empty the journal of ${store.path}: another process reads it; stop that one and run clew lossless forget --resume.`,
+    );
+  store.change((sql) => sql("UPDATE forgetting SET stale = 0").run());
+}

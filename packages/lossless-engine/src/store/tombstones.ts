@@ -1,0 +1,106 @@
+// Knows again what was forgotten, by salted hashes.
+import { createHmac, hash } from "node:crypto";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { blocksOf } from "@clew/plugin-sdk/transcript";
+import type { Absence } from "../messages/placeholder.ts";
+import type { BoundPayload } from "./payloads.ts";
+import { timeOf } from "./rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** Of something that was forgotten. */
+export interface Tombstone {
+  readonly hash: Uint8Array;
+  readonly absence: Absence;
+}
+
+/** How many messages of a database are not there any more. */
+export interface AbsentCounts {
+  readonly forgotten: number;
+  /** By age or size. */
+  readonly expired: number;
+}
+
+/** How names of messages begin that had no id, once they are forgotten. */
+const PREFIX = "forgotten:";
+
+/** Its name where its host gave it no id: such names are made of what was said. */
+export const nameOfForgotten = ({ hash }: Tombstone): string =>
+  `${PREFIX}${Buffer.from(hash).toString("hex")}`;
+
+/** Looks for messages among those that were forgotten. Undefined: nothing was, so far. */
+export function tombstones(
+  sql: Sql,
+): ((message: AgentMessage) => Tombstone | undefined) | undefined {
+  if (sql("SELECT 1 FROM forgotten LIMIT 1").get() === undefined) return undefined;
+  const salt = saltOf(sql);
+  const find = sql("SELECT hash, expired FROM forgotten WHERE hash = ? LIMIT 1");
+  return (message) => {
+    const found = find.get(hashOf(salt, message));
+    if (found === undefined) return undefined;
+    return {
+      hash: found.hash as Uint8Array,
+      absence: Number(found.expired) === 1 ? "expired" : "forgotten",
+    };
+  };
+}
+
+/** Of a message that is about to go. */
+export const tombstoneFor = (sql: Sql, message: AgentMessage, absence: Absence): Tombstone => ({
+  hash: hashOf(saltOf(sql), message),
+  absence,
+});
+
+/** From now on the row of this number is a placeholder. */
+export function raise(sql: Sql, seq: number, { hash, absence }: Tombstone): void {
+  sql("INSERT OR REPLACE INTO forgotten (message, hash, expired) VALUES (?, ?, ?)").run(
+    ...[seq, hash, absence === "expired" ? 1 : 0],
+  );
+}
+
+/** What a link binds of it, besides the row. */
+export function boundTombstone(sql: Sql, seq: number): BoundPayload[] {
+  const row = sql("SELECT hash, expired FROM forgotten WHERE message = ?").get(seq);
+  if (row === undefined) return [];
+  const bytes = Buffer.concat([saltOf(sql), row.hash as Uint8Array]);
+  return [{ place: `forgotten ${row.expired}`, hash: hash("sha256", bytes, "buffer") }];
+}
+
+export function absentCounts(sql: Sql): AbsentCounts {
+  const row = sql("SELECT count(*) AS absent, total(expired) AS expired FROM forgotten").get()!;
+  return {
+    forgotten: Number(row.absent) - Number(row.expired),
+    expired: Number(row.expired),
+  };
+}
+
+const saltOf = (sql: Sql) => sql("SELECT salt FROM forgetting").get()!.salt as Uint8Array;
+
+/**
+ * Of role, time and what was said: the same in every copy of the message, whatever id it has there.
+ */
+function hashOf(salt: Uint8Array, message: AgentMessage): Uint8Array {
+  const said = JSON.stringify([message.role, timeOf(message), essenceOf(message)]);
+  return createHmac("sha256", salt).update(said.toWellFormed()).digest();
+}
+
+/** What hosts add to a message, or leave out of it, is not what was said. */
+function essenceOf(message: AgentMessage): unknown {
+  if (!("content" in message)) {
+    const { __openclaw: _host, idempotencyKey: _key, ...rest } = message;
+    return rest;
+  }
+  const { content } = message;
+  if (typeof content === "string") return [content];
+  return blocksOf(content).flatMap((block): unknown[] => {
+    switch (block.type) {
+      case "text":
+        return [block.text];
+      case "toolCall":
+        return [[block.name, block.arguments]];
+      case "image":
+        return [block.data];
+      default:
+        return [];
+    }
+  });
+}
