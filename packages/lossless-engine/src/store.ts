@@ -1,7 +1,7 @@
 // Exports the store for programs that are no host.
 export type { HostTranscript } from "./audit/transcript.ts";
 export type { AuditProgress, Verification, VerifyOptions } from "./audit/verify.ts";
-export { isMatched, type Matcher } from "./forget/matcher.ts";
+export type { Matcher } from "./forget/matcher.ts";
 export type { ForgetPlan, ForgetRequest, PlannedMessage } from "./forget/plan.ts";
 export {
   type FoundMessage,
@@ -22,7 +22,7 @@ export {
   type StoreImportOptions,
   storeStatus,
 } from "./library/operate.ts";
-export { placeholderOf } from "./messages/placeholder.ts";
+export { type Absence, placeholderOf } from "./messages/placeholder.ts";
 export {
   type Backup,
   type BackupFile,

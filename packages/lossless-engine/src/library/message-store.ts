@@ -14,6 +14,7 @@ import { messagesBySeq, sessionConversations } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { isStale, scrub } from "../store/scrub.ts";
 import { createStores } from "../stores.ts";
+import { READER } from "../summaries/facts.ts";
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -185,7 +186,7 @@ export function openMessageStore(
     planForget: (request) => planForget(opened(), request),
     async forget(plan) {
       const store = opened();
-      const forgotten = await patiently(() => forget(store, plan));
+      const forgotten = await patiently(() => forget(store, plan, READER));
       if (await patiently(() => isStale(store))) await patiently(() => scrub(store));
       return { forgotten };
     },

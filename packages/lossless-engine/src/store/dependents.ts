@@ -1,7 +1,7 @@
 // Removes what was made of messages that are forgotten.
-import { READER } from "../summaries/facts.ts";
 import type { Sql } from "./sql.ts";
 import { summariseAgain } from "./summaries.ts";
+import type { FactsReader } from "./summary-rows.ts";
 
 /**
  * In the transaction that forgets these messages of the conversation, after it did. Records quote
@@ -11,7 +11,8 @@ export function forgetDependents(
   sql: Sql,
   conversation: number,
   numbers: ReadonlySet<number>,
+  reader: FactsReader,
 ): void {
   sql("DELETE FROM cut WHERE conversation = ?").run(conversation);
-  summariseAgain(sql, [...numbers], READER);
+  summariseAgain(sql, [...numbers], reader);
 }

@@ -4,6 +4,7 @@ import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugi
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
 import { planForget } from "../forget/plan.ts";
+import { READER } from "../summaries/facts.ts";
 import { growGraph } from "../summaries/grow.ts";
 import { killedBeforeEachStatement } from "../testing/statement-kills.ts";
 import { namedWithIds, temporaryStore } from "../testing/stored.ts";
@@ -38,7 +39,7 @@ async function forgetText(store: Store, text: string | RegExp = SECRET): Promise
   const { messages, refused } = await planForget(store, { text });
   expect(refused).toEqual([]);
   const numbers = messages.map(({ number }) => number);
-  forget(store, { numbers, sessions: [] });
+  forget(store, { numbers, sessions: [] }, READER);
   await scrub(store);
   return numbers;
 }
@@ -122,7 +123,7 @@ describe("forgetting", () => {
     ];
     stored(store, twice);
     const [first] = all(store).filter(({ hasFiles }) => hasFiles);
-    forget(store, { numbers: [first!.seq], sessions: [] });
+    forget(store, { numbers: [first!.seq], sessions: [] }, READER);
     await scrub(store);
     expect(all(store).at(-1)!.message).toMatchObject({ content: "x".repeat(9_000) });
     expect((await verifyStore(store)).faults).toEqual([]);
@@ -133,7 +134,11 @@ describe("forgetting", () => {
     stored(store);
     const plan = await planForget(store, { session });
     expect(plan.messages).toHaveLength(told.length);
-    forget(store, { numbers: plan.messages.map(({ number }) => number), sessions: [session] });
+    forget(
+      store,
+      { numbers: plan.messages.map(({ number }) => number), sessions: [session] },
+      READER,
+    );
     await scrub(store);
     expect(bytesBeside(store)).not.toContain("agent:main:s");
     expect(bytesBeside(store)).not.toContain("item 1");
@@ -199,7 +204,7 @@ describe("a process that is killed while it forgets", () => {
     release();
     const copies = killedBeforeEachStatement(file, () => {
       const use = useStore(file);
-      forget(use.store, { numbers, sessions: [] });
+      forget(use.store, { numbers, sessions: [] }, READER);
       use.release();
     });
     expect(copies.length).toBeGreaterThan(100);
@@ -208,7 +213,7 @@ describe("a process that is killed while it forgets", () => {
       const { forgotten, faults } = await verifyStore(use.store);
       expect([0, 3]).toContain(forgotten);
       expect(faults).toEqual([]);
-      forget(use.store, { numbers, sessions: [] });
+      forget(use.store, { numbers, sessions: [] }, READER);
       await scrub(use.store);
       expect(await verifyStore(use.store)).toMatchObject({ faults: [], forgotten: 3 });
       expect(bytesBeside(use.store)).not.toContain("zanzibar");

@@ -11,6 +11,7 @@ import { relink } from "./relink.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import { forgetWords } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
+import type { FactsReader } from "./summary-rows.ts";
 import { nameOfForgotten, raise, tombstoneFor } from "./tombstones.ts";
 import { forgetTrigrams } from "./trigram-index.ts";
 
@@ -25,8 +26,13 @@ export interface Forgetting {
 /**
  * All of it at once, or nothing; how many messages it were. Those that are forgotten already stay
  * as they are, so that doing it again changes nothing. Pages may hold the words until `scrub`.
+ * `reader`: makes the summaries of what is left.
  */
-export function forget(store: Store, { numbers, sessions }: Forgetting): number {
+export function forget(
+  store: Store,
+  { numbers, sessions }: Forgetting,
+  reader: FactsReader,
+): number {
   return store.change((sql) => {
     const byConversation = new Map<number, Set<number>>();
     for (const seq of numbers) {
@@ -37,7 +43,7 @@ export function forget(store: Store, { numbers, sessions }: Forgetting): number 
     const gone = [...byConversation.values()].flatMap((seqs) => [...seqs]);
     forgetTrigrams(sql, gone);
     for (const [conversation, seqs] of byConversation) {
-      forgetDependents(sql, conversation, seqs);
+      forgetDependents(sql, conversation, seqs, reader);
       relink(sql, { conversation, from: Math.min(...seqs), gone: seqs });
     }
     for (const session of sessions) unname(sql, session);

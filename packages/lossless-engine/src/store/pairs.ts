@@ -1,4 +1,4 @@
-// Finds the messages that a message does not stand without, its copies, and those of a session.
+// Finds the messages that go with one that is forgotten.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { blocksOf, textOf } from "@clew/plugin-sdk/transcript";
 import type { OwnedSession } from "../sessions/owner.ts";

@@ -9,8 +9,8 @@ export const isStale = (store: Store): boolean =>
   store.read((sql) => Number(sql("SELECT stale FROM forgetting").get()?.stale) === 1);
 
 /**
- * Merges the words until those of forgotten messages are left out, writes all pages anew and empties
- * the journal. Throws where another process has the database open.
+ * Merges the words until those of forgotten messages are left out, writes all pages anew and
+ * empties the journal. Throws where another process has the database open.
  */
 export async function scrub(store: Store): Promise<void> {
   for (let isFirst = true, isMerged = false; !isMerged; isFirst = false) {

@@ -136,7 +136,7 @@ function removeWords(sql: Sql, seq: number): void {
   nameLastRow(sql);
 }
 
-/** Rows of the index have numbers too large to be told, and the last one is told of every change. */
+/** Rows of the index have numbers too large to tell, and the last one is told of each change. */
 const nameLastRow = (sql: Sql) =>
   sql("INSERT OR REPLACE INTO watermark SELECT * FROM watermark").run();
 
