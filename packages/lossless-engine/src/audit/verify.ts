@@ -63,13 +63,7 @@ export async function verifyStore(
 ): Promise<Verification> {
   const parts = auditParts();
   const messages = await patiently(() => holdingsOf(store).messages, signal).catch(() => 0);
-  for (const part of parts)
-    for (let isDone = false; !isDone; ) {
-      isDone = await patiently(() => part.readOn(store, pieceOfTime()), signal);
-      onProgress({ part: part.name, read: part.read, messages });
-      await othersTurn();
-      signal?.throwIfAborted();
-    }
+  for (const part of parts) await auditPart(store, part, { onProgress, signal, messages });
   const untold: Fault[] = [];
   for (const [read, transcript] of transcripts.entries()) {
     untold.push(...(await transcriptFaults(store, transcript)));
@@ -83,4 +77,40 @@ export async function verifyStore(
     ...(await patiently(() => store.read(absentCounts), signal).catch(() => NONE_ABSENT)),
     ...{ messages: readOf("messages"), payloads: readOf("payloads"), faults },
   };
+}
+
+/** What one part of the audit finds: whether the search indexes say what the messages say. */
+export async function indexFaults(
+  store: Store,
+  { onProgress = () => {}, signal }: Pick<VerifyOptions, "onProgress" | "signal"> = {},
+): Promise<readonly Fault[]> {
+  const part = indexPart();
+  const messages = await patiently(() => holdingsOf(store).messages, signal).catch(() => 0);
+  await auditPart(store, part, { onProgress, signal, messages });
+  return part.faults;
+}
+
+async function auditPart(
+  store: Store,
+  part: AuditPart,
+  {
+    onProgress,
+    signal,
+    messages,
+  }: {
+    onProgress(progress: AuditProgress): void;
+    signal: AbortSignal | undefined;
+    messages: number;
+  },
+): Promise<void> {
+  try {
+    for (let isDone = false; !isDone; ) {
+      isDone = await patiently(() => part.readOn(store, pieceOfTime()), signal);
+      onProgress({ part: part.name, read: part.read, messages });
+      await othersTurn();
+      signal?.throwIfAborted();
+    }
+  } finally {
+    part.close?.();
+  }
 }

@@ -15,7 +15,7 @@ import type { Reach } from "../tools/reach.ts";
 import { verified } from "./verify.ts";
 
 const HELP = `/lossless status    what is kept, and where
-/lossless doctor    reads every message and says which cannot be read
+/lossless doctor    reads every message, says which cannot be read, and mends the search index
 /lossless verify    compares everything with its hashes and names what is not as it was stored
 /lossless backup    copies the database to a file beside it, and checks the copy
 /lossless backups   lists the copies beside the database

@@ -273,3 +273,36 @@ function placesInList(reader: ByteReader, count: number): number[] {
   }
   return places;
 }
+
+/** Told of each key of a leaf or a bucket, and of a place that holds it. */
+export type Entry = (key: number, place: number) => void;
+
+/** All that a leaf says, also one that is damaged: then it says something else. */
+export function eachInLeaf(leaf: Uint8Array, tell: Entry): void {
+  const reader = new ByteReader(leaf);
+  for (let key = 0; !reader.isAtEnd(); ) {
+    const head = reader.number();
+    key += head >>> 1;
+    const mask = (head & 1) === 0 ? 1 << reader.byte() : reader.mask();
+    for (let rest = mask; rest !== 0; rest &= rest - 1) tell(key, lowest(rest));
+  }
+}
+
+/** The same of a bucket. */
+export function eachInBucket(bytes: Uint8Array, bucket: number, tell: Entry): void {
+  const reader = new ByteReader(bytes);
+  for (let key = bucket * KEYS_OF_BUCKET; !reader.isAtEnd(); ) {
+    key += reader.number();
+    const head = reader.number();
+    let left = head >>> 1;
+    if ((head & 1) === 1)
+      for (let byte = 0; byte < left && !reader.isAtEnd(); byte++)
+        for (let rest = reader.byte(); rest !== 0; rest &= rest - 1)
+          tell(key, 8 * byte + lowest(rest));
+    else
+      for (let place = 0; left > 0 && !reader.isAtEnd(); left--) {
+        place += reader.number();
+        tell(key, place);
+      }
+  }
+}

@@ -142,14 +142,42 @@ const nameLastRow = (sql: Sql) =>
 
 /** The text of a message as far as the indexes hold it; undefined: they do not. */
 function addWords(sql: Sql, seq: number, text: string): string | undefined {
+  const { words, trigrams, isWhole } = indexedOf(text);
+  if (!isWhole) sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
+  if (words !== undefined) sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, words);
+  return trigrams;
+}
+
+/** What the indexes hold of a text. */
+export interface IndexedText {
+  /** Undefined: nothing. */
+  readonly words: string | undefined;
+  /** The same. */
+  readonly trigrams: string | undefined;
+  /** False: it is read to be searched. */
+  readonly isWhole: boolean;
+}
+
+/** Pure. A release that changes it makes the indexes again: the audit holds them against it. */
+export function indexedOf(text: string): IndexedText {
   const head = text.slice(0, INDEXED_CHARS);
   const isBulk = isData(head);
-  if (isBulk || text.length > INDEXED_CHARS)
-    sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
-  if (isBulk || text === "") return undefined;
-  sql("INSERT INTO words (rowid, text) VALUES (?, ?)").run(seq, wordText(indexable(head)));
-  return composed(head);
+  const isWhole = !isBulk && text.length <= INDEXED_CHARS;
+  return isBulk || text === ""
+    ? { words: undefined, trigrams: undefined, isWhole }
+    : { words: wordText(indexable(head)), trigrams: composed(head), isWhole };
 }
+
+/** Empties both indexes, so that they are made again like those of new messages. */
+export const forgetIndexes = (store: Store): void => {
+  store.change((sql) => {
+    sql("INSERT INTO words (words) VALUES ('delete-all')").run();
+    for (const table of ["trigram_leaf", "trigram_group", "trigram_bucket", "unindexed"])
+      sql(`DELETE FROM ${table}`).run();
+    sql("UPDATE watermark SET indexed = 0, pieces = 0").run();
+  });
+  stored.delete(store);
+};
 
 /** `text` to its end: SQLite ends one where a null character stands. */
 const indexable = (text: string): string => text.replaceAll("\0", " ");

@@ -9,6 +9,8 @@ import type { Sql } from "./sql.ts";
 
 /** One moment of a database. Its journal grows until it is closed. */
 export interface Snapshot {
+  /** False: others may change it between two questions, as it is in memory. */
+  readonly isOfOneMoment: boolean;
   /** Of that moment, however often it is asked. */
   read<Answer>(ask: (sql: Sql) => Answer): Answer;
   close(): void;
@@ -29,6 +31,7 @@ export interface CopyOptions {
 export function takeSnapshot(path: string, own: DatabaseSync): Snapshot {
   const db = path === IN_MEMORY ? own : openMoment(path);
   return {
+    isOfOneMoment: path !== IN_MEMORY,
     read(ask) {
       try {
         return ask((text) => db.prepare(text));

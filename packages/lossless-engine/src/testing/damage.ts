@@ -1,6 +1,7 @@
 // Damages a database in one random way, so that tests see that an audit finds it.
 import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { BUCKETS, eachInBucket, eachInLeaf } from "../store/postings.ts";
 
 /** Numbers from 0 to below `end`, different for each seed. */
 export type Dice = (end: number) => number;
@@ -51,7 +52,16 @@ const TABLES = [
 
 /** What was done; undefined: it came to nothing, as nothing of the kind is there. */
 export function damage(path: string, dice: Dice): string | undefined {
-  return dice(4) === 0 ? damageBytes(path, dice) : damageRows(path, dice);
+  const ways = [
+    damageRows,
+    damageRows,
+    damageRows,
+    damageIndex,
+    damageIndex,
+    damageBytes,
+    damagePage,
+  ];
+  return ways[dice(ways.length)]!(path, dice);
 }
 
 function damageRows(path: string, dice: Dice): string | undefined {
@@ -171,27 +181,135 @@ function damageBytes(path: string, dice: Dice): string | undefined {
   if (found < 0) return undefined;
   const at = found + dice(length);
   bytes[at]! ^= 1 << dice(8);
-  const before = saidIn(path);
   writeFileSync(path, bytes);
-  // Room that is free says still what stood there once.
-  return saidIn(path) === before ? undefined : `byte ${at} of the file changed`;
+  return `byte ${at} of a text in the file changed`;
 }
 
-/** All that the tables of messages say; undefined: they cannot be read. */
-function saidIn(path: string): string | undefined {
-  const db = new DatabaseSync(path, { readOnly: true });
+/** A bit anywhere in the file, but for its first page, which says what kind of file it is. */
+function damagePage(path: string, dice: Dice): string | undefined {
+  const bytes = readFileSync(path);
+  const size = bytes.readUInt16BE(16) || 65_536;
+  if (bytes.length <= size) return undefined;
+  const at = size + dice(bytes.length - size);
+  bytes[at]! ^= 1 << dice(8);
+  writeFileSync(path, bytes);
+  return `byte ${at} of the file changed`;
+}
+
+/** Columns of the tables of the search indexes that say something. */
+const INDEX_COLUMNS: readonly (readonly [table: string, key: string, column: string])[] = [
+  ["trigram_leaf", "first", "postings"],
+  ["trigram_leaf", "first", "first"],
+  ["trigram_bucket", "id", "postings"],
+  ["trigram_bucket", "id", "id"],
+  ["words_data", "id", "block"],
+  ["words_docsize", "id", "sz"],
+  ["words_docsize", "id", "id"],
+  ["words_idx", "rowid", "pgno"],
+  ["watermark", "only", "indexed"],
+  ["unindexed", "message", "message"],
+];
+const INDEX_TABLES = [
+  ...["trigram_leaf", "trigram_group", "trigram_bucket", "words_data", "words_docsize"],
+  ...["words_idx", "unindexed"],
+];
+
+/** A row of the search indexes changed or removed. */
+function damageIndex(path: string, dice: Dice): string | undefined {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: false });
   try {
-    return JSON.stringify(
-      ["message", "payload"].map((table) =>
-        db
-          .prepare(`SELECT * FROM ${table}`)
-          .all()
-          .map((row) => Object.values(row)),
-      ),
+    const rowOf = (table: string, columns: string) => {
+      const { rows } = db.prepare(`SELECT count(*) AS rows FROM ${table}`).get() as {
+        rows: number;
+      };
+      return db
+        .prepare(`SELECT ${columns} FROM ${table} LIMIT 1 OFFSET ?`)
+        .get(dice(Math.max(1, rows))) as Row | undefined;
+    };
+    if (dice(3) === 0) {
+      const table = INDEX_TABLES[dice(INDEX_TABLES.length)]!;
+      const [key = "", other] = KEYS_OF[table] ?? ["rowid"];
+      const keys = other === undefined ? [key] : [key, other];
+      const row = rowOf(table, keys.map((name) => `${name} AS k_${name}`).join(", "));
+      if (row === undefined) return undefined;
+      const where = keys.map((name) => `${name} = ?`).join(" AND ");
+      db.prepare(`DELETE FROM ${table} WHERE ${where}`).run(
+        ...keys.map((name) => row[`k_${name}`]!),
+      );
+      return `${table} row removed`;
+    }
+    const [table, key, column] = INDEX_COLUMNS[dice(INDEX_COLUMNS.length)]!;
+    const keys = KEYS_OF[table] ?? [key];
+    const row = rowOf(
+      table,
+      `${keys.map((name) => `${name} AS k_${name}`).join(", ")}, ${column} AS v`,
     );
+    if (row === undefined) return undefined;
+    const where = keys.map((name) => `${name} = ?`).join(" AND ");
+    db.prepare(`UPDATE ${table} SET ${column} = ? WHERE ${where}`).run(
+      ...[otherThan(row.v!, dice), ...keys.map((name) => row[`k_${name}`]!)],
+    );
+    return `${table} ${column} changed`;
   } catch {
     return undefined;
   } finally {
     db.close();
   }
 }
+
+/** Of tables without row ids. */
+const KEYS_OF: Readonly<Record<string, readonly string[]>> = { words_idx: ["segid", "term"] };
+
+/**
+ * All that the tables of messages say, and what the indexes find, looked up as searches do it.
+ * Undefined: it cannot be read. Room that is free says still what stood there once.
+ */
+export function saidIn(path: string): string | undefined {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    const all = (query: string) => db.prepare(query).all();
+    const tables = [...TABLES.map(([table]) => table), "payload_use", "graph"].map((table) =>
+      all(`SELECT * FROM ${table}`),
+    );
+    return JSON.stringify([
+      tables,
+      wordsIn(db),
+      trigramsIn(all),
+      all("SELECT indexed FROM watermark"),
+      listedIn(all),
+    ]);
+  } catch {
+    return undefined;
+  } finally {
+    db.close();
+  }
+}
+
+function wordsIn(db: DatabaseSync): unknown {
+  db.exec("CREATE VIRTUAL TABLE temp.terms USING fts5vocab(main, words, row)");
+  db.exec("CREATE VIRTUAL TABLE temp.places USING fts5vocab(main, words, instance)");
+  const places = db.prepare("SELECT doc FROM temp.places WHERE term = ?");
+  return db
+    .prepare("SELECT term FROM temp.terms")
+    .all()
+    .map(({ term }) => [term, places.all(String(term)).map(({ doc }) => doc)]);
+}
+
+function trigramsIn(all: (query: string) => Row[]): unknown {
+  const found = new Set<string>();
+  const tell = (first: number) => (key: number, place: number) =>
+    found.add(`${first + place} ${key}`);
+  for (const { first, postings } of all("SELECT * FROM trigram_leaf"))
+    eachInLeaf(postings as Uint8Array, tell(Number(first)));
+  const groups = new Set(all("SELECT first FROM trigram_group").map(({ first }) => Number(first)));
+  for (const { id, postings } of all("SELECT * FROM trigram_bucket")) {
+    const bucket = Number(id) % BUCKETS;
+    const first = (Number(id) - bucket) / BUCKETS;
+    if (groups.has(first)) eachInBucket(postings as Uint8Array, bucket, tell(first));
+  }
+  return [...found].sort();
+}
+
+/** What is read anyway may be listed twice or not at all, as long as nothing is lost by it. */
+const listedIn = (all: (query: string) => Row[]): unknown =>
+  all("SELECT message FROM unindexed ORDER BY message");

@@ -35,6 +35,8 @@ export interface AuditPart {
   readonly faults: readonly Fault[];
   /** How many things were read so far. */
   readonly read: number;
+  /** Lets go of what it holds, also before its end. Absent: nothing. */
+  close?(): void;
 }
 
 /** Rows that are looked at in one step. */
