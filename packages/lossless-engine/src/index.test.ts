@@ -54,6 +54,27 @@ describe("the plugin", () => {
       expect(path).toMatch(new RegExp(pattern));
   });
 
+  it("has one list of settings: manifest, engine, what each does and when to change it", () => {
+    const { properties } = read("openclaw.plugin.json").configSchema;
+    const names = Object.keys(properties);
+    const unknown = () => createLosslessEngine({}, { nothing: true } as never);
+    expect(unknown).toThrow(new RegExp(`it has: ${names.join(", ")}\\.$`));
+    const readme = readFileSync(join(import.meta.dirname, "..", "README.md"), "utf8");
+    const rowsBelow = (heading: string) => {
+      const [, table = ""] = readme.split(`| option | ${heading} |\n| --- | --- |\n`);
+      const rows = table.split("\n\n", 1)[0]!.split("\n");
+      return new Map(
+        rows.map((row) => /^\| `(\w+)` \| (.{20,}) \|$/.exec(row)?.slice(1) as [string, string]),
+      );
+    };
+    const [does, when] = [rowsBelow("what it does"), rowsBelow("change it when")];
+    expect([...does.keys()]).toEqual(names);
+    for (const name of names) {
+      expect(when.get(name), `when to change ${name}`).toBeDefined();
+      expect(properties[name].description).toMatch(/\.$/);
+    }
+  });
+
   it("is built where its package says, and its package holds the manifest", () => {
     const { openclaw, files } = read("package.json");
     expect(openclaw.extensions).toEqual(["./dist/index.js"]);
