@@ -149,7 +149,7 @@ function planBrace(
   if (entry === undefined || !isSurelyEntry(entry)) return undefined;
   const isWhole = NEEDED.get(entry.type)?.every((name) => entry[name] !== undefined) === true;
   const isSaid = entry.type !== "message" || isWholeMessage(entry.message);
-  const isOne = !OF_ENTRIES.some((name) => isIn(entry.message, name) || isIn(entry.data, name));
+  const isOne = !Object.values(entry).some((held) => OF_ENTRIES.some((name) => isIn(held, name)));
   return isWhole && isSaid && isOne
     ? { start: at, end: lacks === "brace" ? at : at + 1, text: "}" }
     : undefined;
