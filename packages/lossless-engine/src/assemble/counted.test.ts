@@ -60,6 +60,16 @@ describe("counts of a provider", () => {
     }
   });
 
+  it("are not taken of a request that may have been cut, and of the largest that cannot", () => {
+    const messages = steps([500, 500 + size, 0]);
+    const { high } = sum(messages.slice(0, 2), count);
+    const isTaken = (most: number) => {
+      const counted = countedBy({ ...counting, messages, most });
+      return counted.count(messages[1]!).low === counted.count(messages[1]!).high;
+    };
+    expect([500 + high - 1, 500 + high].map(isTaken)).toEqual([false, true]);
+  });
+
   it("are taken though what was thought was left out", () => {
     const call = toolCall("read", { path: "a.ts" }, "c");
     const thought = assistant([

@@ -8,6 +8,7 @@ import { otherSession, session, setUpRecall } from "../testing/recall.ts";
 import { sessionFile } from "../testing/session-file.ts";
 import { temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { importFile } from "./import-file.ts";
 import { createSiblings, unreadBeside } from "./siblings.ts";
 
 const MAIN = session.sessionKey;
@@ -48,6 +49,21 @@ describe("a new database", () => {
     expect(await call("lcm_grep", asked)).toContain("Nothing found");
   });
 
+  it("is filled with earlier transcripts in the order in which they were begun", async () => {
+    const { folder, own } = agentFiles();
+    for (const [at, id] of ["between-a", "between-b"].entries()) {
+      const path = join(folder, `${id}.jsonl`);
+      const timestamp = `2026-01-02T0${5 - at}:00:00.000Z`;
+      sessionFile(id, `${id}-`, { path, sessionKey: MAIN, timestamp }).say(user(`It is ${id}.`));
+    }
+    const { engine, call } = setUpRecall();
+    await engine.bootstrap!({ ...session, sessionFile: own.path });
+    const placeOf = async (pattern: string) =>
+      Number(/^#(\d+) /m.exec(await call("lcm_grep", { pattern }))?.[1]);
+    const places = ["QX-4011", "between-b", "between-a"].map(placeOf);
+    expect(await Promise.all(places)).toEqual([1, 3, 4]);
+  });
+
   it("is filled so too where the old one was moved away while it was open", async () => {
     const { own } = agentFiles();
     const database = join(temporaryFolder(), "lossless.db");
@@ -79,6 +95,39 @@ describe("a new database", () => {
     expect(await stored({})).toBe("6 messages of 3 conversations");
     other.say(user("And the rope?"));
     expect(await stored({})).toBe("7 messages of 3 conversations");
+  });
+
+  it("is not filled for the sake of a session that leaves nothing in it", async () => {
+    const { own } = agentFiles();
+    const store = temporaryStore();
+    const siblings = createSiblings({
+      isKept: ({ sessionKey }) => sessionKey !== MAIN,
+      read: async () => expect.unreachable("nothing is to be read"),
+    });
+    await siblings.readBeside(store, { ...session, owner: "" }, own.path);
+    expect(await unreadBeside(store, null)).toBeUndefined();
+  });
+
+  it("reads no file again that it holds to its end, whoever starts next", async () => {
+    const { own, other } = agentFiles();
+    const store = temporaryStore();
+    const started = async () => {
+      const asked: string[] = [];
+      const siblings = createSiblings({
+        isKept: () => true,
+        read(to, of, path) {
+          asked.push(of.sessionId);
+          return importFile(to, { session: of, path });
+        },
+      });
+      await siblings.readBeside(store, { ...session, owner: "" }, own.path);
+      await unreadBeside(store, null);
+      return asked;
+    };
+    expect(await started()).toEqual(["before-reset", otherSession.sessionId]);
+    expect(await started()).toEqual([]);
+    other.say(user("And the rope?"));
+    expect(await started()).toEqual([otherSession.sessionId]);
   });
 
   it("is filled from files whose first lines are long", async () => {
@@ -180,6 +229,22 @@ describe("a new database", () => {
     const all = (pattern: string) => call("lcm_grep", { pattern, allConversations: true });
     expect(await all("ibex")).toMatch(/^1 found/);
     expect(await all("lynx")).toMatch(/^Nothing found/);
+  });
+
+  it("is waited for to its end by who asks about all sessions, and not about one", async () => {
+    const { own } = agentFiles();
+    const store = temporaryStore();
+    const { promise: others, reject } = Promise.withResolvers<never>();
+    const siblings = createSiblings({
+      isKept: () => true,
+      read: (_, { sessionKey }) =>
+        sessionKey === MAIN ? Promise.resolve({ imported: 2 }) : others,
+    });
+    await siblings.readBeside(store, { ...session, owner: "" }, own.path);
+    expect(await unreadBeside(store, otherSession.sessionKey)).toBeUndefined();
+    const told = unreadBeside(store, null);
+    reject(new Error("the disk went away"));
+    expect(await told).toContain(`${otherSession.sessionId}.jsonl: the disk went away`);
   });
 
   it("reads what failed in the background again at the next start of a session", async () => {

@@ -30,10 +30,25 @@ describe("a search by relevance", () => {
       user("My brother says that I always blame the weather."),
       ...Array.from({ length: 12 }, (_, at) => user(`The street was quiet on day ${at}.`)),
       user("Blame nobody for the fog."),
+      assistant("Nobody."),
     ]);
     const found = numbersIn(await call("lcm_grep", asked("What vehicle does my brother have?")));
     expect(found).toContain(2);
     expect(found).not.toContain(16);
+  });
+
+  it("follows one name of the best hit before two names of a weaker one", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("My brother saw Carol with Boris there."),
+      user("My brother met Milo again in the park."),
+      user("Milo is outside, as usual."),
+      user("Carol, Boris came by today."),
+      ...Array.from({ length: 12 }, (_, at) => user(`The street was quiet on day ${at}.`)),
+      assistant("Quiet, yes."),
+    ]);
+    const found = numbersIn(await call("lcm_grep", asked("What vehicle does my brother have?")));
+    expect(found).toEqual([2, 1, 3, 4]);
   });
 
   it("finds what was said in scripts without spaces, and with pictures", async () => {
