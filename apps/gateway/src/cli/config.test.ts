@@ -92,4 +92,12 @@ describe("clew doctor", () => {
     await clew(home, ["config", "set", "agents.defaults.compaction.model", "offline/offline"]);
     expect(await said()).toContain("offline/offline summarises");
   });
+
+  it("says that an engine which owns compaction does it, and when the host does all the same", async () => {
+    const home = await temporaryHome();
+    await clew(home, ["plugins", "enable", "lossless"]);
+    expect((await clew(home, ["doctor"])).output).toMatch(
+      /compaction: +"lossless" compacts for itself; where it fails, or leaves a session to the host: older history/,
+    );
+  });
 });

@@ -12,9 +12,11 @@ import type { Finding } from "./finding.ts";
 
 const SECTION = "agents.defaults.compaction";
 
+/** `ownEngine`: id of the engine that answers, where it compacts for itself; null = none does. */
 export function checkCompaction(
   environment: Environment,
   { config, raw }: Pick<LoadedConfig, "config" | "raw">,
+  ownEngine: string | null,
 ): Finding[] {
   const { enabled, model } = config.agents.defaults.compaction;
   const idle = keysWithoutEffect(valueAt(raw, SECTION.split("."))).map(({ key, reason }) =>
@@ -44,7 +46,7 @@ export function checkCompaction(
       level: "ok",
       code: "compaction",
       subject: "compaction",
-      text: `${text}; ${who}`,
+      text: ownEngine === null ? `${text}; ${who}` : besides(ownEngine, `${text}; ${who}`),
     },
     ...idle,
     ...(isByCode && valueAt(raw, [...SECTION.split("."), QUOTED_TURNS]) !== undefined
@@ -52,6 +54,10 @@ export function checkCompaction(
       : []),
   ];
 }
+
+/** What these settings are for beside an engine that compacts for itself. */
+const besides = (engineId: string, text: string) =>
+  `"${engineId}" compacts for itself; where it fails, or leaves a session to the host: ${text}`;
 
 const QUOTED_TURNS = "recentTurnsPreserve";
 

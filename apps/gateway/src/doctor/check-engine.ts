@@ -22,24 +22,35 @@ import { engineFindings, pluginFindings, staleSlots, storeFindings } from "./plu
 
 const ASK_MS = 10_000;
 
+/** What is found of the engine that answers the default agent, and of the plugins. */
+export interface CheckedEngine {
+  readonly findings: readonly Finding[];
+  /** Its id, where it compacts for itself; null = it does not, or nothing is known of it. */
+  readonly ownCompactor: string | null;
+}
+
 export async function checkEngineAndPlugins(
   environment: Environment,
   loaded: LoadedConfig,
   { fix, lookup }: { fix: boolean; lookup: GatewayLookup },
-): Promise<Finding[]> {
-  const findings =
+): Promise<CheckedEngine> {
+  const { findings, ownCompactor } =
     lookup.kind === "running"
       ? await askGateway(lookup.gateway, environment, loaded)
       : await inspectOffline(environment, loaded, whyOffline(lookup));
   const all = [...checkRecords(environment.home), ...findings];
-  return fix ? [...all, ...(await removeStaleSlots(environment, loaded))] : all;
+  const removed = fix ? await removeStaleSlots(environment, loaded) : [];
+  return { findings: [...all, ...removed], ownCompactor };
 }
+
+const ownCompactorOf = ({ engineId, ownsCompaction }: EngineStatus) =>
+  ownsCompaction ? engineId : null;
 
 async function askGateway(
   { url, request }: OwnGateway,
   { home }: Environment,
   { config }: LoadedConfig,
-): Promise<Finding[]> {
+): Promise<CheckedEngine> {
   try {
     const ask = async <Answer>(path: string) => {
       const answer = await request(path, { timeoutMs: ASK_MS });
@@ -62,22 +73,22 @@ async function askGateway(
       subject: "engine",
       text: `as told by the gateway at ${url}`,
     };
-    return [
+    const findings = [
       asked,
       ...engineFindings(status),
       ...unlessSame(others, status),
       ...pluginFindings(plugins, config.plugins, ownersOf(home)),
       ...checkProtectedTools(config, toolsOf(plugins)),
     ];
+    return { findings, ownCompactor: ownCompactorOf(status) };
   } catch (error) {
-    return [
-      {
-        level: "failure",
-        code: "gateway-tells-nothing",
-        subject: "gateway",
-        text: `${url} answers, but not about its engine (${(error as Error).message}); restart it`,
-      },
-    ];
+    const failed: Finding = {
+      level: "failure",
+      code: "gateway-tells-nothing",
+      subject: "gateway",
+      text: `${url} answers, but not about its engine (${(error as Error).message}); restart it`,
+    };
+    return { findings: [failed], ownCompactor: null };
   }
 }
 
@@ -91,7 +102,7 @@ async function inspectOffline(
   environment: Environment,
   loaded: LoadedConfig,
   why: string,
-): Promise<Finding[]> {
+): Promise<CheckedEngine> {
   const complaints: Finding[] = [];
   const complain: LogPort["warn"] = (text, fields) => {
     // An engine that was set aside is a finding already.
@@ -117,18 +128,17 @@ async function inspectOffline(
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     const idle = checkProtectedTools(loaded.config, toolsOf(plugins.records()));
     const engines = [...engineFindings(status), ...unlessSame(others, status)];
-    return [asked, ...engines, ...found, ...complaints, ...idle];
+    const findings = [asked, ...engines, ...found, ...complaints, ...idle];
+    return { findings, ownCompactor: ownCompactorOf(status) };
   } catch (error) {
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
-    return [
-      {
-        level: "failure",
-        code: "engine-unusable",
-        subject: "engine",
-        text: error instanceof Error ? error.message : String(error),
-      },
-      ...found,
-    ];
+    const failed: Finding = {
+      level: "failure",
+      code: "engine-unusable",
+      subject: "engine",
+      text: error instanceof Error ? error.message : String(error),
+    };
+    return { findings: [failed, ...found], ownCompactor: null };
   } finally {
     await plugins.close("doctor is done");
   }

@@ -61,16 +61,17 @@ export async function checkHost(
   );
   const { port } = loaded.config.gateway;
   const lookup = await findOwnGateway({ home: environment.home, port });
+  const checked = await checkEngineAndPlugins(environment, loaded, { fix, lookup });
   return [
     ...findings,
-    ...(await checkEngineAndPlugins(environment, loaded, { fix, lookup })),
+    ...checked.findings,
     {
       level: "ok",
       code: "engine-check",
       subject: "engine check",
       text: '"clew engine check" tests the engine against the contract',
     },
-    ...checkCompaction(environment, loaded),
+    ...checkCompaction(environment, loaded, checked.ownCompactor),
     ...checkWater(environment, loaded),
     ...checkImages(),
     ...(await checkModel(environment, loaded)),

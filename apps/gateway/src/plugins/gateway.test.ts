@@ -37,14 +37,15 @@ async function doctor(place: Place, fix = false): Promise<string[]> {
   return findings.map(({ level, subject, text }) => `${level} ${subject}: ${text}`);
 }
 
-async function findingsOf(place: Place, fix = false): Promise<Finding[]> {
+async function findingsOf(place: Place, fix = false): Promise<readonly Finding[]> {
   const environment = readEnvironment({ CLEW_HOME: place.home });
   const text = readFileSync(place.configFile, "utf8");
-  return checkEngineAndPlugins(
+  const { findings } = await checkEngineAndPlugins(
     environment,
     { ...checkConfigText(text, place.configFile), file: place.configFile, exists: true },
     { fix, lookup: await findOwnGateway({ home: place.home, port: 0 }) },
   );
+  return findings;
 }
 
 const setPlugins = (place: Place, change: (plugins: PluginsConfig) => PluginsConfig) => {
