@@ -23,6 +23,10 @@ export function withoutRecall(message: AgentMessage): AgentMessage {
   return content.length === message.content.length ? message : { ...message, content };
 }
 
+/** What a host wrote to stand for messages, which are stored themselves. */
+export const isSummary = ({ role }: AgentMessage): boolean =>
+  role === "compactionSummary" || role === "branchSummary";
+
 /** True: the call of this id is the message's. */
 export const makesCall = (message: AgentMessage, callId: string): boolean =>
   message.role === "assistant" &&

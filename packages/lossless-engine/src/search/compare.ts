@@ -1,6 +1,7 @@
 // Compares the messages that hold some terms by their best passages.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { pause, type Steps, stepsInSlices } from "@clew/plugin-sdk/host";
+import { isSummary } from "../messages/quoting.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
 import {
@@ -43,8 +44,11 @@ export interface ComparisonRequest {
 export interface Comparison {
   /** What each counts; terms that more than `mostHolders` messages hold are left out. */
   weigh(terms: readonly SearchTerm[], mostHolders?: number): Promise<Weighed[]>;
-  /** Of the messages that hold any of these, the best first; the same passage once. */
-  best(terms: readonly Weighed[]): Promise<RankedHit[]>;
+  /**
+   * Of the messages that hold any of these, the best first; the same passage once. `led`: names
+   * that hits lead to. Absent: none.
+   */
+  best(asked: readonly Weighed[], led?: readonly Weighed[]): Promise<RankedHit[]>;
   /** How many messages were read. */
   read(): number;
   /** How many are known to hold any of the terms, and were too many to be read. */
@@ -124,7 +128,8 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
       return weighed;
     },
 
-    async best(terms) {
+    async best(asked, led = []) {
+      const terms = [...asked, ...led];
       for (const { term } of terms) await holdersFor(term);
       const known = new Map(holders);
       for (const pair of planPairs(terms, holders)) {
@@ -147,14 +152,14 @@ export function createComparison(store: Store, request: ComparisonRequest): Comp
         const one = await textOf(seq);
         if (one === null) continue;
         const { message, text } = one;
-        const asked = { terms, time: timeOf(message.message) ?? undefined };
-        const best = await stepsInSlices(bestPassage(text, asked), { signal });
+        const time = timeOf(message.message) ?? undefined;
+        const best = await stepsInSlices(bestPassage(text, { terms, time }), { signal });
         if (best === undefined) continue;
         const age = (newest - seq) / Math.max(1, HALF_LIFE_SHARE * of);
         const score = best.score * saying(message.message) * (prefersNew ? 1 + 0.5 ** age : 1);
         found.push({ message, text, match: best.match, score, held: best.held });
       }
-      return byWhatTheyAdd(eachOnce(found.sort(byScore)));
+      return originalsFirst(eachOnce(found.sort(byScore)), asked);
     },
   };
 }
@@ -192,8 +197,7 @@ function holdersOf(store: Store, { word, kind, span }: SearchTerm, range: Range)
   }
 }
 
-const saying = ({ role }: AgentMessage) =>
-  role === "compactionSummary" || role === "branchSummary" ? QUOTING : 1;
+const saying = (message: AgentMessage) => (isSummary(message) ? QUOTING : 1);
 
 const byScore = (a: RankedHit, b: RankedHit) => b.score - a.score || b.message.seq - a.message.seq;
 
@@ -218,6 +222,18 @@ function byWhatTheyAdd(hits: readonly RankedHit[]): RankedHit[] {
     for (const one of next!.held) counts.set(one, (counts.get(one) ?? 1) * SEEN);
   }
   return [...ordered, ...hits.slice(MOST_ORDERED)];
+}
+
+/** Pure. A summary comes behind all that was said, unless it alone holds what is asked for. */
+function originalsFirst(hits: readonly RankedHit[], asked: readonly Weighed[]): RankedHit[] {
+  const isSaid = ({ message }: RankedHit) => !isSummary(message.message);
+  const said = new Set(hits.filter(isSaid).flatMap(({ held }) => [...held]));
+  const isFirst = (hit: RankedHit) =>
+    isSaid(hit) || asked.some((one) => hit.held.has(one) && !said.has(one));
+  const first = byWhatTheyAdd(hits.filter(isFirst));
+  const least = first.at(-1)?.score ?? Infinity;
+  const behind = hits.filter((hit) => !isFirst(hit));
+  return [...first, ...behind.map((hit) => ({ ...hit, score: Math.min(hit.score, least) }))];
 }
 
 /** The share of what the terms count that is left. */

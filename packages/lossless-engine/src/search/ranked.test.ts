@@ -166,6 +166,22 @@ describe("a search by relevance", () => {
     expect(numbersIn(await call("lcm_grep", asked("number badge Elif Petrov")))).toEqual([1, 6, 2]);
   });
 
+  it("puts what a host summed up behind what was said, and not what is known from it alone", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("The cellar is damp."),
+      user("The attic needs a lamp."),
+      user("The harbour closes at nine."),
+      { role: "compactionSummary", summary: "cellar, attic, harbour; the vault: QX-4011" },
+      ...Array.from({ length: 12 }, (_, at) => user(`The street was quiet on day ${at}.`)),
+      assistant("Yes."),
+    ]);
+    const shown = await call("lcm_grep", asked("cellar attic harbour"));
+    expect(numbersIn(shown)).toEqual([1, 2, 3, 4]);
+    expect(shown).toContain('n="4" from="summary"');
+    expect(numbersIn(await call("lcm_grep", asked("street vault")))[0]).toBe(4);
+  });
+
   it("finds what was said in a month, and endings of a word but no longer words", async () => {
     const { tell, call } = setUpRecall();
     const at = (date: string) => ({ timestamp: Date.parse(date) });

@@ -64,7 +64,7 @@ export async function searchRanked(store: Store, request: RankedRequest): Promis
   const led = isAnswered(first[0], asked)
     ? []
     : await leadsFrom(first, { terms, asked, weigh: comparison.weigh });
-  const ranked = led.length === 0 ? first : await comparison.best([...asked, ...led]);
+  const ranked = led.length === 0 ? first : await comparison.best(asked, led);
   return {
     hits: ranked.slice(skip, skip + limit),
     ...{ of, before, read: comparison.read(), hasMore: ranked.length > skip + limit },

@@ -17,7 +17,7 @@ it("takes turns with others while a pattern is looked for, and says where that t
   };
   const stopped = await search(store, { ...request, boundMs: 1 });
   expect(stopped).toMatchObject({ hits: [], stoppedAt: 2, tooSlowFor: 2 });
-  expect(describeNewest(stopped, 10)).toContain(
+  expect(describeNewest(stopped)).toContain(
     "Message #2 was not searched: this pattern takes too long there; ask for a simpler one.",
   );
   let turns = 0;

@@ -1,4 +1,5 @@
 // Finds messages by words or by a pattern, newest first, and says how far it looked.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { Steps } from "@clew/plugin-sdk/host";
 import { withoutRecall } from "../messages/quoting.ts";
 import { searchTextOf } from "../messages/search-text.ts";
@@ -27,6 +28,8 @@ export interface SearchRequest {
   /** Only messages that came before this one. Absent: all. */
   readonly before?: number | undefined;
   readonly limit: number;
+  /** Hits that count not against `limit`: they take the place of no others. Absent: none. */
+  readonly isAside?: ((message: AgentMessage) => boolean) | undefined;
   /** Longest time to look, ms. */
   readonly boundMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -50,6 +53,8 @@ export interface SearchResult {
   readonly of: number;
   /** Number of the message up to which was looked; null = to the oldest. */
   readonly stoppedAt: number | null;
+  /** True: time was up before the limit was reached and before the oldest was. */
+  readonly isTimeUp: boolean;
   /** Number of a message that the pattern could not be looked for in, in all the time there was. */
   readonly tooSlowFor?: number | undefined;
   /** Numbers of messages that may hold it and cannot be read, because their rows are damaged. */
@@ -72,6 +77,8 @@ interface Plan {
 type Candidates = (before: number, limit: number) => Candidate[];
 
 const PAGE = 64;
+/** Hits that take the place of no others, at most. */
+const MOST_ASIDE = 20;
 /** Looks for it in the text of a candidate, in steps. */
 type Looking = (text: string, isSure: boolean) => Steps<Match | undefined>;
 
@@ -80,22 +87,23 @@ const INDEXED_LITERAL = 3;
 
 /** Throws a PatternError for a pattern that is not offered. */
 export async function search(store: Store, request: SearchRequest): Promise<SearchResult> {
-  const { limit, boundMs, accepts, signal } = request;
+  const { limit, boundMs, accepts, isAside = () => false, signal } = request;
   const end = performance.now() + boundMs;
   const { candidates, matchIn } = planSearch(store, request);
   await asFarAsPossible(() => catchUp(store, signal));
   const of = await patiently(() => countMessages(store, request.scope), signal);
   const hits: Hit[] = [];
   const damaged: number[] = [];
-  let read = 0;
+  let [read, counted, aside] = [0, 0, 0];
   let before = request.before ?? Number.MAX_SAFE_INTEGER;
   let isOver = pieceOfTime();
   for (;;) {
     const page = await patiently(() => candidates(before, PAGE), signal);
     for (const { seq, isSure } of page) {
       // At least one, however little time there is: the next page has to begin further on.
-      if (hits.length >= limit || (read > 0 && performance.now() >= end))
-        return { hits, read, of, damaged, stoppedAt: before };
+      const isFull = counted >= limit || aside >= MOST_ASIDE;
+      if (isFull || (read > 0 && performance.now() >= end))
+        return { hits, read, of, damaged, stoppedAt: before, isTimeUp: !isFull };
       if (isOver()) {
         await othersTurn();
         signal?.throwIfAborted();
@@ -118,13 +126,15 @@ export async function search(store: Store, request: SearchRequest): Promise<Sear
       if (!looked.isDone)
         // The next page begins with it, and has more time for it, unless this one began with it.
         return {
-          ...{ hits, of, damaged },
-          read,
+          ...{ hits, of, damaged, read, isTimeUp: true },
           ...(read > 1 ? { stoppedAt: seq + 1 } : { stoppedAt: seq, tooSlowFor: seq }),
         };
-      if (looked.match !== undefined) hits.push({ message, text, match: looked.match });
+      if (looked.match === undefined) continue;
+      hits.push({ message, text, match: looked.match });
+      if (isAside(stored)) aside++;
+      else counted++;
     }
-    if (page.length < PAGE) return { hits, read, of, damaged, stoppedAt: null };
+    if (page.length < PAGE) return { hits, read, of, damaged, stoppedAt: null, isTimeUp: false };
   }
 }
 

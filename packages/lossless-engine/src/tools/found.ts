@@ -1,5 +1,6 @@
 // Puts what a search found into words, with the way to the next page.
 import { escapeTags, headOf, tailOf } from "@clew/plugin-sdk/transcript";
+import { isSummary } from "../messages/quoting.ts";
 import type { RankedResult } from "../search/ranked.ts";
 import type { Hit, SearchResult } from "../search/search.ts";
 import { labelOf } from "./label.ts";
@@ -15,16 +16,21 @@ const WHOLE_CHARS = 700;
 /** Of a passage, before the place. */
 const LEAD_CHARS = 80;
 
-/** Newest first. */
-export function describeNewest(found: SearchResult, limit: number): string {
-  const { hits, read, of, stoppedAt, tooSlowFor, damaged } = found;
-  const lines = linesOf(hits, (hit) => `${labelOf(hit.message)}\n> ${around(hit)}`);
-  const shown = hits.slice(0, lines.length);
+/** Newest first; what only sums up what is stored stands behind it. */
+export function describeNewest(found: SearchResult): string {
+  const { hits, read, of, stoppedAt, isTimeUp, tooSlowFor, damaged } = found;
+  const newest = linesOf(hits, (hit) => `${labelOf(hit.message)}\n> ${around(hit)}`);
+  const shown = hits.slice(0, newest.length);
+  const isQuoting = (at: number) => isSummary(shown[at]!.message.message);
+  const lines = [
+    ...newest.filter((_, at) => !isQuoting(at)),
+    ...newest.filter((_, at) => isQuoting(at)),
+  ];
   const oldest = shown.at(-1)?.message.seq ?? stoppedAt;
   const isAll = stoppedAt === null && shown.length === hits.length;
   const searched = isAll
     ? `All ${of} messages were searched${lines.length === 0 ? WHAT_IS_SEARCHED : ""}.`
-    : shown.length === hits.length && hits.length < limit
+    : shown.length === hits.length && isTimeUp
       ? `Time was up after ${read} of ${of} messages; for older ones add olderThan: ${stoppedAt}.`
       : `There may be more; for older ones add olderThan: ${oldest}.`;
   const slow =
@@ -117,7 +123,12 @@ function passageAround(text: string, start: number, chars: number): string {
   return `${tailOf(text.slice(0, start), chars - head.length)}${head}`;
 }
 
-const SPEAKERS: Readonly<Record<string, string>> = { user: "person", assistant: "model" };
+const SPEAKERS: Readonly<Record<string, string>> = {
+  user: "person",
+  assistant: "model",
+  compactionSummary: "summary",
+  branchSummary: "summary",
+};
 
 /** On one line; `start` is the place that is named. */
 function excerpt(text: string, at: { start: number; from: number; to: number }): string {

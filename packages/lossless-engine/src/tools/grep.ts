@@ -1,5 +1,5 @@
 // The tool that finds messages by words or by a pattern.
-import { isRecall, makesCall } from "../messages/quoting.ts";
+import { isRecall, isSummary, makesCall } from "../messages/quoting.ts";
 import { patiently } from "../patiently.ts";
 import { looksLikePattern } from "../search/looks-like-pattern.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
@@ -154,9 +154,9 @@ export async function grep(
       ...request,
       mode: mode === "regex" ? "pattern" : "words",
       before: asked.olderThan,
+      isAside: isSummary,
     });
-    const describe = (of: SearchResult) =>
-      `${describeNewest(of, limit)}${hintOf(asked, mode, found)}`;
+    const describe = (of: SearchResult) => `${describeNewest(of)}${hintOf(asked, mode, found)}`;
     return await withBacklog(store, found, describe);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;

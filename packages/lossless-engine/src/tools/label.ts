@@ -1,5 +1,6 @@
 // How a stored message is named to a model.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { isSummary } from "../messages/quoting.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { nameShown } from "./quoted.ts";
 
@@ -40,10 +41,10 @@ export function timeLabelOf({ seq, message }: StoredMessage): string {
   return `#${seq}${day} ${speakerOf(message)}`;
 }
 
-const speakerOf = (message: AgentMessage) =>
-  message.role === "toolResult"
-    ? `result of ${nameShown(String(message.toolName))}`
-    : nameShown(message.role);
+function speakerOf(message: AgentMessage): string {
+  if (message.role === "toolResult") return `result of ${nameShown(String(message.toolName))}`;
+  return isSummary(message) ? "summary by the host" : nameShown(message.role);
+}
 
 /** Of a date. */
 const MOST_MS = 8.64e15;

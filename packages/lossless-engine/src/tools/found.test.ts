@@ -1,0 +1,39 @@
+import { assistant, user } from "@clew/plugin-sdk/testing";
+import { describe, expect, it } from "vitest";
+import { setUpRecall } from "../testing/recall.ts";
+
+describe("what a host summed up, found newest first", () => {
+  const summary = (at: number) => ({
+    role: "compactionSummary" as const,
+    summary: `The ferry was spoken of, ${at}.`,
+  });
+  const numbersIn = (page: string) =>
+    [...page.matchAll(/^#(\d+) ·/gm)].map(([, seq]) => Number(seq));
+
+  it("stands behind what was said, with its label, and takes the place of nothing", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("The ferry is red."), user("The ferry is late."), summary(1), summary(2)]);
+    const shown = await call("lcm_grep", { pattern: "ferry", limit: 1 });
+    expect(numbersIn(shown)).toEqual([2, 4, 3]);
+    expect(shown).toContain("#4 · id e3 · summary by the host · turn 2");
+    expect(numbersIn(await call("lcm_grep", { pattern: "ferry", limit: 2 }))).toEqual([2, 1, 4, 3]);
+  });
+
+  it("is found page by page, each message once", async () => {
+    const { tell, call } = setUpRecall();
+    const said = Array.from({ length: 30 }, (_, at) => user(`The ferry came, day ${at}.`));
+    const summaries = Array.from({ length: 30 }, (_, at) => summary(at));
+    await tell([...said, ...summaries, assistant("Yes.")]);
+    const found: number[] = [];
+    let olderThan: number | undefined;
+    for (let page = 0; page < 30; page++) {
+      const more = olderThan === undefined ? {} : { olderThan };
+      const shown = await call("lcm_grep", { pattern: "ferry", limit: 4, ...more });
+      found.push(...numbersIn(shown));
+      const next = /add olderThan: (\d+)\./.exec(shown)?.[1];
+      if (next === undefined) break;
+      olderThan = Number(next);
+    }
+    expect(found.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+  });
+});
