@@ -82,6 +82,21 @@ describe("/lossless", () => {
     expect(await run("status")).not.toContain("Not all is stored");
   });
 
+  it("says by status who knows what an earlier process could not store", async () => {
+    const { tell, agentDir, engine } = await setUp();
+    await tell();
+    const stores = () => createStores(agentDir, {});
+    const reach = createReach();
+    const { handler } = losslessCommand({ reach, storesOf: stores });
+    const status = async () => (await handler({ ...session, senderIsOwner: true })).text;
+    expect(await status()).toMatch(/conversation\.\nNothing was told of it .* \/engine\)\.$/);
+    const later = engineOn(reach.watching(stores()), { onStored: reach.noteStored });
+    onTestFinished(() => later.dispose?.());
+    await later.ingestBatch!({ ...session, messages: withIds(conversation({ turns: 1 }), "n") });
+    expect(await status()).not.toContain("Nothing was told");
+    await engine.dispose?.();
+  });
+
   it("names by doctor the messages that cannot be read", async () => {
     const { run, tell, messages, agentDir } = await setUp();
     await tell();

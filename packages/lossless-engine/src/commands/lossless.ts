@@ -57,7 +57,7 @@ export const losslessCommand = ({
     try {
       const store = stores?.ofAgent() ?? reach.storeOf(given);
       const session = stores === undefined ? reach.asMet(given) : { ...given, owner: stores.owner };
-      const behind = reach.behind(given);
+      const behind = reach.hasMet(given) ? reach.behind(given) : NOT_TOLD;
       const asking = { session, now, behind, path: rest };
       return { text: store === undefined ? NOT_MET : await answer(store, asking) };
     } finally {
@@ -71,7 +71,7 @@ interface Asking {
   readonly now: () => number;
   /** What follows the word; "": nothing. */
   readonly path: string;
-  /** Since when not all of the session is stored, a sentence. Undefined: it is. */
+  /** Since when not all of the session is stored, or who knows it. Undefined: all of it is. */
   readonly behind: string | undefined;
 }
 
@@ -93,6 +93,9 @@ const OWNERS: ReadonlySet<string> = new Set(["backup", "backups", "restore", "ex
 
 const NOT_MET =
   "The lossless engine has not answered in this session since the start, or ignores it.";
+/** What a process before this one could not store, only the host can know. */
+const NOT_TOLD =
+  "Nothing was told of it since this process began: what was said and is not stored yet, its host knows (in Clew: /engine).";
 const sentence = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 const OWNERS_ONLY = "Only the owner of this host may copy the database, or change it.";
 const RESTORE = (path: string) =>

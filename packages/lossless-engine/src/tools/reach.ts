@@ -10,6 +10,8 @@ export interface Reach {
    * The same stores; the sessions for which they are asked are met. `workspace`: where they work.
    */
   watching(stores: Stores, workspace?: string | undefined): Stores;
+  /** False: no engine of this process was asked anything about it yet. */
+  hasMet(session: Partial<SessionRef>): boolean;
   /** Undefined: no engine met it, or it is ignored. */
   storeOf(session: Partial<SessionRef>): Store | undefined;
   /** The agent's database, of a session that leaves nothing in it. Undefined: of any other. */
@@ -66,6 +68,7 @@ export function createReach(): Reach {
       release: stores.release,
       missing: stores.missing,
     }),
+    hasMet: (session) => metAs(session) !== undefined,
     storeOf(session) {
       const found = metAs(session);
       return found?.stores.of(found.session) ?? undefined;
