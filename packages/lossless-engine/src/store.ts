@@ -1,7 +1,7 @@
 // Exports the store for programs that are no host.
 export type { HostTranscript } from "./audit/transcript.ts";
 export type { AuditProgress, Verification, VerifyOptions } from "./audit/verify.ts";
-export type { Matcher } from "./forget/matcher.ts";
+export { isMatched, type Matcher } from "./forget/matcher.ts";
 export type { ForgetPlan, ForgetRequest, PlannedMessage } from "./forget/plan.ts";
 export {
   type FoundMessage,
@@ -22,7 +22,7 @@ export {
   type StoreImportOptions,
   storeStatus,
 } from "./library/operate.ts";
-export { type Absence, placeholderOf } from "./messages/placeholder.ts";
+export { type Absence, placeholderOf, textsIn } from "./messages/placeholder.ts";
 export {
   type Backup,
   type BackupFile,
@@ -44,6 +44,6 @@ export type { Mended } from "./operating/mend.ts";
 export type { OperatingOptions, OperatingProgress } from "./operating/progress.ts";
 export { type Restored, type RestoreRequest, restoreStore } from "./operating/restore.ts";
 export type { StoreStatus } from "./operating/status.ts";
-export type { OwnedSession } from "./sessions/owner.ts";
+export { type OwnedSession, ownerOf } from "./sessions/owner.ts";
 export type { Fault } from "./store/audit/fault.ts";
 export type { Forgetting } from "./store/forget.ts";

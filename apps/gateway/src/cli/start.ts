@@ -1,6 +1,7 @@
 // Runs `clew start`, the gateway behind its HTTP server.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { journalFile } from "../forget/journal.ts";
 import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
@@ -30,7 +31,19 @@ export async function start(overrides: Overrides, shell: Shell): Promise<number>
     setup.output.note(
       "clew: This home was copied while its gateway ran; the copied gateway.json and gateway.lock mean the original, and are replaced.",
     );
-  return serve(setup, claim, overrides).finally(() => claim.release());
+  return endForgetting(setup)
+    .then(() => serve(setup, claim, overrides))
+    .finally(() => claim.release());
+}
+
+/** Before any session is opened: what was to be forgotten is nowhere shown again. */
+async function endForgetting({ environment, log, output }: Setup): Promise<void> {
+  if (!existsSync(journalFile(environment.home))) return;
+  const { resumeForgetting } = await import("../forget/run.ts");
+  await resumeForgetting(environment.home);
+  const text = "what was being forgotten when a process ended is forgotten now";
+  log.info(text);
+  output.note(`clew: ${text}`);
 }
 
 async function serve(

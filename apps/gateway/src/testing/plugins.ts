@@ -120,14 +120,23 @@ export async function startPluginGateway(
 export async function startServedGateway(config: Record<string, unknown>, home: string) {
   const started = await startPluginGateway(config, home);
   const claim = await claimHome(home);
-  onTestFinished(() => claim.release());
   const { gateway } = started;
   const { identity } = claim;
   const log = collectLog();
   const page = new Map();
   const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
-  onTestFinished(() => server.close());
   claim.announce(server.port);
+  let left: Promise<void> | undefined;
+  /** The home is nobody's afterwards. */
+  const leave = () => {
+    left ??= (async () => {
+      await started.stop();
+      await server.close();
+      await claim.release();
+    })();
+    return left;
+  };
+  onTestFinished(leave);
   const get = async <Answer = Record<string, never>>(path: string) =>
     (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
   const reload = async () =>
@@ -149,5 +158,5 @@ export async function startServedGateway(config: Record<string, unknown>, home: 
       text: answered === undefined ? streamed : String(answered.text),
     };
   };
-  return { ...started, server, get, reload, say };
+  return { ...started, server, get, reload, say, leave };
 }

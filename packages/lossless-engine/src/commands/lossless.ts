@@ -1,6 +1,7 @@
 // The chat command that tells of the database, checks it and copies it.
 import { isAbsolute } from "node:path";
 import { ContextEngineError, type PluginCommand } from "@clew/plugin-sdk/core";
+import { planForget } from "../forget/plan.ts";
 import { backUp, backupsBeside, describeBackups, stampOf } from "../operating/backups.ts";
 import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
 import { exportSessions } from "../operating/export.ts";
@@ -21,7 +22,8 @@ const HELP = `/lossless status    what is kept, and where
 /lossless backups   lists the copies beside the database
 /lossless restore   how a copy takes the database's place
 /lossless export [FOLDER]   writes all sessions as session files
-/lossless import FILE       stores what a session file tells, or those of a folder`;
+/lossless import FILE       stores what a session file tells, or those of a folder
+/lossless forget TEXT       says which messages hold a text; also #12 or an id; changes nothing`;
 
 /** What the command works with. */
 export interface CommandParts {
@@ -86,10 +88,18 @@ const WORDS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
   ["restore", ({ path }) => RESTORE(path)],
   ["export", exported],
   ["import", imported],
+  ["forget", wouldForget],
 ]);
 
 /** Words that only the owner of the host may say. */
-const OWNERS: ReadonlySet<string> = new Set(["backup", "backups", "restore", "export", "import"]);
+const OWNERS: ReadonlySet<string> = new Set([
+  "backup",
+  "backups",
+  "restore",
+  "export",
+  "import",
+  "forget",
+]);
 
 const NOT_MET =
   "The lossless engine has not answered in this session since the start, or ignores it.";
@@ -107,17 +117,40 @@ const WITH_PATH: ReadonlySet<string> = new Set(["export", "import"]);
 function parsed(args: string): { word: string; rest: string } {
   const text = args.trim();
   const [word = ""] = text.split(/\s/, 1);
-  if (WITH_PATH.has(word)) return { word, rest: text.slice(word.length).trim() };
+  if (WITH_PATH.has(word) || word === "forget")
+    return { word, rest: text.slice(word.length).trim() };
   return { word: text === "" ? "status" : text, rest: "" };
 }
 
 /** Nobody who chats knows which folder the host was started in. */
 function unfitPath(word: string, path: string): string | undefined {
+  if (word === "forget")
+    return path === "" ? "Say what to forget: /lossless forget #12, an id, or a text" : undefined;
   if (word === "import" && path === "")
     return "Name the file: /lossless import /path/to/file.jsonl";
   return path === "" || isAbsolute(path)
     ? undefined
     : `Name a whole path, from / on: ${JSON.stringify(path.slice(0, 100))} is none.`;
+}
+
+/** Session files are the host's, and open as long as it runs. */
+async function wouldForget(store: Store, { path: what }: Asking): Promise<string> {
+  const number = /^#(\d{1,15})$/.exec(what)?.[1];
+  const byName = number === undefined ? { id: what } : { number: Number(number) };
+  const named = await planForget(store, byName);
+  const isText = number === undefined && named.messages.length === 0;
+  const { messages, refused } = isText ? await planForget(store, { text: what }) : named;
+  if (refused.length > 0) return refused[0]!;
+  if (messages.length === 0) return "Nothing of that is kept.";
+  const more = messages.length - MOST_TOLD;
+  return [
+    `${counted(messages.length, "message")} would be forgotten:`,
+    ...messages
+      .slice(0, MOST_TOLD)
+      .map(({ number, role, excerpt }) => `#${number} ${role}: ${excerpt}`),
+    ...(more > 0 ? [`and ${counted(more, "more message")}`] : []),
+    `Nothing was changed, since session files are open while a gateway runs. Stop it, then run clew lossless forget ${isText ? "--text TEXT" : what} --yes.`,
+  ].join("\n");
 }
 
 function exported(store: Store, { path, now }: Asking): Promise<string> {
@@ -139,6 +172,9 @@ async function saying(work: () => Promise<{ readonly text: string }>): Promise<s
     throw error;
   }
 }
+
+/** Messages that are told one by one. */
+const MOST_TOLD = 10;
 
 const TYPED_WRONG = ["FILE_NOT_FOUND", "REQUEST_INVALID"] as const;
 

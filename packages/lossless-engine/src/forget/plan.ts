@@ -118,5 +118,8 @@ export async function tracesOf(store: Store, numbers: readonly number[]): Promis
   const found = await patiently(() => messagesBySeq(store, [...numbers]));
   return found
     .filter(({ isForgotten }) => isForgotten !== true)
-    .flatMap(({ message: { __openclaw: _host, ...said } }) => textsIn(said));
+    .flatMap(({ message }) => {
+      const kept = new Set(textsIn(placeholderOf(message, "forgotten")));
+      return textsIn(message).filter((text) => !kept.has(text));
+    });
 }

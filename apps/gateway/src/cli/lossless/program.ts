@@ -18,6 +18,7 @@ export const addLosslessCommands: Add = (program, shell, done) => {
   addCopying(lossless, shell, done);
   addMoving(lossless, shell, done);
   addMigrating(lossless, shell, done);
+  addForgetting(lossless, shell, done);
 };
 
 const addLooking: Add = (lossless, shell, done) => {
@@ -122,5 +123,25 @@ const addMigrating: Add = (lossless, shell, done) => {
     .addOption(json())
     .action(async (file: string, options) =>
       done(await (await import("./migrate.ts")).losslessMigrate(file, options, shell)),
+    );
+};
+
+const addForgetting: Add = (lossless, shell, done) => {
+  lossless
+    .command("forget")
+    .description(
+      "say what would be forgotten for good, and forget it with --yes: from the database, session files, reports, logs and backups; not while a gateway runs; exit code 1 when nothing is found, or other files hold it still",
+    )
+    .argument("[message]", 'number ("#12") or id of a message, as searches tell it')
+    .option("--text <text>", "every message in which this stands, in any case")
+    .option("--pattern <regex>", "every message that this JavaScript regular expression finds")
+    .option("--session <name>", "all of a session: short name, or agent:<agent>:<name>")
+    .option("--yes", "do it; it cannot be undone")
+    .option("--no-backups", "leave backups of the database, which may hold it")
+    .option("--resume", "end what a process was forgetting when it was killed")
+    .addOption(agent())
+    .addOption(json())
+    .action(async (message: string | undefined, options) =>
+      done(await (await import("./forget.ts")).losslessForget(message, options, shell)),
     );
 };

@@ -36,8 +36,14 @@ export async function losslessVerify(options: DatabasesOptions, shell: Shell): P
   });
 }
 
-function describe(file: string, { messages, payloads, faults }: Verification): string {
-  const read = `${messages} messages and ${payloads} long texts looked at`;
+function describe(file: string, verification: Verification): string {
+  const { messages, payloads, faults, forgotten, expired } = verification;
+  const absent = [
+    ...(forgotten === 0 ? [] : [`${forgotten} forgotten`]),
+    ...(expired === 0 ? [] : [`${expired} no longer kept`]),
+  ];
+  const gone = absent.length === 0 ? "" : ` (${absent.join(", ")})`;
+  const read = `${messages} messages${gone} and ${payloads} long texts looked at`;
   return faults.length === 0
     ? `${file}: ${read}, all are as they were stored`
     : [`${file}: ${read}, ${faults.length} faults:`, ...faults.map(({ text }) => `  ${text}`)].join(

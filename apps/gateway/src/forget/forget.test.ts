@@ -1,0 +1,237 @@
+// What is forgotten stands nowhere below the home, and does not come back.
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { clew as runIn, startClew } from "../testing/command.ts";
+import { emulatedModel } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { startPluginGateway, startServedGateway } from "../testing/plugins.ts";
+import { type Journal, journalFile } from "./journal.ts";
+import { resumeForgetting, runForgetting } from "./run.ts";
+
+const SECRET = 'Zanzibärquux "4711"';
+/** Stands in every form of it, whatever is escaped. */
+const TRACE = "anzib";
+const NOTES = `First line.\n${`The code of the safe is ${SECRET}.\n`.repeat(200)}`;
+
+/** A model that reads the notes when it is asked to, and says what stands in them. */
+async function readingModel(compress: boolean) {
+  const server = await createOpenAIEmulator({
+    answers: ({ body }) => {
+      const { messages } = body as { messages: { role: string; content: unknown }[] };
+      const newest = messages.at(-1)!;
+      if (newest.role === "tool") return { text: `The notes say ${SECRET}.` };
+      return JSON.stringify(newest).includes("Read the notes")
+        ? {
+            toolCalls: [
+              { id: `call${messages.length}`, name: "read_file", arguments: { path: "notes.txt" } },
+            ],
+          }
+        : { text: "noted" };
+    },
+  });
+  onTestFinished(() => server.close());
+  return {
+    ...emulatedModel(server.baseUrl, { contextWindow: 24_000 }),
+    plugins: {
+      slots: { contextEngine: "lossless" },
+      entries: { lossless: { config: { compress } } },
+    },
+  };
+}
+
+/** Several sessions in which the secret was said, read and answered, among much else. */
+async function homeWithSecret({ compress = false, turns = 20 } = {}) {
+  const home = await temporaryHome();
+  const config = await readingModel(compress);
+  writeFileSync(join(home, "clew.json"), JSON.stringify(config));
+  const workspace = join(home, "agents/main/workspace");
+  mkdirSync(workspace, { recursive: true });
+  writeFileSync(join(workspace, "notes.txt"), NOTES);
+  const { say, leave } = await startServedGateway(config, home);
+  const clew = (...args: string[]) => runIn(home, args);
+  for (let turn = 0; turn < turns; turn++)
+    await say(`Log entry ${turn}. ${`Wind ${turn} from the west. `.repeat(80)}`);
+  await say("Read the notes, please.");
+  await say(`Remember: ${SECRET}.`);
+  for (let turn = 0; turn < turns; turn++)
+    await say(`Log entry ${turn + turns}. ${`Rain ${turn} from the south. `.repeat(80)}`);
+  await say("/compact");
+  await leave();
+  return { home, config, clew, workspace };
+}
+
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+/** Files below it that hold the secret in any form that is not compressed. */
+const holding = (folder: string): string[] =>
+  filesBelow(folder).filter((file) => readFileSync(file, "latin1").includes(TRACE));
+
+const transcriptsOf = (home: string) =>
+  readdirSync(join(home, "agents/main/sessions"))
+    .filter((name) => name.endsWith(".jsonl"))
+    .map((name) => join(home, "agents/main/sessions", name));
+
+describe("clew lossless forget", () => {
+  it.each([false, true])(
+    "leaves no byte of it below the home, and it does not come back by any import (compressed: %s)",
+    async (compress) => {
+      const { home, config, clew, workspace } = await homeWithSecret({ compress });
+      expect((await clew("lossless", "backup")).code).toBe(0);
+      const copies = await temporaryHome();
+      for (const [at, file] of transcriptsOf(home).entries())
+        cpSync(file, join(copies, `copy${at}.jsonl`));
+      expect(holding(home).length).toBeGreaterThan(4);
+      expect(holding(copies).length).toBeGreaterThan(0);
+
+      const before = filesBelow(home).map((file) => readFileSync(file, "latin1"));
+      const dry = await clew("lossless", "forget", "--text", SECRET);
+      expect(dry.output).toContain("Nothing was changed");
+      expect(dry.output).toContain("a tool call goes with its results");
+      expect(filesBelow(home).map((file) => readFileSync(file, "latin1"))).toEqual(before);
+
+      const left = await clew("lossless", "forget", "--text", SECRET, "--yes");
+      expect(left).toMatchObject({ code: 1, output: expect.stringContaining("notes.txt") });
+      expect(holding(home)).toEqual([join(workspace, "notes.txt")]);
+      rmSync(join(workspace, "notes.txt"));
+
+      const verified = await clew("lossless", "verify");
+      expect(verified).toMatchObject({ code: 0, output: expect.stringContaining("4 forgotten") });
+      for (const [at, file] of readdirSync(copies).entries())
+        await clew("lossless", "import", join(copies, file), "--session", `copy${at}`);
+      expect(holding(home)).toEqual([]);
+
+      const again = await startPluginGateway(config, home);
+      await again.say("What did I say?");
+      await again.stop();
+      expect(holding(home)).toEqual([]);
+      rmSync(join(home, "agents/main/clew-lossless"), { recursive: true });
+      const refilled = await startPluginGateway(config, home);
+      expect((await refilled.say("And now?")).outcome).toBe("completed");
+      await refilled.stop();
+      expect(holding(home)).toEqual([]);
+      expect((await clew("lossless", "verify")).code).toBe(0);
+      expect((await clew("doctor")).output).not.toContain("damaged");
+    },
+    120_000,
+  );
+
+  it("takes a whole session, with its file, name, reports and rows", async () => {
+    const { home, clew, workspace } = await homeWithSecret({ turns: 2 });
+    rmSync(workspace, { recursive: true });
+    const done = await clew("lossless", "forget", "--session", "main", "--yes");
+    expect(done).toMatchObject({ code: 0 });
+    expect(holding(home)).toEqual([]);
+    expect(transcriptsOf(home)).toEqual([]);
+    const bytes = filesBelow(home)
+      .map((file) => readFileSync(file, "latin1"))
+      .join();
+    expect(bytes).not.toContain("agent:main:main");
+    expect(bytes).not.toContain("Log entry");
+    expect((await clew("lossless", "verify")).code).toBe(0);
+    expect(await clew("lossless", "forget", "--session", "main", "--yes")).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("There is no session"),
+    });
+  });
+
+  it("refuses while a gateway runs, and what does not say one thing", async () => {
+    const { home, config, clew } = await homeWithSecret({ turns: 1 });
+    expect(await clew("lossless", "forget", "--text", "a", "--session", "main")).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("Say one thing to forget"),
+    });
+    expect(await clew("lossless", "forget", "--pattern", "(")).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("is no regular expression"),
+    });
+    expect(await clew("lossless", "forget", "--text", "never said at all")).toMatchObject({
+      code: 1,
+      output: expect.stringContaining("Nothing of that is kept."),
+    });
+    const running = await startServedGateway(config, home);
+    await expect(clew("lossless", "forget", "--text", SECRET, "--yes")).resolves.toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("stop that one first"),
+    });
+    await running.leave();
+    expect(holding(home).length).toBeGreaterThan(2);
+  });
+});
+
+describe("a process that is killed while it forgets", () => {
+  /** What would go, as the command finds it. */
+  async function journalOf(home: string): Promise<Journal> {
+    const { output } = await runIn(home, ["lossless", "forget", "--text", SECRET, "--json"]);
+    const { databases, transcripts, backups } = JSON.parse(output) as {
+      databases: { file: string; messages: { number: number }[] }[];
+    } & Pick<Journal, "transcripts" | "backups">;
+    return {
+      ...{ v: 1, transcripts, backups },
+      databases: databases.map(({ file, messages }) => ({
+        ...{ file, sessions: [], numbers: messages.map(({ number }) => number) },
+      })),
+    };
+  }
+
+  it("is succeeded by a gateway that ends it, whatever was done by then", async () => {
+    const { home, config } = await homeWithSecret({ turns: 3 });
+    rmSync(join(home, "agents/main/workspace"), { recursive: true });
+    await runIn(home, ["lossless", "backup"]);
+    const copies = await temporaryHome();
+    const journal = await journalOf(home);
+    let steps = 0;
+    // Copies have their files elsewhere.
+    const copy = () => {
+      const folder = join(copies, String(steps++));
+      cpSync(home, folder, { recursive: true });
+      const file = journalFile(folder);
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll(home, folder));
+    };
+    await runForgetting(home, journal, { matcher: SECRET, onStep: copy });
+    expect(holding(home)).toEqual([]);
+    expect(steps).toBeGreaterThan(3);
+    for (let step = 0; step < steps; step++) {
+      const folder = join(copies, String(step));
+      await resumeForgetting(folder);
+      expect([step, holding(folder)]).toEqual([step, []]);
+      expect(existsSync(journalFile(folder))).toBe(false);
+      expect((await runIn(folder, ["lossless", "verify"])).code).toBe(0);
+      const { say, stop } = await startPluginGateway(config, folder);
+      expect((await say("Go on.")).outcome).toBe("completed");
+      await stop();
+    }
+  }, 120_000);
+
+  it("leaves everything or nothing once it is succeeded, killed at any moment", async () => {
+    const { home } = await homeWithSecret({ turns: 3 });
+    rmSync(join(home, "agents/main/workspace"), { recursive: true });
+    const before = holding(home).length;
+    for (const delay of [0, 20, 80]) {
+      const folder = await temporaryHome();
+      cpSync(home, folder, { recursive: true });
+      const child = startClew(folder, ["lossless", "forget", "--text", SECRET, "--yes"]);
+      const isOver = child.exit.then(() => true);
+      while (!existsSync(journalFile(folder)) && !(await Promise.race([isOver, sleep(5)])));
+      await sleep(delay);
+      child.process.kill("SIGKILL");
+      await child.exit;
+      expect((await runIn(folder, ["lossless", "forget", "--resume"])).code).toBe(0);
+      expect([0, before]).toContain(holding(folder).length);
+      expect((await runIn(folder, ["lossless", "verify"])).code).toBe(0);
+    }
+  }, 120_000);
+});

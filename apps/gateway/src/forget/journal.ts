@@ -1,0 +1,58 @@
+// Notes what is being forgotten for whoever succeeds a killed process.
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+import { readIfThere } from "./transcripts.ts";
+
+const JournalSchema = z.object({
+  v: z.literal(1),
+  /** By database file: numbers of messages, and sessions whose names go. */
+  databases: z.array(
+    z.object({
+      file: z.string(),
+      numbers: z.array(z.number().int()),
+      sessions: z.array(
+        z.object({ sessionId: z.string(), sessionKey: z.string(), owner: z.string() }),
+      ),
+    }),
+  ),
+  /** See `TranscriptChange`. */
+  transcripts: z.array(
+    z.object({
+      agentId: z.string(),
+      sessionId: z.string(),
+      entries: z.array(z.string()).nullable(),
+    }),
+  ),
+  /** Copies of databases that go. */
+  backups: z.array(z.string()),
+});
+
+/** Where everything stands that goes; no word of it. */
+export type Journal = z.infer<typeof JournalSchema>;
+
+export const journalFile = (home: string): string => join(home, "forgetting.json");
+
+/** Null: nothing is being forgotten. Throws STORAGE_FAILED where nobody can read it. */
+export async function readJournal(home: string): Promise<Journal | null> {
+  const file = journalFile(home);
+  const text = await readIfThere(file);
+  if (text === "") return null;
+  try {
+    return JournalSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new ContextEngineError(
+      "STORAGE_FAILED",
+      `${file} says what was being forgotten when a process ended, and cannot be read; delete it, and ask again for what is to be forgotten.`,
+      { cause },
+    );
+  }
+}
+
+export const writeJournal = (home: string, journal: Journal): Promise<void> =>
+  writeFileAtomic(journalFile(home), `${JSON.stringify(journal)}\n`, { mode: 0o600 });
+
+export const removeJournal = (home: string): Promise<void> =>
+  rm(journalFile(home), { force: true });

@@ -1,0 +1,122 @@
+// Forgets what a journal names in steps that may be done again.
+
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { type Matcher, openMessageStore, textsIn } from "@clew/lossless-engine/store";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { changeIndex } from "../sessions/change-index.ts";
+import { deliveriesFile } from "../sessions/paths.ts";
+import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
+import { redactEntry } from "./redact-entry.ts";
+import { cleanRecords, filesHolding, removeReports, type Traces, tracesOf } from "./traces.ts";
+import { changeTranscript, entriesThatGo } from "./transcripts.ts";
+
+/** What forgetting came to. */
+export interface Forgotten {
+  /** Messages that the databases hold no more. */
+  readonly messages: number;
+  /** Files below the home that hold some of it still, and are not the gateway's to change. */
+  readonly leftIn: readonly string[];
+}
+
+/** How words are forgotten. */
+export interface ForgettingOptions {
+  /** The text that was asked for. Absent: none was, or nobody knows it any more. */
+  readonly matcher?: Matcher | null;
+  /** Told after each step. Absent: nobody is. */
+  readonly onStep?: () => void;
+}
+
+/** Throws SESSION_LOCKED, STORAGE_FAILED; then `resumeForgetting` goes on. */
+export async function runForgetting(
+  home: string,
+  journal: Journal,
+  { matcher = null, onStep = () => {} }: ForgettingOptions = {},
+): Promise<Forgotten> {
+  await writeJournal(home, journal);
+  onStep();
+  const holds = await tracesOfJournal(home, journal, matcher);
+  await cleanRecords(home, holds);
+  onStep();
+  for (const file of journal.backups) await removeDatabase(file);
+  for (const change of journal.transcripts) {
+    await changeTranscript(home, change);
+    onStep();
+  }
+  for (const [agentId, ids] of byAgent(journal)) {
+    await removeReports(home, agentId, ids);
+    await forgetNames(home, agentId, journal);
+    onStep();
+  }
+  let messages = 0;
+  for (const { file, numbers, sessions } of journal.databases) {
+    if (!existsSync(file)) continue;
+    const store = openMessageStore(file);
+    try {
+      messages += (await store.forget({ numbers, sessions })).forgotten;
+    } finally {
+      store.close();
+    }
+    onStep();
+  }
+  await removeJournal(home);
+  return { messages, leftIn: await filesHolding(home, holds) };
+}
+
+/** Goes on where a process was killed. Null: nothing was being forgotten. */
+export async function resumeForgetting(home: string): Promise<Forgotten | null> {
+  const journal = await readJournal(home);
+  return journal && runForgetting(home, journal);
+}
+
+/** Databases are changed last: until then they tell what is looked for. */
+async function tracesOfJournal(
+  home: string,
+  { databases, transcripts }: Journal,
+  matcher: Matcher | null,
+): Promise<Traces> {
+  const texts: string[] = [];
+  for (const change of transcripts)
+    for (const entry of await entriesThatGo(home, change)) texts.push(...wordsOf(entry));
+  for (const { file, numbers } of databases) {
+    if (!existsSync(file)) continue;
+    const store = openMessageStore(file);
+    try {
+      texts.push(...(await store.textsOf(numbers)));
+    } finally {
+      store.close();
+    }
+  }
+  return tracesOf(texts, matcher);
+}
+
+/** Without what stays. */
+function wordsOf(entry: TranscriptEntry): string[] {
+  const kept = new Set(textsIn(redactEntry(entry)));
+  return textsIn(entry).filter((text) => !kept.has(text));
+}
+
+async function removeDatabase(file: string): Promise<void> {
+  for (const suffix of ["-wal", "-shm", ""]) await rm(`${file}${suffix}`, { force: true });
+}
+
+function byAgent({ transcripts }: Journal): Map<string, string[]> {
+  const ids = new Map<string, string[]>();
+  for (const { agentId, sessionId } of transcripts)
+    ids.set(agentId, [...(ids.get(agentId) ?? []), sessionId]);
+  return ids;
+}
+
+/** Of sessions that go whole. */
+async function forgetNames(home: string, agentId: string, { transcripts }: Journal) {
+  const whole = new Set(
+    transcripts
+      .filter((change) => change.agentId === agentId && change.entries === null)
+      .map(({ sessionId }) => sessionId),
+  );
+  if (whole.size === 0) return;
+  for (const id of whole) await rm(deliveriesFile(home, agentId, id), { force: true });
+  await changeIndex(home, agentId, async (index) =>
+    Object.fromEntries(Object.entries(index).filter(([, { sessionId }]) => !whole.has(sessionId))),
+  );
+}
