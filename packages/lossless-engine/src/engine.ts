@@ -35,7 +35,8 @@ import type { OwnedSession } from "./sessions/owner.ts";
 import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
-import { growSession } from "./summaries/grow.ts";
+import { growSession } from "./summaries/grow-session.ts";
+import { createSpendings } from "./summaries/spending.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
 
 /** In this lifecycle a host keeps the running turn to itself, and adds it to every view. */
@@ -76,10 +77,11 @@ export interface EngineSettings extends StoreSettings {
    */
   readonly durableTurns?: boolean | undefined;
   /**
-   * "code": a record lists all that it stands for, by a line for each stretch of the past. "off":
-   * it does not, and stretches are made when a tool asks for them. Absent: "off".
+   * "code": a record lists all that it stands for, by a line for each stretch of the past. "model":
+   * and the session's model says in words what was done in it. "off": it lists nothing, and
+   * stretches are made when a tool asks for them. Absent: "off".
    */
-  readonly summaries?: "off" | "code" | undefined;
+  readonly summaries?: "off" | "code" | "model" | undefined;
 }
 
 /** The lossless engine for one agent. Nothing is opened before the first call. */
@@ -146,6 +148,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     tokenRatio: ratioOf(params.runtimeContext),
     listsPast,
   });
+  const spendings = createSpendings();
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
     session: OwnedSession,
@@ -222,7 +225,11 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const store = stores.of(session);
       if (store === null) return NOTHING_REWRITTEN;
       await catchUpInBackground(store, params.abortSignal);
-      if (listsPast) await growSession(store, session, params.abortSignal);
+      if (listsPast) {
+        const { runtimeContext, abortSignal: signal } = params;
+        const complete = summaries === "model" ? runtimeContext?.llm?.complete : undefined;
+        await growSession(store, session, { complete, spending: spendings.of(session), signal });
+      }
       return NOTHING_REWRITTEN;
     },
 

@@ -7,7 +7,7 @@ import { storeSeen } from "../ingest/seen.ts";
 import { isOwn } from "../messages/own.ts";
 import type { Store } from "../store/store.ts";
 import { coverageOf } from "../store/summaries.ts";
-import { growSession } from "../summaries/grow.ts";
+import { growSession } from "../summaries/grow-session.ts";
 import { temporaryStore, withIds } from "../testing/stored.ts";
 import { viewOf } from "./assemble.ts";
 import { compactView } from "./compact.ts";
@@ -59,7 +59,7 @@ describe("a record that lists the past", () => {
             for (const [index, [first]] of spans.slice(1).entries())
               expect(first).toBe(spans[index]![1] + 1);
             expect(spans.at(-1)![1]).toBe(from);
-            const tokens = estimateText(linesIn(view).join("\n")).high;
+            const tokens = estimateText(linesIn(view).join("\n")).estimate;
             expect(tokens).toBeLessThanOrEqual(pastRoomOf(budget));
             if (before?.record?.name === view.record.name)
               expect(view.record.record).toBe(before.record.record);

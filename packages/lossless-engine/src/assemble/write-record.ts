@@ -1,7 +1,7 @@
 // Writes what stands for the messages before a cut, within the room that there is.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { Steps } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   joinRecord,
   type LedgerState,
@@ -48,7 +48,7 @@ export function* writeRecord({
   for (const share of SHARES) {
     const lines = past.length === 0 ? "" : sayPast(linesOf(past, Math.min(most, left) * share));
     const summary = `${sayCovered(covered)}${lines}`;
-    const within = withinTokens(room, Math.min(all, left - most) * share);
+    const within = withinTokens(room, Math.min(all, left - estimateText(lines).high) * share);
     const parts = yield* recordSteps(state, { room: within, kept });
     const record = joinRecord({ ...parts, summary });
     yield;
@@ -61,8 +61,8 @@ export function* writeRecord({
 export const pastRoomOf = (budget: number): number =>
   Math.min(MOST_PAST, Math.floor(PAST_SHARE * budget));
 
-const MOST_PAST = 4_000;
-const PAST_SHARE = 1 / 24;
+const MOST_PAST = 3_900;
+const PAST_SHARE = 1 / 16;
 
 /** Tokens of the smallest record, by the high estimate. */
 export const leastRecord = (covered: number): number =>

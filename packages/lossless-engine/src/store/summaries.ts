@@ -178,6 +178,20 @@ export const storeWords = (
     return true;
   });
 
+/** On the frontier, those without words that no model was asked for, the finest and newest first. */
+export const summariesWithoutWords = (
+  store: Store,
+  { conversation, limit }: { conversation: number; limit: number },
+): StoredSummary[] =>
+  store.read((sql) =>
+    sql(`
+      SELECT * FROM summary WHERE conversation = ? AND parent IS NULL AND words IS NULL AND asked = 0
+      ORDER BY depth, first DESC LIMIT ?
+    `)
+      .all(conversation, limit)
+      .map(summaryOf),
+  );
+
 /** Of a scope; undefined = there is none of this id there. */
 export const summaryById = (store: Store, scope: Scope, id: number): StoredSummary | undefined =>
   store.read((sql) => {

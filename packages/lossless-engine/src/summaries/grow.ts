@@ -1,17 +1,11 @@
 // Makes the summaries that are due in a conversation, one change at a time.
 
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
-import { asFarAsPossible, patiently } from "../patiently.ts";
-import type { OwnedSession } from "../sessions/owner.ts";
+import { patiently } from "../patiently.ts";
 import { readMessages } from "../store/messages.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
-import {
-  coverageOf,
-  coverageOfConversation,
-  storeCondensed,
-  storeLeaf,
-} from "../store/summaries.ts";
+import { coverageOfConversation, storeCondensed, storeLeaf } from "../store/summaries.ts";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 import { READER } from "./facts.ts";
 import { GRAPH_SIZES, type GraphSizes, planCondensation, planLeaf, type Waiting } from "./plan.ts";
@@ -44,19 +38,6 @@ export async function growGraph(
     await othersTurn();
     signal?.throwIfAborted();
   }
-}
-
-/** Those that are due in a session's conversation; a database that is in use keeps them waiting. */
-export async function growSession(
-  store: Store,
-  session: OwnedSession,
-  signal?: AbortSignal | undefined,
-): Promise<void> {
-  const coverage = await patiently(() => coverageOf(store, session), signal);
-  if (coverage === undefined) return;
-  await asFarAsPossible(async () => {
-    await growGraph(store, coverage.conversation, { signal });
-  });
 }
 
 /** One summary more; false = none is due, or somebody else is making it. */

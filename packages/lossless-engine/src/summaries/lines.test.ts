@@ -45,8 +45,8 @@ describe("lines of the past", () => {
           const isAlone = starts.length === all.length;
           if (isAlone) expect(starts).toEqual(groups.map(({ first }) => first));
           else expect(text.split("\n").every((line) => !line.includes("asked"))).toBe(true);
-          const { high } = estimateText(text);
-          expect(high <= room || starts.length === 1).toBe(true);
+          const { estimate } = estimateText(text);
+          expect(estimate <= room || starts.length === 1).toBe(true);
         },
       ),
     );
@@ -66,7 +66,7 @@ describe("lines of the past", () => {
       FULL_DETAIL,
     );
     expect(line).toBe(
-      `sum_7 #1-#2 2026-01-02 09:05 2 messages: asked "Say 'done'; answered 'yes'" (+2); files src/a.ts`,
+      `sum_7 #1-#2 2026-01-02 09:05: asked "Say 'done'; answered 'yes'" (+2); files src/a.ts`,
     );
   });
 });

@@ -32,12 +32,15 @@ const DETAILS: readonly Detail[] = [
   { asked: 5, files: 6, answered: 1, chars: 120 },
   { asked: 4, files: 5, answered: 1, chars: 90 },
   { asked: 4, files: 4, answered: 0, chars: 80 },
-  { asked: 3, files: 4, answered: 0, chars: 70 },
-  { asked: 3, files: 3, answered: 0, chars: 60 },
-  { asked: 2, files: 3, answered: 0, chars: 50 },
-  { asked: 2, files: 2, answered: 0, chars: 40 },
-  { asked: 1, files: 2, answered: 0, chars: 40 },
+  { asked: 4, files: 3, answered: 0, chars: 70 },
+  { asked: 4, files: 2, answered: 0, chars: 60 },
+  { asked: 4, files: 1, answered: 0, chars: 50 },
+  { asked: 4, files: 0, answered: 0, chars: 45 },
+  { asked: 3, files: 1, answered: 0, chars: 40 },
+  { asked: 3, files: 0, answered: 0, chars: 40 },
+  { asked: 2, files: 0, answered: 0, chars: 40 },
   { asked: 1, files: 1, answered: 0, chars: 30 },
+  { asked: 1, files: 0, answered: 0, chars: 30 },
   { asked: 0, files: 0, answered: 0, chars: 0 },
 ];
 
@@ -45,11 +48,11 @@ export const FULL_DETAIL: Detail = DETAILS[0]!;
 const LEAST_DETAIL = DETAILS.at(-1)!;
 
 /**
- * Pure: one line for each stretch, as much of it as all together have room for in `tokens`, by the
- * high estimate; where even the shortest lines take more, neighbours share one; at least one line.
+ * Pure: one line for each stretch, as much of it as all together have room for in `tokens`, as
+ * estimated; where even the shortest lines take more, neighbours share one; at least one line.
  */
 export function linesOf(stretches: readonly Stretch[], tokens: number): string {
-  const fits = (text: string) => estimateText(text).high <= tokens;
+  const fits = (text: string) => estimateText(text).estimate <= tokens;
   for (const detail of DETAILS) {
     const text = textOf(stretches, detail);
     if (fits(text)) return text;
@@ -93,9 +96,9 @@ export function lineOf(stretch: Stretch, detail: Detail): string {
     ...(id === null ? [] : [summaryName(id)]),
     first === last ? `#${first}` : `#${first}-#${last}`,
     ...(facts.since === null ? [] : [spanText(facts.since, facts.until ?? facts.since)]),
-    facts.messages === 1 ? "1 message" : `${facts.messages} messages`,
+    ...(facts.messages === last - first + 1 ? [] : [`${facts.messages} messages`]),
   ].join(" ");
-  const said = words === null ? "" : ` ${clipped(words, 3 * detail.chars)}`;
+  const said = words === null ? "" : ` a model notes "${clipped(words, 3 * detail.chars)}"`;
   const told = days.filter((day) => day !== "").join(" | ");
   return `${head}:${detail.chars === 0 ? "" : said}${told === "" ? "" : ` ${told}`}`.replace(
     /:$/,

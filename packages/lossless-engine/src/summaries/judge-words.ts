@@ -1,0 +1,54 @@
+// Decides whether what a model wrote may stand as the words of a summary.
+import { escapeTags, namesIn } from "@clew/plugin-sdk/transcript";
+
+/** Of the words of a summary. */
+export const MOST_CHARS = 480;
+const LEAST_CHARS = 12;
+/** Words in a row that nobody says three times in so few. */
+const ROW = 4;
+const MOST_TIMES = 2;
+
+/** What the words are, on one line, or why they are no use. */
+export type Judged =
+  | { readonly isFit: true; readonly words: string }
+  | { readonly isFit: false; readonly why: string };
+
+/** Pure. `source`: what the model was given. */
+export function judgeWords(answer: string, source: string): Judged {
+  const words = answer
+    .trim()
+    .replace(/^```[a-z]*\n([\s\S]*?)\n```$/i, "$1")
+    .replaceAll(/\s+/gu, " ")
+    .trim()
+    .toWellFormed();
+  const unfit = (why: string): Judged => ({ isFit: false, why });
+  if (words.length < LEAST_CHARS) return unfit("it says nothing");
+  if (words.length > MOST_CHARS) return unfit("it is too long");
+  if (words.length >= source.length) return unfit("it is longer than what it stands for");
+  if (REFUSAL.test(words)) return unfit("it refuses");
+  if (escapeTags(words) !== words || SPEAKS.test(words)) return unfit("it speaks to its reader");
+  if (repeats(words)) return unfit("it repeats itself");
+  const unknown = namesIn(words).find(
+    ({ kind, name }) => kind !== "symbol" && !source.includes(name),
+  );
+  if (unknown !== undefined) return unfit(`it names ${unknown.name}, which nobody named`);
+  return { isFit: true, words };
+}
+
+const REFUSAL =
+  /^(?:i['’]m sorry|i am sorry|sorry,|i can(?:no|['’])t |i am unable|i['’]m unable|as an ai)\b/i;
+/** What a record of the past has no reason to say: it would be read as somebody's order. */
+const SPEAKS =
+  /(?:^|\s)(?:system|assistant|user|developer)\s*:|\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|above|previous|prior)\b|\byou (?:must|should|are now|have to)\b|[<[]\/?(?:system|inst|record|stored)\b/i;
+
+function repeats(text: string): boolean {
+  const words = text.toLowerCase().split(" ");
+  const times = new Map<string, number>();
+  for (let at = 0; at + ROW <= words.length; at++) {
+    const row = words.slice(at, at + ROW).join(" ");
+    const now = (times.get(row) ?? 0) + 1;
+    if (now > MOST_TIMES) return true;
+    times.set(row, now);
+  }
+  return false;
+}

@@ -1,0 +1,60 @@
+// Bounds how often a model is asked for words, and lets one rest that does not answer.
+
+import type { SessionRef } from "@clew/plugin-sdk/core";
+
+/** What asking has come to, of one session. */
+export interface Spending {
+  /** False: no call may be made now; true takes one. */
+  take(): boolean;
+  /** How a call went. */
+  note(went: "well" | "badly"): void;
+}
+
+const MOST_CALLS = 24;
+const WINDOW_MS = 10 * 60_000;
+/** Calls in a row that bring nothing. */
+const MOST_FAILURES = 4;
+const REST_MS = 30 * 60_000;
+
+/** `now`: ms. */
+export function createSpending(now: () => number = () => performance.now()): Spending {
+  let made: number[] = [];
+  let failures = 0;
+  let restsUntil = 0;
+  return {
+    take() {
+      const time = now();
+      made = made.filter((at) => time - at < WINDOW_MS);
+      if (time < restsUntil || made.length >= MOST_CALLS) return false;
+      made.push(time);
+      return true;
+    },
+    note(went) {
+      failures = went === "well" ? 0 : failures + 1;
+      if (failures < MOST_FAILURES) return;
+      restsUntil = now() + REST_MS;
+      failures = 0;
+    },
+  };
+}
+
+/** What asking has come to in the newest sessions. */
+export interface Spendings {
+  of(session: SessionRef): Spending;
+}
+
+const MOST_SESSIONS = 1_000;
+
+export function createSpendings(): Spendings {
+  const known = new Map<string, Spending>();
+  return {
+    of({ sessionKey, sessionId }) {
+      const key = sessionKey ?? sessionId;
+      const spending = known.get(key) ?? createSpending();
+      known.delete(key);
+      known.set(key, spending);
+      if (known.size > MOST_SESSIONS) known.delete(known.keys().next().value!);
+      return spending;
+    },
+  };
+}
