@@ -16,7 +16,7 @@ const LINE = /^- (?:sum_\d+ )?#(\d+)(?:-#(\d+))? /;
 export const pastLines = (text: string): string[] =>
   text.split("\n").filter((line) => LINE.test(line));
 
-/** Pure: messages from 1 on that are not named by exactly one line, up to the last that one names. */
+/** Pure: messages up to the last that a line names, of which not exactly one line names each. */
 export function notNamedOnce(lines: readonly string[], messages: number): number {
   const named = new Array<number>(messages).fill(0);
   let last = 0;

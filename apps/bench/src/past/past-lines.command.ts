@@ -1,4 +1,4 @@
-// The command `pnpm bench past-lines`, which asks what was done on each day of long sessions.
+// The command `pnpm bench past-lines`, which asks what was done on each day.
 import { parseArgs } from "node:util";
 import { loadExactCounter } from "@clew/plugin-sdk/tokens";
 import { formatTable } from "../../../gateway/src/terminal/table.ts";

@@ -178,7 +178,7 @@ export const storeWords = (
     return true;
   });
 
-/** On the frontier, those without words that no model was asked for, the finest and newest first. */
+/** Of a frontier those that no model was asked about, the finest and newest first. */
 export const summariesWithoutWords = (
   store: Store,
   { conversation, limit }: { conversation: number; limit: number },
