@@ -53,7 +53,8 @@ interface Planned {
 
 /**
  * Changes nothing without `--yes`. Exit code 1 where nothing is found, or other files hold it
- * still. Throws GATEWAY_RUNNING, REQUEST_INVALID, SESSION_NOT_FOUND, SESSION_LOCKED, STORAGE_FAILED.
+ * still. Throws GATEWAY_RUNNING, REQUEST_INVALID, SESSION_NOT_FOUND, SESSION_LOCKED,
+ * STORAGE_FAILED.
  */
 export async function losslessForget(
   message: string | undefined,
