@@ -18,6 +18,7 @@ import { compactView, tellFocus } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
 import { checkStore } from "./commands/check-store.ts";
+import { type Retention, retain } from "./forget/retain.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
@@ -44,6 +45,8 @@ const DURABLE = {
   currentTurnFence: "before-current-turn-entry-v1",
   turnAdvancementIdempotency: "atomic-idempotent-v1",
 } as const;
+/** Of each turn's maintenance, ms. */
+const RETENTION_MS = 200;
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
 
 /** Why a view holds what it holds. */
@@ -70,7 +73,7 @@ export interface LosslessEngine extends ContextEngine {
 }
 
 /** What an operator may say of the engine; see the plugin's configuration. */
-export interface EngineSettings extends StoreSettings {
+export interface EngineSettings extends StoreSettings, Retention {
   /**
    * True: turns are committed by key, as some hosts demand; then nobody can shorten a turn while it
    * runs. Absent: false.
@@ -104,6 +107,8 @@ const SETTINGS: readonly string[] = [
   "summaries",
   "ignoreSessionPatterns",
   "statelessSessionPatterns",
+  "keepDays",
+  "keepMegabytes",
 ] satisfies (keyof EngineSettings)[];
 
 /** What an engine shares with its tools. */
@@ -225,11 +230,12 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const store = stores.of(session);
       if (store === null) return NOTHING_REWRITTEN;
       await catchUpInBackground(store, params.abortSignal);
+      const { runtimeContext, abortSignal: signal } = params;
       if (listsPast) {
-        const { runtimeContext, abortSignal: signal } = params;
         const complete = summaries === "model" ? runtimeContext?.llm?.complete : undefined;
         await growSession(store, session, { complete, spending: spendings.of(session), signal });
       }
+      await retain(store, parts, { now: Date.now(), boundMs: RETENTION_MS, signal });
       return NOTHING_REWRITTEN;
     },
 

@@ -4,6 +4,7 @@ import type { Fault } from "../store/audit/fault.ts";
 import { holdingsOf } from "../store/health.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
+import { absentCounts } from "../store/tombstones.ts";
 
 const MEGABYTE = 1e6;
 
@@ -12,7 +13,13 @@ export async function describeStore(store: Store): Promise<string> {
   const { messages, conversations, bytes } = await patiently(() => holdingsOf(store));
   const backlog = await patiently(() => backlogOf(store));
   const index = backlog === 0 ? "complete" : `${counted(backlog, "message")} behind`;
-  return `${counted(messages, "message")} of ${counted(conversations, "conversation")}, ${inMegabytes(bytes)} in ${store.path}; the search index is ${index}`;
+  const { forgotten, expired } = await patiently(() => store.read(absentCounts));
+  const absent = [
+    ...(forgotten === 0 ? [] : [`${forgotten.toLocaleString("en-US")} forgotten`]),
+    ...(expired === 0 ? [] : [`${expired.toLocaleString("en-US")} no longer kept`]),
+  ];
+  const gone = absent.length === 0 ? "" : ` (${absent.join(", ")})`;
+  return `${counted(messages, "message")}${gone} of ${counted(conversations, "conversation")}, ${inMegabytes(bytes)} in ${store.path}; the search index is ${index}`;
 }
 
 export const inMegabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;

@@ -60,12 +60,20 @@ export function forget(
 export function expire(store: Store, numbers: readonly number[]): number {
   return store.change((sql) => {
     let expired = 0;
+    const held = sql(`
+      SELECT DISTINCT payload FROM payload_use WHERE message IN (SELECT value FROM json_each(?))
+    `)
+      .all(JSON.stringify(numbers))
+      .map(({ payload }) => Number(payload));
     const known = sql("SELECT 1 FROM forgotten WHERE message = ?");
     for (const seq of numbers.filter((each) => known.get(each) === undefined))
       changing(sql, seq, () => {
         if (bury(sql, seq, "expired") !== undefined) expired++;
       });
-    if (expired > 0) removeUnused(sql);
+    sql(`
+      DELETE FROM payload WHERE id IN (SELECT value FROM json_each(?))
+        AND NOT EXISTS (SELECT 1 FROM payload_use WHERE payload_use.payload = payload.id)
+    `).run(JSON.stringify(held));
     return expired;
   });
 }

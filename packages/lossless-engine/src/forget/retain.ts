@@ -1,0 +1,56 @@
+// Decides which messages are too old to be kept, and lets them go a slice at a time.
+import { patiently } from "../patiently.ts";
+import { expire } from "../store/forget.ts";
+import { bytesInUse, type OldMessage, oldestKept } from "../store/oldest.ts";
+import type { Store } from "../store/store.ts";
+import { othersTurn } from "../turns.ts";
+
+/** How long messages are kept. */
+export interface Retention {
+  /** Days after which a message goes. Absent: never for its age. */
+  readonly keepDays?: number | undefined;
+  /** Megabytes in use above which the oldest go. Absent: never for the size. */
+  readonly keepMegabytes?: number | undefined;
+}
+
+/** Messages that go in one transaction: a few milliseconds' work. */
+const SLICE = 16;
+/** So many stay, whatever the size. */
+const NEWEST = 1_000;
+const DAY_MS = 86_400_000;
+const MEGABYTE = 1e6;
+
+/** Pure. Those that go for their age: from the oldest on, up to the first that is young. */
+export function planExpiry(
+  oldest: readonly OldMessage[],
+  { keepDays, now }: { keepDays: number; now: number },
+): number[] {
+  const isYoung = ({ time }: OldMessage) => time === null || time > now - keepDays * DAY_MS;
+  const end = oldest.findIndex(isYoung);
+  return oldest.slice(0, end < 0 ? oldest.length : end).map(({ seq }) => seq);
+}
+
+/** Until nothing is too old, or `boundMs` are over; how many messages went. */
+export async function retain(
+  store: Store,
+  { keepDays = Infinity, keepMegabytes = Infinity }: Retention,
+  { now, boundMs, signal }: { now: number; boundMs: number; signal?: AbortSignal | undefined },
+): Promise<number> {
+  if (keepDays === Infinity && keepMegabytes === Infinity) return 0;
+  const next = () => {
+    const isOver = bytesInUse(store) > keepMegabytes * MEGABYTE;
+    const bySize = isOver ? oldestKept(store, { limit: SLICE, newest: NEWEST }) : [];
+    if (bySize.length > 0) return bySize.map(({ seq }) => seq);
+    return planExpiry(oldestKept(store, { limit: SLICE, newest: 0 }), { keepDays, now });
+  };
+  const end = performance.now() + boundMs;
+  let gone = 0;
+  while (performance.now() < end) {
+    const numbers = await patiently(next, signal);
+    if (numbers.length === 0) break;
+    gone += await patiently(() => expire(store, numbers), signal);
+    await othersTurn();
+    signal?.throwIfAborted();
+  }
+  return gone;
+}
