@@ -6,6 +6,7 @@ export {
   type Explanation,
   type LosslessEngine,
 } from "./engine.ts";
+export type { Retention } from "./forget/retain.ts";
 export { LOSSLESS_ENGINE_ID } from "./id.ts";
 export { default } from "./plugin.ts";
 export type { StoreSettings } from "./stores.ts";
