@@ -48,6 +48,25 @@ async function talkWith(flavor: Exclude<Flavor, undefined>, model: string) {
 }
 
 describe("reasoning that comes back to a Chat server", () => {
+  it("may be of any reply that used the call's id", async () => {
+    const call = { id: "call_1", name: "read", arguments: {} };
+    const answers = ["First.", "Second."].map((thinking) => ({ thinking, toolCalls: [call] }));
+    const server = await createOpenAIEmulator({ answers, flavor: "kimi" });
+    servers.push(server);
+    const messages: object[] = [hi];
+    for (let turn = 0; turn < 3; turn++) {
+      const response = await fetch(`${server.baseUrl}/chat/completions`, {
+        method: "POST",
+        body: JSON.stringify({ model: "m", messages }),
+      });
+      expect(response.status).toBe(200);
+      const { message } = ((await response.json()) as { choices: { message: Message }[] })
+        .choices[0]!;
+      const result = { role: "tool", tool_call_id: message.tool_calls?.[0]?.id, content: "it" };
+      messages.push(message, result, hi);
+    }
+  });
+
   it("must be the words of before where a server wants it with its calls", async () => {
     for (const flavor of ["deepseek", "kimi"] as const) {
       const { said, next } = await talkWith(flavor, "m");

@@ -16,8 +16,8 @@ export interface ChatAccepted extends Accepted {
 const WANT_REASONING = new Set(["deepseek", "kimi"]);
 
 export function createMemory(cache: PromptCache): WireMemory<JsonObject, ChatAccepted> {
-  /** By id of the call it led to. */
-  const reasoning = new Map<string, string>();
+  /** By id of the call it led to; ids may be used again. */
+  const reasoning = new Map<string, Set<unknown>>();
   const details = new Map<string, string>();
   return {
     examine(body, call) {
@@ -26,7 +26,7 @@ export function createMemory(cache: PromptCache): WireMemory<JsonObject, ChatAcc
         const lost = messages(body).find(({ value }) =>
           callIds(value)
             .map((id) => reasoning.get(id))
-            .some((words) => words !== undefined && words !== value.reasoning_content),
+            .some((words) => words !== undefined && !words.has(value.reasoning_content)),
         );
         if (lost !== undefined)
           return {
@@ -47,7 +47,7 @@ export function createMemory(cache: PromptCache): WireMemory<JsonObject, ChatAcc
       const carrier = accepted?.carrier;
       for (const [position, call] of callsOf(reply).entries()) {
         const id = callId(call, nonce, position);
-        if (words !== undefined) reasoning.set(id, words);
+        if (words !== undefined) reasoning.set(id, (reasoning.get(id) ?? new Set()).add(words));
         if (carrier?.kind === "details" && carrier.maker === "google" && position === 0)
           details.set(id, carrier.sign(id));
       }
