@@ -11,7 +11,7 @@ import {
 } from "./rank.ts";
 import { minuteOf, quoteRecord, recordTextOf } from "./record-text.ts";
 import type { SessionMessages } from "./session-messages.ts";
-import { planTerms, type SearchTerms } from "./terms.ts";
+import { composed, planTerms, type SearchTerms } from "./terms.ts";
 
 export interface SearchRequest {
   messages: SessionMessages;
@@ -63,7 +63,7 @@ function* hitSteps(
   const hits: Hit<number>[] = [];
   for (const one of choice.chosen) {
     yield;
-    const text = recordTextOf(request.messages[one.source]!.message);
+    const text = composed(recordTextOf(request.messages[one.source]!.message));
     hits.push(yield* readHitSteps(terms, choice, one, text));
   }
   return { hits: orderHits(hits), reached };
@@ -101,6 +101,6 @@ function* scanSteps(
 
 /** With its day, so that a search may name it. */
 function searchable({ message, timestamp }: SessionMessages[number]): string[] {
-  const text = recordTextOf(message);
+  const text = composed(recordTextOf(message));
   return text === "" ? [] : [text, minuteOf(message.timestamp, timestamp)];
 }

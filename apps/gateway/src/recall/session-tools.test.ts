@@ -162,6 +162,12 @@ describe("session_search", () => {
     expect(idsIn(await search("locker Farid Haddad"))[0]).toBe("e61");
   });
 
+  it("finds words with accents however these are written", async () => {
+    const { search } = session([user("un \u00e9clair"), user("une cr\u0065\u0300me")]);
+    for (const query of ["\u00e9clair", "e\u0301clair", "cr\u00e8me", "cre\u0300me"])
+      expect(await search(query)).not.toContain("Nothing was found");
+  });
+
   it("finds words in any script, arguments of calls, and what was printed on a day", async () => {
     const { search } = session([
       user("登录页面的超时是三十秒。"),

@@ -19,11 +19,15 @@ export interface SearchTerms {
 const MAX_TERMS = 24;
 const GAPLESS = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]+/gu;
 const WORD = /[\p{L}\p{M}\p{N}_]+(?:[-./:@\\][\p{L}\p{M}\p{N}_]+)*/gu;
+const MARK = /\p{M}/u;
 const JOINT = /[-./:@\\]/;
+
+/** Accents and their letters as one sign: files of some systems write them as two. */
+export const composed = (text: string): string => (MARK.test(text) ? text.normalize("NFC") : text);
 
 /** Pure. */
 export function planTerms(query: string): SearchTerms {
-  const exact = query.trim();
+  const exact = composed(query.trim());
   const literal = exact.toLowerCase();
   const terms = new Map<string, Term>();
   const add = (stem: string, isPart: boolean) => {

@@ -38,6 +38,7 @@ export const OVERFLOW_PATTERNS: readonly RegExp[] = [
   /exceeds (?:the )?maximum allowed input length of [\d,]+ tokens/i,
   /input \([\d,]+ tokens\) is longer than (?:the )?model's context length/i, // Together
   /exceeds the limit of [\d,]+/i, // Copilot
+  /range of input length should be \[1, [\d,]+\]/i, // DashScope
   /exceeds the available context size|context size has been exceeded/i, // llama.cpp
   /greater than the context length/i, // LM Studio
   /context window exceeds limit/i, // MiniMax
@@ -128,6 +129,11 @@ export const WINDOW_PATTERNS: readonly RegExp[] = [
   /configured context size is ([\d,_]+)/i,
   /exceeds the limit of ([\d,_]+)/i,
   /model token limit: ([\d,_]+)/i,
+  /context length (?:of|is) only ([\d,_]+)/i, // LM Studio, vLLM
+  /n_keep: [\d,_]+ >= n_ctx: ([\d,_]+)/i, // LM Studio
+  /`max_new_tokens` must be <= ([\d,_]+)/i, // TGI
+  /range of input length should be \[\d+, ([\d,_]+)\]/i, // DashScope
+  /total tokens cannot exceed ([\d,_]+)/i, // Cohere
 ];
 
 /**

@@ -152,6 +152,12 @@ describe("namedWindow", () => {
     ["Prompt contains 40000 tokens, too large for model with 32768 maximum context length", 32_768],
     ["prompt has 5000 tokens, but the configured context size is 4096 tokens", 4096],
     ["the context would overflow (i.e 5000 + 4000 > 8192)", 8192],
+    ["the model is loaded with context length of only 32768 tokens, which is not enough", 32_768],
+    ["is greater than the context length (n_keep: 10247 >= n_ctx: 4096)", 4096],
+    ["However, the model's context length is only 65536 tokens", 65_536],
+    ["`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens", 4096],
+    ["Range of input length should be [1, 98304]", 98_304],
+    ["too many tokens: total tokens cannot exceed 132000 tokens; received 140000", 132_000],
     ["tokens used: 9,001, model maximum context length: 8,192", 8192],
   ])("reads it in %s", (text, tokens) => {
     expect(namedWindow(text)).toBe(tokens);
