@@ -27,6 +27,7 @@ const OVERFLOWS: readonly (readonly [text: string, observed?: number])[] = [
   ["It exceeds the maximum allowed input length of 8192 tokens"],
   ["The input (9001 tokens) is longer than the model's context length (8192 tokens).", 9001],
   ["prompt token count of 99000 exceeds the limit of 64000", 99_000],
+  ["Range of input length should be [1, 98304]"],
   ["the request exceeds the available context size, try increasing it"],
   ["context size has been exceeded"],
   ["The number of tokens to keep from the initial prompt is greater than the context length."],
