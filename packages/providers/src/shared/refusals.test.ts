@@ -32,6 +32,8 @@ const WORDS = {
     "messages.2.content.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_1.",
     "invalid params, tool result's tool id(call_1) not found (2013)",
     "No tool output found for function call call_1.",
+    "tool_call_id is not found",
+    "'tool_call_id' of 'call_1' not found",
     "No tool call found for function call output with call_id call_1.",
     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: x",
     "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",

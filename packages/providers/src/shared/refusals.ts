@@ -61,7 +61,7 @@ const REFUSALS: readonly (readonly [RefusalKind, readonly RegExp[]])[] = [
       /no tool call found for function call output/i,
       /'tool_calls' must be followed by tool messages/i, // Chat
       /role 'tool' must be a response to a prece+ding message/i,
-      /'tool_call_id' of '.*' not found/i,
+      /['"`]?tool_call_id\b.{0,80}? not found/i,
       /number of function response parts/i, // Gemini
       /function (?:call|response) turn comes immediately after/i,
       /expected toolResult blocks at/i, // Bedrock

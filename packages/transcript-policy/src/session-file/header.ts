@@ -51,18 +51,23 @@ function idOf(left: string | undefined, told: string): string {
   return isTold ? told : left;
 }
 
-// Ids that people make up may be one bit apart, as "s1" and "s3" are.
+// Ids that people make up may be one character apart, as "s1" and "s3" are.
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
-/** True: one bit of `told`, or characters that cannot be read any more, make it `id`. */
+/** True: one character lost, added or changed, or several that nobody can read, make it `id`. */
 function isDamaged(id: string, told: string): boolean {
-  if (id.length !== told.length) return false;
-  const others = [...told].flatMap((sign, at) => (id[at] === sign ? [] : [{ sign, is: id[at]! }]));
-  if (others.length === 0) return false;
-  if (others.every(({ is }) => is < " " || is === "\uFFFD")) return true;
-  const [{ sign, is } = { sign: "", is: "" }] = others;
-  const bits = sign.charCodeAt(0) ^ is.charCodeAt(0);
-  return others.length === 1 && (bits & (bits - 1)) === 0;
+  if (id === told) return false;
+  const others = [...id].filter((sign, at) => sign !== told[at]);
+  if (id.length === told.length && others.every((sign) => sign < " " || sign === "\uFFFD"))
+    return true;
+  const differs = [...told].findIndex((sign, at) => sign !== id[at]);
+  const from = differs < 0 ? told.length : differs;
+  const rests = [
+    [id.slice(from + 1), told.slice(from + 1)],
+    [id.slice(from), told.slice(from + 1)],
+    [id.slice(from + 1), told.slice(from)],
+  ];
+  return rests.some(([left, right]) => left === right);
 }
 
 /** True for a first line that was a header once, and lacks now what makes it one. */

@@ -170,6 +170,22 @@ describe("repair of a session file", () => {
     }
   });
 
+  it("gives a header whose id lost, won or changed one character the id of its file's name", async () => {
+    const id = "0b9f3c1e-1111-4222-8333-448800545185";
+    sessionFile = join(folder, `${id}.jsonl`);
+    for (const at of [0, 1, 8, 20, id.length - 1, id.length])
+      for (const own of [
+        `${id.slice(0, at)}x${id.slice(at + 1)}`,
+        `${id.slice(0, at)}x${id.slice(at)}`,
+        id.slice(0, at) + id.slice(at + 1),
+      ]) {
+        if (own === id) continue;
+        await write({ ...header, id: own }, asked);
+        expect(await repairSessionFileIfNeeded({ sessionFile })).toMatchObject({ repaired: true });
+        expect(await readFile(sessionFile, "utf8")).toBe(lines({ ...header, id }, asked));
+      }
+  });
+
   it("sees damage done to a file it found in order before", async () => {
     await write(header, asked);
     await repairSessionFileIfNeeded({ sessionFile });
