@@ -89,7 +89,12 @@ export interface ModelCallReport {
   /** "provider/model" that was asked. Absent: the report's `model.resolved`. */
   model?: string;
   /** How it failed, for programs; `error` says it for people. Absent: there is a reply. */
-  failure?: { kind: ModelError["kind"]; retryAfterMs?: number };
+  failure?: {
+    kind: ModelError["kind"];
+    retryAfterMs?: number;
+    /** What the provider counted of a prompt that it refused as too large. Absent: it did not. */
+    promptTokens?: number;
+  };
   /** Of its prompt cache. Absent: there is no reply. */
   cache?: CacheReport;
   /** What the provider changed before the model read the request, in its words. Absent: nothing. */

@@ -46,7 +46,7 @@ describe("the token ratio of a model", () => {
     await ratios.learn("other", report(1_000, 9_000));
     const again = createTokenRatios({ home, log: silent });
     expect(await again.ratio("main", MODEL)).toEqual({ ratio: 1.4, samples: 1 });
-    expect(await again.ratio("other", MODEL)).toEqual({ ratio: 1.8, samples: 1 });
+    expect(await again.ratio("other", MODEL)).toEqual({ ratio: 4, samples: 1 });
     expect(await again.ratio("main", "test/other")).toEqual({ ratio: 1, samples: 0 });
   });
 
@@ -71,6 +71,16 @@ describe("the token ratio of a model", () => {
     };
     expect(learnFrom(UNKNOWN_RATIO, taken(16_000)).ratio).toBeCloseTo(1.6);
     expect(learnFrom({ ratio: 1.7, samples: 3 }, taken(16_000)).ratio).toBe(1.7);
+  });
+
+  it("is learned from a request that was refused as too large, if its count says more", () => {
+    const refused = (promptTokens: number) => {
+      const { modelCalls } = report(10_000, 0, "too long");
+      const failure = { kind: "overflow" as const, promptTokens };
+      return { modelCalls: [{ ...modelCalls[0]!, usage: null, failure }] };
+    };
+    expect(learnFrom(UNKNOWN_RATIO, refused(26_000)).ratio).toBeCloseTo(2.6);
+    expect(learnFrom({ ratio: 2.8, samples: 3 }, refused(26_000)).ratio).toBe(2.8);
   });
 
   it("starts anew from a file that cannot be understood, and outlives one that cannot be written", async () => {

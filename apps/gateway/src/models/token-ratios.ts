@@ -78,7 +78,7 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
 
 /**
  * Pure. A call that failed, was cut off or went to another model says nothing; one that the
- * provider took although it does not fit says that it is more than was thought.
+ * provider counted and that does not fit says that it is more than was thought.
  */
 export function learnFrom(
   known: TokenRatio,
@@ -86,13 +86,13 @@ export function learnFrom(
 ): TokenRatio {
   return modelCalls.reduce((ratio, call) => {
     const { system, tools, messages, usage, error, failure, stopReason, model } = call;
-    if (usage === null || model !== undefined) return ratio;
+    const told = usage === null ? failure?.promptTokens : promptTokensOf(usage);
+    if (told === undefined || model !== undefined) return ratio;
     const fixed = [...system, ...tools].reduce((sum, { tokens }) => sum + tokens, 0);
-    const measured = promptTokensOf(usage);
     const estimated = fixed + messages.tokens;
     const answered = error === null && stopReason !== "error" && stopReason !== "aborted";
-    const wasMore = failure?.kind === "overflow" && measured > ratio.ratio * estimated;
-    return learnRatio(ratio, { measured, estimated, usable: answered || wasMore });
+    const wasMore = failure?.kind === "overflow" && told > ratio.ratio * estimated;
+    return learnRatio(ratio, { measured: told, estimated, usable: answered || wasMore });
   }, known);
 }
 

@@ -96,6 +96,28 @@ describe("overflow recovery", () => {
     expect(stored).toContain(long);
   });
 
+  it("expects for the rest of the turn what the provider counted, and tells the engine", async () => {
+    const { engine, calls } = shrinking(false);
+    const counted = 2.6 * 2_000;
+    const host = testHost({
+      engine,
+      replies: [
+        "one",
+        { error: { kind: "overflow", message: "too long", promptTokens: counted } },
+        "two",
+      ],
+    });
+    await host.say("hi");
+    const result = await host.say("word ".repeat(1900));
+    expect(result.outcome).toBe("completed");
+    const [refused] = result.report.modelCalls;
+    expect(refused!.failure).toEqual({ kind: "overflow", promptTokens: counted });
+    const { tokenRatio } = calls[0]!.runtimeContext as { tokenRatio: number };
+    expect(tokenRatio).toBeGreaterThan(1.5);
+    expect(tokenRatio).toBeLessThan(4);
+    expect(result.report.budget!.tokenRatio).toBe(tokenRatio);
+  });
+
   it("says that nothing was compacted where that was announced", async () => {
     const host = testHost({ replies: ["one", overflow()] });
     await host.say("hi");

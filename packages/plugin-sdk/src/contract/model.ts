@@ -175,6 +175,8 @@ export type ModelError = {
       kind: "overflow";
       /** Tokens the provider counted. Absent: it did not say. */
       observedTokens?: number;
+      /** Of those: the prompt alone. Absent: it did not say. */
+      promptTokens?: number;
       /** Tokens the provider says the model holds. Absent: it did not say. */
       windowTokens?: number;
     }

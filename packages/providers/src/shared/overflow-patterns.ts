@@ -115,6 +115,17 @@ export const OBSERVED_TOKEN_PATTERNS: readonly RegExp[] = [
   /(?:prompt|input) token count(?: of| is)? \(?([\d,_]+)/i,
 ];
 
+/** Where it states the prompt apart from the reply that was asked for. */
+export const PROMPT_TOKEN_PATTERNS: readonly RegExp[] = [
+  /([\d,_]+) (?:tokens )?(?:in|from|of) (?:your prompt|text input|the (?:input|messages|prompt))/i,
+  /exceed context limit: ([\d,_]+) \+ [\d,_]+ >/i,
+  /\(i\.e\.? ([\d,_]+) \+ [\d,_]+ >/i,
+];
+
+/** A count beside these words may hold the reply that was asked for. */
+export const REPLY_WORDS =
+  /completion|max(?:imum)?[_ ](?:new_|output |output_)?tokens|\boutput\b|\brequested\b/i;
+
 /** Where an overflow's text states how much the model holds. */
 export const WINDOW_PATTERNS: readonly RegExp[] = [
   /exceed context limit: [\d,_]+ \+ [\d,_]+ > ([\d,_]+)/i,

@@ -1,5 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
+import {
+  isOverflow,
+  isRequestCeiling,
+  namedWindow,
+  observedTokens,
+  promptTokens,
+} from "./overflow.ts";
 import { FALLBACK_PATTERNS, HINT_PATTERNS, OVERFLOW_PATTERNS } from "./overflow-patterns.ts";
 
 /** What providers say, and the count they state. */
@@ -131,6 +137,25 @@ describe("observedTokens", () => {
   it("reads the count where one is stated, and only there", () => {
     for (const [text, observed] of OVERFLOWS)
       expect([text, observedTokens(text)]).toEqual([text, observed]);
+  });
+});
+
+describe("promptTokens", () => {
+  it.each([
+    ["maximum context length is 8192 tokens. However, your messages resulted in 9001 tokens", 9001],
+    ["prompt is too long: 213462 tokens > 200000 maximum", 213_462],
+    ["you requested 150000 tokens (22000 in the messages, 128000 in the completion).", 22_000],
+    ["requested about 70000 tokens (60000 of text input, 10000 in the output).", 60_000],
+    ["You requested a total of 140 tokens: 10000 tokens from the input messages", 10_000],
+    ["input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000", 188_240],
+    ["the context would overflow (i.e 5000 + 4000 > 8192)", 5000],
+    [
+      "maximum context length is 64000 tokens. However, you requested about 70123 tokens.",
+      undefined,
+    ],
+    ["Your request exceeded model token limit: 131072 (requested: 140000)", undefined],
+  ])("are told apart from the reply's: %s", (text, tokens) => {
+    expect(promptTokens(text)).toBe(tokens);
   });
 });
 

@@ -9,6 +9,8 @@ import {
   OBSERVED_TOKEN_PATTERNS,
   OVERFLOW_PATTERNS,
   OVERFLOW_STATUSES,
+  PROMPT_TOKEN_PATTERNS,
+  REPLY_WORDS,
   REQUEST_CEILING,
   SIGNAL_WORD,
   WINDOW_PATTERNS,
@@ -53,6 +55,16 @@ export function observedTokens(text: string): number | undefined {
     if (numbers.length > 0) return numbers.reduce((sum, value) => sum + value, 0);
   }
   return undefined;
+}
+
+/** The tokens of the prompt alone, when the provider's words state them. */
+export function promptTokens(text: string): number | undefined {
+  const said = text.slice(0, SCAN_LIMIT);
+  for (const pattern of PROMPT_TOKEN_PATTERNS) {
+    const [, tokens] = pattern.exec(said) ?? [];
+    if (tokens !== undefined) return toNumber(tokens);
+  }
+  return REPLY_WORDS.test(said) ? undefined : observedTokens(said);
 }
 
 /** No model holds so little: such a number means something else. */

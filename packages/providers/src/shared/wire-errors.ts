@@ -3,7 +3,13 @@ import type { ModelError } from "@clew/plugin-sdk/host";
 import { type FailureOrigin, quoted, who } from "./failure-origin.ts";
 import { type GoogleStatus, readGoogleStatus } from "./google-status.ts";
 import { networkError } from "./network-errors.ts";
-import { isOverflow, isRequestCeiling, namedWindow, observedTokens } from "./overflow.ts";
+import {
+  isOverflow,
+  isRequestCeiling,
+  namedWindow,
+  observedTokens,
+  promptTokens,
+} from "./overflow.ts";
 import {
   isBilling,
   isContentRefusal,
@@ -89,7 +95,7 @@ export function silentOverflowError(
   origin: FailureOrigin,
 ): ModelError {
   const message = `${who(origin)} counted ${observedTokens} prompt tokens for a window of ${contextWindow}, so its reply cannot be trusted; make the context smaller, or correct the model's window.`;
-  return { kind: "overflow", message, observedTokens };
+  return { kind: "overflow", message, observedTokens, promptTokens: observedTokens };
 }
 
 /** The provider answered with something that is no valid reply; `what` completes "… sent". */
@@ -149,11 +155,13 @@ function describedError(
     isOverflow({ text: code })
   ) {
     const observed = observedTokens(words);
+    const prompt = promptTokens(words);
     const named = namedWindow(words);
     return {
       kind: "overflow",
       ...base("make the context smaller or choose a model with a larger window"),
       ...(observed !== undefined && { observedTokens: observed }),
+      ...(prompt !== undefined && { promptTokens: prompt }),
       ...(named !== undefined && { windowTokens: named }),
     };
   }

@@ -230,6 +230,8 @@ const failureOf = (error: ModelError): NonNullable<ModelCallReport["failure"]> =
   kind: error.kind,
   ...(error.kind === "rate_limited" &&
     error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
+  ...(error.kind === "overflow" &&
+    error.promptTokens !== undefined && { promptTokens: error.promptTokens }),
 });
 
 const listed = ({ system, tools, messages, requestHash }: RequestDescription) => ({

@@ -2,6 +2,7 @@
 import { planBudget } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
+import { withCountedRatio } from "../counted-ratio.ts";
 import type { Ask } from "../effects.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
@@ -17,7 +18,7 @@ export const recover: Task = {
   begin(turn) {
     const { failure } = turn;
     if (failure === null) return done(turn);
-    const known = withNamedWindow(withFruitless(turn), failure);
+    const known = withCountedRatio(withNamedWindow(withFruitless(turn), failure), failure);
     const { setup, composed, recovery } = known;
     const step = planRecovery(failure, recovery, {
       fill: composed.lastPromptTokens / setup.budget.promptBudget,
