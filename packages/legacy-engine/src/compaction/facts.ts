@@ -11,7 +11,6 @@ import {
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { identifierSteps } from "./audit.ts";
-import type { CompactionLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
 import { headAndTail, recentTurnsSection, SECTION_LIMITS, withoutRecentTurns } from "./sections.ts";
@@ -27,7 +26,7 @@ export interface Facts {
 
 /** Everything that a summary is written and judged by, besides the messages; in steps. */
 export function* factSteps(plan: SummaryPlan, options: CompactionOptions): Steps<Facts> {
-  const { history, prefix, limits, summarisedTokens, previous } = plan;
+  const { history, prefix, limits, summarisedTokens } = plan;
   const messages = [...history, ...prefix];
   // A quarter of what is summarised, at four characters to a token.
   const quoteChars = Math.min(
@@ -36,7 +35,10 @@ export function* factSteps(plan: SummaryPlan, options: CompactionOptions): Steps
     summarisedTokens,
   );
   const latest = messages.findLast(({ role }) => role === "user");
-  const prose = withoutRecentTurns(splitRecord(previous?.summary ?? "").summary);
+  const prose = previousProse(
+    plan,
+    messages.length === 0 ? limits.summaryChars : requestChars(plan),
+  );
   yield;
   const identifiers = options.identifierPolicy === "strict" ? yield* identifierSteps(messages) : [];
   yield;
@@ -51,6 +53,43 @@ export function* factSteps(plan: SummaryPlan, options: CompactionOptions): Steps
           : headAndTail(textOf(latest).replace(/\s+/g, " ").trim(), SECTION_LIMITS.openRequest),
     },
   };
+}
+
+/** Beside it a request for a summary holds messages. */
+const SHARE_OF_REQUEST = 0.5;
+/** Of dense text. */
+const LEAST_CHARS_PER_TOKEN = 3;
+
+const requestChars = ({ limits }: SummaryPlan) =>
+  Math.floor(SHARE_OF_REQUEST * limits.promptBudget) * LEAST_CHARS_PER_TOKEN;
+
+/** The prose of the summary before; of what is longer than `chars`, its ends, and where it is. */
+export function previousProse({ previous }: Pick<SummaryPlan, "previous">, chars: number): string {
+  if (previous === undefined) return "";
+  const prose = withoutRecentTurns(splitRecord(previous.summary).summary);
+  return prose.length <= chars
+    ? prose
+    : endsOf(prose, chars, { what: "the summary before", id: previous.id });
+}
+
+/** Why a record holds less than the one before it; undefined where it does not. */
+export function whyShortened(
+  { previous }: Pick<SummaryPlan, "previous">,
+  record: string,
+): string | undefined {
+  return previous !== undefined && record.includes(whereTheWholeIs(previous.id))
+    ? `the summary before it is too long for this window: its ends are kept, and entry ${previous.id} is the whole`
+    : undefined;
+}
+
+const whereTheWholeIs = (id: string) => `@${id} is the whole`;
+
+function endsOf(text: string, chars: number, { what, id }: { what: string; id: string }): string {
+  const half = Math.floor(chars / 2);
+  const head = headOf(text, half);
+  const tail = tailOf(text, half);
+  const out = text.length - head.length - tail.length;
+  return `${head}\n[… ${out} characters of ${what} are left out here; ${whereTheWholeIs(id)} …]\n${tail}`;
 }
 
 /** Files of the summarised messages and of all history before them. */
@@ -74,23 +113,16 @@ function filesIn(details: unknown): Partial<FileOperations> {
 }
 
 /**
- * The open request byte for byte. Of one that would take more than half of what may be kept, as
- * much of its ends as that half holds, and the id at which the whole can be read.
+ * The open request byte for byte. Of one that would take more than `most` tokens, as much of its
+ * ends as they hold, and the id at which the whole can be read.
  */
-export function pinnedText(
-  { entryId, message }: OpenRequest,
-  { tailTokens }: Pick<CompactionLimits, "tailTokens">,
-): string {
+export function pinnedText({ entryId, message }: OpenRequest, most: number): string {
   const text = textOf(message);
-  const most = tailTokens / 2;
-  const ends = (chars: number) => {
-    const shown = Math.max(SECTION_LIMITS.openRequest, Math.floor(chars));
-    const half = Math.floor(shown / 2);
-    const head = headOf(text, half);
-    const tail = tailOf(text, half);
-    const out = text.length - head.length - tail.length;
-    return `${head}\n[… ${out} characters of this request are left out here; @${entryId} is the whole …]\n${tail}`;
-  };
+  const ends = (chars: number) =>
+    endsOf(text, Math.max(SECTION_LIMITS.openRequest, Math.floor(chars)), {
+      what: "this request",
+      id: entryId,
+    });
   const { high } = estimateText(text);
   if (high <= most || text.length <= SECTION_LIMITS.openRequest) return text;
   // Ends may be denser than the rest.

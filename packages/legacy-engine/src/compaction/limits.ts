@@ -20,7 +20,8 @@ export const LIMITS = {
 // Half of the room is left to grow into: a tail that fills it would compact
 // again a few messages later.
 const TAIL_SHARE = 0.5;
-const CHARS_PER_TOKEN = 4;
+/** Of prose. */
+export const CHARS_PER_TOKEN = 4;
 /**
  * Of the low mark, for a model's prose, in tokens: it is written at the price of five that are
  * read, and read with every request from then on.

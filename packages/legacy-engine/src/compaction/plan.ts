@@ -21,7 +21,7 @@ import { findCut } from "./cut.ts";
 import { type CompactionLimits, planLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, pruneSteps } from "./prune-step.ts";
-import { recordRoomFor, recordTokensOf } from "./record-room.ts";
+import { isTooLong, recordRoomFor, recordTokensOf } from "./record-room.ts";
 import { type CountTokens, type Sized, shownSteps, sizeSteps } from "./shown.ts";
 import { countedPerEstimate, type PlannedSize, scaleOf, toldTokens } from "./told-size.ts";
 
@@ -192,7 +192,8 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
 
   const scale = scaleOf(input, perEstimate);
   const all = scale * view.total.estimate;
-  const found = findCut({
+  const isLong = previous !== undefined && isTooLong(previous.summary, limits, scale);
+  const cut = findCut({
     messages: view.messages,
     groups: yield* atomicGroupSteps(view.messages),
     start,
@@ -204,12 +205,14 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
     preferKeptFrom: openAt < 0 ? undefined : openAt,
     maxReplyTokens: Math.floor(limits.replyTokens / scale),
   });
+  // Then there is something to make smaller, although every message stays.
+  const found = cut ?? (isLong ? { cut: start, turnStart: start } : undefined);
   if (found === undefined) return nothing("what is kept anyway is all there is");
   const summarisedTokens = sum(tokens.slice(start, found.cut));
-  if (summarisedTokens < MIN_SUMMARISED_TOKENS)
+  if (summarisedTokens < MIN_SUMMARISED_TOKENS && !isLong)
     return nothing(`only ${told(summarisedTokens)} tokens could be summarised`);
   const least = Math.min(MAX_MIN_THRESHOLD, Math.floor(limits.contextWindow * MIN_THRESHOLD_SHARE));
-  if (trigger === "threshold" && summarisedTokens < least)
+  if (trigger === "threshold" && summarisedTokens < least && !isLong)
     return nothing(
       `summarising ${told(summarisedTokens)} tokens would not pay before ${told(least)}`,
     );

@@ -9,6 +9,7 @@ import {
 } from "./chunks.ts";
 import { pinnedText } from "./facts.ts";
 import type { CompactionPlan, SummaryPlan } from "./plan.ts";
+import { requestRoomFor } from "./record-room.ts";
 import { countedTokens } from "./serialize.ts";
 import { toldSizes, toldTokens } from "./told-size.ts";
 
@@ -141,11 +142,12 @@ function describeSummary(
 }
 
 /** The longest record beside a summary, with the open request where it is repeated there. */
-function recordTokens({ recordRoom, openRequest, openRequestCut, limits }: SummaryPlan): number {
+function recordTokens(plan: SummaryPlan): number {
+  const { recordRoom, openRequest, openRequestCut } = plan;
   const { ledger, anchors, pins } = recordRoom;
   const pinned =
     openRequestCut && openRequest !== undefined
-      ? estimateText(pinnedText(openRequest, limits)).high
+      ? estimateText(pinnedText(openRequest, requestRoomFor(plan))).high
       : 0;
   return ledger + anchors + pins + pinned;
 }

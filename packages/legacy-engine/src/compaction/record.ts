@@ -14,6 +14,7 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { pinnedText } from "./facts.ts";
 import type { SummaryPlan } from "./plan.ts";
+import { requestRoomFor } from "./record-room.ts";
 
 /**
  * What is known of a branch's beginning, by the object it was read from: the next compaction
@@ -66,10 +67,11 @@ async function restored(
  * always.
  */
 export async function recordParts(
-  { recordRoom, openRequest, openRequestCut, kept, limits, reader }: SummaryPlan,
+  plan: SummaryPlan,
   state: LedgerState,
   { share = 1, signal }: { share?: number; signal: AbortSignal | undefined },
 ): Promise<RecordParts> {
+  const { recordRoom, openRequest, openRequestCut, kept, reader } = plan;
   const { ledger, anchors, pins } = recordRoom;
   const steps = recordSteps(state, {
     room: withinTokens(recordRoom, share * (ledger + anchors + pins)),
@@ -81,6 +83,6 @@ export async function recordParts(
   return {
     ...parts,
     ...(openRequestCut &&
-      openRequest !== undefined && { openRequest: pinnedText(openRequest, limits) }),
+      openRequest !== undefined && { openRequest: pinnedText(openRequest, requestRoomFor(plan)) }),
   };
 }

@@ -8,6 +8,7 @@ import {
   isSummariser,
 } from "./compact-request.ts";
 import { detailsOf, usageSum } from "./details.ts";
+import { whyShortened } from "./facts.ts";
 import { keptPart, plannedEntry, prunesKept, tokensOf } from "./kept-context.ts";
 import { type CompactionOptions, compactionOptions } from "./options.ts";
 import { compactionSteps, type PlanInput, type PrunePlan, type SummaryPlan } from "./plan.ts";
@@ -215,10 +216,11 @@ async function summarise(
     ...toldSizes(plan, after),
     details,
   };
+  const reason = written.reason ?? whyShortened(plan, written.text);
   return {
     ok: true,
     compacted: true,
-    ...(written.reason !== undefined && { code: "weaker-summary", reason: written.reason }),
+    ...(reason !== undefined && { code: "weaker-summary", reason }),
     result,
   };
 }

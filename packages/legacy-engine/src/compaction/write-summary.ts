@@ -4,7 +4,7 @@ import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
 import { joinRecord, type LedgerState, type RecordParts } from "@clew/plugin-sdk/transcript";
 import { type AuditProblem, amendSummary, auditSummary, describeProblem } from "./audit.ts";
 import { CHUNKS, splitMessagesByTokenShare, total } from "./chunks.ts";
-import { type Facts, factSteps } from "./facts.ts";
+import { type Facts, factSteps, previousProse } from "./facts.ts";
 import type { CompactionOptions } from "./options.ts";
 import type { SummaryPlan } from "./plan.ts";
 import { recordParts } from "./record.ts";
@@ -43,6 +43,8 @@ export interface SummaryWriting {
 }
 
 const MAX_RETRIES = 3;
+/** What a model wrote for a larger window is worth more than a new summary may take. */
+const LONGER_KEPT = 2;
 /** How much of its room a record takes, tried in turns until the context shrinks. */
 const SHARES = [1, 0.5, 0.25, 0.1];
 
@@ -58,8 +60,8 @@ export async function writeSummary(
   await pause(signal);
   if (environment !== false) return writeWithModel({ ...writing, environment }, parts);
   // Prose that a model wrote earlier is not thrown away.
-  const facts = await stepsInSlices(factSteps(plan, writing.options), { signal });
-  const prose = facts.previousSummary ?? "";
+  const { summaryChars } = plan.limits;
+  const prose = previousProse(plan, LONGER_KEPT * summaryChars);
   const text = (await fullest(writing, prose, parts)) ?? (await fullest(writing, "", parts));
   return text === undefined
     ? { text, reason: "removed nothing: a record made by code is not shorter than its source" }

@@ -303,6 +303,7 @@ describe("pins", () => {
       "Lösche niemals Dateien im Archiv.",
       "Ab jetzt darfst du Dateien im Archiv löschen, niemals sonst.",
     ],
+    ["Never delete anything under /srv/data.", "You may delete things under /srv/data again."],
     ["Никогда не удаляй файлы архива.", "Теперь удаляй файлы архива, никогда не спрашивай."],
   ])("never show %j without what was said of it later", (older, newer) => {
     const said = [user(older), user("Always answer in Latin."), user(newer)];

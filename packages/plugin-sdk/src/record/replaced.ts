@@ -17,6 +17,8 @@ interface Subject {
   words: ReadonlySet<string>;
   /** Names with digits in them, as `patternOf` reads them, and short ones. */
   named: ReadonlySet<string>;
+  /** Paths and other names that no prose has. */
+  things: ReadonlySet<string>;
   /** The same for sentences that are the same but for their values. */
   pattern: string;
   isQuestion: boolean;
@@ -29,6 +31,9 @@ const MOST_TIMES = 3;
 const NAMED = /[^\s,;:]*\p{N}[^\s,;:]*/gu;
 const NUMBER = /\p{N}+/gu;
 const VALUE = /(?<![\p{L}\p{N}_/.#@-])\p{N}[\p{N}.,:]*(?![\p{L}\p{N}_/-])/gu;
+const THING = /[\p{L}\p{N}./@~-]*[\p{L}\p{N}][/_][\p{L}\p{N}/_.@-]*[\p{L}\p{N}]/gu;
+/** Of an earlier sentence's words, where a later one names all things that it names. */
+const WORDS_BESIDE_THINGS = 0.5;
 /** "Ann"; not at the beginning, where any word is written so. */
 const SHORT_NAME = /(?<=[\p{L}\p{N},] )(?!I\b)\p{Lu}\p{L}{0,2}(?!\p{L})/gu;
 const WORD = /[\p{L}\p{M}]{4,}/gu;
@@ -45,10 +50,11 @@ export interface Later<One> {
 }
 
 /**
- * What is said anew, and what is about the same: it has all words of the earlier sentence, and
- * names nothing else. What it says of that nobody looks at, so that no language is needed, and so
- * that no rule is outdated for it: a later sentence may take a rule back, narrow it or only mention
- * it. Questions change nothing. In steps; linear, but for sentences that share their rarest word.
+ * What is said anew, and what is about the same: it has all words of the earlier sentence, of a
+ * rule half of them and all paths and identifiers, and names nothing else. What it says of that
+ * nobody looks at, so that no language is needed, and so that no rule is outdated for it: a later
+ * sentence may take a rule back, narrow it or only mention it. Questions change nothing. In steps;
+ * linear, but for sentences that share their rarest word.
  */
 export function* laterSteps<One extends Said>(said: readonly One[]): Steps<Later<One>> {
   const inOrder = said.toSorted((a, b) => a.at - b.at);
@@ -61,7 +67,7 @@ export function* laterSteps<One extends Said>(said: readonly One[]): Steps<Later
     subjects.set(one, subject);
     newest.set(subject.pattern, one);
     if (subject.isQuestion) continue;
-    for (const word of subject.words) {
+    for (const word of [...subject.words, ...subject.things]) {
       const others = holders.get(word);
       if (others === undefined) holders.set(word, [one]);
       else others.push(one);
@@ -88,7 +94,7 @@ const binds = ({ force }: Said) => force !== undefined && isBinding(force);
 /** Sentences as they were read. */
 interface Read<One> {
   subjects: ReadonlyMap<One, Subject>;
-  /** By each word who says it without asking, in order. */
+  /** By each word and thing who says it without asking, in order. */
   holders: ReadonlyMap<string, readonly One[]>;
 }
 
@@ -98,21 +104,34 @@ function* newestAboutSteps<One extends Said>(
 ): Steps<One | undefined> {
   const subject = subjects.get(one)!;
   if (subject.words.size < LEAST_WORDS) return undefined;
+  const wanted = subject.things.size > 0 ? subject.things : subject.words;
+  // To show one line more beside a rule costs less than to show a rule that holds no more.
+  const share = subject.things.size > 0 && binds(one) ? WORDS_BESIDE_THINGS : 1;
   let rarest: readonly One[] | undefined;
-  for (const word of subject.words) {
+  for (const word of wanted) {
     const others = holders.get(word) ?? [];
     if (rarest === undefined || others.length < rarest.length) rarest = others;
   }
   for (let index = rarest!.length - 1; index >= 0 && rarest![index]!.at > one.at; index--) {
     yield;
-    if (isAbout(subjects.get(rarest![index]!)!, subject)) return rarest![index];
+    if (isAbout(subjects.get(rarest![index]!)!, subject, share)) return rarest![index];
   }
   return undefined;
 }
 
-function isAbout(newer: Subject, older: Subject): boolean {
+function isAbout(newer: Subject, older: Subject, share: number): boolean {
   if (newer.words.size > MOST_TIMES * older.words.size) return false;
-  return holdsAll(newer.words, older.words) && holdsAll(older.named, newer.named);
+  return (
+    holdsAll(newer.things, older.things) &&
+    holdsMost(newer.words, older.words, share) &&
+    holdsAll(older.named, newer.named)
+  );
+}
+
+function holdsMost(words: ReadonlySet<string>, wanted: ReadonlySet<string>, share: number) {
+  let found = 0;
+  for (const word of wanted) if (words.has(word)) found++;
+  return found >= share * wanted.size;
 }
 
 function holdsAll(words: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
@@ -138,6 +157,7 @@ function* readSteps(one: Said): Steps<Subject> {
       ...(lower.match(NAMED)?.map((name) => patternOf(name, one)) ?? []),
       ...(read.match(SHORT_NAME) ?? []),
     ]),
+    things: new Set(lower.match(THING)),
     pattern: patternOf(one.text, one),
     isQuestion: isQuestion(one.text),
   };
