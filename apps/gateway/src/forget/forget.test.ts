@@ -156,7 +156,7 @@ describe("clew lossless forget", () => {
     });
     expect(await clew("lossless", "forget", "--pattern", "(")).toMatchObject({
       code: 2,
-      errors: expect.stringContaining("is no regular expression"),
+      errors: expect.stringContaining("This pattern cannot be searched for: a ( is not closed"),
     });
     expect(await clew("lossless", "forget", "--text", "never said at all")).toMatchObject({
       code: 1,

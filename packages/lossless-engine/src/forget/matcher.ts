@@ -1,19 +1,53 @@
 // Says whether a text that is to be forgotten stands in something.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import { textsIn } from "../messages/placeholder.ts";
+import { composed, composedLower } from "../messages/spelling.ts";
+import { matcherOf } from "../search/pattern/matcher.ts";
+import { PatternError, parsePattern, unsearchable } from "../search/pattern/parse.ts";
+
+/** A regular expression that is looked for in time proportional to the text, whatever it says. */
+export interface TextPattern {
+  /** As it was written. */
+  readonly source: string;
+  /** True: it is found in this text. Letters match whatever their case. */
+  isIn(text: string): boolean;
+}
 
 /** A text in any case, or a regular expression. */
-export type Matcher = string | RegExp;
+export type Matcher = string | TextPattern;
+
+/**
+ * The regular expressions of `lcm_grep`. Throws REQUEST_INVALID for what is not offered (references
+ * to groups, look-around), and for a pattern that is found in everything.
+ */
+export function textPattern(source: string): TextPattern {
+  const find = matcherFor(source);
+  const isIn = (text: string) => stepsAtOnce(find(composed(text))) !== undefined;
+  if (isIn("")) throw refused(new PatternError("it is found in every text"));
+  return { source, isIn };
+}
+
+function matcherFor(source: string) {
+  try {
+    return matcherOf(parsePattern(composed(source)));
+  } catch (cause) {
+    if (!(cause instanceof PatternError)) throw cause;
+    throw refused(cause);
+  }
+}
+
+const refused = (cause: PatternError) =>
+  new ContextEngineError(
+    "REQUEST_INVALID",
+    `${unsearchable(cause)}; mend it, or look for plain words instead.`,
+    { cause },
+  );
 
 /** Texts of any depth are looked at, each for itself. */
 export function isMatched(value: unknown, matcher: Matcher): boolean {
   const texts = textsIn(value);
-  if (typeof matcher !== "string") {
-    // One with state would go on where it stopped.
-    const pattern = new RegExp(matcher.source, matcher.flags.replaceAll(/[gy]/g, ""));
-    return texts.some((text) => pattern.test(text));
-  }
-  const wanted = folded(matcher);
-  return wanted !== "" && texts.some((text) => folded(text).includes(wanted));
+  if (typeof matcher !== "string") return texts.some((text) => matcher.isIn(text));
+  const wanted = composedLower(matcher);
+  return wanted !== "" && texts.some((text) => composedLower(text).includes(wanted));
 }
-
-const folded = (text: string) => text.normalize("NFC").toLowerCase();

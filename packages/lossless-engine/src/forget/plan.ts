@@ -24,7 +24,7 @@ export type ForgetRequest =
   /** A message by its id, in whichever session. */
   | { readonly id: string }
   /** Every message in which this stands. */
-  | { readonly text: string | RegExp }
+  | { readonly text: Matcher }
   /** All that is kept of a session. */
   | { readonly session: OwnedSession };
 

@@ -2,7 +2,7 @@
 import { stepsInSlices } from "@clew/plugin-sdk/host";
 import { patiently } from "../patiently.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
-import { PatternError, parsePattern } from "../search/pattern/parse.ts";
+import { PatternError, parsePattern, unsearchable } from "../search/pattern/parse.ts";
 import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import { leavesBetween } from "../store/summaries.ts";
@@ -70,7 +70,7 @@ function finderOf(pattern: string, mode: SummaryQuery["mode"]): Find | string {
       return async (line, signal) => (await stepsInSlices(matcher(line), { signal })) !== undefined;
     } catch (error) {
       if (!(error instanceof PatternError)) throw error;
-      return `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`;
+      return `${unsearchable(error)}. mode "full_text" takes plain words.`;
     }
   const { words, literals } = queryWords(pattern);
   const wanted = [...words, ...literals].map((word) => word.toLowerCase());

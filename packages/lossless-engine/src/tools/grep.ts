@@ -3,7 +3,7 @@ import { isRecall, isSummary, makesCall } from "../messages/quoting.ts";
 import { patiently } from "../patiently.ts";
 import { looksLikePattern } from "../search/looks-like-pattern.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
-import { PatternError, parsePattern } from "../search/pattern/parse.ts";
+import { PatternError, parsePattern, unsearchable } from "../search/pattern/parse.ts";
 import { type RankedResult, searchRanked } from "../search/ranked.ts";
 import { type SearchResult, search } from "../search/search.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
@@ -160,7 +160,7 @@ export async function grep(
     return await withBacklog(store, found, describe);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
-    return `This pattern cannot be searched for: ${error.message}. mode "full_text" takes plain words.`;
+    return `${unsearchable(error)}. mode "full_text" takes plain words.`;
   }
 }
 

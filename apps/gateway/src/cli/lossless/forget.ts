@@ -7,6 +7,7 @@ import {
   type Matcher,
   openMessageStore,
   ownerOf,
+  textPattern,
 } from "@clew/lossless-engine/store";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Journal } from "../../forget/journal.ts";
@@ -123,7 +124,7 @@ function askedFor(message: string | undefined, { text, pattern, session }: Forge
       'Say one thing to forget: a message (its number, "#12", or its id), --text, --pattern or --session; clew lossless forget --help tells more.',
     );
   if (text !== undefined) return { kind: "text", matcher: text };
-  if (pattern !== undefined) return { kind: "text", matcher: patternOf(pattern) };
+  if (pattern !== undefined) return { kind: "text", matcher: textPattern(pattern) };
   if (session !== undefined) return { kind: "session", name: requireSessionName(session) };
   return { kind: "message", request: messageNamed(message!) };
 }
@@ -131,18 +132,6 @@ function askedFor(message: string | undefined, { text, pattern, session }: Forge
 /** By its number, "#12", or by its id. */
 const messageNamed = (name: string): ForgetRequest =>
   /^#\d{1,15}$/.test(name) ? { number: Number(name.slice(1)) } : { id: name };
-
-function patternOf(source: string): RegExp {
-  try {
-    return new RegExp(source, "u");
-  } catch (cause) {
-    throw new ContextEngineError(
-      "REQUEST_INVALID",
-      `${JSON.stringify(source)} is no regular expression: ${(cause as Error).message}; mend it, or look for it with --text.`,
-      { cause },
-    );
-  }
-}
 
 const matcherOf = (asked: Asked): Matcher | null => (asked.kind === "text" ? asked.matcher : null);
 

@@ -134,7 +134,10 @@ const addForgetting: Add = (lossless, shell, done) => {
     )
     .argument("[message]", 'number ("#12") or id of a message, as searches tell it')
     .option("--text <text>", "every message in which this stands, in any case")
-    .option("--pattern <regex>", "every message that this JavaScript regular expression finds")
+    .option(
+      "--pattern <regex>",
+      "every message that this regular expression finds, as lcm_grep does",
+    )
     .option("--session <name>", "all of a session: short name, or agent:<agent>:<name>")
     .option("--yes", "do it; it cannot be undone")
     .option("--no-backups", "leave backups of the database, which may hold it")

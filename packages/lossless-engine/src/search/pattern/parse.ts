@@ -27,6 +27,10 @@ export class PatternError extends Error {
   override readonly name = "PatternError";
 }
 
+/** One clause, the same wherever a pattern is given; what else there is to try follows it. */
+export const unsearchable = ({ message }: PatternError): string =>
+  `This pattern cannot be searched for: ${message}`;
+
 const DIGIT: readonly (readonly [number, number])[] = [[48, 57]];
 const WORD: CharSet["ranges"] = [
   [48, 57],

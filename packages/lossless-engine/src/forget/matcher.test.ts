@@ -1,0 +1,39 @@
+// What is to be forgotten is found by a text, or by a pattern that cannot hang.
+import { describe, expect, it } from "vitest";
+import { isMatched, textPattern } from "./matcher.ts";
+
+describe("a pattern of what is to be forgotten", () => {
+  it("is found whatever the case, in texts of any depth, however letters are spelled", () => {
+    const pattern = textPattern("caf\u00e9 \\d{4}");
+    expect(isMatched({ content: [{ text: "x" }, { text: "At CAFE\u0301 4711." }] }, pattern)).toBe(
+      true,
+    );
+    expect(isMatched({ content: [{ text: "At café." }, "4711"] }, pattern)).toBe(false);
+    expect(isMatched("first\ncafé 1234", textPattern("^café 1234$"))).toBe(true);
+  });
+
+  it("that would take other searches for ever takes this one a look at each character", () => {
+    const text = "a".repeat(200_000);
+    for (const source of ["(a+)+b", "(a|aa)+$b", "(a*)*b", "(.*)*(.*)*b"])
+      expect([source, isMatched(text, textPattern(source))]).toEqual([source, false]);
+  });
+
+  it("that is not offered is refused in one sentence", () => {
+    const refusal = (source: string) => {
+      try {
+        textPattern(source);
+        return "";
+      } catch (error) {
+        return (error as Error).message;
+      }
+    };
+    expect(refusal("(")).toBe(
+      "This pattern cannot be searched for: a ( is not closed; mend it, or look for plain words instead.",
+    );
+    expect(refusal("(a)\\1")).toContain("references to groups are not offered");
+    expect(refusal("(?=a)")).toContain("only (?: is offered");
+    expect(refusal("x*")).toContain("it is found in every text");
+    expect(refusal("")).toContain("is found in every text");
+    expect(refusal("a{1000}{1000}")).toContain("cannot be searched for");
+  });
+});
