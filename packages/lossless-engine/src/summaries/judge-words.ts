@@ -25,8 +25,11 @@ export function judgeWords(answer: string, source: string): Judged {
   if (words.length < LEAST_CHARS) return unfit("it says nothing");
   if (words.length > MOST_CHARS) return unfit("it is too long");
   if (words.length >= source.length) return unfit("it is longer than what it stands for");
+  if (UNSEEN.test(words)) return unfit("it holds what nobody sees");
   if (REFUSAL.test(words)) return unfit("it refuses");
   if (escapeTags(words) !== words || SPEAKS.test(words)) return unfit("it speaks to its reader");
+  if (tagsIn(words).some((tag) => !source.includes(tag)))
+    return unfit("it writes a tag that nobody wrote");
   if (repeats(words)) return unfit("it repeats itself");
   const unknown = namesIn(words).find(
     ({ kind, name }) => kind !== "symbol" && !source.includes(name),
@@ -39,7 +42,11 @@ const REFUSAL =
   /^(?:i['’]m sorry|i am sorry|sorry,|i can(?:no|['’])t |i am unable|i['’]m unable|as an ai)\b/i;
 /** What a record of the past has no reason to say: it would be read as somebody's order. */
 const SPEAKS =
-  /(?:^|\s)(?:system|assistant|user|developer)\s*:|\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|above|previous|prior)\b|\byou (?:must|should|are now|have to)\b|[<[]\/?(?:system|inst|record|stored)\b/i;
+  /(?:^|\s)(?:system|assistant|user|developer)\s*:|\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|above|previous|prior)\b|\byou (?:must|should|are now|have to)\b|[<[]\/?(?:system|inst|record|stored)\b|<\||\|>/i;
+/** Control characters, and marks that hide or turn a text; joiners of letters are none. */
+const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}]/u;
+
+const tagsIn = (text: string): string[] => text.match(/<[/!?]?\p{L}[\p{L}\p{N}_:-]*/gu) ?? [];
 
 function repeats(text: string): boolean {
   const words = text.toLowerCase().split(" ");
