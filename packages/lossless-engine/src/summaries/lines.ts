@@ -63,6 +63,15 @@ export function linesOf(stretches: readonly Stretch[], tokens: number): string {
   }
 }
 
+/** Pure: one line for each day that has something to tell, as much of each as `tokens` hold. */
+export function dayLinesOf({ days }: Facts, tokens: number): string[] {
+  for (const detail of DETAILS) {
+    const lines = days.map((day) => dayText(day, detail, true)).filter((line) => line !== "");
+    if (estimateText(lines.join("\n")).estimate <= tokens) return lines;
+  }
+  return [];
+}
+
 const textOf = (stretches: readonly Stretch[], detail: Detail) =>
   stretches.map((stretch) => `- ${lineOf(stretch, detail)}`).join("\n");
 
@@ -110,7 +119,7 @@ export function lineOf(stretch: Stretch, detail: Detail): string {
 export const summaryName = (id: number): string => `sum_${id}`;
 
 /** Pure: what a day holds; its date where it is one of many. */
-export function dayText(day: DayFacts, detail: Detail, isOneOfMany: boolean): string {
+function dayText(day: DayFacts, detail: Detail, isOneOfMany: boolean): string {
   const { requests, asked, files, answered } = day;
   const shown = asked.slice(0, detail.asked);
   const more = requests - shown.length;

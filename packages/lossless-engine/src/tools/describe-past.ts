@@ -5,7 +5,7 @@ import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import { leavesBetween, partsOfSummary, summaryById } from "../store/summaries.ts";
 import type { StoredSummary } from "../store/summary-rows.ts";
-import { dayText, FULL_DETAIL, lineOf, linesOf, summaryName } from "../summaries/lines.ts";
+import { dayLinesOf, linesOf, summaryName } from "../summaries/lines.ts";
 import { pastOf } from "../summaries/past.ts";
 import { growAsked } from "./grow-asked.ts";
 import { onOneLine } from "./quoted.ts";
@@ -19,6 +19,8 @@ export interface PastContext {
 
 const MOST_LEAVES = 400;
 const CHARS_PER_TOKEN = 3;
+/** Of plain text, so that lines of so many tokens are no longer than their room. */
+const MOST_CHARS_PER_TOKEN = 4;
 
 /** An id of a summary, as a record has it. Undefined: it is none. */
 export function summaryIdIn(id: string): number | undefined {
@@ -33,20 +35,30 @@ export interface ShownSummary {
   readonly range?: { readonly from: number; readonly to: number; readonly conversation: number };
 }
 
-/** Undefined: there is no such summary here. */
+/** Of the room, at most: the rest is for messages, or for parts. */
+const FACTS_OF_LEAF = 1 / 8;
+const FACTS_OF_PARTS = 1 / 2;
+
+/**
+ * In so many characters every part has its line, whatever there is to say of all
+ * together. Undefined: there is no such summary here.
+ */
 export async function describeSummary(
   store: Store,
   id: number,
-  { scope, signal }: Omit<PastContext, "session">,
+  { scope, signal, room }: Omit<PastContext, "session"> & { readonly room: number },
 ): Promise<ShownSummary | undefined> {
   const summary = await patiently(() => summaryById(store, scope, id), signal);
   if (summary === undefined) return undefined;
   const { depth, first, last, conversation } = summary;
-  const about = [aboutOf(summary), ...factLines(summary)].join("\n");
+  const share = depth === 0 ? FACTS_OF_LEAF : FACTS_OF_PARTS;
+  const about = [aboutOf(summary), ...factLines(summary, share * room)].join("\n");
   if (depth === 0)
     return { text: `${about}\n\nIts messages:`, range: { from: first, to: last, conversation } };
   const parts = await patiently(() => partsOfSummary(store, id), signal);
-  return { text: `${about}\n\nIt stands for these, oldest first:\n${listed(parts)}` };
+  const opening = `${about}\n\nIt stands for these, oldest first:\n`;
+  const lines = linesOf(parts, (room - opening.length) / MOST_CHARS_PER_TOKEN);
+  return { text: `${opening}${onLines(lines)}` };
 }
 
 function aboutOf(summary: StoredSummary): string {
@@ -59,14 +71,12 @@ function aboutOf(summary: StoredSummary): string {
   ].join(" · ");
 }
 
-function factLines({ facts, words, model }: StoredSummary): string[] {
-  const days = facts.days.map((day) => dayText(day, FULL_DETAIL, true)).filter((day) => day !== "");
+function factLines(summary: StoredSummary, room: number): string[] {
+  const { facts, words, model } = summary;
   const said = words === null ? [] : [`In the words of ${model}, which nobody checked: ${words}`];
+  const days = dayLinesOf(facts, room / MOST_CHARS_PER_TOKEN);
   return [...said, ...days].map((line) => `> ${onOneLine(line)}`);
 }
-
-const listed = (summaries: readonly StoredSummary[]) =>
-  summaries.map((summary) => `- ${onOneLine(lineOf(summary, FULL_DETAIL))}`).join("\n");
 
 /** "2026-01-31", or two of them: when the first begins and the last ends, ms. Undefined: none. */
 export function daysIn(id: string): { since: number; before: number } | undefined {

@@ -116,7 +116,7 @@ export async function describe(
   const summary =
     summaryId === undefined
       ? undefined
-      : await describeSummary(store, summaryId, { scope, signal });
+      : await describeSummary(store, summaryId, { scope, signal, room });
   if (summary?.range !== undefined) {
     const { from, to, conversation } = summary.range;
     const left = Math.max(1, room - summary.text.length);

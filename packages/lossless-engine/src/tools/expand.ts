@@ -105,7 +105,8 @@ async function inSummaries(
   const passages: Passage[] = [];
   let tokens = 0;
   for (const { id } of summaries) {
-    const shown = await describeSummary(store, id, of);
+    const room = Math.min(PAGE_CHARS, CHARS_PER_TOKEN * (maxTokens - tokens));
+    const shown = await describeSummary(store, id, { ...of, room });
     if (shown === undefined) continue;
     const { text, range } = shown;
     const said = range === undefined ? [] : await messagesOf(store, range, of.signal);
@@ -131,6 +132,9 @@ const messagesOf = async (
   );
 };
 
+/** Of what is said of one summary. */
+const PAGE_CHARS = 8_192;
+const CHARS_PER_TOKEN = 3;
 const MOST_MESSAGES = 200;
 /** Of one message: a child reads on by its words. */
 const MOST_CHARS = 1_200;
