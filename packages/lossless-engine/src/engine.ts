@@ -37,7 +37,7 @@ import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
 import { createStores, type StoreSettings, type Stores } from "./stores.ts";
 import { growSession } from "./summaries/grow-session.ts";
-import { createSpendings } from "./summaries/spending.ts";
+import { createSpendings, type Spendings } from "./summaries/spending.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
 
 /** In this lifecycle a host keeps the running turn to itself, and adds it to every view. */
@@ -117,6 +117,8 @@ export interface EngineParts {
   readonly grants?: Grants;
   /** What was read of sessions' files besides their own. Absent: nobody shares it. */
   readonly siblingsDone?: SiblingsDone;
+  /** What asking models has come to. Absent: nobody else knows, or goes on with it. */
+  readonly spendings?: Spendings;
   /** Told how storing what was said in a session went. Absent: nobody is. */
   readonly onStored?: (session: SessionRef, failure?: unknown) => void;
   /** Told how many tokens the model of a session holds. Absent: nobody is. */
@@ -130,7 +132,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const { durableTurns = false, grants = createGrants(), siblingsDone } = parts;
   const { summaries = "off" } = parts;
   const listsPast = summaries !== "off";
-  const { onStored, onWindow, onMovedAway } = parts;
+  const { onStored, onWindow, onMovedAway, spendings = createSpendings() } = parts;
   const readings = createReadings();
   const budgets = createAskedBudgets();
   const siblings = createSiblings({
@@ -153,7 +155,6 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     tokenRatio: ratioOf(params.runtimeContext),
     listsPast,
   });
-  const spendings = createSpendings();
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
     session: OwnedSession,

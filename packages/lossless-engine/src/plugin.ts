@@ -12,6 +12,7 @@ import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import type { SiblingsDone } from "./ingest/siblings.ts";
 import { namesSession } from "./sessions/patterns.ts";
 import { createStores } from "./stores.ts";
+import { createSpendings } from "./summaries/spending.ts";
 import { createGrants } from "./tools/grants.ts";
 import { createReach } from "./tools/reach.ts";
 import { recallTools } from "./tools/tools.ts";
@@ -19,6 +20,7 @@ import { recallTools } from "./tools/tools.ts";
 /** Hosts register more than once: a session's tools may come from another time than its engine. */
 const reach = createReach();
 const grants = createGrants();
+const spendings = createSpendings();
 const siblingsDone: SiblingsDone = new Set();
 
 /** What hosts load: the engine under its id, and tools and a command for what it keeps. */
@@ -37,7 +39,7 @@ const plugin: PluginEntry = definePluginEntry({
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
-        ...{ ...settings, grants, siblingsDone },
+        ...{ ...settings, grants, siblingsDone, spendings },
         ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway },
       });
     });
@@ -47,7 +49,7 @@ const plugin: PluginEntry = definePluginEntry({
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       return createStores(agentDir, { ...settings, databasePath });
     };
-    api.registerCommand(losslessCommand({ reach, storesOf }));
+    api.registerCommand(losslessCommand({ reach, spendings, storesOf }));
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));

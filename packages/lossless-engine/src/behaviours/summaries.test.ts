@@ -1,4 +1,9 @@
-import type { AgentMessage, LlmCompleteParams, LlmCompleteResult } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  LlmCompleteParams,
+  LlmCompleteResult,
+  RuntimeContext,
+} from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { describe, expect, it } from "vitest";
@@ -11,6 +16,7 @@ import type { StoredSummary } from "../store/summary-rows.ts";
 import { growGraph } from "../summaries/grow.ts";
 import { createSpending } from "../summaries/spending.ts";
 import { addWords } from "../summaries/words.ts";
+import { startLife } from "../testing/life.ts";
 import { namedWithIds, temporaryStore, withIds } from "../testing/stored.ts";
 
 const session = { sessionId: "s", sessionKey: "agent:main:s" };
@@ -161,5 +167,34 @@ describe("summaries", () => {
     expect(tokens / ingested).toBeLessThanOrEqual(0.35);
     const view = await listed(store, 8_000);
     expect(view.tokens.high).toBeLessThanOrEqual(8_000);
+  });
+
+  it("39. an emergency asks no model and waits for none that hangs", async () => {
+    const { engine, tell } = startLife({ summaries: "model" });
+    await tell(HISTORY, session);
+    const stop = new AbortController();
+    const asked: (AbortSignal | undefined)[] = [];
+    const complete: Complete = ({ signal }) => {
+      asked.push(signal);
+      return new Promise(() => {});
+    };
+    const runtimeContext = { llm: { complete } } as unknown as RuntimeContext;
+    const given = { ...session, sessionFile: "none.jsonl", runtimeContext };
+    let isMaintained = false;
+    const maintaining = Promise.resolve(
+      engine.maintain!({ ...given, abortSignal: stop.signal }),
+    ).finally(() => {
+      isMaintained = true;
+    });
+    await expect.poll(() => asked.length).toBe(3);
+    const compacted = await engine.compact({ ...given, tokenBudget: 8_000, force: true });
+    expect(compacted).toMatchObject({ ok: true, compacted: true });
+    const { messages } = await engine.assemble({ ...given, messages: HISTORY, tokenBudget: 8_000 });
+    expect(messages.at(-1)).toEqual(HISTORY.at(-1));
+    expect(asked).toHaveLength(3);
+    expect(isMaintained).toBe(false);
+    stop.abort();
+    await expect(maintaining).rejects.toThrow("aborted");
+    expect(asked.every((signal) => signal?.aborted)).toBe(true);
   });
 });

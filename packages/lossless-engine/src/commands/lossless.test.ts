@@ -1,10 +1,12 @@
 import { closeSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import type { RuntimeContext } from "@clew/plugin-sdk/core";
 import { conversation } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineOn } from "../engine.ts";
 import { createStores } from "../stores.ts";
+import { createSpendings } from "../summaries/spending.ts";
 import { withIds } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { createReach } from "../tools/reach.ts";
@@ -43,9 +45,35 @@ function damagePage(file: string, table: string, at: number): void {
   closeSync(handle);
 }
 
+/** A session whose model is asked for words and never answers, maintained as often as named. */
+async function withoutAnswers(times: number) {
+  const reach = createReach();
+  const spendings = createSpendings();
+  const stores = reach.watching(createStores(temporaryFolder(), {}));
+  const messages = withIds(conversation({ turns: 100, tools: 1, toolResultChars: 5_000 }));
+  const complete = () => Promise.reject(new Error("no"));
+  for (let time = 0; time < times; time++) {
+    // Some hosts make another engine for each turn.
+    const engine = engineOn(stores, { summaries: "model", spendings });
+    await engine.ingestBatch!({ ...session, messages });
+    const runtimeContext = { llm: { complete } } as unknown as RuntimeContext;
+    await engine.maintain!({ ...session, sessionFile: "none.jsonl", runtimeContext });
+  }
+  onTestFinished(() => stores.release());
+  const { handler } = losslessCommand({ reach, spendings, now: () => MOMENT });
+  return async () => (await handler({ ...session, args: "status" })).text;
+}
+
 const fileIn = (agentDir: string) => join(agentDir, "clew-lossless", "lossless.db");
 
 describe("/lossless", () => {
+  it("says how often a model was asked for words, and until when it is left alone", async () => {
+    const status = await withoutAnswers(3);
+    expect(await status()).toMatch(
+      /^Words of summaries: a model was asked \d of at most 24 times in ten minutes; it brought nothing 4 times in a row and is asked again in 30 min\.$/m,
+    );
+  });
+
   it("says what the database and the session hold, without a word and by status", async () => {
     const { run, tell, messages, agentDir, engine } = await setUp();
     expect(await run()).toMatch(/has not answered in this session/);
@@ -58,6 +86,7 @@ describe("/lossless", () => {
     );
     expect(told).toMatch(/the search index is (?:complete|\d+ messages behind)\.$/m);
     expect(await run()).toBe(told);
+    expect(told).not.toContain("Words of summaries");
     expect(await engine.control({ operation: "doctor" })).toEqual({
       ok: true,
       text: `${told.split(".\nThis session")[0]}; all of it can be read`,

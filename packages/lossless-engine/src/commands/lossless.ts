@@ -12,6 +12,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { holdingsOfSession } from "../store/health.ts";
 import type { Store } from "../store/store.ts";
 import type { Stores } from "../stores.ts";
+import type { Spendings } from "../summaries/spending.ts";
 import type { Reach } from "../tools/reach.ts";
 import { verified } from "./verify.ts";
 
@@ -28,6 +29,8 @@ const HELP = `/lossless status    what is kept, and where
 /** What the command works with. */
 export interface CommandParts {
   readonly reach: Reach;
+  /** What asking models has come to. Absent: none is asked. */
+  readonly spendings?: Spendings | undefined;
   /** The database of an agent. Undefined: the host does not say where its agents keep theirs. */
   readonly storesOf?: ((agentId: string | undefined) => Stores | undefined) | undefined;
   /** The time, ms since the epoch. Absent: the system's. */
@@ -37,6 +40,7 @@ export interface CommandParts {
 /** It needs no session in which anything was said: of the agent's database it tells at once. */
 export const losslessCommand = ({
   reach,
+  spendings,
   storesOf = () => undefined,
   now = Date.now,
 }: CommandParts): PluginCommand => ({
@@ -60,7 +64,8 @@ export const losslessCommand = ({
       const store = stores?.ofAgent() ?? reach.storeOf(given);
       const session = stores === undefined ? reach.asMet(given) : { ...given, owner: stores.owner };
       const behind = reach.hasMet(given) ? reach.behind(given) : NOT_TOLD;
-      const asking = { session, now, behind, path: rest };
+      const spent = spendings?.of(given).told();
+      const asking = { session, now, behind, spent, path: rest };
       return { text: store === undefined ? NOT_MET : await answer(store, asking) };
     } finally {
       stores?.release();
@@ -75,6 +80,8 @@ interface Asking {
   readonly path: string;
   /** Since when not all of the session is stored, or who knows it. Undefined: all of it is. */
   readonly behind: string | undefined;
+  /** Where asking a model for words stands. Undefined: none was asked lately. */
+  readonly spent: string | undefined;
 }
 
 type Answering = (store: Store, asking: Asking) => string | Promise<string>;
@@ -178,9 +185,10 @@ const MOST_TOLD = 10;
 
 const TYPED_WRONG = ["FILE_NOT_FOUND", "REQUEST_INVALID"] as const;
 
-async function status(store: Store, { session, behind }: Asking): Promise<string> {
+async function status(store: Store, { session, behind, spent }: Asking): Promise<string> {
   const { messages, conversations } = await patiently(() => holdingsOfSession(store, session));
-  const here = `This session: ${counted(messages, "message")} of ${counted(conversations, "conversation")}`;
-  const told = `${await describeStore(store)}.\n${here}.`;
-  return behind === undefined ? told : `${told}\n${behind}`;
+  const here = `This session: ${counted(messages, "message")} of ${counted(conversations, "conversation")}.`;
+  return [`${await describeStore(store)}.`, here, behind, spent]
+    .filter((line) => line !== undefined)
+    .join("\n");
 }

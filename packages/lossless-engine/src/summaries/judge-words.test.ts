@@ -70,4 +70,21 @@ describe("spending", () => {
     clock.ms = 30 * 60_000;
     expect(spending.take()).toBe(true);
   });
+
+  it("is told: nothing of a model that was not asked, then how often, then until when it rests", () => {
+    const clock = { ms: 0 };
+    const spending = createSpending(() => clock.ms);
+    expect(spending.told()).toBeUndefined();
+    spending.take();
+    expect(spending.told()).toBe(
+      "Words of summaries: a model was asked 1 of at most 24 times in ten minutes.",
+    );
+    while (spending.take());
+    expect(spending.told()).toMatch(/asked 24 of .*, so it is not asked now\.$/);
+    for (let time = 0; time < 4; time++) spending.note("badly");
+    clock.ms = 60_001;
+    expect(spending.told()).toMatch(/nothing 4 times in a row and is asked again in 29 min\.$/);
+    clock.ms = 31 * 60_000;
+    expect(spending.told()).toBeUndefined();
+  });
 });

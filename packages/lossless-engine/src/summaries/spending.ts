@@ -8,6 +8,8 @@ export interface Spending {
   take(): boolean;
   /** How a call went. */
   note(went: "well" | "badly"): void;
+  /** Where it stands, in a sentence for people. Undefined: nobody was asked lately. */
+  told(): string | undefined;
 }
 
 const MOST_CALLS = 24;
@@ -20,12 +22,16 @@ const REST_MS = 30 * 60_000;
 export function createSpending(now: () => number = () => performance.now()): Spending {
   let made: number[] = [];
   let failures = 0;
-  let restsUntil = 0;
+  let restsUntil = -Infinity;
+  const lately = () => {
+    const time = now();
+    made = made.filter((at) => time - at < WINDOW_MS);
+    return { time, calls: made.length };
+  };
   return {
     take() {
-      const time = now();
-      made = made.filter((at) => time - at < WINDOW_MS);
-      if (time < restsUntil || made.length >= MOST_CALLS) return false;
+      const { time, calls } = lately();
+      if (time < restsUntil || calls >= MOST_CALLS) return false;
       made.push(time);
       return true;
     },
@@ -34,6 +40,17 @@ export function createSpending(now: () => number = () => performance.now()): Spe
       if (failures < MOST_FAILURES) return;
       restsUntil = now() + REST_MS;
       failures = 0;
+    },
+    told() {
+      const { time, calls } = lately();
+      const bound = `a model was asked ${calls} of at most ${MOST_CALLS} times in ten minutes`;
+      if (time < restsUntil) {
+        const minutes = Math.ceil((restsUntil - time) / 60_000);
+        return `Words of summaries: ${bound}; it brought nothing ${MOST_FAILURES} times in a row and is asked again in ${minutes} min.`;
+      }
+      if (calls === 0) return undefined;
+      const full = calls >= MOST_CALLS ? ", so it is not asked now" : "";
+      return `Words of summaries: ${bound}${full}.`;
     },
   };
 }
