@@ -234,7 +234,11 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const { runtimeContext, abortSignal: signal } = params;
       if (listsPast) {
         const complete = summaries === "model" ? runtimeContext?.llm?.complete : undefined;
-        await growSession(store, session, { complete, spending: spendings.of(session), signal });
+        await growSession(store, session, {
+          complete,
+          spending: spendings.of(store, session),
+          signal,
+        });
       }
       await retain(store, parts, { now: Date.now(), boundMs: RETENTION_MS, signal });
       return NOTHING_REWRITTEN;

@@ -64,9 +64,9 @@ export const losslessCommand = ({
       const store = stores?.ofAgent() ?? reach.storeOf(given);
       const session = stores === undefined ? reach.asMet(given) : { ...given, owner: stores.owner };
       const behind = reach.hasMet(given) ? reach.behind(given) : NOT_TOLD;
-      const spent = spendings?.of(given).told();
-      const asking = { session, now, behind, spent, path: rest };
-      return { text: store === undefined ? NOT_MET : await answer(store, asking) };
+      if (store === undefined) return { text: NOT_MET };
+      const spent = spendings?.of(store, given).told();
+      return { text: await answer(store, { session, now, behind, spent, path: rest }) };
     } finally {
       stores?.release();
     }

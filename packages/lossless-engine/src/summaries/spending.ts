@@ -1,6 +1,7 @@
 // Bounds how often a model is asked for words, and lets one rest that does not answer.
 
 import type { SessionRef } from "@clew/plugin-sdk/core";
+import type { Store } from "../store/store.ts";
 
 /** What asking has come to, of one session. */
 export interface Spending {
@@ -55,9 +56,9 @@ export function createSpending(now: () => number = () => performance.now()): Spe
   };
 }
 
-/** What asking has come to in the newest sessions. */
+/** What asking has come to in the newest sessions, whatever engine asked. */
 export interface Spendings {
-  of(session: SessionRef): Spending;
+  of(store: Pick<Store, "path">, session: SessionRef): Spending;
 }
 
 const MOST_SESSIONS = 1_000;
@@ -65,8 +66,8 @@ const MOST_SESSIONS = 1_000;
 export function createSpendings(): Spendings {
   const known = new Map<string, Spending>();
   return {
-    of({ sessionKey, sessionId }) {
-      const key = sessionKey ?? sessionId;
+    of({ path }, { sessionKey, sessionId }) {
+      const key = JSON.stringify([path, sessionKey ?? sessionId]);
       const spending = known.get(key) ?? createSpending();
       known.delete(key);
       known.set(key, spending);
