@@ -21,8 +21,10 @@ const USAGE = `Usage: pnpm bench compaction-replay [FOLDER] [options]
 
   FOLDER           recorded sessions (*.jsonl); without it only generated ones are replayed
 
-  --engine NAME    an engine, NAME:no-model for one without summaries; repeatable
-                   (default: legacy and legacy:no-model); the first is compared to the controls
+  --engine NAME    an engine, NAME:no-model for one without a model's summaries, NAME:recorded for
+                   one that gets what the recorded client's model summed up, in the sessions that
+                   hold it; repeatable (default: legacy and legacy:no-model); the first is compared
+                   to the controls
   --plugin FOLDER  a plugin to load, for engines that are not built in; repeatable
   --config FILE    configuration of the replay's gateway, as JSON
   --budget TOKENS  prompt budget, window minus reserve; repeatable (default: 32000, 64000, 128000)

@@ -4,6 +4,7 @@ import { countMessage, type ExactCounter } from "@clew/plugin-sdk/tokens";
 import { type Control, passThrough, rawTail, yardstick } from "./controls.ts";
 import { type Frame, type PassThrough, planFrame, type SentRequest, tokensOf } from "./frame.ts";
 import { createJudge, type SessionScore } from "./judge.ts";
+import { summariesIn } from "./recorded-summaries.ts";
 import { replaySession } from "./replay-session.ts";
 import { type ReplaySource, readScript } from "./script.ts";
 import { createShownTable } from "./shown.ts";
@@ -58,6 +59,7 @@ export async function evaluateSession(
     onTrouble(`${source.name} holds no call of a model; it is left out`);
     return [];
   }
+  const recorded = summariesIn(source.branch);
   const table = createShownTable(script, counter);
   const scores: EvaluatedSession[] = [];
   onProgress(`${source.name}: everything`);
@@ -78,6 +80,10 @@ export async function evaluateSession(
       scores.push({ system, promptBudget, ...judge.score() });
     }
     for (const engine of engines) {
+      if (engine.summariser === "recorded" && recorded.length === 0) {
+        onTrouble(`${source.name} holds no recorded summary; ${engine.name} is skipped`);
+        continue;
+      }
       onProgress(`${source.name}, ${promptBudget / 1000}k: ${engine.name}`);
       const score = await playEngine(frame, engine, evaluation);
       scores.push({ system: engine.name, promptBudget, ...score });
@@ -130,9 +136,12 @@ async function playEngine(
   evaluation: Evaluation,
 ): Promise<SessionScore> {
   const { script, table, contextWindow, promptBudget } = frame;
-  const { route, signal, counter, pluginFolders, config: base, onTrouble } = evaluation;
+  const { route, signal, counter, pluginFolders, config: base, onProgress, onTrouble } = evaluation;
   const judge = createJudge(frame, route);
-  const summaries = watchSummaries(engine, counter);
+  const summaries = watchSummaries(engine, {
+    counter,
+    recorded: summariesIn(script.source.branch),
+  });
   const where = `${script.source.name}, ${promptBudget / 1000}k, ${engine.name}`;
   const { failures, engineMs, hostMs, ...played } = await replaySession({
     script,
@@ -149,12 +158,21 @@ async function playEngine(
     },
     signal,
   });
+  const { calls, tokens } = summaries.asked();
+  if (calls > 0) {
+    const share = (tokens / toldTokens(frame)).toFixed(3);
+    onProgress(`${where}: ${calls} calls for summaries, ${share} tokens for each that was said`);
+  }
   for (const failure of failures) onTrouble(`${where}: ${failure}`);
   if (played.engine !== engine.engineId) onTrouble(`${where}: ${played.engine} answered instead`);
   const score = judge.score({ summaries: summaries.cost(), engineMs, hostMs });
   if (score.fault !== undefined) onTrouble(`${where}: invalid: ${score.fault}`);
   return score;
 }
+
+/** Of all that is said in the session. */
+const toldTokens = ({ script, table }: Frame) =>
+  script.messages.reduce((sum, _, at) => sum + table.recorded(at).tokens, 0);
 
 /** System prompt and tools. */
 const fixedTokensOf = ({ systemPrompt, tools }: ModelCall, counter: ExactCounter) =>

@@ -10,6 +10,7 @@ import { composeHost } from "../../../gateway/src/compose.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import type { AnswerRequest, Host } from "../../../gateway/src/host/host.ts";
+import { OFFLINE_MODEL } from "../../../gateway/src/models/resolve.ts";
 import { createPluginTools } from "../../../gateway/src/plugins/offer/tools.ts";
 import { startPlugins } from "../../../gateway/src/plugins/start.ts";
 import { SESSION_TOOLS } from "../../../gateway/src/recall/record-text.ts";
@@ -28,6 +29,7 @@ export interface ReplayRequest {
   model: ModelRef;
   /** Of the gateway; as in its file. */
   config: Record<string, unknown>;
+  /** What answers compaction and the engine's own calls, given the gateway's models. */
   summaries: (model: ModelPort) => ModelPort;
   /** Tokens of a message. */
   count: (message: AgentMessage) => number;
@@ -118,6 +120,15 @@ function watch(
   const run = turns.filter(({ prompt, steps }) => prompt !== null && steps.length > 0);
   let turn = -1;
   let firstCall = 0;
+  let models: ModelPort | undefined;
+  const summaries = (port: ModelPort) => (models = request.summaries(port));
+  /** The played model answers nobody else: an engine is answered as compaction is. */
+  const complete =
+    (played: ModelPort): ModelPort["complete"] =>
+    async (call) => {
+      const model = models?.resolve?.(OFFLINE_MODEL);
+      return model === undefined ? played.complete(call) : models!.complete({ ...call, model });
+    };
   const answer = async (asked: AnswerRequest) => {
     const { replacement } = asked;
     turn++;
@@ -127,6 +138,7 @@ function watch(
     let step = 0;
     const model = replacement && {
       ...replacement.model,
+      complete: complete(replacement.model),
       async *stream(call: ModelCall) {
         let input: number | undefined;
         // A call more than was recorded only finds that the recording ends.
@@ -146,7 +158,7 @@ function watch(
     const result = await host.answer({
       ...asked,
       ...(replacement !== undefined && {
-        replacement: { ...replacement, model: model!, summaries: request.summaries },
+        replacement: { ...replacement, model: model!, summaries },
       }),
     });
     reported.note(result.report);

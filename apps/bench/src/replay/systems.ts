@@ -3,21 +3,25 @@ import type { ModelPort } from "@clew/engine-core";
 import type { ExactCounter } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { PRICE } from "./prices.ts";
+import { recordedModel } from "./recorded-summaries.ts";
 
 /** An engine as it is named on the command line: "legacy", or "legacy:no-model". */
 export interface EngineChoice {
   name: string;
   engineId: string;
-  /** False: nobody answers whoever wants a summary. */
-  hasSummaries: boolean;
+  /** Who answers whoever wants a summary; nobody, for "none". */
+  summariser: "offline" | "recorded" | "none";
 }
 
-const NO_MODEL = ":no-model";
+const SUMMARISERS = [
+  [":no-model", "none"],
+  [":recorded", "recorded"],
+] as const;
 
 /** Pure. */
 export function readEngineChoice(name: string): EngineChoice {
-  const hasSummaries = !name.endsWith(NO_MODEL);
-  return { name, engineId: hasSummaries ? name : name.slice(0, -NO_MODEL.length), hasSummaries };
+  const [end, summariser] = SUMMARISERS.find(([one]) => name.endsWith(one)) ?? ["", "offline"];
+  return { name, engineId: name.slice(0, name.length - end.length), summariser };
 }
 
 /** What the replay's gateway is configured with. Pure. */
@@ -49,20 +53,32 @@ export function recordIn(value: Record<string, unknown>, key: string): Record<st
   return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : {};
 }
 
-/** The model of summaries, watched: what its calls cost, or that there is none. */
+/** The model of summaries, watched. */
+export interface WatchedSummaries {
+  wrap(model: ModelPort): ModelPort;
+  /** What its calls cost. */
+  cost(): number;
+  /** How often it was asked, and with how many tokens in all. */
+  asked(): { calls: number; tokens: number };
+}
+
+/** `recorded`: the summaries of the session that is played. */
 export function watchSummaries(
-  { hasSummaries }: EngineChoice,
-  counter: ExactCounter,
-): { wrap: (model: ModelPort) => ModelPort; cost: () => number } {
+  { summariser }: EngineChoice,
+  { counter, recorded }: { counter: ExactCounter; recorded: readonly string[] },
+): WatchedSummaries {
   let cost = 0;
-  const complete =
-    (model: ModelPort): ModelPort["complete"] =>
+  const all = { calls: 0, tokens: 0 };
+  const watched =
+    (complete: ModelPort["complete"]): ModelPort["complete"] =>
     async (call) => {
-      const answer = await model.complete(call);
+      const answer = await complete(call);
       const asked = [call.systemPrompt, ...call.messages.map(textOf)];
       const input = asked.reduce((sum, text) => sum + counter.count(text), 0);
       const output = answer.ok ? counter.count(textOf(answer.message)) : 0;
       cost += PRICE.input * input + PRICE.output * output;
+      all.calls++;
+      all.tokens += input;
       return answer;
     };
   const refuse: ModelPort["complete"] = async () => ({
@@ -70,8 +86,13 @@ export function watchSummaries(
     error: { kind: "auth", message: "There is no model here." },
     partial: { role: "assistant", content: [], stopReason: "error" },
   });
+  const completing = (model: ModelPort) => {
+    if (summariser === "none") return refuse;
+    return watched(summariser === "recorded" ? recordedModel(recorded) : model.complete);
+  };
   return {
-    wrap: (model) => ({ ...model, complete: hasSummaries ? complete(model) : refuse }),
+    wrap: (model) => ({ ...model, complete: completing(model) }),
     cost: () => cost,
+    asked: () => ({ ...all }),
   };
 }
