@@ -2,6 +2,7 @@
 import type { BashExecutionMessage, ToolResultMessage } from "../contract/message.ts";
 import { type AnyBlock, stringOf } from "../messages/blocks.ts";
 import { oneLine, textOf } from "../transcript/text.ts";
+import { type ArgumentName, argumentName } from "./argument-names.ts";
 import { FOREIGN_DENIAL } from "./denial-words.ts";
 import { tellsAll } from "./shell.ts";
 
@@ -49,6 +50,8 @@ export type Argument =
   | { kind: "path"; name: string; done: string | undefined; failed: string | undefined }
   | { kind: "command"; name: string; text: string; done: string }
   | { kind: "asked"; text: string }
+  /** The whole of a text is a name. */
+  | { kind: "named"; name: ArgumentName }
   /** A whole text, such as a file's new content. */
   | { kind: "written"; text: string };
 
@@ -59,7 +62,13 @@ export type Argument =
 export function* argumentsIn({ name, arguments: args }: AnyBlock): Generator<Argument> {
   if (typeof args !== "object" || args === null) return;
   const verb = verbOf(stringOf(name));
-  for (const key of Object.keys(args)) yield argumentOf(key, args[key as keyof typeof args], verb);
+  for (const key of Object.keys(args)) {
+    const value: unknown = args[key as keyof typeof args];
+    const isList = Array.isArray(value) && value.every((one) => typeof one === "string");
+    if (!isList) yield argumentOf(key, value, verb);
+    // A path in a list of several is nothing that the call as a whole did.
+    else for (const one of value) yield argumentOf("", one, verb);
+  }
 }
 
 function argumentOf(key: string, value: unknown, verb: Verb): Argument {
@@ -72,7 +81,9 @@ function argumentOf(key: string, value: unknown, verb: Verb): Argument {
       text: one,
       done: tellsAll(one) ? "ok" : "ran",
     };
-  return { kind: BULK.has(key) ? "written" : "asked", text: textsOf(value) };
+  if (BULK.has(key)) return { kind: "written", text: textsOf(value) };
+  const name = argumentName(one);
+  return name === undefined ? { kind: "asked", text: textsOf(value) } : { kind: "named", name };
 }
 
 const isOnePath = (text: string) => text !== "" && text.length <= MAX_PATH && !NO_PATH.test(text);

@@ -187,6 +187,8 @@ class Fold {
       yield;
       if (this.#items.size > 2 * MAX_ITEMS) this.#forget();
       if (argument.kind === "asked") this.#text(argument.text, WEIGHT.call);
+      else if (argument.kind === "named")
+        this.#name(argument.name.kind, argument.name.name, WEIGHT.call);
       else if (argument.kind === "written") this.#text(argument.text, WEIGHT.written);
       else {
         const key = this.#name(argument.kind, argument.name, WEIGHT.call);
