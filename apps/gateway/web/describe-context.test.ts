@@ -202,6 +202,16 @@ describe("what happened in a turn", () => {
     );
   });
 
+  it("is told with the results that were shortened because no compaction helped", () => {
+    const cut = { results: 4, freedTokens: 16_606 };
+    const facts = describeTurn({ ...view, turn: { ...view.turn, cut } });
+    expect(facts.find(({ label }) => label === "Shortened in bulk")).toMatchObject({
+      value: "4 tool results",
+      lines: [expect.stringContaining("by about 16,606 tokens")],
+    });
+    expect(describeTurn(view).map(({ label }) => label)).not.toContain("Shortened in bulk");
+  });
+
   it("is told with tools, compactions and policy changes when there were some", () => {
     const change = {
       rule: "pair-tool-results",

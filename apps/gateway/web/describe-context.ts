@@ -146,6 +146,11 @@ export function describeTurn(view: ContextView): Fact[] {
           turn.compactions.map(describeCompaction),
           turn.compactions.some(({ ok }) => !ok),
         ),
+    turn.cut === undefined
+      ? null
+      : fact("Shortened in bulk", formatNumberOf(turn.cut.results, "tool result"), [
+          `by about ${formatCount(turn.cut.freedTokens)} tokens, because no compaction made enough room; the transcript has them whole`,
+        ]),
     changes.length === 0
       ? null
       : fact(

@@ -2,6 +2,20 @@ import { expect, it } from "vitest";
 import { startTestGateway } from "../testing/gateway.ts";
 import { describeStatus, type StatusFacts } from "./status.ts";
 
+it("/status tells what the last turn shortened because no compaction helped", async () => {
+  const { gateway } = await startTestGateway();
+  const { data, text } = (await gateway.command("main", {
+    kind: "command",
+    name: "status",
+    args: "",
+  })) as { data: StatusFacts; text: string };
+  expect(text).not.toContain("Shortened");
+  const cut = { results: 2, freedTokens: 16_606 };
+  expect(describeStatus({ ...data, compactions: { ...data.compactions, cut } })).toMatch(
+    /\nShortened in the last turn, .*: 2 tool results, by about 16,606 tokens; the transcript has them whole$/,
+  );
+});
+
 it("/status says once what the last call was not sent, and nothing where it was sent all", async () => {
   const { gateway } = await startTestGateway();
   const { data, text } = (await gateway.command("main", {

@@ -69,6 +69,8 @@ export interface StatusFacts {
   compactions: {
     count: number;
     last: HostCompaction | null;
+    /** What the last turn shortened because no compaction helped; null = nothing. */
+    cut: NonNullable<TurnReport["cut"]> | null;
   };
 }
 
@@ -114,7 +116,11 @@ export function* contextFacts(
       messageCount: next.messageCount,
       measured: usage === null ? null : promptTokensOf(usage) || null,
     },
-    compactions: { count: compactions.length, last: compactions.at(-1) ?? null },
+    compactions: {
+      count: compactions.length,
+      last: compactions.at(-1) ?? null,
+      cut: lastRequest?.report.cut ?? null,
+    },
   };
 }
 
@@ -166,7 +172,7 @@ export function describeStatus({
   compactions,
 }: StatusFacts): string {
   const { tokens, messageCount, promptBudget, measured } = context;
-  const { count, last } = compactions;
+  const { count, last, cut } = compactions;
   const counted =
     measured === null ? "" : `; the provider counted ${number(measured)} in the last call`;
   const newest =
@@ -182,8 +188,16 @@ export function describeStatus({
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
+    ...cutLine(cut),
   ].join("\n");
 }
+
+const cutLine = (cut: StatusFacts["compactions"]["cut"]): string[] =>
+  cut === null
+    ? []
+    : [
+        `Shortened in the last turn, because no compaction made enough room: ${cut.results} tool ${cut.results === 1 ? "result" : "results"}, by about ${number(cut.freedTokens)} tokens; the transcript has them whole`,
+      ];
 
 /** What the settings ask in vain is told with what they ask. */
 function leftOutLine(leftOut: readonly string[], { leftOut: ofSettings }: AskSettings): string[] {

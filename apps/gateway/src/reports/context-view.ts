@@ -59,6 +59,7 @@ export interface ContextView {
     | "compactions"
     | "recoveries"
     | "historyChanges"
+    | "cut"
     | "deliveries"
     | "views"
   > & {
@@ -95,7 +96,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
   const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
-  const { deliveries, views } = report;
+  const { cut, deliveries, views } = report;
   return {
     turnId,
     startedAt,
@@ -119,6 +120,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
       compactions,
       historyChanges,
       ...(report.recoveries !== undefined && { recoveries: report.recoveries }),
+      ...(cut !== undefined && { cut }),
       ...(deliveries !== undefined && { deliveries }),
       ...(views !== undefined && { views }),
       modelCalls: report.modelCalls.length,

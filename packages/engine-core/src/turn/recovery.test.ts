@@ -267,17 +267,22 @@ describe("overflow recovery", () => {
       });
       expect((await host.say("make it big")).outcome).toBe("completed");
       const { outcome, report } = await host.say("again");
-      return { outcome, report, asked, results: results(), entries: host.ports.transcript.entries };
+      const notices = host.events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
+      const { entries } = host.ports.transcript;
+      return { outcome, report, asked, results: results(), entries, notices };
     }
 
     it.each([true, false])(
       "old tool results are cut in bulk, never the newest, and not before compact was asked (owner: %s)",
       async (ownsCompaction) => {
-        const { outcome, report, asked, results, entries } = await resultsAfter(
+        const { outcome, report, asked, results, entries, notices } = await resultsAfter(
           [big, big, big, big, big],
           { ownsCompaction },
         );
         expect(outcome).toBe("completed");
+        expect(notices.at(-1)).toBe(
+          `${report.cut!.results} tool results were shortened, by about ${report.cut!.freedTokens.toLocaleString("en-US")} tokens, so that the next request fits; the transcript has them whole.`,
+        );
         expect(report.compactions).toHaveLength(1);
         expect(report.cut?.results).toBeGreaterThan(0);
         expect(report.cut?.freedTokens).toBeGreaterThan(10_000);

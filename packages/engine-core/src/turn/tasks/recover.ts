@@ -4,6 +4,7 @@ import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import { withCountedRatio } from "../counted-ratio.ts";
 import type { Ask } from "../effects.ts";
+import type { Answer } from "../facts.ts";
 import { TO_THE_MODEL } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
 import type { CompactionUnderWay, LoopFailure, RecoveryState, Turn } from "../turn.ts";
@@ -32,9 +33,18 @@ export const recover: Task = {
   },
   take(turn, answer) {
     if (answer.type !== "cut") return done(turn);
-    return answer.results > 0 ? doneOnly(turn, TO_THE_MODEL) : doneOnly(turn, ["recover"]);
+    if (answer.results === 0) return doneOnly(turn, ["recover"]);
+    return doneOnly(turn, TO_THE_MODEL, {
+      do: "emit",
+      event: { type: "notice", text: cutText(answer) },
+    });
   },
 };
+
+function cutText({ results, freedTokens }: Extract<Answer, { type: "cut" }>): string {
+  const what = results === 1 ? "1 tool result was" : `${results} tool results were`;
+  return `${what} shortened, by about ${freedTokens.toLocaleString("en-US")} tokens, so that the next request fits; the transcript has them whole.`;
+}
 
 /** By the least it may have: then there is no use in asking anybody about it. */
 const isTooLargeAlone = ({ setup: { prompt, settings, model } }: Turn): boolean =>
