@@ -141,6 +141,9 @@ describe("the tokens of messages", () => {
     expect(at(["m0", "m1", "m2"])?.after).toBe(0);
     for (const other of [["m1"], ["m0", "x"], ["m0", "m1", "m2", "m3"], ["m0", undefined], []])
       expect(at(other)).toBeNull();
+    const nameless = messages.map((message) => ({ id: undefined, message }));
+    const counted = { ids: [undefined], tokens: 700 };
+    expect(tokensOf(nameless, { contextWindow: 32_000, counted }).counted).toBeNull();
   });
 
   it("of the newest exchange are those of a reply and its results, or of a person's message", () => {

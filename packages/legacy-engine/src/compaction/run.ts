@@ -121,13 +121,6 @@ async function writePrune(
 ): Promise<CompactResult> {
   const { prune, firstKeptEntryId } = plan;
   const after = tokensOf(request, branch, [prune.record]);
-  if (after >= plan.tokensBefore)
-    return {
-      ok: false,
-      compacted: false,
-      code: "no-gain",
-      reason: "removed nothing: clearing old tool output does not shrink the context",
-    };
   const wrote = await writeEntries(request, branch, [prune.record]);
   if (!wrote.ok) return wrote;
   const reason =
