@@ -40,6 +40,30 @@ describe("a search", () => {
     }
   });
 
+  it("finds ß as ss and ё as е, and the other way", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([
+      user("Die Straße ist gesperrt."),
+      user("Die STRASSE ist offen."),
+      user("Где ёлка? Ещё нет."),
+      user("Елка еще там."),
+      user("Fußballstraße, GROẞE Masse"),
+      assistant("Noted."),
+    ]);
+    const expected: Record<string, number[]> = {
+      ...{ strasse: [1, 2], Straße: [1, 2], STRASSE: [1, 2] },
+      ...{ елка: [3, 4], Ёлка: [3, 4], ещё: [3, 4], еще: [3, 4], grosse: [5], große: [5] },
+    };
+    for (const [pattern, seqs] of Object.entries(expected))
+      for (const how of [{}, { sort: "relevance" }])
+        expect([pattern, numbersIn(await call("lcm_grep", { pattern, ...how }))]).toEqual([
+          pattern,
+          seqs,
+        ]);
+    const found = await call("lcm_grep", { pattern: "offen strasse" });
+    expect(found).toContain("> Die STRASSE ist offen.");
+  });
+
   it("finds a dotted capital I in either order", async () => {
     const { tell, call } = setUpRecall();
     await tell([user("Fly to \u0130stanbul."), assistant("Booked.")]);
@@ -118,6 +142,8 @@ const LETTERS = [
   "👍",
   " ",
   "x\u0304",
+  "ß",
+  "Ё",
 ];
 const letters = fc.array(fc.constantFrom(...LETTERS), { maxLength: 40 });
 

@@ -13,11 +13,28 @@ const ACCENTS = /[\u0300-\u036f]+/g;
 export const composed: Spelling = (text) =>
   SPELLED_VARIOUSLY.test(text) ? text.normalize("NFC") : text;
 
-/** The same for a letter in either case, with and without accents. */
+/** The same for a letter in either case, with and without accents; ß is ss. */
 export const folded: Spelling = (text) =>
-  BEYOND_ASCII.test(text)
-    ? text.normalize("NFD").replace(ACCENTS, "").normalize("NFC").toLowerCase().replaceAll("ς", "σ")
-    : text.toLowerCase();
+  BEYOND_ASCII.test(text) ? sameLetters(withoutAccents(text).toLowerCase()) : text.toLowerCase();
+
+const withoutAccents = (text: string) =>
+  text.normalize("NFD").replace(ACCENTS, "").normalize("NFC");
+
+const sameLetters = (text: string) => text.replaceAll("ς", "σ").replaceAll("ß", "ss");
+
+/**
+ * How a word may be written that an index has in one of these ways: with ß or ss, with ё or е. Of
+ * several such letters in a word one at a time differs from the others.
+ */
+export function writingsOf(word: string): string[] {
+  const plain = word.toLowerCase().replaceAll("ё", "е").replaceAll("ß", "ss");
+  return [...new Set([word, plain, ...onePlace(plain, "е", "ё"), ...onePlace(plain, "ss", "ß")])];
+}
+
+const onePlace = (word: string, plain: string, other: string): string[] =>
+  [...word.matchAll(new RegExp(plain, "g"))].map(
+    ({ index }) => `${word.slice(0, index)}${other}${word.slice(index + plain.length)}`,
+  );
 
 /** Composed, and in one case. */
 export const composedLower: Spelling = (text) => composed(text).toLowerCase();

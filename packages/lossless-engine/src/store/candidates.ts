@@ -1,5 +1,5 @@
 // Names the messages that may hold what is searched for, newest first.
-import { composed } from "../messages/spelling.ts";
+import { composed, writingsOf } from "../messages/spelling.ts";
 import type { Sql, Store } from "./store.ts";
 import { mayHold } from "./trigram-index.ts";
 import { type IndexedWord, queryWords } from "./word-text.ts";
@@ -67,11 +67,12 @@ export const saidBetween = (
 function matches(sql: Sql, words: readonly IndexedWord[], range: Range): number[] {
   if (words.length === 0) return [];
   // Quoted, so that nothing of it is taken for an operator.
-  const query = words
-    .map(({ text, isPrefix }) => `"${text.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`)
-    .join(" AND ");
+  const query = words.map((word) => `(${writtenAs(word).join(" OR ")})`).join(" AND ");
   return numbers(sql, "words", "rowid", "AND words MATCH ?", [query], range);
 }
+
+const writtenAs = ({ text, isPrefix }: IndexedWord): string[] =>
+  writingsOf(text).map((one) => `"${one.replaceAll('"', '""')}"${isPrefix ? "*" : ""}`);
 
 function numbers(
   sql: Sql,
