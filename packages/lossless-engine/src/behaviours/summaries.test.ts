@@ -169,7 +169,7 @@ describe("summaries", () => {
     expect(view.tokens.high).toBeLessThanOrEqual(8_000);
   });
 
-  it("39. an emergency asks no model and waits for none that hangs", async () => {
+  it("an emergency asks no model and waits for none that hangs", async () => {
     const { engine, tell } = startLife({ summaries: "model" });
     await tell(HISTORY, session);
     const stop = new AbortController();
