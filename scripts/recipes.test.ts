@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { SESSION_TOOLS } from "../apps/gateway/src/recall/record-text.ts";
+import { gatewayTools } from "../apps/gateway/src/recall/gateway-tools.ts";
 import { workspaceTools } from "../apps/gateway/src/tools/workspace-tools.ts";
 import { findApi, PROVIDERS } from "../packages/plugin-sdk/src/host.ts";
 import { CONFORMANCE_CASES } from "../packages/plugin-sdk/src/testing/cases/index.ts";
@@ -174,8 +174,7 @@ describe("a tool", () => {
   );
 
   it("has a README row if it exists, and no row stays behind", () => {
-    const names = [...Object.values(SESSION_TOOLS), ...tools.map(({ name }) => name)];
-    expect(rowsUnder(gatewayReadme, "Tools").sort()).toEqual(names.sort());
+    expect(rowsUnder(gatewayReadme, "Tools").sort()).toEqual(gatewayTools().sort());
   });
 
   it.each(tools)("$name is run by a test", ({ name }) => {

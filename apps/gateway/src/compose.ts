@@ -13,6 +13,7 @@ import { createModels } from "./models/models.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
 import { assertKnownEngine } from "./plugins/engines/engine-settings.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
+import { sessionTools } from "./subagents/session-tools.ts";
 import { createToolPort } from "./tools/tool.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
 
@@ -36,7 +37,10 @@ export function composeHost(options: HostOptions): Host {
       imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },
     }),
     tools: createToolPort({
-      tools: workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
+      tools: [
+        ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
+        ...sessionTools(options.sessions ?? (() => undefined)),
+      ],
     }),
     pluginTools: createPluginTools({
       log,

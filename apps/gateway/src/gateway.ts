@@ -7,7 +7,6 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
-import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
 import type { CommandAnswer, CommandSession } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
@@ -17,28 +16,29 @@ import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
-import { type Cancellation, createCancellation } from "./gateway/cancellation.ts";
+import { createCancellation } from "./gateway/cancellation.ts";
+import { createChildSessions } from "./gateway/child-sessions.ts";
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
-import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
+import { createTurnReports } from "./gateway/turn-reports.ts";
+import {
+  cancellable,
+  converse,
+  type SendRequest,
+  sendMessage,
+  type TurnParts,
+} from "./gateway/turns.ts";
 import type { Host } from "./host/host.ts";
-import { requireMessageFits } from "./limits/message.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
-import {
-  type Conversation,
-  type Conversations,
-  createConversations,
-} from "./sessions/conversations.ts";
+import { type Conversation, createConversations } from "./sessions/conversations.ts";
 import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import { createSessionStore, type SessionStore } from "./sessions/store.ts";
-import { gatewayStopping, withStopReason } from "./stopping.ts";
-import type { Approve } from "./tools/tool.ts";
 
 /**
  * Time an engine's background work gets when its session closes, ms; after
@@ -48,16 +48,6 @@ const MAINTENANCE_GRACE_MS = 1000;
 
 /** Time that ending may take beyond what runs are given, ms. */
 const CLOSE_BOUND_MS = 6500;
-
-export interface SendRequest {
-  /** Short name or canonical key. */
-  key: string;
-  content: string | UserBlock[];
-  signal?: AbortSignal | undefined;
-  onEvent?: ((event: TurnEvent) => void) | undefined;
-  /** Asks a person whether a tool may run; absent = nobody is there to ask. */
-  approve?: Approve | undefined;
-}
 
 export interface Gateway extends SessionViews {
   readonly host: Host;
@@ -117,7 +107,11 @@ export interface GatewayOptions {
 export function createGateway(options: GatewayOptions): Gateway {
   const { environment, loaded, log, plugins } = options;
   const { home } = environment;
-  const host = composeHost({ environment, loaded, log, plugins });
+  const isTalking = loaded.config.agents.defaults.subagents.enabled;
+  // The tools of the host reach sessions, which the host answers.
+  const sessions = () => (isTalking ? children.tools : undefined);
+  const sessionSettings = (key: string) => children.settingsOf(key);
+  const host = composeHost({ environment, loaded, log, plugins, sessions, sessionSettings });
   const defaultAgent = defaultAgentId(loaded.config);
   const { model } = agentSettings(loaded.config, home, defaultAgent);
   const substitute = describeSubstitute(host.models(defaultAgent), model);
@@ -145,32 +139,49 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const isStopping = () => closing;
   const known = knownSessions(store, conversations);
+  const children = createChildSessions({
+    ...{ home, log, host, store, known, conversations, isStopping },
+    converse: (turn) => converse(parts, turn),
+  });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
   });
   const parts = {
     ...{ ...options, host, store, known, reports, cancellation, conversations },
-    ...{ agentOf, isStopping },
+    ...{ agentOf, isStopping, children },
     engineStatus: views.engine,
   };
+  if (isTalking) children.startSweeping();
   return {
     ...{ host, plugins, store, canonicalKey },
     ...views,
-    send: (request) => send(parts, { ...request, key: canonicalKey(request.key) }),
-    command: (text, command, options) =>
-      inCommandSession(parts, { ...options, key: canonicalKey(text) }, (session) =>
+    send: (request) => sendMessage(parts, { ...request, key: canonicalKey(request.key) }),
+    async command(text, command, options) {
+      const key = canonicalKey(text);
+      const answer = await inCommandSession(parts, { ...options, key }, (session) =>
         runCommand(command, session),
-      ),
+      );
+      if (answer.ok && command.name === "new") await children.release(key);
+      return answer;
+    },
     compact: (text, request) =>
       inCommandSession(parts, { key: canonicalKey(text) }, (session) =>
         runCompact(request, session),
       ),
     reloadPlugins: () => reloadPlugins(options),
-    cancel: (text) => cancellation.cancel(canonicalKey(text)),
+    cancel(text) {
+      const key = canonicalKey(text);
+      const hadChildren = children.cancelBelow(key);
+      return cancellation.cancel(key) || hadChildren;
+    },
     isStopping,
     close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {
       closing = true;
-      const endRuns = () => cancellation.cancelAllAfter(graceMs, conversations.close());
+      const endRuns = () =>
+        cancellation
+          .cancelAllAfter(graceMs, conversations.close())
+          .finally(() => children.settled())
+          .finally(() => children.stopSweeping());
       const parts: ClosingPart[] = [
         { name: "sessions", close: endRuns, extraMs: graceMs },
         { name: "plugins", close: async () => plugins?.close() },
@@ -182,56 +193,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 /** What the verbs of one gateway work with. */
-interface GatewayParts extends GatewayOptions {
-  host: Host;
-  store: SessionStore;
+interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
   known: KnownSessions;
-  reports: TurnReports;
-  cancellation: Cancellation;
-  conversations: Conversations;
   agentOf: (key: string) => string;
-  isStopping: () => boolean;
   engineStatus: SessionViews["engine"];
-}
-
-/** `key` is canonical, so that `cancel` finds the run. */
-async function send(
-  parts: GatewayParts,
-  { key, content, signal: given, onEvent, approve }: SendRequest,
-): Promise<TurnResult> {
-  const { host, conversations, reports, log, isStopping } = parts;
-  requireMessageFits(content, host.config.gateway.limits.messageBytes);
-  return cancellable(parts, key, given, (signal) =>
-    conversations.run(
-      key,
-      async (conversation) => {
-        const answered = await host.answer({
-          transcript: conversation.session,
-          state: conversation.state,
-          prompt: { content },
-          ...{ signal, approve, onEvent },
-          successors: successorsOf(parts, conversation),
-        });
-        const result = isStopping() ? withStopReason(answered) : answered;
-        await reports.store(conversation, result);
-        logTurn(log, result);
-        return result;
-      },
-      signal,
-    ),
-  );
-}
-
-/** What the end of the gateway cancelled says so. */
-function cancellable<Result>(
-  { cancellation, isStopping }: GatewayParts,
-  key: string,
-  given: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<Result>,
-): Promise<Result> {
-  return cancellation.run(key, given, work).catch((error: unknown) => {
-    throw isStopping() && isAbort(error) ? gatewayStopping() : error;
-  });
 }
 
 function inCommandSession<Result>(
@@ -278,20 +243,4 @@ async function endSession(
 function logNotes(log: LogPort, { session }: Conversation, notes: readonly SessionNote[]): void {
   for (const note of notes)
     log.warn(`session ${session.session.sessionKey}: ${describeNote(note)}`);
-}
-
-function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
-  const { sessionKey, durationMs, hostMs, engine, modelCalls, model } = report;
-  const degraded =
-    engine.degraded === null
-      ? ""
-      : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
-  const instead =
-    model.fallback === undefined ? "" : ` in place of ${model.requested} (${model.fallback})`;
-  const answered = `${modelCalls.length} model calls, ${model.resolved}${instead}`;
-  log.info(`turn ${outcome}: ${answered}, engine ${engine.ran}${degraded}`, {
-    sessionKey,
-    durationMs: Math.round(durationMs),
-    hostMs: Math.round(hostMs * 10) / 10,
-  });
 }

@@ -124,7 +124,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     await page.getByLabel("Message").fill(text);
     await page.keyboard.press("Enter");
     await page.locator(".person", { hasText: text }).waitFor();
-    await page.getByRole("button", { name: "Send" }).waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
   }
 
   const contextOf = (page: Page) => page.getByRole("region", { name: "What the model saw" });
@@ -223,7 +223,7 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     await page.getByRole("button", { name: "Stop" }).waitFor();
     await page.keyboard.press("Escape");
     await page.locator(".ending.stopped").waitFor();
-    await page.getByRole("button", { name: "Send" }).waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
     expect(await page.locator(".person").nth(1).textContent()).toBe("one\ntwo");
     expect(errors).toEqual([]);
   });

@@ -46,6 +46,7 @@ export {
 } from "./engine/resolve.ts";
 export { buildRuntimeSettings, type RuntimeSettingsInput } from "./engine/runtime-settings.ts";
 export {
+  needsPreparation,
   notifySubagentEnded,
   type PreparedSpawn,
   prepareSubagentSpawn,

@@ -99,9 +99,9 @@ describe("/status", () => {
       "Engine: legacy, chosen by plugins.slots.contextEngine",
       "Lifecycle: eager; the host compacts",
       expect.stringMatching(/^Context: about \d+ of 180,000 tokens \(0 %\), 2 messages/),
-      "Compactions: 0; the next above 126,754 tokens of messages, down to 29,023 (now 24)",
+      "Compactions: 0; the next above 126,522 tokens of messages, down to 28,970 (now 25)",
     ]);
-    expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 24 } });
+    expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 25 } });
   });
 });
 

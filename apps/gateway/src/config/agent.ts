@@ -37,10 +37,14 @@ export interface ModelChain {
   models: readonly [string, ...string[]];
 }
 
-/** Of every agent, each once; the one that answers when none is named comes first. */
+/** Each once; the one that answers when none is named comes first. */
+export const agentIds = (config: Config): string[] => [
+  ...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)]),
+];
+
+/** Of every agent, in the same order. */
 export function modelChains(config: Config, home: string): ModelChain[] {
-  const agents = [...new Set([defaultAgentId(config), ...config.agents.list.map(({ id }) => id)])];
-  return agents.map((agent) => {
+  return agentIds(config).map((agent) => {
     const { model, fallbacks } = agentSettings(config, home, agent);
     return { agent, models: [model, ...fallbacks] };
   });

@@ -4,6 +4,7 @@ import { isSafeId } from "../sessions/keys.ts";
 import { CompactionConfigSchema } from "./compaction.ts";
 import { ParamsSchema, ThinkingLevelSchema } from "./params.ts";
 import { ContextPruningSchema } from "./pruning.ts";
+import { SubagentsConfigSchema } from "./subagents.ts";
 
 const modelName = z
   .string()
@@ -74,6 +75,7 @@ export const AgentDefaultsSchema = z.object({
     .default(1200)
     .describe("Longest side of an image that is sent to a model, in pixels."),
   compaction: CompactionConfigSchema.prefault({}),
+  subagents: SubagentsConfigSchema.prefault({}).describe("Sessions that sessions start."),
   contextPruning: ContextPruningSchema.optional().describe(
     "Which old tool results the model sees shortened.",
   ),

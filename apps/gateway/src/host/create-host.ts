@@ -11,6 +11,7 @@ import { engineStatus } from "../plugins/engines/engine-status.ts";
 import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
 import { inPluginScope } from "../plugins/load/scope.ts";
 import { agentPaths } from "../sessions/paths.ts";
+import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { agentOf, asksOf, type HostParts, modelOf, modelsOf } from "./parts.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
@@ -24,7 +25,8 @@ export function createHost(parts: HostParts): Host {
     engineIds: () => registry.list().map(({ engineId }) => engineId),
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
-    models: (agentId) => modelsOf(parts, agentId),
+    namedModel: (name) => parts.models.named(name),
+    models: (agentId, sessionKey) => modelsOf(parts, agentId, sessionKey),
     asks: (agentId, branch) =>
       asksOf(parts, { agentId, branch, asked: modelsOf(parts, agentId).answering }),
     learnedWindows: () => parts.windows.all(),
@@ -60,6 +62,8 @@ export function createHost(parts: HostParts): Host {
     },
     retryEngines: ({ transcript, state }) =>
       retrySession({ transcript, state, quarantine: registry.quarantine }),
+    prepareChild: (request) => prepareChild(parts, request),
+    childEnded: (child) => childEnded(parts, child),
     quarantined: () => registry.quarantine.list(),
     close: () => registry.dispose(),
   };

@@ -30,6 +30,8 @@ export interface Engines {
     wait?: {
       sessionKey?: string;
       signal?: AbortSignal | undefined;
+      /** Registered id, instead of the one of the settings. */
+      slot?: string | undefined;
       /** Told when the chosen engine is set aside because it could not be made now. */
       onSetAside?: (record: QuarantineRecord) => void;
     },
@@ -40,6 +42,12 @@ export interface EnginesOptions extends HostOptions {
   /** Makes the engine that answers when another one cannot. */
   fallback: ContextEngineFactory;
 }
+
+/** The same settings, with this engine in the slot. */
+const withEngine = (plugins: PluginsConfig, engineId: string | undefined): PluginsConfig =>
+  engineId === undefined
+    ? plugins
+    : { ...plugins, slots: { ...plugins.slots, contextEngine: engineId } };
 
 /** Undefined: its plugin is not there, or does not bring it. */
 function whyMissing(engineId: string, plugins: PluginHost): string | undefined {
@@ -67,18 +75,21 @@ export function createEngines(options: EnginesOptions): Engines {
   });
   return {
     ...{ registry, settings },
-    async resolve(agentId, { sessionKey, signal, onSetAside } = {}) {
+    async resolve(agentId, { sessionKey, signal, slot, onSetAside } = {}) {
       const before = registry.quarantine.list();
       const context = {
         config: raw,
         agentDir: join(environment.home, "agents", agentId),
         workspaceDir: agentSettings(config, environment.home, agentId).workspace,
       };
+      const ofSession =
+        sessionKey === undefined ? undefined : options.sessionSettings?.(sessionKey);
+      const chosen = slot ?? ofSession?.engine ?? settings().slots?.contextEngine;
       const resolved = await resolveContextEngine({
         ...{ registry, context },
         ...(sessionKey !== undefined && { sessionKey }),
         ...(signal !== undefined && { signal }),
-        config: { plugins: settings() },
+        config: { plugins: withEngine(settings(), chosen) },
         ...(plugins !== undefined && {
           ownerPluginOf: plugins.ownerOf,
           whyMissing: (engineId) => whyMissing(engineId, plugins),

@@ -30,7 +30,10 @@ import type { ResolvedModel } from "../models/resolve.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { CompactableSession } from "../sessions/open.ts";
+import type { SessionToolsPort } from "../subagents/session-tools.ts";
 import type { Approve } from "../tools/tool.ts";
+import type { SessionSettings } from "./session-settings.ts";
+import type { EndedChild, PreparedChild, SpawnRequest } from "./spawn-request.ts";
 
 export interface HostOptions {
   environment: Environment;
@@ -38,6 +41,10 @@ export interface HostOptions {
   log: LogPort;
   /** Already loaded; absent = none. */
   plugins?: PluginHost | undefined;
+  /** What tools reach of other sessions. Absent: none of them is offered. */
+  sessions?: (() => SessionToolsPort | undefined) | undefined;
+  /** What differs in a session from its agent's settings. Absent: nothing in any. */
+  sessionSettings?: ((sessionKey: string) => SessionSettings | undefined) | undefined;
 }
 
 export interface Host {
@@ -48,8 +55,13 @@ export interface Host {
   engineFactory(engineId: string): ContextEngineFactory | undefined;
   /** The model of an agent. Throws CONFIG_INVALID. */
   model(agentId: string): ResolvedModel;
-  /** Who answers an agent now, why, and who is there for when that one cannot. Throws the same. */
-  models(agentId: string): AgentModels;
+  /** Any model, by "provider/model". Throws the same. */
+  namedModel(name: string): ResolvedModel;
+  /**
+   * Who answers an agent now, or one session of it, why, and who is there for when that one cannot.
+   * Throws the same.
+   */
+  models(agentId: string, sessionKey?: string): AgentModels;
   /** What calls of an agent ask of the model that answers, in a session with this branch. */
   asks(agentId: string, branch: readonly TranscriptEntry[]): AskSettings;
   /** What providers said that their models hold, by "provider/model". */
@@ -77,6 +89,10 @@ export interface Host {
   engineStatus(agentId: string, session?: AskedSession): Promise<EngineStatus>;
   /** Gives engines another chance in one session, in which nothing runs. */
   retryEngines(setup: Pick<TurnSetup, "transcript" | "state">): Promise<RetriedSession>;
+  /** Throws when the engine cannot prepare for a child session: then it must not start. */
+  prepareChild(request: SpawnRequest): Promise<PreparedChild>;
+  /** Tells the engine that prepared for a child session that it is over; best effort. */
+  childEnded(child: EndedChild): Promise<void>;
   /** Engines set aside since start, and why. */
   quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
   close(): Promise<void>;

@@ -66,8 +66,27 @@ export function asksOf(
   });
 }
 
-/** Throws CONFIG_INVALID for the model of the settings. */
-export function modelsOf(parts: HostParts, agentId: string): AgentModels {
+/**
+ * Of an agent, or of one session where a model of its own answers first. Throws CONFIG_INVALID for
+ * the model of the settings.
+ */
+export function modelsOf(parts: HostParts, agentId: string, sessionKey?: string): AgentModels {
   const { models, rests } = parts;
-  return agentModels(agentOf(parts, agentId), { models, rests: rests.all(), now: Date.now() });
+  return agentModels(chainOf(parts, agentId, sessionKey), {
+    ...{ models, rests: rests.all() },
+    now: Date.now(),
+  });
+}
+
+/** "provider/model" of whom a session asks: first its own model, where it has one. */
+export function chainOf(
+  parts: HostParts,
+  agentId: string,
+  sessionKey: string | undefined,
+): Pick<AgentSettings, "model" | "fallbacks"> {
+  const { model, fallbacks } = agentOf(parts, agentId);
+  const own =
+    sessionKey === undefined ? null : (parts.sessionSettings?.(sessionKey)?.model ?? null);
+  if (own === null || own === model) return { model, fallbacks };
+  return { model: own, fallbacks: [model, ...fallbacks].filter((name) => name !== own) };
 }

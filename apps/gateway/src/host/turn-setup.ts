@@ -37,7 +37,7 @@ import { type SessionToolsRequest, withSessionTools } from "../recall/session-to
 import type { CompactableSession } from "../sessions/open.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
-import { agentOf, asksOf, type HostParts, modelsOf } from "./parts.ts";
+import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -70,7 +70,7 @@ export async function prepareTurn(
   const { limits } = loaded.config.gateway;
   const asked = { signal: setup.signal, limitBytes: limits.hookBytes };
   const hooks = plugins && turnHooks(plugins.hooks, session, asked);
-  const chain = modelsOf(parts, session.agentId);
+  const chain = modelsOf(parts, session.agentId, session.sessionKey);
   const model = replacement?.modelRef ?? chain.answering.model;
   const following = followSuccessors(setup);
   const base =
@@ -115,7 +115,7 @@ export async function prepareTurn(
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),
   };
-  const ofSettings = agentOf(parts, session.agentId).model;
+  const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;
   const substitute = replacement === undefined ? describeSubstitute(chain, ofSettings) : null;
   return { turn, hooks, compaction, substitute };
 }
@@ -125,10 +125,11 @@ const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsC
 
 async function systemPromptOf(parts: HostParts, session: HostSession, tools: ToolPort) {
   const { workspace } = agentOf(parts, session.agentId);
+  const isLight = parts.sessionSettings?.(session.sessionKey)?.isLight === true;
   return buildSystemPrompt({
     custom: parts.loaded.config.agents.defaults.systemPrompt,
     workspace: tools.list(session).length > 0 ? workspaceRoot(workspace) : undefined,
-    instructions: await readWorkspaceInstructions(workspace, parts.log),
+    instructions: isLight ? undefined : await readWorkspaceInstructions(workspace, parts.log),
   });
 }
 
@@ -193,7 +194,9 @@ async function turnSettings(
   model: ModelRef,
 ): Promise<NonNullable<TurnRequest["settings"]>> {
   const { agents, session } = parts.loaded.config;
-  const { maxModelCalls, compaction, contextPruning } = agents.defaults;
+  const { compaction, contextPruning } = agents.defaults;
+  const own = parts.sessionSettings?.(transcript.session.sessionKey);
+  const maxModelCalls = own?.maxModelCalls ?? agents.defaults.maxModelCalls;
   const { historyLimit } = session;
   const sessionPrune = sessionPruneOf(contextPruning);
   const { tokenRatio, ...size } = await sizeSettings(parts, transcript.session.agentId, model);
@@ -228,7 +231,7 @@ async function chainSettings(
   });
   return {
     ...askOf(answering),
-    requestedModel: agentOf(parts, agentId).model,
+    requestedModel: chainOf(parts, agentId, transcript.session.sessionKey).model,
     ...(because !== null && { fallback: failureOf(because) }),
     ...(passedOver !== null && { fallback: "auth" as const }),
     fallbacks: await Promise.all(choices),
@@ -259,7 +262,7 @@ export async function sizingOf(
   session: HostSession,
   plugins: PluginsInUse | undefined,
 ): Promise<Omit<ContextSizeInput, "messages">> {
-  const { model } = modelsOf(parts, session.agentId).answering;
+  const { model } = modelsOf(parts, session.agentId, session.sessionKey).answering;
   const ofPlugins = plugins?.tools ?? [];
   const base = parts.pluginTools({ base: parts.tools, tools: ofPlugins });
   const { contextWindow } = model;

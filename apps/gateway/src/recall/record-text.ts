@@ -1,6 +1,7 @@
 // How a stored message reads in the results of the session's own tools.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { blocksOf, escapeTags, textOf } from "@clew/plugin-sdk/transcript";
+import { speakerOf } from "../sessions/speaker.ts";
 import { idOf, type SessionMessages } from "./session-messages.ts";
 
 /** The tools whose results quote the session itself. */
@@ -42,21 +43,6 @@ export function quoteRecord(messages: SessionMessages, at: number, text: string)
   const from = speakerOf(message);
   const about = `id="${attribute(idOf(entry))}" n="${at + 1}" from="${attribute(from)}" at="${time}"`;
   return `<record ${about}>\n${escapeTags(text)}\n</record>`;
-}
-
-function speakerOf(message: AgentMessage): string {
-  switch (message.role) {
-    case "user":
-      return "person";
-    case "assistant":
-      return "model";
-    case "toolResult":
-      return `result of ${message.toolName}`;
-    case "bashExecution":
-      return "shell";
-    default:
-      return "host";
-  }
 }
 
 const attribute = (text: string) => text.replace(/[^\p{L}\p{N} _.:-]/gu, "").slice(0, 80);

@@ -41,7 +41,7 @@ export interface CompactableBranch {
    */
   graft(request: {
     keep: number;
-    leafId: string;
+    leafId: string | null;
     entries: readonly TranscriptEntry[];
   }): Promise<void>;
   /** An id no other entry of this session has or will get. */

@@ -6,6 +6,7 @@ export interface AgentPaths {
   index: string;
   reports: string;
   outbox: string;
+  subagents: string;
   workspace: string;
 }
 
@@ -20,6 +21,7 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
     index: join(sessions, "sessions.json"),
     reports: join(agent, "reports"),
     outbox: join(agent, "outbox"),
+    subagents: join(agent, "subagents"),
     workspace: join(agent, "workspace"),
   };
 }

@@ -12,6 +12,7 @@ import { requireSessionName } from "./name-errors.ts";
 import { CHECKPOINT_FROM, type OpenSession, openSession } from "./open.ts";
 import { deliveriesFile, transcriptFile } from "./paths.ts";
 import { readBranch, readPage, type TranscriptPage } from "./read-transcript.ts";
+import { removeSession } from "./remove-session.ts";
 
 export interface ReadSession extends SessionSummary {
   header: TranscriptHeader;
@@ -46,6 +47,11 @@ export interface SessionStore {
     /** Awaited with the opened transcript before the session is moved to it. Absent: nothing is. */
     prepare?: (successor: TranscriptPort) => Promise<void>;
   }): Promise<OpenSession | undefined>;
+  /**
+   * The session is there no more: its key, its transcript and what engines acknowledged of it. What
+   * was archived under other keys stays. Throws SESSION_LOCKED while somebody has it open.
+   */
+  remove(key: string): Promise<void>;
   /** Newest first. Reads no transcript. */
   list(): Promise<SessionSummary[]>;
   /** Reads no transcript; null when there is none. */
@@ -89,6 +95,7 @@ export function createSessionStore({
       );
       return { sessionId, archivedAs: archivedAs ?? null };
     },
+    remove: (key) => removeSession(home, requireSessionName(key)),
     adopt: (move) => adoptSuccessor({ home, checkpointFrom }, move),
     list: () => listSessions(home),
     deliveries: ({ agentId, sessionId }) =>

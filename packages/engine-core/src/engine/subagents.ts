@@ -17,7 +17,10 @@ export interface PreparedSpawn {
   rollback(): Promise<void>;
 }
 
-/** A light, isolated child needs nothing of the engine (contract §3.11). No caller yet. */
+/**
+ * False of a light, isolated child: it needs nothing of the engine (contract §3.11), which is not
+ * told of its end either.
+ */
 export function needsPreparation(request: {
   lightContext?: boolean;
   contextMode: SubagentContextMode;
@@ -28,7 +31,6 @@ export function needsPreparation(request: {
 /**
  * Prepares the engine for a child session. Only a fork asks for host capabilities, else engines
  * that need threads could never spawn. Throws when the engine cannot prepare: the spawn must fail.
- * No caller yet: for hosts that start child sessions.
  */
 export async function prepareSubagentSpawn(request: {
   engine: ResolvedEngine;
@@ -77,7 +79,7 @@ export async function prepareSubagentSpawn(request: {
   }
 }
 
-/** Best effort: the child is over whatever the engine says. No caller yet. */
+/** Best effort: the child is over whatever the engine says. */
 export async function notifySubagentEnded(request: {
   engine: ResolvedEngine;
   params: SubagentEndedParams;

@@ -1,0 +1,229 @@
+// Lets the sessions of a gateway start others, and talk to those of their tree.
+import type { HostSession, LogPort, TurnResult } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { abortable } from "@clew/plugin-sdk/host";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { agentIds } from "../config/agent.ts";
+import type { Host } from "../host/host.ts";
+import type { SessionSettings } from "../host/session-settings.ts";
+import type { Conversations } from "../sessions/conversations.ts";
+import { markOtherSession, saidBy } from "../sessions/mark-other-session.ts";
+import type { OpenSession } from "../sessions/open.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { announcementOf } from "../subagents/announce.ts";
+import { type Child, isOver } from "../subagents/child.ts";
+import { createChildFiles } from "../subagents/child-files.ts";
+import type { ChildTurn } from "../subagents/child-run.ts";
+import { describeHistory } from "../subagents/describe-history.ts";
+import { planFork } from "../subagents/plan-fork.ts";
+import { depthOf } from "../subagents/plan-spawn.ts";
+import type { SessionToolsPort } from "../subagents/session-tools.ts";
+import { createSubagents, type Subagents } from "../subagents/subagents.ts";
+import { describeTree, isSameTree } from "../subagents/tree.ts";
+import { tooManyUnasked } from "../subagents/unasked.ts";
+import { ToolRefusal } from "../tools/tool.ts";
+import type { KnownSessions } from "./known-sessions.ts";
+
+export interface ChildSessionsOptions {
+  home: string;
+  log: LogPort;
+  host: Host;
+  store: SessionStore;
+  known: KnownSessions;
+  conversations: Conversations;
+  /** One turn that no person asked for; undefined: there was nothing to say. */
+  converse(turn: ChildTurn): Promise<TurnResult | undefined>;
+  isStopping(): boolean;
+}
+
+export interface ChildSessions
+  extends Pick<Subagents, "cancelBelow" | "release" | "list" | "settled"> {
+  readonly tools: SessionToolsPort;
+  /** What differs in a child's session from its agent's settings. */
+  settingsOf(key: string): SessionSettings | undefined;
+  /** Stores what the session was not told of its children, before somebody says something in it. */
+  tellUntold(session: OpenSession): Promise<void>;
+  /** Ends, now and from time to time, what other processes left running when they died. */
+  startSweeping(): void;
+  /** Nothing is swept any more when it resolves. */
+  stopSweeping(): Promise<void>;
+}
+
+const SWEEP_MS = 60_000;
+/** Messages that may wait in one session, its running turn included. */
+const MOST_WAITING = 8;
+
+export function createChildSessions(options: ChildSessionsOptions): ChildSessions {
+  const { home, log, host, store, conversations, converse, isStopping } = options;
+  const subagents = createSubagents({
+    files: createChildFiles({ home, log }),
+    ...{ log, converse, isStopping },
+    limits: host.config.agents.defaults.subagents,
+    choices: () => ({
+      agents: agentIds(host.config),
+      engines: host.engineIds(),
+      whyNoModel: (name) => whyNoModel(host, name),
+      maxModelCalls: host.config.agents.defaults.maxModelCalls,
+    }),
+    prepare: (child, parent, signal) =>
+      host.prepareChild({
+        ...{ parent, signal, childSessionKey: child.key, contextMode: child.contextMode },
+        ...{ lightContext: child.lightContext, boundMs: child.boundMs },
+        begin: () => begin(options, child),
+      }),
+    discard: ({ key }) =>
+      isStopping() ? store.remove(key) : conversations.replace(key, () => store.remove(key)),
+    ended: ({ key, parent, preparedBy }, reason) =>
+      host.childEnded({
+        parent: { agentId: parent.agentId, sessionKey: parent.key },
+        ...{ preparedBy, childSessionKey: key, reason },
+      }),
+  });
+  let sweeping: Promise<void> = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const sweep = () => {
+    sweeping = sweeping
+      .then(() => (isStopping() ? undefined : subagents.sweep()))
+      .catch((error: Error) =>
+        log.warn(`child sessions were not looked through: ${error.message}`),
+      );
+  };
+  return {
+    ...subagents,
+    tools: createTools(options, subagents),
+    settingsOf(key) {
+      const child = subagents.known().find((each) => each.key === key);
+      return child && { ...child, isLight: child.lightContext && child.contextMode === "isolated" };
+    },
+    async tellUntold(session) {
+      const untold = subagents.untold(session.session.sessionKey);
+      if (untold.length === 0) return;
+      const message = markOtherSession({
+        ...{ role: "user", content: announcementOf(untold), timestamp: Date.now() },
+        provenance: saidBy(undefined, "sessions_spawn"),
+      });
+      await session.append([{ type: "message", message }]);
+      await subagents.announced(untold);
+    },
+    startSweeping() {
+      sweep();
+      timer = setInterval(sweep, SWEEP_MS).unref();
+    },
+    stopSweeping() {
+      clearInterval(timer);
+      return sweeping;
+    },
+  };
+}
+
+/** A fork's file holds its parent's branch; any other is made by the first message. */
+function begin({ conversations }: ChildSessionsOptions, child: Child): Promise<HostSession> {
+  return conversations.run(child.key, async ({ session: opened }) => {
+    const { sessionFile: _none, ...session } = opened.session;
+    if (child.contextMode === "isolated") return session;
+    const parent = conversations.peek(child.parent.key);
+    if (parent === undefined) throw new Error(`session ${child.parent.key} is not open any more`);
+    const entries = planFork(parent.branch());
+    await opened.compaction.graft({ keep: 0, leafId: null, entries });
+    return opened.session;
+  });
+}
+
+function whyNoModel(host: Host, name: string): string | undefined {
+  try {
+    host.namedModel(name);
+    return undefined;
+  } catch (error) {
+    if (ContextEngineError.is(error)) return error.message;
+    throw error;
+  }
+}
+
+function createTools(options: ChildSessionsOptions, subagents: Subagents): SessionToolsPort {
+  const { host, known, conversations, converse, log } = options;
+  const limits = host.config.agents.defaults.subagents;
+  /** Who waits for whose reply: nobody waits for somebody who waits for them. */
+  const waiting = new Map<string, string>();
+  const waitsFor = (key: string, other: string) => {
+    for (let at: string | undefined = key; at !== undefined; at = waiting.get(at))
+      if (at === other) return true;
+    return false;
+  };
+  const whileWaiting = async <Result>(key: string, other: string, work: () => Promise<Result>) => {
+    waiting.set(key, other);
+    return work().finally(() => waiting.delete(key));
+  };
+  const requireRelated = async ({ sessionKey }: HostSession, key: string) => {
+    if (isSameTree(sessionKey, key, await subagents.list())) return;
+    throw new ToolRefusal(
+      `"${key}" is no session of this one's tree; sessions_list names those that are.`,
+    );
+  };
+  return {
+    maySpawn: ({ sessionKey }) => depthOf(sessionKey, subagents.known()) < limits.maxSpawnDepth,
+    async spawn(session, ask, { waits, signal }) {
+      const run = await subagents.spawn(session, ask, { isAwaited: waits, signal });
+      const { key, contextMode, boundMs } = run.child;
+      if (!waits)
+        return `Started ${key} (${contextMode}, at most ${Math.round(boundMs / 1000)} seconds). Its reply comes as a message when it has ended; sessions_list tells how it is.`;
+      const ended = await whileWaiting(session.sessionKey, key, () =>
+        abortable(signal, () => run.ended),
+      ).catch((error: unknown) => {
+        run.stop("cancelled");
+        throw error;
+      });
+      await subagents.announced([ended]);
+      return announcementOf([ended]);
+    },
+    async send(session, { key, message, waitMs, signal }) {
+      const { sessionKey } = session;
+      if (key === sessionKey) throw new ToolRefusal("A session sends itself no message.");
+      await requireRelated(session, key);
+      const child = subagents.known().find((each) => each.key === key);
+      if (child !== undefined && isOver(child) && (await known.newest(key, 1)) === null)
+        throw new ToolRefusal(`Session ${key} has ended, and is kept no more.`);
+      if ((conversations.busy().get(key) ?? 0) >= MOST_WAITING)
+        throw new ToolRefusal(`${MOST_WAITING} messages wait in session ${key}; try again later.`);
+      const provenance = saidBy(sessionKey, "sessions_send");
+      const answered = converse({
+        key,
+        said(branch) {
+          if (tooManyUnasked(branch))
+            throw new ToolRefusal(
+              `Too many messages in session ${key} came from other sessions since anybody spoke in it.`,
+            );
+          return { content: message, provenance };
+        },
+      });
+      const isDelivered = "The message is delivered; sessions_history shows what comes of it.";
+      if (waitMs === 0 || waitsFor(key, sessionKey)) {
+        answered.catch((error: Error) => log.warn(`a message to ${key} failed: ${error.message}`));
+        return isDelivered;
+      }
+      const bound = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      return whileWaiting(sessionKey, key, () => abortable(bound, () => answered)).then(
+        (result) => replyOf(key, result),
+        (error: unknown) => {
+          answered.catch(() => {});
+          if (signal.aborted || !bound.aborted) throw error;
+          return `No reply within ${waitMs / 1000} seconds. ${isDelivered}`;
+        },
+      );
+    },
+    async list({ sessionKey }) {
+      return describeTree(sessionKey, await subagents.list(), Date.now()).join("\n");
+    },
+    async history(session, { key, limit }) {
+      await requireRelated(session, key);
+      const page = await known.newest(key, limit);
+      if (page === null)
+        throw new ToolRefusal(`Session ${key} has no messages, or is kept no more.`);
+      return describeHistory(page.entries);
+    },
+  };
+}
+
+function replyOf(key: string, result: TurnResult | undefined): string {
+  if (result?.reply) return textOf(result.reply);
+  throw new ToolRefusal(`Session ${key} did not reply: ${result?.error?.message ?? "no reply"}`);
+}

@@ -1,0 +1,125 @@
+// Runs the turns of a gateway's sessions, whoever speaks in them.
+import type { LogPort, TurnEvent, TurnRequest, TurnResult } from "@clew/engine-core";
+import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
+import type { Host } from "../host/host.ts";
+import { requireMessageFits } from "../limits/message.ts";
+import type { Conversations } from "../sessions/conversations.ts";
+import { markOtherSession } from "../sessions/mark-other-session.ts";
+import type { OpenSession } from "../sessions/open.ts";
+import type { SessionStore } from "../sessions/store.ts";
+import { gatewayStopping, withStopReason } from "../stopping.ts";
+import type { ChildTurn } from "../subagents/child-run.ts";
+import type { Approve } from "../tools/tool.ts";
+import type { Cancellation } from "./cancellation.ts";
+import type { ChildSessions } from "./child-sessions.ts";
+import { successorsOf } from "./successors.ts";
+import type { TurnReports } from "./turn-reports.ts";
+
+export interface SendRequest {
+  /** Short name or canonical key. */
+  key: string;
+  content: string | UserBlock[];
+  signal?: AbortSignal | undefined;
+  onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** Asks a person whether a tool may run; absent = nobody is there to ask. */
+  approve?: Approve | undefined;
+}
+
+/** What turns run with. */
+export interface TurnParts {
+  host: Host;
+  store: SessionStore;
+  log: LogPort;
+  reports: TurnReports;
+  cancellation: Cancellation;
+  conversations: Conversations;
+  children: ChildSessions;
+  isStopping: () => boolean;
+}
+
+/** A person's; `key` is canonical, so that `cancel` finds the run. */
+export async function sendMessage(parts: TurnParts, request: SendRequest): Promise<TurnResult> {
+  const { content } = request;
+  requireMessageFits(content, parts.host.config.gateway.limits.messageBytes);
+  const answered = await runTurn(parts, request, async (session) => {
+    await parts.children.tellUntold(session);
+    return { content };
+  });
+  return answered!;
+}
+
+/** One that no person asked for; undefined: there was nothing to say. */
+export function converse(
+  parts: TurnParts,
+  { key, signal, said, onAccepted }: ChildTurn,
+): Promise<TurnResult | undefined> {
+  const onEvent = ({ type }: TurnEvent) => {
+    if (type === "accepted") onAccepted?.();
+  };
+  return runTurn(parts, { key, signal, onEvent }, (session) => {
+    const message = said(session.branch());
+    return message && markOtherSession({ role: "user", ...message });
+  });
+}
+
+/** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
+function runTurn(
+  parts: TurnParts,
+  { key, signal: given, onEvent, approve }: Omit<SendRequest, "content">,
+  promptOf: (
+    session: OpenSession,
+  ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
+): Promise<TurnResult | undefined> {
+  const { host, conversations, reports, log, isStopping, children } = parts;
+  return cancellable(parts, key, given, (signal) =>
+    conversations.run(
+      key,
+      async (conversation) => {
+        const prompt = await promptOf(conversation.session);
+        if (prompt === undefined) return undefined;
+        const answered = await host.answer({
+          transcript: conversation.session,
+          state: conversation.state,
+          ...{ prompt, signal, approve, onEvent },
+          successors: successorsOf(parts, conversation),
+        });
+        const result = isStopping() ? withStopReason(answered) : answered;
+        await reports.store(conversation, result);
+        logTurn(log, result);
+        // Whoever ends a turn ends what it started.
+        if (result.outcome === "aborted" || result.error?.kind === "timeout")
+          children.cancelBelow(key);
+        return result;
+      },
+      signal,
+    ),
+  );
+}
+
+/** What the end of the gateway cancelled says so. */
+export function cancellable<Result>(
+  { cancellation, isStopping }: Pick<TurnParts, "cancellation" | "isStopping">,
+  key: string,
+  given: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  return cancellation.run(key, given, work).catch((error: unknown) => {
+    throw isStopping() && isAbort(error) ? gatewayStopping() : error;
+  });
+}
+
+function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
+  const { sessionKey, durationMs, hostMs, engine, modelCalls, model } = report;
+  const degraded =
+    engine.degraded === null
+      ? ""
+      : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
+  const instead =
+    model.fallback === undefined ? "" : ` in place of ${model.requested} (${model.fallback})`;
+  const answered = `${modelCalls.length} model calls, ${model.resolved}${instead}`;
+  log.info(`turn ${outcome}: ${answered}, engine ${engine.ran}${degraded}`, {
+    sessionKey,
+    durationMs: Math.round(durationMs),
+    hostMs: Math.round(hostMs * 10) / 10,
+  });
+}

@@ -1,0 +1,44 @@
+// Takes a session away with the files that are its own.
+import { readdir, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { acquireLock } from "../locks/lock.ts";
+import { changeIndex, findSessionId } from "./change-index.ts";
+import type { SessionName } from "./keys.ts";
+import { agentPaths, deliveriesFile, fileOf, transcriptFile } from "./paths.ts";
+
+/** Nothing happens where there is none. Throws SESSION_LOCKED while somebody has it open. */
+export async function removeSession(home: string, name: SessionName): Promise<void> {
+  const { agentId, key } = name;
+  const sessionId = await findSessionId(home, name);
+  if (sessionId === undefined) return;
+  const file = transcriptFile(home, agentId, sessionId);
+  const outcome = await acquireLock(`${file}.lock`);
+  if (!outcome.held)
+    throw new ContextEngineError(
+      "SESSION_LOCKED",
+      `Session ${key} is open in process ${outcome.owner?.pid ?? "unknown"} and stays; end its run first.`,
+    );
+  try {
+    // The transcript goes before the key: a transcript without a key would be given one again.
+    await removeFiles(file);
+    await rm(deliveriesFile(home, agentId, sessionId), { force: true });
+    await rm(fileOf(agentPaths(home, agentId).reports, sessionId), { force: true });
+    await changeIndex(home, agentId, async (index) => {
+      if (index[key]?.sessionId !== sessionId) return index;
+      const { [key]: _gone, ...others } = index;
+      return others;
+    });
+  } finally {
+    await outcome.lock.release();
+  }
+}
+
+/** With what is kept beside it, but for its lock. */
+async function removeFiles(file: string): Promise<void> {
+  const name = basename(file);
+  const beside = (await readdir(dirname(file)).catch(() => [])).filter(
+    (each) => each.startsWith(`${name}.`) && !each.startsWith(`${name}.lock`),
+  );
+  for (const each of [name, ...beside]) await rm(join(dirname(file), each), { force: true });
+}
