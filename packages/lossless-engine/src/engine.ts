@@ -18,7 +18,7 @@ import { compactView, tellFocus } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
 import { checkStore } from "./commands/check-store.ts";
-import { type Retention, retain } from "./forget/retain.ts";
+import { retain } from "./forget/retain.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { anchored } from "./ingest/anchored.ts";
 import { historyOf } from "./ingest/history.ts";
@@ -33,11 +33,12 @@ import { nothingIn } from "./operating/describe-store.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";
+import { assertSettings, type EngineSettings } from "./settings.ts";
 import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
-import { createStores, type StoreSettings, type Stores } from "./stores.ts";
+import { createStores, type Stores } from "./stores.ts";
 import { growSession } from "./summaries/grow-session.ts";
-import { createSpendings, type Spendings } from "./summaries/spending.ts";
+import { createSpendings, type Spendings, spendingBounds } from "./summaries/spending.ts";
 import { createGrants, type Grants } from "./tools/grants.ts";
 
 /** In this lifecycle a host keeps the running turn to itself, and adds it to every view. */
@@ -72,44 +73,14 @@ export interface LosslessEngine extends ContextEngine {
   control(request: { readonly operation: string }): Promise<{ ok: boolean; text: string }>;
 }
 
-/** What an operator may say of the engine; see the plugin's configuration. */
-export interface EngineSettings extends StoreSettings, Retention {
-  /**
-   * True: turns are committed by key, as some hosts demand; then nobody can shorten a turn while it
-   * runs. Absent: false.
-   */
-  readonly durableTurns?: boolean | undefined;
-  /**
-   * "code": a record lists all that it stands for, by a line for each stretch of the past. "model":
-   * and the session's model says in words what was done in it. "off": it lists nothing, and
-   * stretches are made when a tool asks for them. Absent: "off".
-   */
-  readonly summaries?: "off" | "code" | "model" | undefined;
-}
-
 /** The lossless engine for one agent. Nothing is opened before the first call. */
 export const createLosslessEngine = (
   { agentDir }: EngineFactoryContext = {},
   settings: EngineSettings = {},
 ): LosslessEngine => {
-  const unknown = Object.keys(settings).find((name) => !SETTINGS.includes(name));
-  if (unknown !== undefined)
-    throw new TypeError(
-      `The lossless engine has no setting ${JSON.stringify(unknown)}; it has: ${SETTINGS.join(", ")}.`,
-    );
+  assertSettings(settings);
   return engineOn(createStores(agentDir, settings), settings);
 };
-
-const SETTINGS: readonly string[] = [
-  "databasePath",
-  "compress",
-  "durableTurns",
-  "summaries",
-  "ignoreSessionPatterns",
-  "statelessSessionPatterns",
-  "keepDays",
-  "keepMegabytes",
-] satisfies (keyof EngineSettings)[];
 
 /** What an engine shares with its tools. */
 export interface EngineParts {
@@ -132,6 +103,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const { durableTurns = false, grants = createGrants(), siblingsDone } = parts;
   const { summaries = "off" } = parts;
   const listsPast = summaries !== "off";
+  const { highWaterTokens, lowWaterTokens, pastTokens, summaryTimeoutSeconds } = parts;
+  const asConfigured = { listsPast, pastTokens, water: { highWaterTokens, lowWaterTokens } };
+  const timeoutMs = summaryTimeoutSeconds && summaryTimeoutSeconds * 1000;
   const { onStored, onWindow, onMovedAway, spendings = createSpendings() } = parts;
   const readings = createReadings();
   const budgets = createAskedBudgets();
@@ -153,7 +127,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     tokenBudget: params.tokenBudget,
     contextWindow: windowOf(params.runtimeContext),
     tokenRatio: ratioOf(params.runtimeContext),
-    listsPast,
+    ...asConfigured,
   });
   /** Storing what was said in the session, with word of how it went. */
   async function storing<Outcome>(
@@ -234,11 +208,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const { runtimeContext, abortSignal: signal } = params;
       if (listsPast) {
         const complete = summaries === "model" ? runtimeContext?.llm?.complete : undefined;
-        await growSession(store, session, {
-          complete,
-          spending: spendings.of(store, session),
-          signal,
-        });
+        const spending = spendings.of(store, session);
+        spending.within(spendingBounds(parts));
+        await growSession(store, session, { complete, spending, timeoutMs, signal });
       }
       await retain(store, parts, { now: Date.now(), boundMs: RETENTION_MS, signal });
       return NOTHING_REWRITTEN;
@@ -332,7 +304,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         messages: await historyOf(store, { session, sessionFile, signal }),
         tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
         askedBudget: budgets.smallest(session),
-        listsPast,
+        ...asConfigured,
         contextWindow: windowOf(runtimeContext),
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,

@@ -7,10 +7,11 @@ import {
   type PluginEntry,
 } from "@clew/plugin-sdk/core";
 import { losslessCommand } from "./commands/lossless.ts";
-import { type EngineSettings, engineOn } from "./engine.ts";
+import { engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import type { SiblingsDone } from "./ingest/siblings.ts";
 import { namesSession } from "./sessions/patterns.ts";
+import type { EngineSettings } from "./settings.ts";
 import { createStores } from "./stores.ts";
 import { createSpendings } from "./summaries/spending.ts";
 import { createGrants } from "./tools/grants.ts";
@@ -53,9 +54,10 @@ const plugin: PluginEntry = definePluginEntry({
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
+    const searchMs = settings.searchSeconds && settings.searchSeconds * 1000;
     const isOffered = (sessionKey: string | undefined) =>
       isSelected(api) && !namesSession(settings.ignoreSessionPatterns ?? [], sessionKey);
-    for (const tool of recallTools({ reach, grants, isOffered, complete }))
+    for (const tool of recallTools({ reach, grants, isOffered, complete, searchMs }))
       api.registerTool(tool.of, { names: [tool.name] });
   },
 });

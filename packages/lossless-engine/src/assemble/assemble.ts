@@ -1,5 +1,7 @@
 // Chooses what a model is shown of a history, and says so in the terms of the contract.
+
 import { type AgentMessage, type AssembleResult, messageId } from "@clew/plugin-sdk/core";
+import type { WaterSettings } from "@clew/plugin-sdk/host";
 import { nameOf, withoutNamesakes } from "../messages/name.ts";
 import { isOwn } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
@@ -38,6 +40,10 @@ export interface ViewRequest {
   readonly tokenRatio?: number | undefined;
   /** True: a new record lists all that it stands for, by lines of summaries. Absent: false. */
   readonly listsPast?: boolean | undefined;
+  /** Most tokens of those lines. Absent: 3,700. */
+  readonly pastTokens?: number | undefined;
+  /** What an operator says of when a view is cut, and how far. Absent: nothing. */
+  readonly water?: WaterSettings | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -58,7 +64,8 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     const merged = await mergedRequest(store, { session, messages: all, cut, from, signal });
     return atMost(high, show(all, { from, record: { ...cut, record }, count, merged }));
   };
-  const inFull = { messages: request.messages, budget, cuts: stored, count: estimates };
+  const { listsPast, pastTokens, water } = request;
+  const inFull = { messages: request.messages, budget, cuts: stored, count: estimates, water };
   if (stored.size > 0) {
     const isFirst = (message: AgentMessage) => stored.has(nameOf(message));
     const shownOf = shownBy(partsOf(stored));
@@ -74,8 +81,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     return show([], { from: 0, record: standingFor(own), count: estimates });
   const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
   const cuts = own === undefined ? among : withHandedBack(among, { own, messages });
-  const { listsPast } = request;
-  const past = listsPast === true ? pastRoomOf(budget) : undefined;
+  const past = listsPast === true ? pastRoomOf(budget, pastTokens) : undefined;
   const { plan, count } = await planCounted({ ...request, messages, budget, cuts, past });
   switch (plan.kind) {
     case "whole":
@@ -83,7 +89,8 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     case "kept":
       return showKept(messages, plan, count);
     case "cut": {
-      const of = { session, messages, budget, count, cuts, cut: plan, aside, listsPast, signal };
+      const to = { budget, cut: plan, listsPast, pastTokens };
+      const of = { session, messages, count, cuts, aside, signal, ...to };
       const { view, keep } = await makeCut(store, of);
       if (keep !== null) await asFarAsPossible(keep);
       return view;

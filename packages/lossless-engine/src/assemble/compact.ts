@@ -24,6 +24,7 @@ export interface CompactRequest extends ViewRequest {
 /** Cuts down to the low mark; a second time, because that was not enough, to half of it. */
 export async function compactView(store: Store, request: CompactRequest): Promise<CompactResult> {
   const { session, signal, askedBudget, isOverflow = false } = request;
+  const { listsPast, pastTokens, water } = request;
   signal?.throwIfAborted();
   const { messages, aside } = talkOf(
     withoutNamesakes(request.messages),
@@ -40,17 +41,18 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   const limit = budgetOf(request.tokenBudget);
   const viewWith = (holding: ReadonlyMap<string, StoredCut>) =>
     viewAsItIs(store, { ...request, messages, cuts: holding, count });
-  const { high } = marksOf({ budget: Math.min(limit, askedBudget ?? limit), messages, count });
+  const { high } = marksOf({
+    ...{ budget: Math.min(limit, askedBudget ?? limit), messages, count, water },
+  });
   const least = await viewWith(asAsked(cuts));
   const shown = high === Infinity ? least : await viewWith(asAsked(holdingAt(cuts, high)));
-  const { listsPast } = request;
-  const of = { session, messages, count, cuts, aside, listsPast, signal };
+  const of = { session, messages, count, cuts, aside, listsPast, pastTokens, signal };
   // Where nobody knows what was shown, what is shown under any budget gets less if it can.
   const befores = askedBudget === undefined && shown.from < least.from ? [least, shown] : [shown];
   let after: CutView | "no-gain" | undefined;
   for (const before of befores) {
     if (typeof after === "object") break;
-    after = (await smallerView(store, { ...of, before, limit, isOverflow })) ?? after;
+    after = (await smallerView(store, { ...of, before, limit, isOverflow, water })) ?? after;
   }
   if (after === undefined)
     return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
@@ -87,17 +89,19 @@ async function smallerView(
     before,
     limit,
     isOverflow,
+    water,
     ...rest
   }: Omit<CutRequest, "cut" | "budget" | "limit"> & {
     before: ShownView;
     limit: number;
     isOverflow: boolean;
+    water: CompactRequest["water"];
   },
 ): Promise<CutView | "no-gain" | undefined> {
   const { messages, count } = rest;
   const budget = Math.min(limit, Math.max(1, before.view.tokens.estimate));
-  const { low } = marksOf({ budget, messages, count });
-  const past = rest.listsPast === true ? pastRoomOf(budget) : undefined;
+  const { low } = marksOf({ budget, messages, count, water });
+  const past = rest.listsPast === true ? pastRoomOf(budget, rest.pastTokens) : undefined;
   const to = { messages, count, budget, past, ceiling: Infinity };
   const of = { ...rest, budget };
   const cut = [low, ...(isOverflow ? [low / 2] : [])]

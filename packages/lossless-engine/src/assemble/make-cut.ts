@@ -33,6 +33,8 @@ export interface CutRequest {
   readonly aside: ReadonlySet<AgentMessage>;
   /** See `ViewRequest`. */
   readonly listsPast?: boolean | undefined;
+  /** See `ViewRequest`. */
+  readonly pastTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -76,7 +78,8 @@ async function standingFor(
   store: Store,
   request: CutRequest,
 ): Promise<{ record: Standing; ledger: string }> {
-  const { session, messages, budget, limit, count, cuts, aside, listsPast, signal } = request;
+  const { session, messages, budget, limit, count, cuts, aside, signal } = request;
+  const { listsPast, pastTokens } = request;
   const { from } = request.cut;
   const { state, covered } = await knownBefore(store, {
     ...{ messages, end: from, cuts, aside, signal },
@@ -106,7 +109,15 @@ async function standingFor(
     covered === 0
       ? ""
       : await stepsInSlices(
-          writeRecord({ state: known, covered, budget, kept: shown, left: fit.left, past }),
+          writeRecord({
+            state: known,
+            covered,
+            budget,
+            kept: shown,
+            left: fit.left,
+            past,
+            pastTokens,
+          }),
           { signal },
         );
   // As a database gives it back: without half a surrogate pair that a quote ends with.

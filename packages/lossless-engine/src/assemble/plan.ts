@@ -1,6 +1,6 @@
 // Decides which messages a model is shown as they are, and where a cut is due.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { planContextSize } from "@clew/plugin-sdk/host";
+import { planContextSize, type WaterSettings } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { atomicGroups, recordRoomOf } from "@clew/plugin-sdk/transcript";
 import { nameOf } from "../messages/name.ts";
@@ -34,6 +34,8 @@ export interface PlanInput<Known extends Cut> {
   readonly count: Count;
   /** Tokens of a record that its lines of the past take. Absent: it has none. */
   readonly past?: number | undefined;
+  /** What an operator says of the marks. Absent: nothing. */
+  readonly water?: WaterSettings | undefined;
   /** The newest request that a provider counted. Absent: none is known. */
   readonly newest?: CountedRequest | undefined;
 }
@@ -159,13 +161,20 @@ export function planCut({
 }
 
 /** Both in tokens; a budget that is no number leaves nothing. */
-export function marksOf({ budget, messages, count }: Omit<PlanInput<Cut>, "cuts">) {
+export function marksOf({
+  budget,
+  messages,
+  count,
+  water: settings,
+}: Pick<PlanInput<Cut>, "budget" | "messages" | "count" | "water">) {
   if (budget === Infinity) return { high: Infinity, low: Infinity };
   const { high, low } = sizeOf({
     budget,
     estimate: 0,
     newestTokens: sum(messages.slice(newestFrom(messages)), count).estimate,
+    water: settings,
   }).water;
+  if (settings?.highWaterTokens !== undefined) return { high, low };
   return { high: Math.max(high, Math.floor(FULL * Math.min(budget, LARGEST))), low };
 }
 
@@ -174,13 +183,16 @@ const sizeOf = ({
   estimate,
   newestTokens = 0,
   calls,
+  water,
 }: {
   budget: number;
   estimate: number;
   newestTokens?: number;
   calls?: number;
+  water?: WaterSettings | undefined;
 }) =>
   planContextSize({
+    ...{ water },
     contextWindow: budget,
     reserveTokens: 0,
     fixedTokens: 0,

@@ -25,6 +25,8 @@ export interface RecordInput {
   readonly left: number;
   /** Everything before, in stretches. Empty: it is not to be listed. */
   readonly past: readonly Stretch[];
+  /** See `ViewRequest`. */
+  readonly pastTokens?: number | undefined;
 }
 
 /** Shares of the room that are tried one after the other. */
@@ -41,10 +43,11 @@ export function* writeRecord({
   budget,
   left,
   past,
+  pastTokens,
 }: RecordInput): Steps<string> {
   const room = recordRoomOf(budget);
   const all = room.ledger + room.anchors + room.pins;
-  const most = past.length === 0 ? 0 : pastRoomOf(budget);
+  const most = past.length === 0 ? 0 : pastRoomOf(budget, pastTokens);
   for (const share of SHARES) {
     const lines = past.length === 0 ? "" : sayPast(linesOf(past, Math.min(most, left) * share));
     const summary = `${sayCovered(covered)}${lines}`;
@@ -58,8 +61,8 @@ export function* writeRecord({
 }
 
 /** Tokens that lines of the past may take under a budget. */
-export const pastRoomOf = (budget: number): number =>
-  Math.min(MOST_PAST, Math.floor(PAST_SHARE * budget));
+export const pastRoomOf = (budget: number, most: number = MOST_PAST): number =>
+  Math.min(most, Math.floor(PAST_SHARE * budget));
 
 /** By an estimate that may be a twentieth too low: 4,000 is what nobody exceeds. */
 const MOST_PAST = 3_700;

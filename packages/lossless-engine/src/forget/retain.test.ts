@@ -47,6 +47,8 @@ describe("retention", () => {
     const request = { now: NOW, boundMs: 60_000 };
     expect(await retain(store, { keepMegabytes: 0.001 }, request)).toBe(many.length - 1_000);
     expect((await verifyStore(store)).faults).toEqual([]);
+    const few = { keepMegabytes: 0.001, keepNewest: 40 };
+    expect(await retain(store, few, request)).toBe(960);
   });
 
   it("is done after turns by an engine that is told to", async () => {

@@ -11,11 +11,12 @@ export interface Retention {
   readonly keepDays?: number | undefined;
   /** Megabytes in use above which the oldest go. Absent: never for the size. */
   readonly keepMegabytes?: number | undefined;
+  /** So many of the newest messages stay, whatever the size. Absent: 1,000. */
+  readonly keepNewest?: number | undefined;
 }
 
 /** Messages that go in one transaction: a few milliseconds' work. */
 const SLICE = 16;
-/** So many stay, whatever the size. */
 const NEWEST = 1_000;
 const DAY_MS = 86_400_000;
 const MEGABYTE = 1e6;
@@ -33,13 +34,13 @@ export function planExpiry(
 /** Until nothing is too old, or `boundMs` are over; how many messages went. */
 export async function retain(
   store: Store,
-  { keepDays = Infinity, keepMegabytes = Infinity }: Retention,
+  { keepDays = Infinity, keepMegabytes = Infinity, keepNewest = NEWEST }: Retention,
   { now, boundMs, signal }: { now: number; boundMs: number; signal?: AbortSignal | undefined },
 ): Promise<number> {
   if (keepDays === Infinity && keepMegabytes === Infinity) return 0;
   const next = () => {
     const isOver = bytesInUse(store) > keepMegabytes * MEGABYTE;
-    const bySize = isOver ? oldestKept(store, { limit: SLICE, newest: NEWEST }) : [];
+    const bySize = isOver ? oldestKept(store, { limit: SLICE, newest: keepNewest }) : [];
     if (bySize.length > 0) return bySize.map(({ seq }) => seq);
     return planExpiry(oldestKept(store, { limit: SLICE, newest: 0 }), { keepDays, now });
   };

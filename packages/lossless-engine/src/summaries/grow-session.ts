@@ -12,6 +12,8 @@ export interface SessionOptions {
   /** Absent: no model is asked. */
   readonly complete?: WordsOptions["complete"] | undefined;
   readonly spending?: Spending | undefined;
+  /** Of one call, ms. Absent: 30,000. */
+  readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -21,13 +23,13 @@ export async function growSession(
   session: OwnedSession,
   options: SessionOptions = {},
 ): Promise<void> {
-  const { complete, spending, signal } = options;
+  const { complete, spending, timeoutMs, signal } = options;
   const coverage = await patiently(() => coverageOf(store, session), signal);
   if (coverage === undefined) return;
   const { conversation } = coverage;
   await asFarAsPossible(async () => {
     await growGraph(store, conversation, { signal });
     if (complete !== undefined && spending !== undefined)
-      await addWords(store, conversation, { complete, spending, signal });
+      await addWords(store, conversation, { complete, spending, timeoutMs, signal });
   });
 }

@@ -11,19 +11,29 @@ export interface Spending {
   note(went: "well" | "badly"): void;
   /** Where it stands, in a sentence for people. Undefined: nobody was asked lately. */
   told(): string | undefined;
+  /** From now on. */
+  within(bounds: SpendingBounds): void;
 }
 
-const MOST_CALLS = 24;
+/** How much asking is allowed. */
+export interface SpendingBounds {
+  /** Calls of one session in ten minutes. */
+  readonly calls: number;
+  /** How long a model is left alone that brought nothing four times in a row, ms. */
+  readonly restMs: number;
+}
+
+const BOUNDS: SpendingBounds = { calls: 24, restMs: 30 * 60_000 };
 const WINDOW_MS = 10 * 60_000;
 /** Calls in a row that bring nothing. */
 const MOST_FAILURES = 4;
-const REST_MS = 30 * 60_000;
 
 /** `now`: ms. */
 export function createSpending(now: () => number = () => performance.now()): Spending {
   let made: number[] = [];
   let failures = 0;
   let restsUntil = -Infinity;
+  let bounds = BOUNDS;
   const lately = () => {
     const time = now();
     made = made.filter((at) => time - at < WINDOW_MS);
@@ -32,29 +42,41 @@ export function createSpending(now: () => number = () => performance.now()): Spe
   return {
     take() {
       const { time, calls } = lately();
-      if (time < restsUntil || calls >= MOST_CALLS) return false;
+      if (time < restsUntil || calls >= bounds.calls) return false;
       made.push(time);
       return true;
     },
     note(went) {
       failures = went === "well" ? 0 : failures + 1;
       if (failures < MOST_FAILURES) return;
-      restsUntil = now() + REST_MS;
+      restsUntil = now() + bounds.restMs;
       failures = 0;
     },
     told() {
       const { time, calls } = lately();
-      const bound = `a model was asked ${calls} of at most ${MOST_CALLS} times in ten minutes`;
+      const bound = `a model was asked ${calls} of at most ${bounds.calls} times in ten minutes`;
       if (time < restsUntil) {
         const minutes = Math.ceil((restsUntil - time) / 60_000);
         return `Words of summaries: ${bound}; it brought nothing ${MOST_FAILURES} times in a row and is asked again in ${minutes} min.`;
       }
       if (calls === 0) return undefined;
-      const full = calls >= MOST_CALLS ? ", so it is not asked now" : "";
+      const full = calls >= bounds.calls ? ", so it is not asked now" : "";
       return `Words of summaries: ${bound}${full}.`;
+    },
+    within(wanted) {
+      bounds = wanted;
     },
   };
 }
+
+/** Pure. What an operator said, and the usual for the rest. */
+export const spendingBounds = ({
+  summaryCalls = BOUNDS.calls,
+  summaryRestMinutes = BOUNDS.restMs / 60_000,
+}: {
+  readonly summaryCalls?: number | undefined;
+  readonly summaryRestMinutes?: number | undefined;
+}): SpendingBounds => ({ calls: summaryCalls, restMs: summaryRestMinutes * 60_000 });
 
 /** What asking has come to in the newest sessions, whatever engine asked. */
 export interface Spendings {

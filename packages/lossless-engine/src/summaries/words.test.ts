@@ -73,7 +73,12 @@ function modelOf(answers: readonly Answer[], onCall = () => {}) {
 }
 
 /** Nothing is bounded by it: what ends is bounded by the graph. */
-const ENDLESS: Spending = { take: () => true, note: () => {}, told: () => undefined };
+const ENDLESS: Spending = {
+  take: () => true,
+  note: () => {},
+  told: () => undefined,
+  within: () => {},
+};
 
 function tell(store: Store, messages: readonly AgentMessage[], prefix: string): number {
   storeMessages(store, { session, messages: namedWithIds(messages, prefix), from: "told" });

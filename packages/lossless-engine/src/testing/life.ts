@@ -2,7 +2,8 @@
 import { join } from "node:path";
 import type { AgentMessage, SessionRef } from "@clew/plugin-sdk/core";
 import { onTestFinished } from "vitest";
-import { createLosslessEngine, type EngineSettings, type LosslessEngine } from "../engine.ts";
+import { createLosslessEngine, type LosslessEngine } from "../engine.ts";
+import type { EngineSettings } from "../settings.ts";
 import { messagesBetween } from "../store/recall.ts";
 import { useStore } from "../store/store.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

@@ -17,9 +17,14 @@ export const otherSession = { sessionId: "s2", sessionKey: "agent:main:other" };
 export const WORKSPACE = "/home/me/project";
 
 /** An engine with its tools, as a host has them. */
-export function setUpRecall(databasePath?: string, complete?: Complete, compress = false) {
+export function setUpRecall(
+  databasePath?: string,
+  complete?: Complete,
+  compress = false,
+  searchMs?: number,
+) {
   const reach = createReach();
-  const [clock, parts] = [{ ms: 0 }, { reach, complete }];
+  const [clock, parts] = [{ ms: 0 }, { reach, complete, searchMs }];
   const grants = createGrants(() => clock.ms);
   const stores = createStores(temporaryFolder(), { databasePath, compress });
   const onStored = reach.noteStored;

@@ -88,7 +88,7 @@ export const GREP_PARAMETERS = {
 const DEFAULT_LIMIT = 20;
 /** Of the best, a few tell what there is to know. */
 const DEFAULT_BEST = 4;
-const BOUND_MS = 5_000;
+const SEARCH_MS = 5_000;
 
 /** What a search keeps to. */
 export interface GrepContext {
@@ -98,13 +98,15 @@ export interface GrepContext {
   readonly scope: Scope;
   /** Where relative paths of files begin. Absent: not known. */
   readonly workspace?: string | undefined;
+  /** How long it may take, ms. Absent: 5,000. */
+  readonly searchMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 export async function grep(
   store: Store,
   asked: GrepArguments,
-  { callId, session, scope, workspace, signal }: GrepContext,
+  { callId, session, scope, workspace, searchMs = SEARCH_MS, signal }: GrepContext,
 ): Promise<string> {
   const { pattern, sort = "recency" } = asked;
   const mode = modeOf(asked);
@@ -137,7 +139,7 @@ export async function grep(
       (!isTimed || (typeof timestamp === "number" && timestamp >= since && timestamp < before))
     );
   };
-  const request = { query: pattern, scope, accepts, limit, boundMs: BOUND_MS, signal };
+  const request = { query: pattern, scope, accepts, limit, boundMs: searchMs, signal };
   try {
     if (isRanked) {
       const { skip = 0 } = asked;

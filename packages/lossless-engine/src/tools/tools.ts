@@ -34,6 +34,8 @@ export interface RecallContext {
   readonly tokensLeft?: number | undefined;
   /** Ends it. Absent: the host cannot. */
   readonly signal?: AbortSignal | undefined;
+  /** How long a search may take, ms. Absent: 5,000. */
+  readonly searchMs?: number | undefined;
   /** Of the session's model, in tokens; hosts cut longer results by it. Absent: not known. */
   readonly contextWindow?: number | undefined;
 }
@@ -46,6 +48,8 @@ export interface RecallParts {
   readonly isOffered?: ((sessionKey: string | undefined) => boolean) | undefined;
   /** Asks the session's model. Absent: there is none. */
   readonly complete?: Complete | undefined;
+  /** How long a search may take, ms. Absent: 5,000. */
+  readonly searchMs?: number | undefined;
 }
 
 /** Hosts need not ask a person before such a tool runs. */
@@ -115,7 +119,7 @@ function recallTool<Arguments extends Asked>(
   parts: RecallParts,
   { answer, ...tool }: Reading<Arguments>,
 ): RecallTool {
-  const { reach, grants, isOffered } = parts;
+  const { reach, grants, isOffered, searchMs } = parts;
   return {
     name: tool.name,
     of({ sessionId = "", sessionKey }) {
@@ -139,7 +143,7 @@ function recallTool<Arguments extends Asked>(
           // They may be read for the first time, as into a new database.
           const unread = await unreadBeside(store, scope === null ? null : (sessionKey ?? ""));
           const text = await answer(store, asked, {
-            ...{ session, callId, scope, signal },
+            ...{ session, callId, scope, searchMs, signal },
             contextWindow: reach.windowOf(session),
             workspace: reach.workspaceOf(session),
             tokensLeft: grant?.left.tokens,

@@ -276,10 +276,14 @@ describe("a migration from lossless-claw", () => {
     const { settings, text } = await migrate({
       settings: {
         ...{ ignoreSessionPatterns: ["agent:*:cron:**"], statelessSessionPatterns: [] },
+        ...{ summaryTimeoutMs: 45_000, circuitBreakerCooldownMs: 600_000 },
         ...{ contextThreshold: 0.75, leafChunkTokens: 20_000, dbPath: "/x", nonsense: 1 },
       },
     });
-    expect(settings.carried).toEqual({ ignoreSessionPatterns: ["agent:*:cron:**"] });
+    expect(settings.carried).toEqual({
+      ...{ ignoreSessionPatterns: ["agent:*:cron:**"] },
+      ...{ summaryTimeoutSeconds: 45, summaryRestMinutes: 10 },
+    });
     expect(settings.dropped.map(({ key }) => key)).toEqual([
       ...["contextThreshold", "leafChunkTokens", "dbPath", "nonsense"],
     ]);

@@ -18,6 +18,12 @@ export interface SettingsPlan {
 
 const SAME: ReadonlySet<string> = new Set(["ignoreSessionPatterns", "statelessSessionPatterns"]);
 
+/** Theirs in ms, ours in larger units. */
+const TIMES: ReadonlyMap<string, readonly [key: string, ms: number]> = new Map([
+  ["summaryTimeoutMs", ["summaryTimeoutSeconds", 1_000]],
+  ["circuitBreakerCooldownMs", ["summaryRestMinutes", 60_000]],
+]);
+
 const BUDGET = "what is shown follows from the model's window and the host's budget";
 const SUMMARIES = "what came before is told by a record that no model writes";
 const FILES = "long texts stand apart from their messages in the database, each once";
@@ -53,6 +59,11 @@ export function planSettings(config: Readonly<Record<string, unknown>>): Setting
     if (SAME.has(key) && isList) {
       const patterns = value.filter((each) => each !== "");
       if (patterns.length > 0) carried[key] = patterns;
+      continue;
+    }
+    const time = TIMES.get(key);
+    if (time !== undefined && typeof value === "number" && value > 0) {
+      carried[time[0]] = value / time[1];
       continue;
     }
     const why = REASONS.find(([names]) => names.test(key))?.[1];
