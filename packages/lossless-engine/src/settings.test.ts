@@ -1,33 +1,13 @@
-import { readFileSync } from "node:fs";
 import { conversation, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { assertSettings, SETTINGS } from "./settings.ts";
 import { createSpending, spendingBounds } from "./summaries/spending.ts";
 import { SESSION, startLife } from "./testing/life.ts";
 import { setUpRecall } from "./testing/recall.ts";
 import { withIds } from "./testing/stored.ts";
 
-const read = (name: string) => readFileSync(new URL(`../${name}`, import.meta.url), "utf8");
-
 describe("the settings", () => {
-  it("are those of the manifest, and the README says of each what it does and when to change it", () => {
-    const { properties } = JSON.parse(read("openclaw.plugin.json")).configSchema;
-    expect(Object.keys(properties).sort()).toEqual([...SETTINGS].sort());
-    const rows = read("README.md").split("\n");
-    for (const [name, { description }] of Object.entries<{ description: string }>(properties)) {
-      expect(description.length).toBeGreaterThan(20);
-      expect([name, rows.filter((row) => row.startsWith(`| \`${name}\` |`)).length]).toEqual([
-        name,
-        2,
-      ]);
-    }
-    expect(() => assertSettings({ keepWeeks: 1 } as never)).toThrow(
-      'The lossless engine has no setting "keepWeeks"; it has: databasePath',
-    );
-  });
-
   const history = withIds(conversation({ turns: 90, tools: 1, toolResultChars: 1_500 }));
   const viewWith = async (settings: Parameters<typeof startLife>[0]) => {
     const { engine } = startLife(settings);

@@ -44,21 +44,22 @@ export function assertSettings(settings: EngineSettings): void {
     );
 }
 
-export const SETTINGS: readonly string[] = [
+/** In the order of the manifest. */
+const SETTINGS: readonly string[] = [
   "databasePath",
   "compress",
   "durableTurns",
-  "summaries",
-  "ignoreSessionPatterns",
-  "statelessSessionPatterns",
-  "keepDays",
-  "keepMegabytes",
-  "keepNewest",
   "highWaterTokens",
   "lowWaterTokens",
+  "summaries",
   "pastTokens",
   "summaryCalls",
   "summaryTimeoutSeconds",
   "summaryRestMinutes",
   "searchSeconds",
+  "ignoreSessionPatterns",
+  "statelessSessionPatterns",
+  "keepDays",
+  "keepMegabytes",
+  "keepNewest",
 ] satisfies (keyof EngineSettings)[];
