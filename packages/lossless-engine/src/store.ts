@@ -29,10 +29,13 @@ export {
   type BackupOptions,
   backupsBeside,
   describeBackups,
+  isNamedBackup,
 } from "./operating/backups.ts";
 export type { Examined } from "./operating/examination.ts";
 export type { Exported, ExportedFile, ExportOptions } from "./operating/export.ts";
+export { copiesHolding, inspectBackups, type Sought } from "./operating/held.ts";
 export type { Imported, ImportedFile, ImportOptions } from "./operating/import.ts";
+export type { KeptOut } from "./operating/keep-out.ts";
 export {
   type MigrateOptions,
   type Migration,
@@ -47,3 +50,4 @@ export type { StoreStatus } from "./operating/status.ts";
 export { type OwnedSession, ownerOf } from "./sessions/owner.ts";
 export type { Fault } from "./store/audit/fault.ts";
 export type { Forgetting } from "./store/forget.ts";
+export type { Graves } from "./store/graves.ts";

@@ -45,20 +45,20 @@ async function readingModel(compress: boolean) {
     ...emulatedModel(server.baseUrl, { contextWindow: 24_000 }),
     plugins: {
       slots: { contextEngine: "lossless" },
-      entries: { lossless: { config: { compress } } },
+      entries: { lossless: { config: { compress, summaries: "code" } } },
     },
   };
 }
 
 /** Several sessions in which the secret was said, read and answered, among much else. */
-async function homeWithSecret({ compress = false, turns = 20 } = {}) {
+async function homeWithSecret({ compress = false, turns = 20, isQuoted = true } = {}) {
   const home = await temporaryHome();
   const config = await readingModel(compress);
   writeFileSync(join(home, "clew.json"), JSON.stringify(config));
   const workspace = join(home, "agents/main/workspace");
   mkdirSync(workspace, { recursive: true });
   writeFileSync(join(workspace, "notes.txt"), NOTES);
-  const { say, leave } = await startServedGateway(config, home);
+  const { say, gateway, leave } = await startServedGateway(config, home);
   const clew = (...args: string[]) => runIn(home, args);
   for (let turn = 0; turn < turns; turn++)
     await say(`Log entry ${turn}. ${`Wind ${turn} from the west. `.repeat(80)}`);
@@ -66,6 +66,8 @@ async function homeWithSecret({ compress = false, turns = 20 } = {}) {
   await say(`Remember: ${SECRET}.`);
   for (let turn = 0; turn < turns; turn++)
     await say(`Log entry ${turn + turns}. ${`Rain ${turn} from the south. `.repeat(80)}`);
+  const quote = `Somebody said elsewhere: ${SECRET}. What is that?`;
+  if (isQuoted) await gateway.send({ key: "side", content: quote });
   await say("/compact");
   await leave();
   return { home, config, clew, workspace };
@@ -91,10 +93,15 @@ describe("clew lossless forget", () => {
     async (compress) => {
       const { home, config, clew, workspace } = await homeWithSecret({ compress });
       expect((await clew("lossless", "backup")).code).toBe(0);
-      const copies = await temporaryHome();
-      for (const [at, file] of transcriptsOf(home).entries())
+      expect((await clew("lossless", "backup", "--to", join(home, "kept"))).code).toBe(0);
+      const [copies, outside] = [await temporaryHome(), await temporaryHome()];
+      expect((await clew("lossless", "backup", "--to", outside)).code).toBe(0);
+      for (const [at, file] of transcriptsOf(home).entries()) {
         cpSync(file, join(copies, `copy${at}.jsonl`));
-      expect(holding(home).length).toBeGreaterThan(4);
+        // What a repair keeps of a damaged file.
+        cpSync(file, `${file}.removed-2026-01-01T00-00-00-000Z`);
+      }
+      expect(holding(home).length).toBeGreaterThan(6);
       expect(holding(copies).length).toBeGreaterThan(0);
 
       const before = filesBelow(home).map((file) => readFileSync(file, "latin1"));
@@ -109,9 +116,20 @@ describe("clew lossless forget", () => {
       rmSync(join(workspace, "notes.txt"));
 
       const verified = await clew("lossless", "verify");
-      expect(verified).toMatchObject({ code: 0, output: expect.stringContaining("4 forgotten") });
+      expect(verified).toMatchObject({ code: 0, output: expect.stringContaining("5 forgotten") });
       for (const [at, file] of readdirSync(copies).entries())
         await clew("lossless", "import", join(copies, file), "--session", `copy${at}`);
+      expect(holding(home)).toEqual([]);
+
+      const [old] = filesBelow(outside);
+      const restored = await clew("lossless", "restore", old!);
+      expect(restored).toMatchObject({
+        ...{ code: 0, output: expect.stringContaining("5 messages that were forgotten since") },
+      });
+      expect(holding(home)).toEqual([]);
+      expect((await clew("lossless", "verify")).code).toBe(0);
+      for (const [at, file] of readdirSync(copies).entries())
+        await clew("lossless", "import", join(copies, file), "--session", `again${at}`);
       expect(holding(home)).toEqual([]);
 
       const again = await startPluginGateway(config, home);
@@ -130,7 +148,7 @@ describe("clew lossless forget", () => {
   );
 
   it("takes a whole session, with its file, name, reports and rows", async () => {
-    const { home, clew, workspace } = await homeWithSecret({ turns: 2 });
+    const { home, clew, workspace } = await homeWithSecret({ turns: 2, isQuoted: false });
     rmSync(workspace, { recursive: true });
     const done = await clew("lossless", "forget", "--session", "main", "--yes");
     expect(done).toMatchObject({ code: 0 });
@@ -147,6 +165,35 @@ describe("clew lossless forget", () => {
       errors: expect.stringContaining("There is no session"),
     });
   });
+
+  it("names the backups that hold it, takes those and no others, and finds what only they hold", async () => {
+    const { home, config, clew, workspace } = await homeWithSecret({ turns: 2 });
+    rmSync(workspace, { recursive: true });
+    await clew("lossless", "backup");
+    await clew("lossless", "backup", "--to", join(home, "kept"));
+    const kept = await clew("lossless", "forget", "--text", SECRET, "--yes", "--no-backups");
+    expect(kept.output).toContain("These backups stay, and hold it");
+    expect((await clew("lossless", "backups")).output).toContain("messages forgotten since)");
+    await clew("lossless", "backup");
+    expect((await clew("lossless", "backups")).output.match(/forgotten since/g)).toHaveLength(1);
+
+    const left = await clew("lossless", "forget", "--text", SECRET);
+    expect(left.output).toContain("2 backups would be deleted, as they hold it");
+    expect(await clew("lossless", "forget", "--text", SECRET, "--yes")).toMatchObject({ code: 0 });
+    const remaining = filesBelow(home).filter((file) => /\.copy-[\dTZ-]+$/.test(file));
+    expect(remaining).toHaveLength(1);
+
+    // A database that no agent has any more is nobody's to delete.
+    const stray = join(home, "agents/gone/clew-lossless/lossless.db");
+    mkdirSync(join(stray, ".."), { recursive: true });
+    cpSync(remaining[0]!, stray);
+    const { say, leave } = await startServedGateway(config, home);
+    await say("Wind 1 from the west.");
+    await leave();
+    const told = await clew("lossless", "forget", "--text", "Wind 1 from", "--yes");
+    expect(told).toMatchObject({ code: 1, output: expect.stringContaining(`  ${stray}`) });
+    expect(existsSync(stray)).toBe(true);
+  }, 60_000);
 
   it("refuses while a gateway runs, and what does not say one thing", async () => {
     const { home, config, clew } = await homeWithSecret({ turns: 1 });

@@ -2,9 +2,10 @@
 import { isAbsolute } from "node:path";
 import { ContextEngineError, type PluginCommand } from "@clew/plugin-sdk/core";
 import { planForget } from "../forget/plan.ts";
-import { backUp, backupsBeside, describeBackups, stampOf } from "../operating/backups.ts";
+import { backUp, describeBackups, stampOf } from "../operating/backups.ts";
 import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
 import { exportSessions } from "../operating/export.ts";
+import { inspectBackups } from "../operating/held.ts";
 import { importSessions } from "../operating/import.ts";
 import { mend } from "../operating/mend.ts";
 import { patiently } from "../patiently.ts";
@@ -91,7 +92,7 @@ const WORDS: ReadonlyMap<string, Answering> = new Map<string, Answering>([
   ["doctor", async (store) => (await mend(store)).text],
   ["verify", verified],
   ["backup", async (store, { now }) => (await backUp(store, { now: now() })).text],
-  ["backups", ({ path }) => describeBackups(path, backupsBeside(path))],
+  ["backups", async ({ path }) => describeBackups(path, await inspectBackups(path))],
   ["restore", ({ path }) => RESTORE(path)],
   ["export", exported],
   ["import", imported],

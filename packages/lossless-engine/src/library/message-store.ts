@@ -10,6 +10,7 @@ import { searchRanked } from "../search/ranked.ts";
 import { search } from "../search/search.ts";
 import { storageError } from "../store/failure.ts";
 import { type Forgetting, forget } from "../store/forget.ts";
+import { type Graves, gravesOf } from "../store/graves.ts";
 import { messagesBySeq, sessionConversations } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { isStale, scrub } from "../store/scrub.ts";
@@ -110,6 +111,8 @@ export interface MessageStore {
   forget(plan: Forgetting): Promise<{ forgotten: number }>;
   /** True: something was forgotten, and pages of the file may hold its words. */
   isStale(): Promise<boolean>;
+  /** Hashes of these messages, by which `copiesHolding` knows them. */
+  gravesOf(numbers: readonly number[]): Promise<Graves>;
   /** All texts of these messages. */
   textsOf(numbers: readonly number[]): Promise<readonly string[]>;
   /** Once is enough; what is asked of it afterwards is refused. */
@@ -191,6 +194,16 @@ export function openMessageStore(
       return { forgotten };
     },
     isStale: () => patiently(() => isStale(opened())),
+    gravesOf: (numbers) =>
+      patiently(() => {
+        const messages = messagesBySeq(opened(), [...numbers]);
+        return opened().read((sql) =>
+          gravesOf(
+            sql,
+            messages.map(({ message }) => message),
+          ),
+        );
+      }),
     textsOf: (numbers) => tracesOf(opened(), numbers),
     close() {
       isClosed = true;

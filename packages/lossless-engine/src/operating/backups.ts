@@ -40,6 +40,10 @@ export interface BackupFile {
    * newer version. "replaced": what stood there until a backup was restored.
    */
   readonly kind: "backup" | "older version" | "replaced";
+  /**
+   * How many of its messages were forgotten since. Null: it cannot be read. Absent: nobody looked.
+   */
+  readonly forgotten?: number | null;
 }
 
 /** One moment of the database, whoever writes to it meanwhile; checked, and named by its date. */
@@ -75,6 +79,10 @@ const KINDS: readonly (readonly [RegExp, BackupFile["kind"]])[] = [
   [/^\.replaced-[\dTZ-]+$/, "replaced"],
 ];
 
+/** True: a copy is called so, whatever database it is of. */
+export const isNamedBackup = (file: string): boolean =>
+  KINDS.some(([pattern]) => pattern.test(file.slice(file.lastIndexOf("."))));
+
 /** Newest first. */
 export function backupsBeside(path: string): readonly BackupFile[] {
   const [folder, name] = [dirname(path), basename(path)];
@@ -103,9 +111,16 @@ export function namesIn(folder: string): readonly string[] {
 export function describeBackups(path: string, backups: readonly BackupFile[]): string {
   if (backups.length === 0) return `There is no copy of ${path} beside it.`;
   return backups
-    .map(({ file, bytes, time, kind }) => {
+    .map(({ file, bytes, time, kind, forgotten }) => {
       const date = new Date(time).toISOString().slice(0, 16).replace("T", " ");
-      return `${date}  ${inMegabytes(bytes)}  ${kind === "backup" ? "" : `(${kind}) `}${file}`;
+      return `${date}  ${inMegabytes(bytes)}  ${kind === "backup" ? "" : `(${kind}) `}${file}${describeHeld(forgotten)}`;
     })
     .join("\n");
+}
+
+function describeHeld(forgotten: number | null | undefined): string {
+  if (forgotten === null) return "  (cannot be read: it may hold what was forgotten)";
+  return forgotten === undefined || forgotten === 0
+    ? ""
+    : `  (holds ${counted(forgotten, "message")} forgotten since)`;
 }

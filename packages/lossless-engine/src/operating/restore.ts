@@ -12,6 +12,7 @@ import { copyOfOurs } from "../store/snapshot.ts";
 import { type Store, useStore } from "../store/store.ts";
 import { namesIn, stampOf } from "./backups.ts";
 import { counted } from "./describe-store.ts";
+import { type KeptOut, keepOut } from "./keep-out.ts";
 import { planOwners } from "./plan-owners.ts";
 import { auditOptions, type OperatingOptions } from "./progress.ts";
 
@@ -41,6 +42,8 @@ export interface Restored {
   readonly moves: readonly { readonly from: string; readonly to: string }[];
   /** Owners that are no agent here: their sessions are found by `allConversations` only. */
   readonly strangers: readonly string[];
+  /** What was forgotten since, and stayed out. */
+  readonly forgotten: KeptOut;
   /** All of it for people. */
   readonly text: string;
 }
@@ -94,7 +97,7 @@ function refuseInUse(file: string): void {
     );
 }
 
-type Checked = Pick<Restored, "verification" | "moves" | "strangers">;
+type Checked = Pick<Restored, "verification" | "moves" | "strangers" | "forgotten">;
 
 /** The copy is another version, and another agent's, until now. */
 async function prepare(
@@ -109,7 +112,8 @@ async function prepare(
       throw storageError(
         `${from} was not restored: ${counted(verification.faults.length, "thing")} in it ${verification.faults.length === 1 ? "is" : "are"} not as stored (${first.text}); restore an older backup, or force this one.`,
       );
-    return { verification, ...giveToAgents(store, file, agentDirs) };
+    const owners = giveToAgents(store, file, agentDirs);
+    return { verification, ...owners, forgotten: await keepOut(store, file) };
   } finally {
     release();
   }
@@ -128,6 +132,7 @@ function describe({
   kept,
   verification: { messages, faults },
   strangers,
+  forgotten,
 }: Checked & { from: string; file: string; kept: string | null }): string {
   return [
     `Restored ${file} from ${from}: ${counted(messages, "message")}${faults.length === 0 ? ", all as they were stored" : `, with ${counted(faults.length, "fault")}`}.`,
@@ -135,8 +140,20 @@ function describe({
     ...strangers.map(
       (owner) => `Sessions of ${owner} are no agent's here; allConversations finds them.`,
     ),
+    ...describeKeptOut(forgotten, from),
     "What the session files hold beyond it is read when their sessions go on.",
   ].join("\n");
+}
+
+function describeKeptOut({ messages, unknown }: KeptOut, from: string): string[] {
+  return [
+    ...(messages === 0
+      ? []
+      : [
+          `${counted(messages, "message")} that ${messages === 1 ? "was" : "were"} forgotten since stayed out; ${from} holds ${messages === 1 ? "it" : "them"} still, so delete it once it has served.`,
+        ]),
+    ...(unknown === null ? [] : [`${unknown} Look for it, and have it forgotten again.`]),
+  ];
 }
 
 /** With its journals, and the copy that bringing it to a newer version leaves. */

@@ -112,12 +112,15 @@ function unname(sql: Sql, session: OwnedSession): void {
   const rows = sql(
     "SELECT id FROM transcript WHERE conversation IN (SELECT value FROM json_each(?))",
   ).all(conversations);
-  for (const { id } of rows) {
-    sql("DELETE FROM cursor WHERE transcript = ?").run(Number(id));
-    sql("UPDATE transcript SET session_id = ?, session_key = '' WHERE id = ?").run(
-      ...[`forgotten:${randomUUID()}`, Number(id)],
-    );
-  }
+  for (const { id } of rows) unnameTranscript(sql, Number(id));
+}
+
+/** Nothing tells what it was called. */
+export function unnameTranscript(sql: Sql, id: number): void {
+  sql("DELETE FROM cursor WHERE transcript = ?").run(id);
+  sql("UPDATE transcript SET session_id = ?, session_key = '' WHERE id = ?").run(
+    ...[`forgotten:${randomUUID()}`, id],
+  );
 }
 
 /** Long texts that no message holds any more. */

@@ -250,6 +250,15 @@ const FORGETTING = `
   INSERT INTO forgetting (only, salt) VALUES (1, randomblob(32));
 `;
 
+const CARRYING = `
+  -- What was forgotten in databases that this one took the place of: salt and hash as there.
+  CREATE TABLE carried (
+    salt BLOB NOT NULL,
+    hash BLOB NOT NULL,
+    PRIMARY KEY (salt, hash)
+  ) STRICT, WITHOUT ROWID;
+`;
+
 /** What is here stays as it is; the next change is one more. */
 export const MIGRATIONS: readonly Migration[] = [
   { from: [0], to: 6, sql: TABLES },
@@ -257,4 +266,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { from: [6], to: 7, sql: CHAIN, run: linkAll },
   { from: [7], to: 8, sql: SUMMARIES },
   { from: [8], to: 9, sql: FORGETTING },
+  { from: [9], to: 10, sql: CARRYING },
 ];

@@ -24,25 +24,31 @@ export interface AbsentCounts {
 const PREFIX = "forgotten:";
 
 /** Its name where its host gave it no id: such names are made of what was said. */
-export const nameOfForgotten = ({ hash }: Tombstone): string =>
-  `${PREFIX}${Buffer.from(hash).toString("hex")}`;
+export const nameOfForgotten = ({ hash }: Tombstone): string => `${PREFIX}${inHex(hash)}`;
 
 /** Looks for messages among those that were forgotten. Undefined: nothing was, so far. */
 export function tombstones(
   sql: Sql,
 ): ((message: AgentMessage) => Tombstone | undefined) | undefined {
-  if (sql("SELECT 1 FROM forgotten LIMIT 1").get() === undefined) return undefined;
-  const salt = saltOf(sql);
+  const salts = sql("SELECT DISTINCT salt FROM carried").all() as { salt: Uint8Array }[];
+  const isEmpty = sql("SELECT 1 FROM forgotten LIMIT 1").get() === undefined;
+  if (isEmpty && salts.length === 0) return undefined;
+  const own = saltOf(sql);
   const find = sql("SELECT hash, expired FROM forgotten WHERE hash = ? LIMIT 1");
+  const findCarried = sql("SELECT 1 FROM carried WHERE salt = ? AND hash = ?");
   return (message) => {
-    const found = find.get(hashOf(salt, message));
-    if (found === undefined) return undefined;
-    return {
-      hash: found.hash as Uint8Array,
-      absence: Number(found.expired) === 1 ? "expired" : "forgotten",
-    };
+    const hash = hashOf(own, message);
+    const found = find.get(hash);
+    if (found !== undefined)
+      return { hash, absence: Number(found.expired) === 1 ? "expired" : "forgotten" };
+    const isCarried = salts.some(
+      ({ salt }) => findCarried.get(salt, hashOf(salt, message)) !== undefined,
+    );
+    return isCarried ? { hash, absence: "forgotten" } : undefined;
   };
 }
+
+export const inHex = (bytes: Uint8Array) => Buffer.from(bytes).toString("hex");
 
 /** Of a message that is about to go. */
 export const tombstoneFor = (sql: Sql, message: AgentMessage, absence: Absence): Tombstone => ({
@@ -73,12 +79,14 @@ export function absentCounts(sql: Sql): AbsentCounts {
   };
 }
 
-const saltOf = (sql: Sql) => sql("SELECT salt FROM forgetting").get()!.salt as Uint8Array;
+/** As long as the database, and in every copy of it. */
+export const saltOf = (sql: Sql): Uint8Array =>
+  sql("SELECT salt FROM forgetting").get()!.salt as Uint8Array;
 
 /**
  * Of role, time and what was said: the same in every copy of the message, whatever id it has there.
  */
-function hashOf(salt: Uint8Array, message: AgentMessage): Uint8Array {
+export function hashOf(salt: Uint8Array, message: AgentMessage): Uint8Array {
   const said = JSON.stringify([message.role, timeOf(message), essenceOf(message)]);
   return createHmac("sha256", salt).update(said.toWellFormed()).digest();
 }

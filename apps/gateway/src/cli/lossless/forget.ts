@@ -2,14 +2,18 @@
 import { existsSync } from "node:fs";
 import {
   backupsBeside,
+  copiesHolding,
   type ForgetPlan,
   type ForgetRequest,
+  type Graves,
+  isNamedBackup,
   type Matcher,
   openMessageStore,
   ownerOf,
   textPattern,
 } from "@clew/lossless-engine/store";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { copiesBelow } from "../../forget/copies.ts";
 import type { Journal } from "../../forget/journal.ts";
 import { type Forgotten, resumeForgetting, runForgetting } from "../../forget/run.ts";
 import {
@@ -48,8 +52,10 @@ interface PlannedDatabase extends ForgetPlan {
 interface Planned {
   readonly databases: readonly PlannedDatabase[];
   readonly transcripts: readonly TranscriptChange[];
-  /** Copies of databases from which something would go. */
+  /** Copies of databases, anywhere below the home, that hold it or cannot be read. */
   readonly backups: readonly string[];
+  /** Databases below the home that hold it and are no agent's: they stay. */
+  readonly strays: readonly string[];
 }
 
 /**
@@ -69,14 +75,13 @@ export async function losslessForget(
     if (resume) return tellResumed(await resumeForgetting(home));
     const asked = askedFor(message, options);
     const planned = await plan({
-      home,
-      asked,
-      databases: await databasesOf(environment, options.agent),
+      ...{ home, asked, databases: await databasesOf(environment, options.agent) },
+      inUse: (await databasesOf(environment, undefined)).map(({ file }) => file),
     });
     const refused = planned.databases.flatMap((database) => database.refused);
     if (refused.length > 0) throw new ContextEngineError("REQUEST_INVALID", refused[0]!);
     const isNothing =
-      planned.transcripts.length === 0 &&
+      planned.transcripts.length + planned.backups.length + planned.strays.length === 0 &&
       planned.databases.every(({ messages }) => messages.length === 0);
     if (isNothing) {
       if (json) output.json({ isDone: false, ...planned, messages: 0, leftIn: [] });
@@ -88,9 +93,10 @@ export async function losslessForget(
       else for (const line of describePlan(planned, dropsBackups)) output.line(printable(line));
       return 0;
     }
-    const done = await runForgetting(home, journalOf(planned, dropsBackups), {
+    const ran = await runForgetting(home, journalOf(planned, dropsBackups), {
       matcher: matcherOf(asked),
     });
+    const done = { ...ran, leftIn: [...new Set([...ran.leftIn, ...planned.strays])] };
     if (json) output.json({ isDone: true, ...planned, ...done });
     else for (const line of describeDone(planned, done, dropsBackups)) output.line(printable(line));
     return done.leftIn.length === 0 ? 0 : 1;
@@ -139,21 +145,27 @@ async function plan({
   home,
   asked,
   databases,
+  inUse,
 }: {
   home: string;
   asked: Asked;
   databases: readonly Database[];
+  /** Files of all databases that agents have. */
+  inUse: readonly string[];
 }): Promise<Planned> {
   const sessionId = asked.kind === "session" ? await findSessionId(home, asked.name) : undefined;
   const files =
     asked.kind === "session" ? await filesOfSession(home, asked.name, sessionId) : undefined;
   if (asked.kind === "session" && files!.length === 0) throw sessionNotFound(asked.name.key);
   const planned: PlannedDatabase[] = [];
+  const graves: Graves[] = [];
   for (const database of databases) {
     if (!existsSync(database.file)) continue;
     if (asked.kind === "session" && !database.agents.includes(asked.name.agentId)) continue;
     const request = requestOf(home, asked, database, files ?? []);
-    planned.push({ file: database.file, ...(await planIn(database.file, request)) });
+    const found = await planIn(database.file, request);
+    planned.push({ file: database.file, ...found.plan });
+    graves.push(found.graves);
   }
   const messages = new Map(
     planned.flatMap((each) =>
@@ -163,10 +175,16 @@ async function plan({
     ),
   );
   const transcripts = files ?? (await planTranscripts(home, { messages, text: matcherOf(asked) }));
-  const backups = planned
-    .filter((each) => each.messages.length > 0)
-    .flatMap(({ file }) => backupsBeside(file).map((backup) => backup.file));
-  return { databases: planned, transcripts, backups };
+  const copies = new Set([
+    ...databases.flatMap(({ file }) => backupsBeside(file).map((backup) => backup.file)),
+    ...(await copiesBelow(home, new Set(inUse))),
+  ]);
+  const holding = await copiesHolding([...copies], { graves, text: matcherOf(asked) });
+  return {
+    ...{ databases: planned, transcripts },
+    backups: holding.filter((file) => isNamedBackup(file)),
+    strays: holding.filter((file) => !isNamedBackup(file)),
+  };
 }
 
 function requestOf(
@@ -186,10 +204,14 @@ function requestOf(
   };
 }
 
-async function planIn(file: string, request: ForgetRequest): Promise<ForgetPlan> {
+async function planIn(
+  file: string,
+  request: ForgetRequest,
+): Promise<{ plan: ForgetPlan; graves: Graves }> {
   const store = openMessageStore(file);
   try {
-    return await store.planForget(request);
+    const plan = await store.planForget(request);
+    return { plan, graves: await store.gravesOf(plan.messages.map(({ number }) => number)) };
   } finally {
     store.close();
   }
@@ -226,7 +248,12 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
       ({ agentId, sessionId, entries }) =>
         `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and its reports`,
     ),
-    ...describeBackups(planned, dropsBackups, "would be deleted, since they may hold it"),
+    ...describeBackups(
+      planned,
+      dropsBackups,
+      "would be deleted, as they hold it or cannot be read",
+    ),
+    ...planned.strays.map((file) => `  ${file} holds it, is no agent's database, and would stay`),
     "Nothing was changed. Do it with --yes, while no gateway runs.",
   ];
 }
@@ -249,8 +276,8 @@ function describeMessages({ file, messages }: PlannedDatabase): string[] {
 function describeBackups({ backups }: Planned, dropsBackups: boolean, what: string): string[] {
   if (backups.length === 0) return [];
   return dropsBackups
-    ? [`  ${counted(backups.length, "backup")} of the database ${what}: ${backups.join(", ")}`]
-    : [`  These backups stay, and may hold it: ${backups.join(", ")}`];
+    ? [`  ${counted(backups.length, "backup")} ${what}: ${backups.join(", ")}`]
+    : [`  These backups stay, and hold it or cannot be read: ${backups.join(", ")}`];
 }
 
 function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBackups: boolean) {

@@ -1,6 +1,8 @@
 // Runs `clew lossless status`, `backup`, `backups`, `restore` and `doctor`.
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { journalFile } from "../../forget/journal.ts";
 import { whoClaims } from "../../home/claim.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { printable } from "../../terminal/output.ts";
@@ -40,10 +42,10 @@ export const losslessBackup = async (
 };
 
 export const losslessBackups = async (options: DatabasesOptions, shell: Shell): Promise<number> => {
-  const { backupsBeside, describeBackups } = await engine();
+  const { describeBackups, inspectBackups } = await engine();
   return onDatabases(options, shell, {
     async work({ file }) {
-      const backups = backupsBeside(file);
+      const backups = await inspectBackups(file);
       return { backups, text: describeBackups(file, backups) };
     },
   });
@@ -71,6 +73,11 @@ export async function losslessRestore(
     throw new ContextEngineError(
       "GATEWAY_RUNNING",
       `The gateway of ${home} runs (process ${claim.pid}) and would go on with the old database; stop it, then restore.`,
+    );
+  if (existsSync(journalFile(home)))
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `Something is still being forgotten in ${home}, which this restore would bring back; run clew lossless forget --resume, then restore.`,
     );
   const { restoreStore } = await engine();
   const agentDirs = agents.map((id) => agentFolder(home, id));

@@ -1,0 +1,31 @@
+// Finds messages by what they say, row after row.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { othersTurn, pieceOfTime } from "../turns.ts";
+import { messageOf } from "./rows.ts";
+import type { Sql } from "./sql.ts";
+
+/** Rows that are read at once. */
+const SLICE = 64;
+
+/** Numbers of the messages that are sought; others have their turn meanwhile. */
+export async function numbersOf(
+  read: <Answer>(ask: (sql: Sql) => Answer) => Answer,
+  isSought: (message: AgentMessage) => boolean,
+): Promise<number[]> {
+  const found: number[] = [];
+  let isOver = pieceOfTime();
+  for (let from = 0; ; ) {
+    const messages = read((sql) =>
+      sql("SELECT * FROM message WHERE seq > ? ORDER BY seq LIMIT ?")
+        .all(from, SLICE)
+        .map((row) => messageOf(sql, row)),
+    );
+    for (const { seq, message, isForgotten } of messages)
+      if (isForgotten !== true && isSought(message)) found.push(seq);
+    if (messages.length < SLICE) return found;
+    from = messages.at(-1)!.seq;
+    if (!isOver()) continue;
+    await othersTurn();
+    isOver = pieceOfTime();
+  }
+}
