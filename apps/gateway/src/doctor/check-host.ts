@@ -25,6 +25,7 @@ import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
+import { checkForgetting } from "./check-forgetting.ts";
 import { checkImages } from "./check-images.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
@@ -74,6 +75,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded, checked.ownCompactor),
     ...checkWater(environment, loaded),
     ...checkImages(),
+    ...(await checkForgetting(environment.home, loaded)),
     ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),

@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { startChild } from "../testing/child.ts";
 import { clew as runIn, startClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -261,6 +262,32 @@ describe("a process that is killed while it forgets", () => {
       expect((await say("Go on.")).outcome).toBe("completed");
       await stop();
     }
+  }, 120_000);
+
+  it("is succeeded by clew start, whichever step it was killed in", async () => {
+    const { home } = await homeWithSecret({ turns: 2 });
+    rmSync(join(home, "agents/main/workspace"), { recursive: true });
+    await runIn(home, ["lossless", "backup"]);
+    const killing = new URL("../testing/forget-killed.ts", import.meta.url);
+    let isKilled = true;
+    let step = 0;
+    for (; isKilled; step++) {
+      const folder = await temporaryHome();
+      cpSync(home, folder, { recursive: true });
+      const journal = join(await temporaryHome(), "journal.json");
+      writeFileSync(journal, JSON.stringify(await journalOf(folder)));
+      const child = startChild(killing, [folder, journal, String(step)]);
+      await child.exit;
+      isKilled = child.process.signalCode === "SIGKILL";
+      expect([step, existsSync(journalFile(folder))]).toEqual([step, isKilled]);
+      const started = startClew(folder, ["start", "--port", "0"], { fromSource: true });
+      await started.nextLine();
+      started.process.kill("SIGTERM");
+      expect([step, await started.exit]).toEqual([step, 0]);
+      expect(started.errors().includes("is forgotten now")).toBe(isKilled);
+      expect([step, holding(folder)]).toEqual([step, []]);
+    }
+    expect(step).toBeGreaterThan(5);
   }, 120_000);
 
   it("leaves everything or nothing once it is succeeded, killed at any moment", async () => {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { describeInterrupted } from "../../doctor/check-forgetting.ts";
 import { journalFile } from "../../forget/journal.ts";
 import { whoClaims } from "../../home/claim.ts";
 import { agentFolder } from "../../sessions/paths.ts";
@@ -51,13 +52,16 @@ export const losslessBackups = async (options: DatabasesOptions, shell: Shell): 
   });
 };
 
-/** Exit code 1 when not all can be read. */
+/** Exit code 1 when not all can be read, or something is still being forgotten. */
 export const losslessDoctor = async (options: DatabasesOptions, shell: Shell): Promise<number> => {
   const { mendStore } = await engine();
-  return onDatabases(options, shell, {
+  const interrupted = await describeInterrupted(shell.environment.home);
+  if (interrupted !== null) shell.output.note(`clew: ${interrupted}`);
+  const code = await onDatabases(options, shell, {
     work: ({ file }, operating) => mendStore(file, operating),
     good: ({ isWhole }) => isWhole,
   });
+  return interrupted === null ? code : 1;
 };
 
 /** Throws GATEWAY_RUNNING, FILE_NOT_FOUND, REQUEST_INVALID, STORAGE_FAILED. */
