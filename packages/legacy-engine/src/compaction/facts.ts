@@ -123,8 +123,8 @@ export function pinnedText({ entryId, message }: OpenRequest, most: number): str
       what: "this request",
       id: entryId,
     });
-  const { high } = estimateText(text);
-  if (high <= most || text.length <= SECTION_LIMITS.openRequest) return text;
+  const { estimate, high } = estimateText(text);
+  if (estimate <= most || text.length <= SECTION_LIMITS.openRequest) return text;
   // Ends may be denser than the rest.
   for (let chars = (text.length * most) / high; ; chars *= TIGHTER) {
     const shown = ends(chars);

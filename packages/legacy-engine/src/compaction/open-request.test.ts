@@ -8,15 +8,15 @@ import { hastySleep, memorySession, now, scripted } from "../__fixtures__/sessio
 import { compactTranscript } from "./run.ts";
 
 // Measured with the estimator.
-const WORDS_PER_TOKEN = 0.75;
-const WINDOWS = [12_000, 20_000, 42_667, 84_000, 148_000];
+const WORDS_PER_TOKEN = 0.88;
+const WINDOWS = [8192, 12_000, 20_000, 42_667, 84_000, 148_000];
 
 describe("the request that an agent is working on", () => {
-  it("stands whole behind compactions of its turn, up to a quarter of the prompt budget", async () => {
+  it("stands whole behind compactions of its turn, up to half of the prompt budget", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...WINDOWS),
-        fc.double({ min: 0.02, max: 0.25, noNaN: true }),
+        fc.double({ min: 0.02, max: 0.6, noNaN: true }),
         async (window, share) => {
           const budget = 0.75 * window;
           const asked = prose(Math.floor(share * budget * WORDS_PER_TOKEN));
@@ -31,7 +31,7 @@ describe("the request that an agent is working on", () => {
               const call = toolCall("fetch", { url: `https://example.com/${step}` });
               session.say(
                 assistant([call]),
-                toolResult(call, prose(Math.floor(0.08 * budget * WORDS_PER_TOKEN), step)),
+                toolResult(call, prose(Math.floor(0.07 * budget * WORDS_PER_TOKEN), step)),
               );
             }
             const result = await compactTranscript({
@@ -39,8 +39,10 @@ describe("the request that an agent is working on", () => {
               options: { prune: false },
             });
             expect(result).toMatchObject({ compacted: true });
-            expect(session.context().some((it) => textOf(it).includes(asked))).toBe(true);
-            expect(size()).toBeLessThan(0.8 * budget);
+            const shown = session.context().map(textOf).join("\n");
+            if (share <= 0.5) expect(shown).toContain(asked);
+            else expect(shown.includes(asked) || shown.includes(" is the whole …]")).toBe(true);
+            expect(size()).toBeLessThan(0.83 * budget);
           }
         },
       ),

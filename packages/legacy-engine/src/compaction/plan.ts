@@ -1,7 +1,7 @@
 // Decides whether clearing old tool output is enough, and else what to summarise.
 import type { AgentMessage, CompactCode } from "@clew/plugin-sdk/core";
 import { type CompactionAsk, newestTokensOf, type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   atomicGroupSteps,
   blocksOf,
@@ -21,7 +21,7 @@ import { findCut } from "./cut.ts";
 import { type CompactionLimits, planLimits } from "./limits.ts";
 import type { CompactionOptions } from "./options.ts";
 import { type PruneStep, pruneSteps } from "./prune-step.ts";
-import { isTooLong, recordRoomFor, recordTokensOf } from "./record-room.ts";
+import { isTooLong, recordRoomFor, recordTokensOf, roomBesideRequest } from "./record-room.ts";
 import { type CountTokens, type Sized, shownSteps, sizeSteps } from "./shown.ts";
 import { countedPerEstimate, type PlannedSize, scaleOf, toldTokens } from "./told-size.ts";
 
@@ -222,10 +222,20 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
   const keptFrom =
     keptItem === undefined ? branch.length : firstKeptIndex(branch, boundary, keptItem.entryId);
   const written = yield* originals(branch, items, { start, ...found });
+  const openRequestCut = openRequest !== undefined && openAt < found.cut;
+  const tokenRatio = input.tokenRatio ?? 1;
+  const keptTokens = sum(tokens.slice(found.cut));
+  yield;
+  const requestTokens = openRequestCut ? estimateText(textOf(openRequest.message)).estimate : 0;
+  const recordRoom = recordRoomFor({
+    limit: limits.recordRoom,
+    summarisedTokens,
+    previousTokens: recordTokensOf(previous?.summary),
+  });
   return {
     kind: "summarise",
     limits,
-    tokenRatio: input.tokenRatio ?? 1,
+    tokenRatio,
     ...size,
     prune,
     ...written,
@@ -233,17 +243,13 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
     previous,
     firstKeptEntryId: branch[keptFrom]?.id,
     kept: view.messages.slice(found.cut),
-    keptTokens: sum(tokens.slice(found.cut)),
+    keptTokens,
     summarisedTokens,
     openRequest,
-    openRequestCut: openRequest !== undefined && openAt < found.cut,
+    openRequestCut,
     covered: branch.slice(0, keptFrom),
     reader: input.reader,
-    recordRoom: recordRoomFor({
-      limit: limits.recordRoom,
-      summarisedTokens,
-      previousTokens: recordTokensOf(previous?.summary),
-    }),
+    recordRoom: roomBesideRequest(recordRoom, { limits, keptTokens, tokenRatio, requestTokens }),
   };
 }
 

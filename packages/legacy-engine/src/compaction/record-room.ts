@@ -22,28 +22,46 @@ export function recordRoomFor(input: {
 }
 
 /** Of the high mark: what a compaction leaves must not soon be above it again. */
-const SHARE_LEFT = 0.85;
+const SHARE_LEFT = 0.9;
+/** Of ledger and passages, what stays beside a long request: each can be looked up again. */
+const LEAST_BESIDE_REQUEST = 0.25;
+
+/** What stands beside a record, and the room for all. */
+interface Beside {
+  limits: Pick<CompactionLimits, "water" | "tailTokens" | "summaryChars">;
+  /** Of the messages that stay, estimated. */
+  keptTokens: number;
+  /** Counted / estimated tokens of the session's model. */
+  tokenRatio: number;
+}
+
+/** Estimated tokens below the high mark beside the messages that stay and the longest prose. */
+const roomLeft = ({ limits: { water, summaryChars }, keptTokens, tokenRatio }: Beside) =>
+  (SHARE_LEFT * water.high) / Math.max(1, tokenRatio) - keptTokens - summaryChars / CHARS_PER_TOKEN;
+
+/**
+ * What a record of `room` may take beside an open request of `requestTokens`: ledger and passages
+ * make room for it, pins do not. Of a request that is too long even then nothing is gained.
+ */
+export function roomBesideRequest(
+  room: RecordRoom,
+  { requestTokens, ...beside }: Beside & { requestTokens: number },
+): RecordRoom {
+  const names = room.ledger + room.anchors;
+  const left = roomLeft(beside) - requestTokens - room.pins;
+  if (left >= names || left < LEAST_BESIDE_REQUEST * names) return room;
+  return { ...withinTokens({ ...room, pins: 0 }, left), pins: room.pins };
+}
 
 /**
  * Most estimated tokens of the open request: what the rest leaves of the room below the high mark,
  * and half of what may be kept in any case.
  */
 export function requestRoomFor({
-  limits: { water, tailTokens, summaryChars },
   recordRoom: { ledger, anchors, pins },
-  keptTokens,
-  tokenRatio,
-}: {
-  limits: Pick<CompactionLimits, "water" | "tailTokens" | "summaryChars">;
-  recordRoom: RecordRoom;
-  /** Of the messages that stay, estimated. */
-  keptTokens: number;
-  /** Counted / estimated tokens of the session's model. */
-  tokenRatio: number;
-}): number {
-  const beside = keptTokens + ledger + anchors + pins + summaryChars / CHARS_PER_TOKEN;
-  const left = (SHARE_LEFT * water.high) / Math.max(1, tokenRatio) - beside;
-  return Math.max(tailTokens / 2, left);
+  ...beside
+}: Beside & { recordRoom: RecordRoom }): number {
+  return Math.max(beside.limits.tailTokens / 2, roomLeft(beside) - ledger - anchors - pins);
 }
 
 /** What is not at least halved is not worth writing anew. */
