@@ -169,7 +169,7 @@ describe("summaries", () => {
     expect(view.tokens.high).toBeLessThanOrEqual(8_000);
   });
 
-  it("an emergency asks no model and waits for none that hangs", async () => {
+  it("an emergency asks no model and waits for none that hangs, and one turn at most waits for it", async () => {
     const { engine, tell } = startLife({ summaries: "model" });
     await tell(HISTORY, session);
     const stop = new AbortController();
@@ -196,5 +196,8 @@ describe("summaries", () => {
     stop.abort();
     await expect(maintaining).rejects.toThrow("aborted");
     expect(asked.every((signal) => signal?.aborted)).toBe(true);
+    // It is left alone: the turns that follow do not wait for it again.
+    await engine.maintain!(given);
+    expect(asked).toHaveLength(3);
   });
 });

@@ -70,7 +70,7 @@ describe("/lossless", () => {
   it("says how often a model was asked for words, and until when it is left alone", async () => {
     const status = await withoutAnswers(3);
     expect(await status()).toMatch(
-      /^Words of summaries: a model was asked \d of at most 24 times in ten minutes; it brought nothing 4 times in a row and is asked again in 30 min\.$/m,
+      /^Words of summaries: a model was asked \d of at most 24 times in ten minutes; it brought nothing 4 times in a row, and it is asked again in 30 min\.$/m,
     );
   });
 

@@ -71,6 +71,17 @@ describe("spending", () => {
     expect(spending.take()).toBe(true);
   });
 
+  it("lets a model rest at once for which somebody waited in vain", () => {
+    const clock = { ms: 0 };
+    const spending = createSpending(() => clock.ms);
+    spending.take();
+    spending.note("late");
+    expect(spending.take()).toBe(false);
+    expect(spending.told()).toMatch(/not done when the next turn began, and .* in 30 min\.$/);
+    clock.ms = 30 * 60_000;
+    expect(spending.take()).toBe(true);
+  });
+
   it("is told: nothing of a model that was not asked, then how often, then until when it rests", () => {
     const clock = { ms: 0 };
     const spending = createSpending(() => clock.ms);
@@ -83,7 +94,7 @@ describe("spending", () => {
     expect(spending.told()).toMatch(/asked 24 of .*, so it is not asked now\.$/);
     for (let time = 0; time < 4; time++) spending.note("badly");
     clock.ms = 60_001;
-    expect(spending.told()).toMatch(/nothing 4 times in a row and is asked again in 29 min\.$/);
+    expect(spending.told()).toMatch(/nothing 4 times in a row, and it is asked again in 29 min\.$/);
     clock.ms = 31 * 60_000;
     expect(spending.told()).toBeUndefined();
   });

@@ -7,8 +7,8 @@ import type { Store } from "../store/store.ts";
 export interface Spending {
   /** False: no call may be made now; true takes one. */
   take(): boolean;
-  /** How a call went. */
-  note(went: "well" | "badly"): void;
+  /** How a call went; "late": somebody waited for it in vain. */
+  note(went: "well" | "badly" | "late"): void;
   /** Where it stands, in a sentence for people. Undefined: nobody was asked lately. */
   told(): string | undefined;
   /** From now on. */
@@ -34,6 +34,7 @@ export function createSpending(now: () => number = () => performance.now()): Spe
   let failures = 0;
   let restsUntil = -Infinity;
   let bounds = BOUNDS;
+  let why = "";
   const lately = () => {
     const time = now();
     made = made.filter((at) => time - at < WINDOW_MS);
@@ -48,7 +49,11 @@ export function createSpending(now: () => number = () => performance.now()): Spe
     },
     note(went) {
       failures = went === "well" ? 0 : failures + 1;
-      if (failures < MOST_FAILURES) return;
+      if (went !== "late" && failures < MOST_FAILURES) return;
+      why =
+        went === "late"
+          ? "it was not done when the next turn began"
+          : `it brought nothing ${MOST_FAILURES} times in a row`;
       restsUntil = now() + bounds.restMs;
       failures = 0;
     },
@@ -57,7 +62,7 @@ export function createSpending(now: () => number = () => performance.now()): Spe
       const bound = `a model was asked ${calls} of at most ${bounds.calls} times in ten minutes`;
       if (time < restsUntil) {
         const minutes = Math.ceil((restsUntil - time) / 60_000);
-        return `Words of summaries: ${bound}; it brought nothing ${MOST_FAILURES} times in a row and is asked again in ${minutes} min.`;
+        return `Words of summaries: ${bound}; ${why}, and it is asked again in ${minutes} min.`;
       }
       if (calls === 0) return undefined;
       const full = calls >= bounds.calls ? ", so it is not asked now" : "";

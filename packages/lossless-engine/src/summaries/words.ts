@@ -47,7 +47,7 @@ const LEAST_SOURCE_TOKENS = 60;
 
 /**
  * For the summaries of a frontier, each once: what a model writes is stored where it is of use, and
- * otherwise the summary goes without. Never throws for a model's sake.
+ * otherwise the summary goes without. Never throws for a model's sake; ended, it throws that.
  */
 export async function addWords(
   store: Store,
@@ -75,7 +75,9 @@ async function addOne(store: Store, summary: StoredSummary, options: WordsOption
     if (level !== LEVELS[0] && !spending.take()) break;
     const answer = await ask(source, level, options);
     const judged = answer && judgeWords(answer.text, source);
-    spending.note(judged?.isFit === true ? "well" : "badly");
+    // Whoever ends it has waited for it.
+    const unanswered = signal?.aborted === true ? "late" : "badly";
+    spending.note(judged?.isFit === true ? "well" : unanswered);
     if (judged?.isFit === true) {
       said = { words: judged.words, model: `${answer!.provider}/${answer!.model}` };
       break;
@@ -84,7 +86,8 @@ async function addOne(store: Store, summary: StoredSummary, options: WordsOption
     if (answer === undefined) break;
   }
   const outcome = { words: said?.words ?? null, model: said?.model ?? "" };
-  await patiently(() => storeWords(store, summary, outcome), signal);
+  // Also where it was ended: the same is not asked again with every turn.
+  await patiently(() => storeWords(store, summary, outcome));
 }
 
 /** Pure but for what it reads; empty: the summary has too little to be said in other words. */
@@ -123,7 +126,6 @@ async function ask(
       }),
     );
   } catch {
-    signal?.throwIfAborted();
     return undefined;
   }
 }
