@@ -2,14 +2,35 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { AgentMessage, PluginTool } from "@clew/plugin-sdk/core";
+import type {
+  AgentMessage,
+  LlmCompleteParams,
+  LlmCompleteResult,
+  PluginTool,
+  RuntimeContext,
+} from "@clew/plugin-sdk/core";
 import { bundledPlugins } from "../../../gateway/src/plugins/find/bundled.ts";
 import { loadGeneration } from "../../../gateway/src/plugins/generation.ts";
 import { provideStateDir } from "../../../gateway/src/plugins/load/state-dir.ts";
 import { createStrays } from "../../../gateway/src/plugins/strays.ts";
 
+/** How a session is told. */
+export interface PastOptions {
+  /** The engine's setting. */
+  readonly summaries: string;
+  /** What answers the engine's own calls. Absent: nobody does. */
+  readonly complete?: ((params: LlmCompleteParams) => Promise<LlmCompleteResult>) | undefined;
+  /** After how many ms a host ends what the engine does between turns. Absent: it does not. */
+  readonly endsAfterMs?: number | undefined;
+  /** In how many portions it is told, with the engine's time between turns after each. Absent: 1. */
+  readonly portions?: number | undefined;
+}
+
 /** A session that was told. */
 export interface OpenPast {
+  view(tokenBudget: number): Promise<readonly AgentMessage[]>;
+  /** As after a request that did not fit; false = nothing was compacted. */
+  compactInEmergency(tokenBudget: number): Promise<boolean>;
   /** What stands for the messages that a view of this budget does not show. */
   record(tokenBudget: number): Promise<string>;
   describe(id: string): Promise<string>;
@@ -20,10 +41,10 @@ const ENGINE = "lossless";
 const SESSION = { sessionId: "past", sessionKey: "agent:main:past" };
 const silent = { info: () => {}, warn: () => {}, error: () => {} };
 
-/** The plugin as a gateway loads it, without a model. `summaries`: its setting. */
+/** The plugin as a gateway loads it. */
 export async function openPast(
   messages: readonly AgentMessage[],
-  summaries: string,
+  { summaries, complete, endsAfterMs, portions = 1 }: PastOptions,
 ): Promise<OpenPast> {
   const home = await mkdtemp(join(tmpdir(), "clew-past-"));
   provideStateDir(home);
@@ -42,15 +63,37 @@ export async function openPast(
   const engine = await engines
     .find(({ engineId }) => engineId === ENGINE)!
     .factory({ agentDir: home, workspaceDir: home });
-  await engine.ingestBatch?.({ ...SESSION, messages: [...messages] });
-  await engine.maintain?.({ ...SESSION, sessionFile: join(home, "none.jsonl") });
+  const sessionFile = join(home, "none.jsonl");
+  const runtimeContext = { ...(complete && { llm: { complete } }) } as RuntimeContext;
+  const size = Math.ceil(messages.length / portions);
+  for (let from = 0; from < messages.length; from += size) {
+    await engine.ingestBatch?.({ ...SESSION, messages: messages.slice(from, from + size) });
+    // A timer of its own: a signal's keeps no process running.
+    const end = new AbortController();
+    const timer =
+      endsAfterMs === undefined ? undefined : setTimeout(() => end.abort(), endsAfterMs);
+    try {
+      await engine.maintain?.({ ...SESSION, sessionFile, runtimeContext, abortSignal: end.signal });
+    } catch (error) {
+      if (!end.signal.aborted) throw error;
+    }
+    clearTimeout(timer);
+  }
+  const viewOf = async (tokenBudget: number) => {
+    const view = await engine.assemble({ ...SESSION, messages: [...messages], tokenBudget });
+    return view.messages;
+  };
   const tool = tools
     .find(({ names }) => names?.includes("lcm_describe"))!
     .make(SESSION) as PluginTool;
   return {
+    view: viewOf,
+    async compactInEmergency(tokenBudget) {
+      const asked = { ...SESSION, sessionFile, tokenBudget, force: true, runtimeContext };
+      return (await engine.compact(asked)).compacted === true;
+    },
     async record(tokenBudget) {
-      const view = await engine.assemble({ ...SESSION, messages: [...messages], tokenBudget });
-      const [first] = view.messages;
+      const [first] = await viewOf(tokenBudget);
       return first?.role === "compactionSummary" ? first.summary : "";
     },
     async describe(id) {

@@ -60,7 +60,7 @@ export async function main(args: readonly string[]): Promise<number> {
   const rows = new Map(budgets.map((budget) => [budget, newRow()]));
   for (let at = 0; at < sessions; at++) {
     const session = makeDays({ seed: seed + at, days, tokens });
-    const past = await openPast(session.messages, values.summaries);
+    const past = await openPast(session.messages, { summaries: values.summaries });
     const described = new Map<string, string>();
     for (const budget of budgets) {
       const row = rows.get(budget)!;
