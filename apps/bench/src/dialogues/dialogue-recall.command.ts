@@ -19,11 +19,14 @@ const USAGE = `Usage: pnpm bench dialogue-recall [options]
   --seed N         of the first dialogue (default: a new one, printed)
   --dialogues N    how many of each set of topics (default: 8)
   --tokens N       of what may be given back (default: 2048)
+  --summaries TEXT the engine's setting (default: off)
+  --budget TOKENS  of the view (default: 8000)
   --missed         also print the questions whose answers were not given back
   --help           this text
 
 BM25 over the turns, each with its day and speaker, and one call of lcm_expand_query with the
-question as it is: whatever is longer than the tokens is cut off. "all" is the share of questions
+question as it is: whatever is longer than the tokens is cut off. "in view" needs no call: the first
+40 characters of each turn of evidence stand in a view of the whole dialogue. "all" is the share of questions
 whose every turn of evidence stands in what is left, "some" the share of those turns. The search was
 tuned on the first set of topics. Of the second nothing was looked at but its introductions, for
 names that begin a sentence.
@@ -37,18 +40,17 @@ export async function main(args: readonly string[]): Promise<number> {
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       dialogues: { type: "string", default: "8" },
       tokens: { type: "string", default: "2048" },
+      summaries: { type: "string", default: "off" },
+      budget: { type: "string", default: "8000" },
       missed: { type: "boolean" },
       help: { type: "boolean", short: "h" },
     },
   });
   if (values.help) return say(USAGE);
-  const [seed, count, tokens] = [values.seed, values.dialogues, values.tokens].map(Number) as [
-    number,
-    number,
-    number,
-  ];
-  if (![seed, count, tokens].every((number) => Number.isInteger(number) && number >= 0)) {
-    process.stderr.write("--seed, --dialogues and --tokens take whole numbers.\n");
+  const numbers = [values.seed, values.dialogues, values.tokens, values.budget].map(Number);
+  const [seed, count, tokens, budget] = numbers as [number, number, number, number];
+  if (!numbers.every((number) => Number.isInteger(number) && number >= 0)) {
+    process.stderr.write("--seed, --dialogues, --tokens and --budget take whole numbers.\n");
     return 2;
   }
   const counter = await loadExactCounter();
@@ -60,7 +62,11 @@ export async function main(args: readonly string[]): Promise<number> {
   for (const [title, topics] of sets) {
     const asked: Asked[] = [];
     for (let at = 0; at < count; at++)
-      asked.push(...(await askDialogue(makeDialogue(seed + at, topics), { counter, tokens })));
+      asked.push(
+        ...(await askDialogue(makeDialogue(seed + at, topics), {
+          ...{ counter, tokens, budget, summaries: values.summaries },
+        })),
+      );
     say(`\n${title}: ${count} dialogues\n\n${formatAsked(asked)}\n`);
     if (values.missed)
       for (const { system, kind, text, found } of asked)
@@ -79,19 +85,26 @@ export interface Asked {
   found: readonly boolean[];
 }
 
-/** Both systems, with the same turns and the same room. */
+/** All systems, with the same turns; those that are asked, with the same room. */
 export async function askDialogue(
   { turns, questions }: Dialogue,
-  { counter, tokens }: { counter: ExactCounter; tokens: number },
+  {
+    counter,
+    tokens,
+    budget = 8_000,
+    summaries = "off",
+  }: { counter: ExactCounter; tokens: number; budget?: number; summaries?: string },
 ): Promise<Asked[]> {
   const day = (timestamp: number) => new Date(timestamp).toISOString().slice(0, 10);
   const months = new Intl.DateTimeFormat("en", { dateStyle: "long", timeZone: "UTC" });
   const lines = turns.map((turn) => `${day(turn.timestamp)} ${lineOf(turn)}`);
   // It may find a day or month by its name, too.
   const bm25 = bm25Of(turns.map((turn) => `${months.format(turn.timestamp)} ${lineOf(turn)}`));
-  const recall = await openRecallCall(turns);
+  const recall = await openRecallCall(turns, summaries);
   const asked: Asked[] = [];
   try {
+    const view = await recall.view(budget);
+    const beginning = (at: number) => lineOf(turns[at]!).slice(0, SHOWN_CHARS);
     for (const { kind, text, evidence } of questions) {
       const answers = {
         BM25: withinTokens(
@@ -104,12 +117,17 @@ export async function askDialogue(
         const found = evidence.map((at) => answer.includes(lineOf(turns[at]!)));
         asked.push({ system, kind, text, found });
       }
+      const found = evidence.map((at) => view.includes(beginning(at)));
+      asked.push({ system: "view", kind, text, found });
     }
   } finally {
     await recall.close();
   }
   return asked;
 }
+
+/** Of a turn that a view names. */
+const SHOWN_CHARS = 40;
 
 /** As much of the pieces as the tokens hold, by an exact count. Pure. */
 export function withinTokens(
@@ -148,14 +166,15 @@ export function formatAsked(asked: readonly Asked[]): string {
   const rows = [...KINDS, "all"].map((kind) => {
     const of = (system: string) =>
       asked.filter((one) => one.system === system && (kind === "all" || one.kind === kind));
-    const [bm25, lossless] = [of("BM25"), of("lossless")];
+    const [bm25, lossless, view] = [of("BM25"), of("lossless"), of("view")];
     return [
       kind,
       String(bm25.length),
-      ...[bm25, lossless].flatMap((some) => [share(some, isAll), share(some, part)]),
+      ...[bm25, lossless, view].flatMap((some) => [share(some, isAll), share(some, part)]),
     ];
   });
-  return formatTable(["kind", "asked", "BM25 all", "some", "lossless all", "some"], rows);
+  const head = ["kind", "asked", "BM25 all", "some", "lossless all", "some", "in view all", "some"];
+  return formatTable(head, rows);
 }
 
 function say(text: string): number {

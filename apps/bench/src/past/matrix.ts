@@ -25,7 +25,7 @@ export interface Cell {
 }
 
 /** A host ends what takes longer between turns. */
-const ENDS_AFTER_MS = 500;
+const ENDS_AFTER_MS = 3_000;
 const PORTIONS = 4;
 const SAMPLES = 12;
 

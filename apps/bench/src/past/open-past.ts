@@ -22,7 +22,7 @@ export interface PastOptions {
   readonly complete?: ((params: LlmCompleteParams) => Promise<LlmCompleteResult>) | undefined;
   /** After how many ms a host ends what the engine does between turns. Absent: it does not. */
   readonly endsAfterMs?: number | undefined;
-  /** In how many portions it is told, with the engine's time between turns after each. Absent: 1. */
+  /** In how many portions it is told, each with time between turns behind it. Absent: 1. */
   readonly portions?: number | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The command `pnpm bench summariser-matrix`, which shows what bad summarisers leave of a view.
+// The command `pnpm bench summariser-matrix`, which tries the engine with bad summarisers.
 import { parseArgs } from "node:util";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { loadExactCounter } from "@clew/plugin-sdk/tokens";
