@@ -126,7 +126,7 @@ describe("from a summary to its messages", () => {
       Array.from({ length: 5 }, (_, step) => ({
         ...{ hours: step === 0 && at > 0 ? 24 : 0, chars: 160, answerChars: 120, files: 2 },
       }));
-    await set.tell(told(Array.from({ length: 64 }, (_, at) => day(at)).flat()));
+    await set.tell(told(Array.from({ length: 40 }, (_, at) => day(at)).flat()));
     const depth = await expectAllReached(set, { leafTokens: 900, fanIn: 4, kept: 0 });
     expect(depth).toBeGreaterThanOrEqual(2);
   });
