@@ -11,7 +11,7 @@ import { createModelRests } from "./models/model-rests.ts";
 import { createModelWindows } from "./models/model-windows.ts";
 import { createModels } from "./models/models.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
-import { assertKnownEngine } from "./plugins/engines/engine-settings.ts";
+import { assertKnownAgentEngine, assertKnownEngine } from "./plugins/engines/engine-settings.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
 import { sessionTools } from "./subagents/session-tools.ts";
 import { createToolPort } from "./tools/tool.ts";
@@ -51,5 +51,6 @@ export function composeHost(options: HostOptions): Host {
   };
   plugins?.connect({ registry: engines.registry, complete: completeForPlugins(parts) });
   assertKnownEngine(engines.settings(), engines.registry, plugins);
+  for (const agent of config.agents.list) assertKnownAgentEngine(agent, engines.registry, plugins);
   return createHost(parts);
 }

@@ -128,7 +128,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     maxOpenBytes: loaded.config.gateway.limits.openSessionBytes,
     onOpened: async (conversation, notes) => {
       logNotes(log, conversation, notes);
-      const { model } = host.models(conversation.session.session.agentId).answering;
+      const { agentId, sessionKey } = conversation.session.session;
+      const { model } = host.models(agentId, sessionKey).answering;
       await reports.recallCount(conversation, model);
     },
     onClosing: async (conversation) => {

@@ -3,6 +3,7 @@ import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core"
 import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { buildContext, contextSteps } from "@clew/plugin-sdk/transcript";
 import { undoLastCompaction } from "../compaction/undo.ts";
+import { agentSettings } from "../config/agent.ts";
 import type { ThinkingLevel } from "../config/params.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
@@ -106,7 +107,7 @@ async function thinkIn(
 async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
   const { home, key, agentId, host, known } = options;
   const found = await known.read(key);
-  const { answering, rest, because, passedOver, fallbacks } = host.models(agentId);
+  const { answering, rest, because, passedOver, fallbacks } = host.models(agentId, key);
   const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
   const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
@@ -129,7 +130,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     engine: {
       ...engine,
       ownsCompaction: info.ownsCompaction === true,
-      autoCompaction: host.config.agents.defaults.compaction.enabled,
+      autoCompaction: agentSettings(host.config, home, agentId).compaction.enabled,
     },
     // Every session of this host keeps what durable engines have committed.
     lifecycle: lifecycleOf(info, { keepsDeliveries: true }),

@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DEFAULT_AGENT_ID } from "../sessions/keys.ts";
 import { agentPaths } from "../sessions/paths.ts";
+import type { CompactionConfig } from "./compaction.ts";
 import type { Config } from "./schema.ts";
 
 export interface AgentSettings {
@@ -13,6 +14,11 @@ export interface AgentSettings {
   fallbacks: readonly string[];
   /** Absolute; it need not exist. */
   workspace: string;
+  /** Registered id of its own context engine; undefined = the one of the slot. */
+  engine: string | undefined;
+  /** Caps its models' windows, tokens; undefined = nothing does. */
+  contextTokens: number | undefined;
+  compaction: CompactionConfig;
 }
 
 /** An agent without an entry has the defaults. */
@@ -27,6 +33,9 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
     fallbacks: own?.model?.fallbacks ?? defaults.model.fallbacks ?? [],
     workspace:
       workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
+    engine: own?.engine,
+    contextTokens: own?.contextTokens ?? defaults.contextTokens,
+    compaction: { ...defaults.compaction, ...own?.compaction },
   };
 }
 

@@ -1,7 +1,7 @@
 // The settings of agents, `agents.defaults` and `agents.list`.
 import { z } from "zod";
 import { isSafeId } from "../sessions/keys.ts";
-import { CompactionConfigSchema } from "./compaction.ts";
+import { CompactionConfigSchema, OwnCompactionSchema } from "./compaction.ts";
 import { ParamsSchema, ThinkingLevelSchema } from "./params.ts";
 import { ContextPruningSchema } from "./pruning.ts";
 import { SubagentsConfigSchema } from "./subagents.ts";
@@ -96,6 +96,21 @@ export const AgentSchema = z.object({
     "How hard its models think; unset = as the defaults say.",
   ),
   workspace: z.string().min(1).optional().describe("Its folder; unset = the default one."),
+  engine: z
+    .string()
+    .trim()
+    .min(1)
+    .optional()
+    .describe("Its context engine, by id; unset = the one of plugins.slots.contextEngine."),
+  contextTokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Caps its models' context windows, in tokens; unset = as the defaults do."),
+  compaction: OwnCompactionSchema.optional().describe(
+    "What differs in its compaction; wins over the defaults, key by key.",
+  ),
 });
 
 export const AgentsConfigSchema = z.object({

@@ -1,10 +1,12 @@
 // The settings of compaction, `agents.defaults.compaction`.
 import {
   type CompactionOptions,
+  CompactionOptionsSchema,
   keysWithoutEffect,
   type WaterConflict,
   waterConflicts,
 } from "@clew/legacy-engine";
+import { z } from "zod";
 import { number } from "../text/number.ts";
 
 export {
@@ -13,6 +15,24 @@ export {
   keysWithoutEffect,
   waterOf,
 } from "@clew/legacy-engine";
+
+const withoutDefault = (schema: z.ZodType): z.ZodType => {
+  const given = schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
+  return given.optional().describe(schema.description ?? "");
+};
+
+/** The same keys without their defaults, for one agent. */
+export const OwnCompactionSchema = z.looseObject(
+  Object.fromEntries(
+    Object.entries(CompactionOptionsSchema.shape).map(([key, schema]) => [
+      key,
+      withoutDefault(schema),
+    ]),
+  ),
+) as unknown as z.ZodType<
+  Partial<CompactionOptions>,
+  Partial<z.input<typeof CompactionOptionsSchema>>
+>;
 
 export const COMPACTION_SECTION = "agents.defaults.compaction";
 

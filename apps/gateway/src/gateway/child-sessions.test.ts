@@ -4,7 +4,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it, vi } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
-import { writeNotary } from "../testing/notary.ts";
+import { whilePreparing, writeNotary } from "../testing/notary.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 import { startPluginGateway } from "../testing/plugins.ts";
 
@@ -196,10 +196,8 @@ describe("a session that starts another one", () => {
 
   it("has no child where the engine cannot prepare, and the sentence says so", async () => {
     const { say, gateway } = await family();
-    Object.assign(globalThis, { notaryRefuses: true });
-    const { reply } = await say(run("sessions_spawn", { task: "x", wait: true })).finally(() =>
-      Object.assign(globalThis, { notaryRefuses: false }),
-    );
+    whilePreparing(() => Promise.reject(new Error("no more children")));
+    const { reply } = await say(run("sessions_spawn", { task: "x", wait: true }));
     expect(textOf(reply!)).toBe(
       "result: Context engine subagent preparation failed: no more children",
     );

@@ -17,7 +17,7 @@ import type { ChildTurn } from "../subagents/child-run.ts";
 import { describeHistory } from "../subagents/describe-history.ts";
 import { planFork } from "../subagents/plan-fork.ts";
 import { depthOf } from "../subagents/plan-spawn.ts";
-import type { SessionToolsPort } from "../subagents/session-tools.ts";
+import { type SessionToolsPort, SPAWN_TOOL } from "../subagents/session-tools.ts";
 import { createSubagents, type Subagents } from "../subagents/subagents.ts";
 import { describeTree, isSameTree } from "../subagents/tree.ts";
 import { tooManyUnasked } from "../subagents/unasked.ts";
@@ -123,8 +123,9 @@ function begin({ conversations }: ChildSessionsOptions, child: Child): Promise<H
     if (child.contextMode === "isolated") return session;
     const parent = conversations.peek(child.parent.key);
     if (parent === undefined) throw new Error(`session ${child.parent.key} is not open any more`);
-    const entries = planFork(parent.branch());
+    const { entries, results } = planFork(parent.branch(), SPAWN_TOOL);
     await opened.compaction.graft({ keep: 0, leafId: null, entries });
+    await opened.compaction.append(results);
     return opened.session;
   });
 }

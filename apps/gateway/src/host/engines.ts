@@ -77,14 +77,15 @@ export function createEngines(options: EnginesOptions): Engines {
     ...{ registry, settings },
     async resolve(agentId, { sessionKey, signal, slot, onSetAside } = {}) {
       const before = registry.quarantine.list();
+      const ofSession =
+        sessionKey === undefined ? undefined : options.sessionSettings?.(sessionKey);
+      const ofAgent = agentSettings(config, environment.home, agentId);
+      const chosen = slot ?? ofSession?.engine ?? ofAgent.engine ?? settings().slots?.contextEngine;
       const context = {
         config: raw,
         agentDir: join(environment.home, "agents", agentId),
-        workspaceDir: agentSettings(config, environment.home, agentId).workspace,
+        workspaceDir: ofAgent.workspace,
       };
-      const ofSession =
-        sessionKey === undefined ? undefined : options.sessionSettings?.(sessionKey);
-      const chosen = slot ?? ofSession?.engine ?? settings().slots?.contextEngine;
       const resolved = await resolveContextEngine({
         ...{ registry, context },
         ...(sessionKey !== undefined && { sessionKey }),

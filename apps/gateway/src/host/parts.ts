@@ -43,7 +43,8 @@ export function agentOf({ loaded, environment }: HostParts, agentId: string): Ag
  */
 export function modelOf(parts: HostParts, agentId: string): ResolvedModel {
   const { answering, passedOver } = modelsOf(parts, agentId);
-  return passedOver === null ? parts.models.named(agentOf(parts, agentId).model) : answering;
+  const { model, contextTokens } = agentOf(parts, agentId);
+  return passedOver === null ? parts.models.named(model, contextTokens) : answering;
 }
 
 /** What calls of a model ask, in a session with this branch. */
@@ -71,9 +72,10 @@ export function asksOf(
  * the model of the settings.
  */
 export function modelsOf(parts: HostParts, agentId: string, sessionKey?: string): AgentModels {
-  const { models, rests } = parts;
+  const { contextTokens } = agentOf(parts, agentId);
   return agentModels(chainOf(parts, agentId, sessionKey), {
-    ...{ models, rests: rests.all() },
+    models: { named: (name) => parts.models.named(name, contextTokens) },
+    rests: parts.rests.all(),
     now: Date.now(),
   });
 }

@@ -92,7 +92,7 @@ export async function prepareTurn(
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, setup, model),
     transcript: following.transcript,
-    options: { ...loaded.config.agents.defaults.compaction, ...settings.water },
+    options: { ...agentOf(parts, session.agentId).compaction, ...settings.water },
     tokenRatio: settings.tokenRatio ?? 1,
     reader: loaded.config.session.recall ? SESSION_TOOLS.read : undefined,
     // Neither does a recording wait for a model, nor do its failures tell of one.
@@ -156,11 +156,13 @@ function followSuccessors({ transcript, successors }: TurnSetup): {
 }
 
 function compactionModels(
-  { models, loaded, log }: HostParts,
-  { replacement }: TurnSetup,
+  parts: HostParts,
+  { replacement, transcript }: TurnSetup,
   sessionModel: ModelRef,
 ) {
-  const configured = loaded.config.agents.defaults.compaction.model;
+  const { models, log } = parts;
+  const { agentId } = transcript.session;
+  const configured = agentOf(parts, agentId).compaction.model;
   const model = replacement?.summaries?.(models.port) ?? models.port;
   // A recording stands in for its model only: nobody else is asked over the network.
   const summaryModel =
@@ -194,7 +196,8 @@ async function turnSettings(
   model: ModelRef,
 ): Promise<NonNullable<TurnRequest["settings"]>> {
   const { agents, session } = parts.loaded.config;
-  const { compaction, contextPruning } = agents.defaults;
+  const { contextPruning } = agents.defaults;
+  const { compaction } = agentOf(parts, transcript.session.agentId);
   const own = parts.sessionSettings?.(transcript.session.sessionKey);
   const maxModelCalls = own?.maxModelCalls ?? agents.defaults.maxModelCalls;
   const { historyLimit } = session;
@@ -242,13 +245,9 @@ async function chainSettings(
 const failureOf = ({ kind }: Rest): NonNullable<TurnRequest["fallback"]> =>
   kind === "engine" || kind === "host" ? "unavailable" : kind;
 
-async function sizeSettings(
-  { loaded, tokenRatios }: HostParts,
-  agentId: string,
-  { provider, id }: ModelRef,
-) {
-  const { compaction } = loaded.config.agents.defaults;
-  const { ratio } = await tokenRatios.ratio(agentId, `${provider}/${id}`);
+async function sizeSettings(parts: HostParts, agentId: string, { provider, id }: ModelRef) {
+  const { compaction } = agentOf(parts, agentId);
+  const { ratio } = await parts.tokenRatios.ratio(agentId, `${provider}/${id}`);
   return {
     reserveTokens: compaction.reserveTokensFloor,
     water: waterOf(compaction, `${provider}/${id}`),

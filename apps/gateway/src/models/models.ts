@@ -10,8 +10,11 @@ import { type ResolvedModel, resolveModel } from "./resolve.ts";
 import { createModelPort } from "./router.ts";
 
 export interface Models {
-  /** Throws CONFIG_INVALID for a name that means nothing. */
-  named(name: string): ResolvedModel;
+  /**
+   * `contextTokens` caps its window; absent: as the defaults of agents do. Throws CONFIG_INVALID for
+   * a name that means nothing.
+   */
+  named(name: string, contextTokens?: number): ResolvedModel;
   readonly port: ModelPort;
 }
 
@@ -33,10 +36,11 @@ export function createModels({ config, environment, log, windows }: ModelsOption
     readText: environment.readText,
     keepText,
   };
-  const named = (name: string) => {
-    const known =
-      resolved.get(name) ?? resolveModel({ ...modelRequest(config, environment), name });
-    resolved.set(name, known);
+  const request = modelRequest(config, environment);
+  const named = (name: string, contextTokens = request.contextTokens) => {
+    const key = JSON.stringify([name, contextTokens]);
+    const known = resolved.get(key) ?? resolveModel({ ...request, name, contextTokens });
+    resolved.set(key, known);
     return withLearnedWindow(known, windows.all());
   };
   const credentialFor = ({ access, model }: ResolvedModel): KeptCredential | undefined => {
@@ -48,13 +52,12 @@ export function createModels({ config, environment, log, windows }: ModelsOption
   /** All is looked up again at the next call: what somebody wrote may have changed. */
   const refused = ({ model: { provider } }: ResolvedModel) => {
     kept.delete(provider);
-    for (const [name, { model }] of resolved)
-      if (model.provider === provider) resolved.delete(name);
+    for (const [key, { model }] of resolved) if (model.provider === provider) resolved.delete(key);
   };
   const { limits } = config.gateway;
   return {
     named,
-    port: createModelPort({ resolve: named, credentialFor, refused, log, limits }),
+    port: createModelPort({ resolve: (name) => named(name), credentialFor, refused, log, limits }),
   };
 }
 

@@ -17,17 +17,21 @@ export interface GenerationRequest {
   home: string;
   plugins: PluginsConfig;
   bundled: readonly string[];
+  /** Engines that agents have of their own. */
+  agentEngines: readonly string[];
   reservedTools: readonly string[];
   context: Omit<LoadContext, "entryConfig">;
 }
 
 export async function loadGeneration(request: GenerationRequest): Promise<Generation> {
-  const { home, plugins, bundled, reservedTools, context } = request;
+  const { home, plugins, bundled, agentEngines, reservedTools, context } = request;
   const { log, generation } = context;
   const installs = recallRecords(home, log);
   const found = discoverPlugins({ home, plugins, records: installs, bundled });
   const engineOwners = installs.engines;
-  const loaded = await loadPlugins({ found, plugins, engineOwners, reservedTools, context });
+  const loaded = await loadPlugins({
+    ...{ found, plugins, engineOwners, agentEngines, reservedTools, context },
+  });
   logRecords(loaded.records, log);
   return { ...loaded, number: generation, installs };
 }

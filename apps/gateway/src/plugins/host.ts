@@ -2,6 +2,7 @@
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { z } from "zod";
 import { oneAtATime } from "../sessions/queues.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { loadGeneration } from "./generation.ts";
@@ -102,7 +103,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     // While it is loaded, a generation knows already what the others do not.
     const config = () => (generation > inForce.number ? snapshot : inForce.snapshot);
     const context = { home: stateDir, mode, generation, log, config, complete, strays };
-    const loaded = await loadGeneration({ home, plugins, bundled, reservedTools, context });
+    const agentEngines = agentEnginesIn(raw);
+    const loaded = await loadGeneration({
+      ...{ home, plugins, bundled, agentEngines, reservedTools, context },
+    });
     return {
       ...{ number: generation, snapshot, settings: plugins },
       ...liveGeneration(
@@ -196,4 +200,14 @@ function asCallOf(result: LlmCompleteResult, pluginId: string): LlmCompleteResul
       caller: { kind: "plugin", id: pluginId },
     },
   };
+}
+
+const AgentEnginesSchema = z.looseObject({
+  agents: z.looseObject({ list: z.array(z.looseObject({ engine: z.string().optional() })) }),
+});
+
+/** Of a checked configuration. */
+function agentEnginesIn(raw: unknown): string[] {
+  const { data } = AgentEnginesSchema.safeParse(raw);
+  return (data?.agents.list ?? []).flatMap(({ engine }) => engine?.trim() ?? []);
 }

@@ -18,6 +18,8 @@ export interface LoadRequest {
   plugins: PluginsConfig;
   /** Engine id → plugin, from earlier runs. */
   engineOwners: Readonly<Record<string, string>>;
+  /** Engines that agents have of their own: as good as one that a slot names. */
+  agentEngines: readonly string[];
   reservedTools: readonly string[];
   context: Omit<LoadContext, "entryConfig">;
 }
@@ -54,11 +56,9 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
 }
 
 /** What comes with Clew is there to be chosen; until then there is nothing to tell of it. */
-function isAskedFor({ id, origin }: FoundPlugin, { plugins, engineOwners }: LoadRequest): boolean {
+function isAskedFor({ id, origin }: FoundPlugin, request: LoadRequest): boolean {
   return (
-    origin !== "bundled" ||
-    plugins.entries?.[id] !== undefined ||
-    isSelected(id, plugins, engineOwners)
+    origin !== "bundled" || request.plugins.entries?.[id] !== undefined || isSelected(id, request)
   );
 }
 
@@ -69,16 +69,17 @@ type LoadingPlan =
 /** Pure. `loaded`: the plugins before it. */
 function planLoading(
   { id, folder, origin, result }: FoundPlugin,
-  { plugins, engineOwners }: LoadRequest,
+  request: LoadRequest,
   loaded: readonly PluginRecord[],
 ): LoadingPlan {
+  const { plugins } = request;
   const about = { id, folder, origin };
   const manifest = result.ok ? result.files.manifest : { id };
   const off = whyOff({
     plugins,
     manifest,
     isBundled: result.ok && origin === "bundled",
-    isSelected: isSelected(manifest.id, plugins, engineOwners),
+    isSelected: isSelected(manifest.id, request),
   });
   const described = result.ok
     ? { ...about, manifest: result.files.manifest, version: result.files.packageJson.version }
@@ -95,13 +96,16 @@ function planLoading(
   return { kind: "unused", record: unusedRecord(described, "error", reason) };
 }
 
-/** Through a slot that names the plugin or an engine of it. */
+/** Through a slot or an agent that names the plugin or an engine of it. */
 function isSelected(
   id: string,
-  plugins: PluginsConfig,
-  engineOwners: Readonly<Record<string, string>>,
+  {
+    plugins,
+    engineOwners,
+    agentEngines,
+  }: Pick<LoadRequest, "plugins" | "engineOwners" | "agentEngines">,
 ): boolean {
-  return [slotValue(plugins), slotValue(plugins, "memory")].some(
+  return [slotValue(plugins), slotValue(plugins, "memory"), ...agentEngines].some(
     (value) =>
       value !== null &&
       (value === id || (Object.hasOwn(engineOwners, value) && engineOwners[value] === id)),

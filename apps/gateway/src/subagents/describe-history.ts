@@ -32,7 +32,7 @@ function quote({ message, timestamp }: Extract<TranscriptEntry, { type: "message
   const cut = headOf(said, MESSAGE_CHARS);
   const more = said.length > cut.length ? `\n[${said.length - cut.length} more characters]` : "";
   const from = speakerOf(message).replace(/[^\p{L}\p{N} _.:-]/gu, "");
-  return `<message from="${from}" at="${timestamp.slice(0, 16).replace("T", " ")}">\n${escapeTags(cut)}${more}\n</message>`;
+  return `<record from="${from}" at="${timestamp.slice(0, 16).replace("T", " ")}">\n${escapeTags(cut)}${more}\n</record>`;
 }
 
 function callsIn(message: Extract<TranscriptEntry, { type: "message" }>["message"]): string[] {

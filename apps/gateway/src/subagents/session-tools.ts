@@ -4,6 +4,9 @@ import { z } from "zod";
 import { defineTool, type Tool } from "../tools/tool.ts";
 import type { SpawnAsk } from "./plan-spawn.ts";
 
+/** The tool by which a session starts another one. */
+export const SPAWN_TOOL = "sessions_spawn";
+
 /** What the tools reach of the gateway. */
 export interface SessionToolsPort {
   /** Whether this session may start others, as far as that is known now. */
@@ -75,7 +78,7 @@ export function sessionTools(port: () => SessionToolsPort | undefined): Tool[] {
   const isAvailable = () => port() !== undefined;
   return [
     defineTool({
-      name: "sessions_spawn",
+      name: SPAWN_TOOL,
       description: "Starts another session that works on a task by itself.",
       parameters: SpawnSchema,
       readOnly: true,

@@ -1,6 +1,7 @@
 // An engine for tests that writes down, durably, what it is told of child sessions.
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { onTestFinished } from "vitest";
 import { writePlugin } from "./plugins.ts";
 
 /** One call of the engine. */
@@ -25,12 +26,18 @@ export default { register(api) { api.registerContextEngine("${id}", () => ({
   compact: async () => ({ ok: true, compacted: false, reason: "nothing to do" }),
   prepareSubagentSpawn: async (params) => {
     note({ prepared: params.childSessionKey, params });
-    if (globalThis.notaryRefuses) throw new Error("no more children");
+    await globalThis.whilePreparing?.();
     return { rollback: async () => note({ rolledBack: params.childSessionKey }) };
   },
   onSubagentEnded: async ({ childSessionKey, reason }) => note({ ended: childSessionKey, reason }),
 })); } };
 `;
+
+/** What the engine does while it prepares, until the test is over. */
+export function whilePreparing(work: () => unknown): void {
+  Object.assign(globalThis, { whilePreparing: work });
+  onTestFinished(() => void Object.assign(globalThis, { whilePreparing: undefined }));
+}
 
 /** `info`: the code of further fields of its info. */
 export function writeNotary(home: string, { id = "notary", info = "{}" } = {}) {

@@ -55,6 +55,8 @@ const LlmPolicySchema = z.looseObject({
   allowedModels: z.array(z.string()).default(["*"]),
 });
 
+const SLOT = "plugins.slots.contextEngine";
+
 /**
  * An engine that a plugin would bring if it were on or sound is no slip of the pen:
  * legacy answers, and says so.
@@ -64,7 +66,24 @@ export function assertKnownEngine(
   registry: EngineRegistry,
   plugins: PluginHost | undefined,
 ): void {
-  const slot = slotValue(settings);
+  assertKnown(slotValue(settings), SLOT, registry, plugins);
+}
+
+/** The same of the engine that an agent has of its own. */
+export function assertKnownAgentEngine(
+  { id, engine }: { id: string; engine?: string | undefined },
+  registry: EngineRegistry,
+  plugins: PluginHost | undefined,
+): void {
+  if (engine !== undefined) assertKnown(engine, `agents.list, agent "${id}"`, registry, plugins);
+}
+
+function assertKnown(
+  slot: string | null,
+  setting: string,
+  registry: EngineRegistry,
+  plugins: PluginHost | undefined,
+): void {
   const known = registry.list().map(({ engineId }) => engineId);
   if (slot === null || known.includes(slot)) return;
   if (
@@ -74,6 +93,6 @@ export function assertKnownEngine(
     return;
   throw new ContextEngineError(
     "ENGINE_NOT_FOUND",
-    `There is no context engine "${slot}" (plugins.slots.contextEngine); known: ${known.join(", ")}. Choose one with "clew config set plugins.slots.contextEngine ${known[0]}".`,
+    `There is no context engine "${slot}" (${setting}); known: ${known.join(", ")}. ${setting === SLOT ? `Choose one with "clew config set ${SLOT} ${known[0]}".` : "Choose one of them there."}`,
   );
 }
