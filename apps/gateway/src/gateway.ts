@@ -146,6 +146,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
+    children: children.list,
   });
   const parts = {
     ...{ ...options, host, store, known, reports, cancellation, conversations },

@@ -3,6 +3,7 @@ import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
+import type { ListedChild } from "../src/subagents/session-tree.ts";
 import { readEvents } from "./stream.ts";
 
 export interface Health {
@@ -19,9 +20,13 @@ export interface SessionRow {
   /** ISO 8601. */
   updatedAt: string;
   busy: boolean;
+  /** How many sessions stand above it. */
+  depth: number;
+  /** Null: nobody started it but a person. */
+  child: ListedChild | null;
 }
 
-export interface SessionView extends SessionRow {
+export interface SessionView extends Omit<SessionRow, "depth" | "child"> {
   /**
    * All entries of the active branch; `entries` are the newest of them. Null: there are more, and
    * nobody has counted them.

@@ -40,6 +40,17 @@ describe("a chat", () => {
     ]);
   });
 
+  it("shows what another session said as that one's, not as the person's", () => {
+    const provenance = {
+      kind: "inter_session",
+      sourceSessionKey: "agent:main:subagent:1",
+    } as const;
+    const told = { ...user("[Inter-session message] isUser=false\nIt has completed."), provenance };
+    expect(foldChat(messages(told))).toEqual([
+      { kind: "mark", id: "e0", text: "From session subagent:1", detail: "It has completed." },
+    ]);
+  });
+
   it("says how a reply ended that did not end by itself", () => {
     const ended = (stopReason: "aborted" | "error" | "length", errorMessage?: string) =>
       foldChat(

@@ -1,6 +1,8 @@
 // Turns transcript entries into the items that a chat shows.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { shortName } from "../src/sessions/keys.ts";
+import { type OtherSession, otherSessionOf } from "../src/sessions/speaker.ts";
 import { countImages, shownPersonText, textIn } from "./message-text.ts";
 
 export type ReplyPart =
@@ -79,6 +81,9 @@ function addMessage(items: ChatItem[], id: string, message: AgentMessage): ChatI
     case "user": {
       const text = shownPersonText(message.content);
       const images = countImages(message.content);
+      const other = otherSessionOf(message);
+      if (other !== undefined)
+        return [...items, mark(id, `From ${nameOf(other)}`, text === "" ? null : text)];
       return text === "" && images === 0 ? items : [...items, { kind: "person", id, text, images }];
     }
     case "assistant":
@@ -175,6 +180,9 @@ function endingOf({ stopReason, errorMessage }: AssistantMessage): ReplyEnding |
     return { kind: "cut", text: "Cut off at the model's output limit; ask it to go on." };
   return null;
 }
+
+const nameOf = ({ key }: OtherSession): string =>
+  key === null ? "other sessions" : `session ${shortName(key)}`;
 
 function mark(id: string, text: string, detail: string | null): ChatItem {
   return { kind: "mark", id, text, detail };

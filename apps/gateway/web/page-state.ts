@@ -9,7 +9,7 @@ export interface PageState {
   connection: "connecting" | "ok" | "away";
   /** Null until the gateway answered for the first time. */
   health: Health | null;
-  /** Newest first. */
+  /** Newest first, and each with those that it started below it. */
   sessions: readonly SessionRow[];
   /** The session shown: canonical key, or the short name of one that is not stored yet. */
   key: string;
@@ -51,7 +51,7 @@ export function listedSessions({
 }: Pick<PageState, "sessions" | "key">): readonly SessionRow[] {
   return sessions.some((row) => isSameSession(row.key, key))
     ? sessions
-    : [{ key, updatedAt: "", busy: false }, ...sessions];
+    : [{ key, updatedAt: "", busy: false, depth: 0, child: null }, ...sessions];
 }
 
 /** True also for a canonical key and its short name. */

@@ -1,5 +1,6 @@
 // The list of sessions and the way to a new one.
 import { shortName } from "../src/sessions/keys.ts";
+import type { SessionRow } from "./api.ts";
 import { formatAge } from "./format.ts";
 import { isSameSession, listedSessions, type PageState } from "./page-state.ts";
 
@@ -11,6 +12,10 @@ export interface SessionListProps {
   onNew(): void;
 }
 
+/** How a child ended that did not complete; "" = there is nothing to say. */
+const howOf = (child: SessionRow["child"]): string =>
+  child === null || child.state === "completed" ? "" : child.state;
+
 export function SessionList({ state, isOpen, onOpen, onNew }: SessionListProps) {
   const now = Date.now();
   return (
@@ -19,16 +24,18 @@ export function SessionList({ state, isOpen, onOpen, onNew }: SessionListProps) 
         <span aria-hidden="true">+</span> New session
       </button>
       <ul>
-        {listedSessions(state).map(({ key, updatedAt, busy }) => (
-          <li key={key}>
+        {listedSessions(state).map(({ key, updatedAt, busy, depth, child }) => (
+          <li key={key} class={depth > 0 ? "child" : undefined} style={{ "--depth": depth }}>
             <button
               type="button"
               aria-current={isSameSession(key, state.key) ? "page" : undefined}
               onClick={() => onOpen(key)}
             >
-              <span class="session-name">{shortName(key)}</span>
+              <span class="session-name">{child?.label ?? child?.task ?? shortName(key)}</span>
               <span class="soft">
-                {busy ? "replying…" : updatedAt === "" ? "new" : formatAge(updatedAt, now)}
+                {busy
+                  ? "replying…"
+                  : howOf(child) || (updatedAt === "" ? "new" : formatAge(updatedAt, now))}
               </span>
             </button>
           </li>

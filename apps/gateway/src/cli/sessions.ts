@@ -1,10 +1,13 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
-import { shownEntries } from "../sessions/shown.ts";
+import { type ShownEntry, shownEntries } from "../sessions/shown.ts";
+import { otherSessionOf, speakerOf } from "../sessions/speaker.ts";
 import { createSessionStore } from "../sessions/store.ts";
+import { readChildren } from "../subagents/child-files.ts";
+import { inTree, type ListedChild } from "../subagents/session-tree.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
@@ -14,13 +17,15 @@ export async function listSessions(
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
-  const sessions = await createSessionStore({ home }).list();
+  const log = { warn: (text: string) => output.note(text) };
+  const stored = await createSessionStore({ home }).list();
+  const sessions = inTree(stored, await readChildren({ home, log }));
   if (json) output.json({ sessions });
   else if (sessions.length === 0)
     output.line(`No sessions in ${home} yet; "clew chat" starts one.`);
   else {
-    const rows = sessions.map(({ key, updatedAt, bytes }) => [
-      printable(shortName(key)),
+    const rows = sessions.map(({ key, updatedAt, bytes, depth, child }) => [
+      `${"  ".repeat(depth)}${printable(shortName(key))}${child === null ? "" : printable(aboutChild(child))}`,
       updatedAt.slice(0, 19).replace("T", " "),
       formatBytes(bytes),
     ]);
@@ -28,6 +33,9 @@ export async function listSessions(
   }
   return 0;
 }
+
+const aboutChild = ({ label, state }: ListedChild): string =>
+  label === null ? ` (${state})` : ` "${label}" (${state})`;
 
 export async function showSession(
   name: string,
@@ -43,7 +51,7 @@ export async function showSession(
   return 0;
 }
 
-function formatEntry(entry: TranscriptEntry): string {
+function formatEntry(entry: ShownEntry): string {
   const head = `[${entry.timestamp.slice(0, 19).replace("T", " ")}] ${entry.id}`;
   if (entry.type !== "message") return `${head} (${entry.type})`;
   const { message } = entry;
@@ -53,7 +61,7 @@ function formatEntry(entry: TranscriptEntry): string {
           block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
         )
       : [];
-  const who = message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
+  const who = whoSaid(message);
   return [
     `${head} ${who}:`,
     ...[textOf(message), ...calls, failureOf(message)]
@@ -61,6 +69,12 @@ function formatEntry(entry: TranscriptEntry): string {
       .map((text) => indent(text)),
     "",
   ].join("\n");
+}
+
+function whoSaid(message: AgentMessage): string {
+  const isOther = otherSessionOf(message) !== undefined;
+  if (isOther) return speakerOf(message);
+  return message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
 }
 
 /** Why a reply ended before its time; "" = it did not. */

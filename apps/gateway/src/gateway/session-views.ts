@@ -7,10 +7,13 @@ import type { SessionSummary } from "../sessions/list-sessions.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { SessionPage, SessionStore } from "../sessions/store.ts";
+import type { Child } from "../subagents/child.ts";
+import { inTree, type Placed } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 
 export interface SessionViews {
-  sessions(): Promise<(SessionSummary & { busy: boolean })[]>;
+  /** Newest first, but for those that other sessions started: they follow these. */
+  sessions(): Promise<(SessionSummary & Placed & { busy: boolean })[]>;
   session(key: string): Promise<(KnownSession & { busy: boolean }) | null>;
   /** At most `limit` of its newest entries, as they are shown. */
   page(key: string, limit: number): Promise<(SessionPage & { busy: boolean }) | null>;
@@ -39,6 +42,8 @@ export interface SessionViewsOptions {
   store: SessionStore;
   known: KnownSessions;
   conversations: Conversations;
+  /** Sessions that others started, oldest first. */
+  children: () => Promise<readonly Child[]>;
   canonicalKey: (text: string) => string;
 }
 
@@ -57,7 +62,8 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   return {
     async sessions() {
       const busy = conversations.busy();
-      return (await store.list()).map((summary) => ({ ...summary, busy: busy.has(summary.key) }));
+      const rows = inTree(await store.list(), await options.children());
+      return rows.map((row) => ({ ...row, busy: busy.has(row.key) }));
     },
     async session(text) {
       const found = await read(text);

@@ -11,13 +11,13 @@ import { loadLate } from "./load-late.ts";
 import { readSessionFile } from "./read-file.ts";
 import { readNewest } from "./read-newest.ts";
 import { readShort } from "./read-short.ts";
-import { shownEntries, shownEntry } from "./shown.ts";
+import { type ShownEntry, shownEntries, shownEntry } from "./shown.ts";
 
 /** The newest entries of a transcript. */
 export interface TranscriptPage {
   header: TranscriptHeader;
   /** Those that may be shown, as they are shown, oldest first. */
-  entries: TranscriptEntry[];
+  entries: ShownEntry[];
   /** Of the active branch, shown or not; null = its beginning was not read. */
   totalEntries: number | null;
 }

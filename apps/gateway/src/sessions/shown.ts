@@ -3,6 +3,11 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 
+declare const shown: unique symbol;
+
+/** An entry as a surface may show it; only this file makes one. */
+export type ShownEntry = TranscriptEntry & { readonly [shown]: true };
+
 /**
  * The newest `limit` entries a surface may show, oldest first; default: all of them. Work
  * grows with what is returned.
@@ -10,8 +15,8 @@ import { projectMessageForDisplay } from "@clew/transcript-policy";
 export function shownEntries(
   branch: readonly TranscriptEntry[],
   limit: number = branch.length,
-): TranscriptEntry[] {
-  const shown: TranscriptEntry[] = [];
+): ShownEntry[] {
+  const shown: ShownEntry[] = [];
   for (let index = branch.length - 1; index >= 0 && shown.length < limit; index--) {
     const entry = shownEntry(branch[index]!);
     if (entry !== undefined) shown.push(entry);
@@ -20,7 +25,11 @@ export function shownEntries(
 }
 
 /** The very entry when nothing had to go; undefined when there is nothing to show. */
-export function shownEntry(entry: TranscriptEntry): TranscriptEntry | undefined {
+export function shownEntry(entry: TranscriptEntry): ShownEntry | undefined {
+  return project(entry) as ShownEntry | undefined;
+}
+
+function project(entry: TranscriptEntry): TranscriptEntry | undefined {
   if (entry.type === "message") {
     const message = projectMessageForDisplay(entry.message);
     return message === entry.message

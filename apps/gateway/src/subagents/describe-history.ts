@@ -6,6 +6,7 @@ import {
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
+import type { ShownEntry } from "../sessions/shown.ts";
 import { speakerOf } from "../sessions/speaker.ts";
 
 /** Of one message, and of all of them, in characters. */
@@ -13,7 +14,7 @@ const MESSAGE_CHARS = 4_000;
 const HISTORY_CHARS = 32_000;
 
 /** Of entries as they are shown to people; the oldest are left out where there is too much. */
-export function describeHistory(shown: readonly TranscriptEntry[]): string {
+export function describeHistory(shown: readonly ShownEntry[]): string {
   const quoted = shown.flatMap((entry) => (entry.type === "message" ? [quote(entry)] : []));
   const lines: string[] = [];
   let chars = 0;

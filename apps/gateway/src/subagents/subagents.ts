@@ -49,7 +49,7 @@ export interface Subagents {
   spawn(parent: HostSession, ask: SpawnAsk, options: SpawnOptions): Promise<ChildRun>;
   /** All that are known in this process now, oldest first. */
   known(): readonly Child[];
-  /** All there are, oldest first. */
+  /** All there are, oldest first; those of other processes as they were a minute ago. */
   list(): Promise<readonly Child[]>;
   /** Ends the children of a session that run, and theirs; false when none does. */
   cancelBelow(parentKey: string): boolean;
@@ -94,6 +94,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     for (const key of known.keys()) if (!own.has(key) && !found.has(key)) known.delete(key);
     for (const [key, child] of found) if (!own.has(key)) known.set(key, child);
   };
+  const inOrder = () => [...known.values()].sort((a, b) => a.startedAt - b.startedAt);
   let reading: Promise<void> | undefined;
   const ready = () => {
     reading ??= refresh();
@@ -248,10 +249,10 @@ export function createSubagents(ports: SubagentPorts): Subagents {
       void inBackground(run.ended);
       return run;
     },
-    known: () => [...known.values()].sort((a, b) => a.startedAt - b.startedAt),
+    known: inOrder,
     async list() {
-      await refresh();
-      return this.known();
+      await ready();
+      return inOrder();
     },
     cancelBelow: (parentKey) => cancelBelow(parentKey),
     async release(parentKey) {
