@@ -11,8 +11,8 @@ import { createModelPort } from "./router.ts";
 
 export interface Models {
   /**
-   * `contextTokens` caps its window; absent: as the defaults of agents do. Throws CONFIG_INVALID for
-   * a name that means nothing.
+   * `contextTokens` caps its window; absent: as the defaults of agents do. Throws CONFIG_INVALID
+   * for a name that means nothing.
    */
   named(name: string, contextTokens?: number): ResolvedModel;
   readonly port: ModelPort;
