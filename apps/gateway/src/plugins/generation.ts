@@ -17,14 +17,14 @@ export interface GenerationRequest {
   home: string;
   plugins: PluginsConfig;
   bundled: readonly string[];
-  /** Engines that agents have of their own. */
-  agentEngines: readonly string[];
+  /** Engines that agents have of their own. Absent: none. */
+  agentEngines?: readonly string[];
   reservedTools: readonly string[];
   context: Omit<LoadContext, "entryConfig">;
 }
 
 export async function loadGeneration(request: GenerationRequest): Promise<Generation> {
-  const { home, plugins, bundled, agentEngines, reservedTools, context } = request;
+  const { home, plugins, bundled, agentEngines = [], reservedTools, context } = request;
   const { log, generation } = context;
   const installs = recallRecords(home, log);
   const found = discoverPlugins({ home, plugins, records: installs, bundled });
