@@ -13,6 +13,9 @@ export interface ArgumentName {
 const MAX_CHARS = 160;
 /** What a pattern, a list, a piece of code or several words hold. */
 const NO_NAME = /[\s\p{Cc}|;,"'`(){}[\]\\*+?$]/u;
+/** What stands in brackets in a name: "users[0].id", "[fe80::1]:8080". */
+const INDEX = /\[(?:\d+|[0-9a-f:]+)\]/gi;
+const PHONE = /^\+\d[\d ().-]{6,20}\d$/;
 /** A word that is said of everything: "main", "Error", "true", "200". */
 const PLAIN = /^(?:[A-Za-z]+|[\d.]+)$/;
 /** From a root or a folder that everybody knows, to a name without a dot at its end. */
@@ -27,10 +30,11 @@ const MORE = /\s["']?(?:[-~/\\]|\.{1,2}[/\\]|\p{L}:\\)/u;
  */
 export function argumentName(text: string): ArgumentName | undefined {
   if (text.length < 3 || text.length > MAX_CHARS || PLAIN.test(text)) return undefined;
-  if (NO_NAME.test(text) && !isPathWithBlanks(text)) return undefined;
+  const isWord = !NO_NAME.test(text.replace(INDEX, "")) || PHONE.test(text);
+  if (!isWord && !isPathWithBlanks(text)) return undefined;
   const [first, ...others] = namesIn(text);
   if (first?.name === text && others.length === 0) return undefined;
-  const isOfFiles = /\s/.test(text) || isPath(text) || isFile(text);
+  const isOfFiles = isPathWithBlanks(text) || isPath(text) || isFile(text);
   return { kind: isOfFiles ? "path" : "id", name: text };
 }
 
