@@ -7,6 +7,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
+import { systemClock } from "./clock.ts";
 import type { CommandAnswer, CommandSession } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
@@ -16,6 +17,9 @@ import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import { createJobFiles } from "./cron/job-files.ts";
+import { runJob } from "./cron/run-job.ts";
+import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createCancellation } from "./gateway/cancellation.ts";
 import { createChildSessions } from "./gateway/child-sessions.ts";
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
@@ -81,6 +85,8 @@ export interface Gateway extends SessionViews {
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
+  /** Runs jobs once it is started. */
+  readonly scheduler: Scheduler;
   /** True once `close` was called: nothing new is begun. */
   isStopping(): boolean;
   /**
@@ -153,11 +159,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ agentOf, isStopping, children },
     engineStatus: views.engine,
   };
+  const send: Gateway["send"] = (request) =>
+    sendMessage(parts, { ...request, key: canonicalKey(request.key) });
+  const scheduler = createScheduler({
+    ...{ log, clock: systemClock, files: createJobFiles(home) },
+    run: (job, signal) => runJob({ send }, job, signal),
+  });
   if (isTalking) children.startSweeping();
   return {
-    ...{ host, plugins, store, canonicalKey },
+    ...{ host, plugins, store, canonicalKey, scheduler, send },
     ...views,
-    send: (request) => sendMessage(parts, { ...request, key: canonicalKey(request.key) }),
     async command(text, command, options) {
       const key = canonicalKey(text);
       const answer = await inCommandSession(parts, { ...options, key }, (session) =>
@@ -185,6 +196,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           .finally(() => children.settled())
           .finally(() => children.stopSweeping());
       const parts: ClosingPart[] = [
+        { name: "jobs", close: () => scheduler.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
         { name: "plugins", close: async () => plugins?.close() },
         { name: "engines", close: () => host.close() },

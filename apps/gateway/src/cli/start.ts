@@ -68,6 +68,7 @@ async function serve(
     const model = loaded.config.agents.defaults.model.primary;
     const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
     await Promise.race([plugins.hooks.emit("gateway_start", { port: server.port }), stop.ending]);
+    await gateway.scheduler.start();
     log.info("gateway started", { url: server.url, model, engine });
     greet(output, server, { model, engine, home: environment.home });
     end = await stop.ending;

@@ -23,6 +23,8 @@ export interface SendRequest {
   onEvent?: ((event: TurnEvent) => void) | undefined;
   /** Asks a person whether a tool may run; absent = nobody is there to ask. */
   approve?: Approve | undefined;
+  /** What began the turn. Absent: a person. */
+  kind?: TurnRequest["kind"] | undefined;
 }
 
 /** What turns run with. */
@@ -65,7 +67,7 @@ export function converse(
 /** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
 function runTurn(
   parts: TurnParts,
-  { key, signal: given, onEvent, approve }: Omit<SendRequest, "content">,
+  { key, signal: given, onEvent, approve, kind }: Omit<SendRequest, "content">,
   promptOf: (
     session: OpenSession,
   ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
@@ -80,7 +82,7 @@ function runTurn(
         const answered = await host.answer({
           transcript: conversation.session,
           state: conversation.state,
-          ...{ prompt, signal, approve, onEvent },
+          ...{ prompt, signal, approve, onEvent, kind },
           successors: successorsOf(parts, conversation),
         });
         const result = isStopping() ? withStopReason(answered) : answered;

@@ -131,6 +131,8 @@ export interface TurnSetup {
   approve?: Approve | undefined;
   /** Instead of the agent's model and tools, e.g. a recording. */
   replacement?: Replacement | undefined;
+  /** What began the turn. Absent: a person. */
+  kind?: TurnRequest["kind"] | undefined;
 }
 
 export interface AnswerRequest extends TurnSetup {

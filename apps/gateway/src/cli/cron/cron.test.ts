@@ -1,0 +1,83 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { createJobFiles } from "../../cron/job-files.ts";
+import { clew } from "../../testing/command.ts";
+import { emulatedModel, startTestGateway } from "../../testing/gateway.ts";
+import { temporaryHome } from "../../testing/home.ts";
+
+const asJson = (text: string) => JSON.parse(text);
+
+describe("clew cron", () => {
+  it("adds, lists, pauses, resumes and removes jobs, and says when each is due", async () => {
+    const home = await temporaryHome();
+    expect((await clew(home, ["cron", "list"])).output).toContain("No jobs yet");
+    const added = await clew(home, [
+      ...["cron", "add", "0 8 * * 1-5", "Sum up.", "--id", "morning"],
+      ...["--time-zone", "Europe/Berlin", "--session", "main"],
+    ]);
+    expect(added.code).toBe(0);
+    expect(added.output).toMatch(/^Job morning runs next at \d{4}-.* UTC, in session main\.$/m);
+    expect(added.errors).toContain("no gateway of this home runs now");
+    await clew(home, ["cron", "add", "every 30m", "look", "--id", "pulse", "--heartbeat"]);
+    const { jobs } = asJson((await clew(home, ["cron", "list", "--json"])).output);
+    expect(jobs).toMatchObject([
+      { id: "morning", session: "agent:main:main", status: "due", kind: "cron", last: null },
+      { id: "pulse", session: "agent:main:cron:pulse", kind: "heartbeat", enabled: true },
+    ]);
+    expect(jobs[1].next).toBe(jobs[1].createdAt + 30 * 60_000);
+    expect((await clew(home, ["cron", "pause", "pulse"])).output).toContain("is paused");
+    expect((await clew(home, ["cron", "list"])).output).toMatch(/pulse .*paused/);
+    expect((await clew(home, ["cron", "resume", "pulse"])).output).toContain("runs next at");
+    expect((await clew(home, ["cron", "rm", "pulse"])).output).toContain(
+      "session cron:pulse stays",
+    );
+    expect(await createJobFiles(home).jobs()).toHaveLength(1);
+  });
+
+  it.each([
+    [["add", "every 3s", "x"], "is not between a minute and a year"],
+    [["add", "0 8 * *", "x"], "five fields"],
+    [["add", "at 2020-01-01T00:00:00Z", "x"], "is never due from now on"],
+    [["add", "every 1h", " "], "its message is blank"],
+    [["add", "every 1h", "x", "--id", "../up"], "is no id"],
+    [["add", "every 1h", "x", "--max-late", "soon"], "is no number above 0"],
+    [["add", "0 8 * * *", "x", "--time-zone", "Mars"], "is no time zone"],
+    [["rm", "none"], 'There is no job "none"; "clew cron list" lists them.'],
+    [["run", "none"], "There is no job"],
+  ])("%j ends with 2 and says why", async (args, why) => {
+    const { code, errors } = await clew(await temporaryHome(), ["cron", ...args]);
+    expect(code).toBe(2);
+    expect(errors).toContain(why);
+  });
+
+  it("runs a job in a gateway, once, and history tells how it went", async () => {
+    const server = await createOpenAIEmulator({ answers: [{ text: "All is well." }] });
+    onTestFinished(() => server.close());
+    const { home, gateway } = await startTestGateway(emulatedModel(server.baseUrl));
+    await clew(home, ["cron", "add", "every 1h", "How is it?", "--id", "pulse", "--heartbeat"]);
+    expect((await clew(home, ["cron", "history", "pulse"])).output).toContain("has not run yet");
+    expect((await clew(home, ["cron", "run", "pulse"])).errors).toBe("");
+    await gateway.scheduler.start();
+    const history = () => clew(home, ["cron", "history", "pulse", "--json"]);
+    await vi.waitFor(async () => expect(asJson((await history()).output).runs).toHaveLength(1), {
+      timeout: 20_000,
+    });
+    expect(asJson((await history()).output).runs[0]).toMatchObject({
+      ...{ outcome: "completed", answer: "All is well.", missed: 0 },
+    });
+    await gateway.scheduler.look();
+    expect(server.requests).toHaveLength(1);
+    expect(JSON.stringify(server.requests[0])).toContain("How is it?");
+  });
+
+  it("passes a file over that holds no job, and says so", async () => {
+    const home = await temporaryHome();
+    await clew(home, ["cron", "add", "every 1h", "x", "--id", "a"]);
+    await writeFile(join(home, "cron/b.job.json"), "{");
+    const { code, output, errors } = await clew(home, ["cron", "list"]);
+    expect([code, output.includes("every 1h")]).toEqual([1, true]);
+    expect(errors).toContain("b.job.json holds no job");
+  });
+});

@@ -1,0 +1,96 @@
+// Keeps jobs, how far they are, and how their runs went, in files of the home.
+import { appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import {
+  type Job,
+  type JobRun,
+  JobRunSchema,
+  JobSchema,
+  type JobState,
+  JobStateSchema,
+  NEW_STATE,
+} from "./job.ts";
+
+export interface JobFiles {
+  /** Oldest first. `onUnreadable` is told of a file that holds none; it stays. */
+  jobs(onUnreadable?: (file: string) => void): Promise<Job[]>;
+  /** Durable when it resolves. */
+  write(job: Job): Promise<void>;
+  /** With all that is known of it; false: there is none. */
+  remove(id: string): Promise<boolean>;
+  state(id: string): Promise<JobState>;
+  /** Durable when it resolves. */
+  writeState(id: string, state: JobState): Promise<void>;
+  appendRun(id: string, run: JobRun): Promise<void>;
+  /** Newest first. */
+  runs(id: string, limit: number): Promise<JobRun[]>;
+}
+
+const MODE = { mode: 0o600 };
+
+export function createJobFiles(home: string): JobFiles {
+  const folder = join(home, "cron");
+  const jobFile = (id: string) => join(folder, `${id}.job.json`);
+  const stateFile = (id: string) => join(folder, `${id}.state.json`);
+  const runsFile = (id: string) => join(folder, `${id}.runs.jsonl`);
+  const make = () => mkdir(folder, { recursive: true, mode: 0o700 });
+  const put = async (file: string, value: unknown) => {
+    await make();
+    await writeFileAtomic(file, `${JSON.stringify(value, null, 2)}\n`, MODE);
+  };
+  return {
+    async jobs(onUnreadable) {
+      const names = await readdir(folder).catch((): string[] => []);
+      const files = names.filter((name) => name.endsWith(".job.json"));
+      const found = await Promise.all(
+        files.map(async (name) => {
+          const file = join(folder, name);
+          const text = await readFile(file, "utf8").catch(() => undefined);
+          if (text === undefined) return undefined;
+          const job = JobSchema.safeParse(parsed(text));
+          if (!job.success) onUnreadable?.(file);
+          return job.data;
+        }),
+      );
+      return found
+        .filter((job) => job !== undefined)
+        .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    },
+    write: (job) => put(jobFile(job.id), job),
+    async remove(id) {
+      const names = await readdir(folder).catch((): string[] => []);
+      const isThere = names.includes(`${id}.job.json`);
+      for (const file of [jobFile(id), stateFile(id), runsFile(id)])
+        await rm(file, { force: true });
+      return isThere;
+    },
+    async state(id) {
+      const text = await readFile(stateFile(id), "utf8").catch(() => "null");
+      return JobStateSchema.safeParse(parsed(text)).data ?? NEW_STATE;
+    },
+    writeState: (id, state) => put(stateFile(id), state),
+    async appendRun(id, run) {
+      await make();
+      // A line that a killed process left half written ends here.
+      await appendFile(runsFile(id), `\n${JSON.stringify(run)}`, MODE);
+    },
+    async runs(id, limit) {
+      const text = await readFile(runsFile(id), "utf8").catch(() => "");
+      return text
+        .split("\n")
+        .map((line) => JobRunSchema.safeParse(parsed(line)).data)
+        .filter((run) => run !== undefined)
+        .slice(-limit)
+        .reverse();
+    },
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
