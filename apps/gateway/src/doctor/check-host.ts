@@ -27,6 +27,7 @@ import { checkCompaction } from "./check-compaction.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkForgetting } from "./check-forgetting.ts";
 import { checkImages } from "./check-images.ts";
+import { checkJobs } from "./check-jobs.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
@@ -76,6 +77,7 @@ export async function checkHost(
     ...checkWater(environment, loaded),
     ...checkImages(),
     ...(await checkForgetting(environment.home, loaded)),
+    ...(await checkJobs(environment.home, { lookup, now: Date.now() })),
     ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),
