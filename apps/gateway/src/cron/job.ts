@@ -1,4 +1,4 @@
-// What is known of a job: what a person asked for, how far it is, and how its runs went.
+// What is known of a job, from what a person asked for to how its runs went.
 import { z } from "zod";
 import { isSafeId } from "../sessions/keys.ts";
 
@@ -48,7 +48,7 @@ export const JobRunSchema = z.object({
   due: moment,
   startedAt: moment,
   endedAt: moment,
-  /** interrupted: the gateway ended meanwhile, and it is not run again. skipped: it was too late. */
+  /** interrupted: the gateway ended meanwhile; it is not run again. skipped: it was too late. */
   outcome: z.enum(["completed", "failed", "aborted", "interrupted", "skipped"]),
   /** Why it is no completed one. */
   reason: z.string().optional(),

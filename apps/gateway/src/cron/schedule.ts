@@ -1,4 +1,4 @@
-// Decides when a job is due next: after a while, at a moment, or by the clock of a time zone.
+// Decides when a job is due next, by what a person wrote of it.
 import { type CronTimes, parseCron } from "./cron-times.ts";
 import { instantsOf, leastOffsetAround, wallTimeOf } from "./wall-time.ts";
 
@@ -67,9 +67,9 @@ const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
 
 /**
- * The first moment after `after` at which it is due, ms since the epoch; null: never. A time of day
- * that the clock leaves out, as in spring, is due when it jumps; one that comes twice, as in autumn,
- * is due the first time. `since`: when the job was made, from which "every" counts.
+ * The first moment after `after` at which it is due, ms since the epoch; null: never. A time that
+ * the clock leaves out, as in spring, is due when it jumps; one that comes twice, as in autumn, is
+ * due the first time. `since`: when the job was made, from which "every" counts.
  */
 export function dueAfter(schedule: Schedule, after: number, since: number): number | null {
   switch (schedule.kind) {

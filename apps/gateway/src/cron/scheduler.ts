@@ -13,7 +13,7 @@ export interface SchedulerPorts {
   readonly log: LogPort;
   /** Never rejects. */
   readonly run: (job: Job, signal: AbortSignal) => Promise<JobOutcome>;
-  /** Longest time between two looks, ms: so soon a new job, or a clock that was put right, is seen. */
+  /** Longest time between two looks, ms: so soon a new job or another clock is seen. */
   readonly lookMs?: number;
 }
 

@@ -26,7 +26,7 @@ export const addCronCommands: Add = (program, shell, done) => {
     .addHelpText("after", EXAMPLES);
   cron
     .command("add")
-    .description("add a job")
+    .description("say a message in a session by a schedule, and print when that is next")
     .argument("<schedule>", 'when, e.g. "every 30m" or "0 8 * * 1-5"')
     .argument("<message>", "what is said then")
     .option("--session <name>", "where it is said; default: a session of the job's own")
