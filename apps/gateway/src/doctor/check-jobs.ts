@@ -1,4 +1,4 @@
-// Checks the jobs: can each be read and come due, and how did its last run go?
+// Checks whether each job can be read and comes due, and how its last run went.
 import type { Job } from "../cron/job.ts";
 import { createJobFiles, type JobFiles } from "../cron/job-files.ts";
 import { dueAfter, parseSchedule } from "../cron/schedule.ts";
