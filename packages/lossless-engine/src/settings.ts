@@ -31,7 +31,7 @@ interface ViewSettings {
   readonly highWaterTokens?: number | undefined;
   /** What a cut goes down to. Absent: it follows from the budget. */
   readonly lowWaterTokens?: number | undefined;
-  /** Most tokens of the lines of the past. Absent: 3,700; never above a sixteenth of the budget. */
+  /** Most tokens of the lines of the past. Absent: 3,700; never above an eighth of the budget. */
   readonly pastTokens?: number | undefined;
 }
 

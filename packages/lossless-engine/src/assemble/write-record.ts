@@ -66,7 +66,7 @@ export const pastRoomOf = (budget: number, most: number = MOST_PAST): number =>
 
 /** By an estimate that may be a twentieth too low: 4,000 is what nobody exceeds. */
 const MOST_PAST = 3_700;
-const PAST_SHARE = 1 / 16;
+const PAST_SHARE = 1 / 8;
 
 /** Tokens of the smallest record, by the high estimate. */
 export const leastRecord = (covered: number): number =>
