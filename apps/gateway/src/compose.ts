@@ -26,6 +26,10 @@ export function composeHost(options: HostOptions): Host {
   const { config } = loaded;
   const windows = createModelWindows({ home: environment.home, log });
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
+  const ownTools = [
+    ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
+    ...sessionTools(options.sessions ?? (() => undefined)),
+  ];
   const parts: HostParts = {
     ...options,
     engines,
@@ -36,12 +40,7 @@ export function composeHost(options: HostOptions): Host {
       ...installedImageCodec(),
       imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },
     }),
-    tools: createToolPort({
-      tools: [
-        ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
-        ...sessionTools(options.sessions ?? (() => undefined)),
-      ],
-    }),
+    tools: (approve) => createToolPort({ tools: ownTools, approve }),
     pluginTools: createPluginTools({
       log,
       runAs: plugins?.runAs ?? ((_pluginId, work) => work()),

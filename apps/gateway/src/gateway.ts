@@ -7,6 +7,8 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
+import { createGrantFiles } from "./approvals/grants.ts";
+import { type Approvals, createApprovals } from "./approvals/queue.ts";
 import { systemClock } from "./clock.ts";
 import type { CommandAnswer, CommandSession } from "./commands/answer.ts";
 import { type CompactRequest, runCompact } from "./commands/compact.ts";
@@ -57,6 +59,8 @@ export interface Gateway extends SessionViews {
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
+  /** What people are asked before tools run. */
+  readonly approvals: Approvals;
   /** Canonical key. Throws SESSION_NAME_INVALID. */
   canonicalKey(key: string): string;
   /**
@@ -117,7 +121,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   // The tools of the host reach sessions, which the host answers.
   const sessions = () => (isTalking ? children.tools : undefined);
   const sessionSettings = (key: string) => children.settingsOf(key);
-  const host = composeHost({ environment, loaded, log, plugins, sessions, sessionSettings });
+  const approvals = createApprovals({
+    ...{ log, expireMs: loaded.config.tools.approval.expireMs },
+    grants: createGrantFiles({ home, log }),
+  });
+  const host = composeHost({
+    ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
+  });
   const defaultAgent = defaultAgentId(loaded.config);
   const { model } = agentSettings(loaded.config, home, defaultAgent);
   const substitute = describeSubstitute(host.models(defaultAgent), model);
@@ -156,7 +166,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const parts = {
     ...{ ...options, host, store, known, reports, cancellation, conversations },
-    ...{ agentOf, isStopping, children },
+    ...{ agentOf, isStopping, children, approvals },
     engineStatus: views.engine,
   };
   const send: Gateway["send"] = (request) =>
@@ -167,14 +177,17 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ host, plugins, store, canonicalKey, scheduler, send },
+    ...{ host, plugins, store, canonicalKey, approvals, scheduler, send },
     ...views,
     async command(text, command, options) {
       const key = canonicalKey(text);
       const answer = await inCommandSession(parts, { ...options, key }, (session) =>
         runCommand(command, session),
       );
-      if (answer.ok && command.name === "new") await children.release(key);
+      if (answer.ok && command.name === "new") {
+        await approvals.forget({ agentId: agentOf(key), sessionKey: key });
+        await children.release(key);
+      }
       return answer;
     },
     compact: (text, request) =>
@@ -211,6 +224,7 @@ interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
   known: KnownSessions;
   agentOf: (key: string) => string;
   engineStatus: SessionViews["engine"];
+  approvals: Approvals;
 }
 
 function inCommandSession<Result>(
@@ -225,6 +239,7 @@ function inCommandSession<Result>(
         ...{ key, signal, onEvent, host, store, known, conversations, plugins },
         home: environment.home,
         agentId: parts.agentOf(key),
+        approvals: parts.approvals,
         engineStatus: parts.engineStatus,
         successorsOf: (conversation) => successorsOf(parts, conversation),
         storeReport: (conversation, report) => reports.store(conversation, { report }),

@@ -1,6 +1,7 @@
 // The page's calls of the gateway's HTTP API, and the one kind of error that they throw.
 import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { Approval, ApprovalAnswer } from "../src/approvals/approval.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import type { ListedChild } from "../src/subagents/session-tree.ts";
@@ -57,6 +58,10 @@ export interface Api {
   context(key: string): Promise<ContextView | null>;
   /** The whole text of one item. */
   contextItem(key: string, part: ContextPart, index: number): Promise<string>;
+  /** What turns wait for, in all sessions, and whether this browser may answer. */
+  approvals(): Promise<{ approvals: Approval[]; mayAnswer: boolean }>;
+  /** What became of it, also where somebody was faster. */
+  answerApproval(id: string, answer: ApprovalAnswer): Promise<string>;
   /** Cancels the running reply. */
   abort(key: string): Promise<void>;
   /** One turn, event by event. */
@@ -100,6 +105,16 @@ export function createApi(origin = ""): Api {
     context: async (key) => orNull(await request(`${sessionPath(key)}/context`)),
     contextItem: async (key, part, index) =>
       (await known(`${sessionPath(key)}/context/${part}/${index}`)).text(),
+    approvals: async () =>
+      (await known("/api/approvals")).json() as Promise<{
+        approvals: Approval[];
+        mayAnswer: boolean;
+      }>,
+    answerApproval: async (id, answer) => {
+      const path = `/api/approvals/${encodeURIComponent(id)}/${answer}`;
+      const answered = (await (await known(path, { method: "POST" })).json()) as { text: string };
+      return answered.text;
+    },
     abort: async (key) => void (await known(`${sessionPath(key)}/abort`, { method: "POST" })),
     async *send(key, text) {
       const headers = { "content-type": "application/json" };

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useState } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
 import { hashOfSession } from "./address.ts";
 import type { ContextPart } from "./api.ts";
+import { Approvals } from "./approvals.tsx";
 import { Banners } from "./banners.tsx";
 import { Chat } from "./chat.tsx";
 import { ContextPanel } from "./context-panel.tsx";
@@ -46,6 +47,7 @@ export function App({ store, controller }: { store: Store<PageState>; controller
         onMenu={() => setMenuOpen(!isMenuOpen)}
       />
       <Banners state={state} onDismiss={() => store.set({ notice: null })} />
+      <Approvals state={state} onAnswer={(id, answer) => void controller.answer(id, answer)} />
       <div class="panels">
         <SessionList
           state={state}

@@ -1,4 +1,5 @@
 // Does what the page is asked to do and follows a gateway that may come and go.
+import type { ApprovalAnswer } from "../src/approvals/approval.ts";
 import { shortName } from "../src/sessions/keys.ts";
 import { type Api, ApiError } from "./api.ts";
 import {
@@ -19,6 +20,8 @@ export interface Controller {
   open(key: string): Promise<void>;
   openNew(): Promise<void>;
   send(text: string): Promise<void>;
+  /** Answers for the person, and shows what became of it. */
+  answer(id: string, answer: ApprovalAnswer): Promise<void>;
   /** Cancels the reply of the session shown. */
   stop(): Promise<void>;
   showEarlier(): Promise<void>;
@@ -63,6 +66,10 @@ export function createController({ api, store }: PageParts): Controller {
       await followTurn({ api, store }, text);
       await refresh();
     },
+    async answer(id, answer) {
+      await api.answerApproval(id, answer).catch(fail);
+      await readApprovals({ api, store }).catch(fail);
+    },
     stop: () => api.abort(store.get().key).catch(fail),
     async showEarlier() {
       shown.askForEarlier();
@@ -76,6 +83,7 @@ export function createController({ api, store }: PageParts): Controller {
 async function readHealth({ api, store }: PageParts): Promise<boolean> {
   const health = await api.health();
   const sessions = await api.sessions();
+  await readApprovals({ api, store });
   const before = store.get();
   const isRestarted = before.health !== null && before.health.pid !== health.pid;
   const notice = isRestarted
@@ -83,6 +91,10 @@ async function readHealth({ api, store }: PageParts): Promise<boolean> {
     : before.notice;
   store.set({ connection: "ok", health, sessions, notice });
   return before.connection !== "ok" || isChangedElsewhere(store.get());
+}
+
+async function readApprovals({ api, store }: PageParts): Promise<void> {
+  store.set(await api.approvals());
 }
 
 /** Sends a message in the session shown and keeps its turn up to date until it ends. */
@@ -97,7 +109,11 @@ async function followTurn({ api, store }: PageParts, text: string): Promise<void
   store.set({ draft: "", notice: null, problems: otherProblems });
   show(turn);
   try {
-    for await (const event of api.send(key, text)) show(applyEvent(turn, event));
+    for await (const event of api.send(key, text)) {
+      show(applyEvent(turn, event));
+      if (event.type === "approval" || event.type === "approval_end")
+        await readApprovals({ api, store });
+    }
     if (isRunning(turn))
       throw new ApiError(AWAY, "The gateway stopped in the middle of the reply.");
   } catch (error) {

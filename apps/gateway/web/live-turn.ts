@@ -79,6 +79,10 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     }
     case "notice":
       return { ...turn, notices: [...turn.notices, event.text] };
+    // What waits is shown for all sessions together.
+    case "approval":
+    case "approval_end":
+      return turn;
     case "command":
       return { ...turn, entries: [], answer: event.text };
     case "done":

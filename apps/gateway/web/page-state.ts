@@ -1,5 +1,6 @@
 // Everything the page shows, as one value.
 
+import type { Approval } from "../src/approvals/approval.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import { shortName } from "../src/sessions/keys.ts";
 import type { Health, SessionRow, SessionView } from "./api.ts";
@@ -22,6 +23,10 @@ export interface PageState {
   turns: Readonly<Record<string, LiveTurn>>;
   /** Why the last turn of a session has no reply, when its history does not tell. */
   problems: Readonly<Record<string, Problem>>;
+  /** What turns wait for, oldest first. */
+  approvals: readonly Approval[];
+  /** Whether this browser may answer. */
+  mayAnswer: boolean;
   /** What is in the box. */
   draft: string;
   /** News about the gateway. */
@@ -39,6 +44,8 @@ export function initialState(key: string): PageState {
     context: null,
     turns: {},
     problems: {},
+    approvals: [],
+    mayAnswer: false,
     draft: "",
     notice: null,
   };

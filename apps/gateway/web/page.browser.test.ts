@@ -11,11 +11,13 @@ import { createGateway } from "../src/gateway.ts";
 import { createIdentity } from "../src/home/identity.ts";
 import { loadPage } from "../src/http/page.ts";
 import { startServer } from "../src/http/server.ts";
+import { pageLink } from "../src/http/trust.ts";
 import { createLog } from "../src/log/log.ts";
 import { startPlugins } from "../src/plugins/start.ts";
 import { openReportLog, readLastRequest } from "../src/reports/report-log.ts";
 import { emulatedModel } from "../src/testing/gateway.ts";
 import { temporaryHome } from "../src/testing/home.ts";
+import { obedientModel, run } from "../src/testing/obedient-model.ts";
 import { engineCode, writePlugin } from "../src/testing/plugins.ts";
 
 /** The tests' global setup sees to it that it is current. */
@@ -76,12 +78,13 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     const loaded = checkConfigText(JSON.stringify(config), "clew.json");
     const plugins = await startPlugins({ environment, loaded, log });
     const gateway = createGateway({ environment, loaded, log, plugins });
+    const identity = createIdentity(folder);
     const server = await startServer({
       gateway,
       log,
       page: loadPage(BUILT_PAGE),
       version: "0.0.0",
-      identity: createIdentity(folder),
+      identity,
       port,
     });
     let stopped: Promise<void> | undefined;
@@ -93,7 +96,8 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
       return stopped;
     };
     onTestFinished(stop);
-    return { url: server.url, port: server.port, home: folder, gateway, stop };
+    const link = pageLink({ identity, token: () => undefined, port: () => server.port });
+    return { url: server.url, port: server.port, home: folder, gateway, stop, link };
   }
 
   /** A page in a browser context of its own, and what it did that it must not do. */
@@ -258,6 +262,33 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     await page.locator(".person", { hasText: "Minka" }).waitFor();
     await page.goBack();
     await page.locator(".person", { hasText: "Rex" }).waitFor();
+  });
+
+  it("asks for tools that change something, wherever they are asked for, once its link was opened", async () => {
+    const { config } = await obedientModel();
+    const home = await temporaryHome();
+    const folder = writePlugin(join(home, "plugin"), {
+      manifest: { contracts: { tools: ["change"] } },
+      code: `export default (api) => api.registerTool({ name: "change", description: "", parameters: {},
+        execute: () => ({ content: [{ type: "text", text: "changed" }] }) });`,
+    });
+    const plugins = { load: { paths: [folder] } };
+    const { url, link } = await startGateway({ config: { ...config, plugins }, home });
+    const { page, errors } = await openPage(url);
+    await say(page, "hello");
+    const waiting = page.getByRole("alert", { name: "Waiting for your answer" });
+    await page.getByLabel("Message").fill(run("change", { file: "a.txt" }));
+    await page.keyboard.press("Enter");
+    await waiting.waitFor();
+    expect(await waiting.textContent()).toContain("change waits for your answer until");
+    expect(await waiting.textContent()).toContain("clew approvals link");
+    expect(await waiting.getByRole("button").count()).toBe(0);
+
+    await page.goto(link);
+    await waiting.getByRole("button", { name: "Allow once" }).click();
+    await waiting.waitFor({ state: "detached" });
+    await page.locator(".reply", { hasText: "result: changed" }).waitFor();
+    expect(errors).toEqual([]);
   });
 
   it("says loudly that another engine than the configured one answered", async () => {

@@ -95,6 +95,8 @@ export interface ToolOutcome {
   isError: boolean;
   /** For people and plugins; never sent to a model. Absent: none. */
   details?: unknown;
+  /** Who allowed the call, or why it did not run, for the turn's report. Absent: nothing. */
+  note?: string | undefined;
 }
 
 /** Tools of the host and its plugins. */

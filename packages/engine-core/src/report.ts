@@ -296,8 +296,8 @@ export interface TurnReport {
   modelCalls: ModelCallReport[];
   /** What was done about failed calls, in order. Absent: nothing had to be. */
   recoveries?: RecoveryReport[];
-  /** In order. */
-  toolCalls: { name: string; durationMs: number; isError: boolean }[];
+  /** In order. `note`: who allowed it, or why it did not run; absent: there is nothing to say. */
+  toolCalls: { name: string; durationMs: number; isError: boolean; note?: string }[];
   /** In order. */
   compactions: CompactionReport[];
   /** What the engine has not taken when the turn is over. Absent: it has all there is. */

@@ -12,7 +12,6 @@ import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
-import type { Approve } from "../tools/tool.ts";
 import { type Asking, askInTerminal } from "./approval.ts";
 import { type Overrides, setUp } from "./setup.ts";
 
@@ -42,15 +41,9 @@ export async function chat(
   );
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
-  const asking = askInTerminal(output);
+  const asking = askInTerminal(gateway.approvals, output);
   const key = gateway.canonicalKey(options.session ?? loaded.config.session.mainKey);
-  const talk = createTalk({
-    gateway,
-    key,
-    output,
-    json: options.json === true,
-    approve: asking.approve,
-  });
+  const talk = createTalk({ gateway, key, output, json: options.json === true });
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);
   try {
@@ -60,6 +53,7 @@ export async function chat(
     return await converse(talk, { output, asking, about, leaving: leaving.signal });
   } finally {
     stopListening();
+    asking.stop();
     await gateway.close();
     log.close();
   }
@@ -76,10 +70,9 @@ interface TalkOptions {
   key: string;
   output: Output;
   json: boolean;
-  approve: Approve | undefined;
 }
 
-function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk {
+function createTalk({ gateway, key, output, json }: TalkOptions): Talk {
   let running: AbortController | undefined;
   return {
     async say(text) {
@@ -102,7 +95,6 @@ function createTalk({ gateway, key, output, json, approve }: TalkOptions): Talk 
           content: line.text,
           signal: running.signal,
           onEvent,
-          approve,
         });
         const stopReason = report.modelCalls.at(-1)?.stopReason ?? null;
         if (json) output.write(`${JSON.stringify({ type: "done", outcome, error, stopReason })}\n`);

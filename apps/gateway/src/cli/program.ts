@@ -4,6 +4,7 @@ import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
 import { describeFailure } from "../terminal/failure.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
+import { addApprovalCommands } from "./approvals/program.ts";
 import { addCronCommands } from "./cron/program.ts";
 import { addLosslessCommands } from "./lossless/program.ts";
 import { addModelCommands } from "./models-program.ts";
@@ -53,6 +54,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addReplay(program, shell, done);
   addSessions(program, shell, done);
   addEngine(program, shell, done);
+  addApprovalCommands(program, shell, done);
   addCronCommands(program, shell, done);
   addLosslessCommands(program, shell, done);
   addPolicy(program, shell, done);

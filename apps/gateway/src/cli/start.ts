@@ -6,6 +6,7 @@ import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
+import { pageLink } from "../http/trust.ts";
 import type { GatewayLog } from "../log/log.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
@@ -70,7 +71,9 @@ async function serve(
     await Promise.race([plugins.hooks.emit("gateway_start", { port: server.port }), stop.ending]);
     await gateway.scheduler.start();
     log.info("gateway started", { url: server.url, model, engine });
-    greet(output, server, { model, engine, home: environment.home });
+    const token = () => loaded.config.gateway.auth?.token;
+    const link = pageLink({ identity, token, port: () => server!.port });
+    greet(output, server, { link, model, engine, home: environment.home });
     end = await stop.ending;
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;
@@ -91,14 +94,14 @@ function pageFolder(): string {
 function greet(
   output: Output,
   { url }: RunningServer,
-  { model, engine, home }: { model: string; engine: string; home: string },
+  { link, model, engine, home }: Record<"link" | "model" | "engine" | "home", string>,
 ): void {
   const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json' -d '{"text":"What is my cat called?"}'`;
   output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);
   output.line("");
   output.line("Three things to try:");
   output.line(
-    `  1. Open ${url}/, say "My cat is called Minka." and watch what the model is shown.`,
+    `  1. Open ${link} (the page, in which you may allow tools), say "My cat is called Minka." and watch what the model is shown.`,
   );
   output.line(`  2. Ask from another terminal: ${curl}`);
   output.line(

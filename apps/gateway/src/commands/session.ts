@@ -2,6 +2,7 @@
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
 import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { buildContext, contextSteps } from "@clew/plugin-sdk/transcript";
+import type { Approvals } from "../approvals/queue.ts";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import { agentSettings } from "../config/agent.ts";
 import type { ThinkingLevel } from "../config/params.ts";
@@ -32,6 +33,7 @@ export interface CommandSessionOptions {
   conversations: Conversations;
   engineStatus: (key: string) => Promise<EngineStatus>;
   plugins: PluginHost | undefined;
+  approvals: Pick<Approvals, "pending">;
   /** Keeps the report of a compaction, like that of a turn. */
   storeReport: (conversation: Conversation, report: TurnReport) => Promise<void>;
   successorsOf: (conversation: Conversation) => Parameters<Host["answer"]>[0]["successors"];
@@ -119,7 +121,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     contextFacts(context, { ...{ sizing, model, chooses }, lastRequest: last }),
   );
   return {
-    ...{ key, model, rest },
+    ...{ key, model, rest, approvals: options.approvals.pending(key) },
     resting: because && { ...because, model: host.model(agentId).name },
     passedOver,
     fallbacks: fallbacks.map(({ name }) => name),

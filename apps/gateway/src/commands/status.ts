@@ -15,6 +15,7 @@ import {
   type Steps,
 } from "@clew/plugin-sdk/host";
 import type { TranscriptContext } from "@clew/plugin-sdk/transcript";
+import type { Approval } from "../approvals/approval.ts";
 import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
 import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
@@ -29,6 +30,8 @@ import { cacheLine } from "./context.ts";
 
 export interface StatusFacts {
   key: string;
+  /** What waits for a person's answer. */
+  approvals: readonly Approval[];
   /** Who answers now. */
   model: ModelRef;
   /** How the model failed lately, where it is asked all the same; null = it did not. */
@@ -157,6 +160,7 @@ function* chosenTokens(
 
 /** Pure. A line for each fact, and one each where something is asked of the model or its cache. */
 export function describeStatus({
+  approvals,
   model,
   rest,
   resting,
@@ -189,8 +193,12 @@ export function describeStatus({
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
     ...cutLine(cut),
+    ...approvals.map(waitingLine),
   ].join("\n");
 }
+
+const waitingLine = ({ id, name, arguments: given, expiresAt }: Approval): string =>
+  `Waits for your answer until ${timeOf(expiresAt)}: ${name} ${JSON.stringify(given)} ("clew approvals answer ${id} once", or session, or no)`;
 
 const cutLine = (cut: StatusFacts["compactions"]["cut"]): string[] =>
   cut === null

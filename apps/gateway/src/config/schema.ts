@@ -5,6 +5,7 @@ import { AgentsConfigSchema } from "./agents.ts";
 import { GatewayConfigSchema } from "./gateway.ts";
 import { ModelsConfigSchema } from "./models.ts";
 import { SessionConfigSchema } from "./session.ts";
+import { ToolsConfigSchema } from "./tools.ts";
 
 /**
  * The shape of `openclaw.json` wherever both have the thing. Unknown keys are warned about
@@ -16,6 +17,7 @@ export const ConfigSchema = z.object({
   models: ModelsConfigSchema.prefault({}).describe("Where models are."),
   plugins: PluginsConfigSchema.prefault({}).describe("Context engines and other plugins."),
   session: SessionConfigSchema.prefault({}).describe("Sessions."),
+  tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),
   gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),
 });
 export type Config = z.infer<typeof ConfigSchema>;

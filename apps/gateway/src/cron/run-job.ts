@@ -9,7 +9,7 @@ import type { JobOutcome } from "./scheduler.ts";
 /** Of an answer, in the record of runs. */
 const ANSWER_CHARS = 300;
 
-/** Never rejects. Nobody is there to be asked: tools that need a person's word are refused. */
+/** Never rejects. */
 export async function runJob(
   { send }: { send: (request: SendRequest) => Promise<TurnResult> },
   { session, message, kind }: Job,

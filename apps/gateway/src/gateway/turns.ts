@@ -9,7 +9,6 @@ import type { OpenSession } from "../sessions/open.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { gatewayStopping, withStopReason } from "../stopping.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
-import type { Approve } from "../tools/tool.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ChildSessions } from "./child-sessions.ts";
 import { successorsOf } from "./successors.ts";
@@ -21,8 +20,8 @@ export interface SendRequest {
   content: string | UserBlock[];
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
-  /** Asks a person whether a tool may run; absent = nobody is there to ask. */
-  approve?: Approve | undefined;
+  /** Tools that the one who speaks lets run; "*" = all. Others are asked for. Absent: none. */
+  allowTools?: readonly string[] | undefined;
   /** What began the turn. Absent: a person. */
   kind?: TurnRequest["kind"] | undefined;
 }
@@ -67,7 +66,7 @@ export function converse(
 /** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
 function runTurn(
   parts: TurnParts,
-  { key, signal: given, onEvent, approve, kind }: Omit<SendRequest, "content">,
+  { key, signal: given, onEvent, allowTools, kind }: Omit<SendRequest, "content">,
   promptOf: (
     session: OpenSession,
   ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
@@ -82,7 +81,7 @@ function runTurn(
         const answered = await host.answer({
           transcript: conversation.session,
           state: conversation.state,
-          ...{ prompt, signal, approve, onEvent, kind },
+          ...{ prompt, signal, allowTools, onEvent, kind },
           successors: successorsOf(parts, conversation),
         });
         const result = isStopping() ? withStopReason(answered) : answered;

@@ -20,6 +20,7 @@ import type { CompactionPreview } from "@clew/legacy-engine";
 import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
 import type { ContextSizeInput, ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { Approvals } from "../approvals/queue.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -31,7 +32,6 @@ import type { AskedSession, EngineStatus } from "../plugins/engines/engine-statu
 import type { PluginHost } from "../plugins/host.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import type { SessionToolsPort } from "../subagents/session-tools.ts";
-import type { Approve } from "../tools/tool.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { EndedChild, PreparedChild, SpawnRequest } from "./spawn-request.ts";
 
@@ -45,6 +45,8 @@ export interface HostOptions {
   sessions?: (() => SessionToolsPort | undefined) | undefined;
   /** What differs in a session from its agent's settings. Absent: nothing in any. */
   sessionSettings?: ((sessionKey: string) => SessionSettings | undefined) | undefined;
+  /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
+  approvals?: Approvals | undefined;
 }
 
 export interface Host {
@@ -127,8 +129,8 @@ export interface TurnSetup {
     | undefined;
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
-  /** Asks a person whether a tool may run; absent = nobody is there, and the answer is no. */
-  approve?: Approve | undefined;
+  /** Tools that run unasked in this turn; "*" = all. Absent: none. */
+  allowTools?: readonly string[] | undefined;
   /** Instead of the agent's model and tools, e.g. a recording. */
   replacement?: Replacement | undefined;
   /** What began the turn. Absent: a person. */

@@ -14,6 +14,7 @@ import type { ResolvedModel } from "../models/resolve.ts";
 import { thinkingLevelIn } from "../models/thinking-level.ts";
 import type { TokenRatios } from "../models/token-ratios.ts";
 import type { PluginTools } from "../plugins/offer/tools.ts";
+import type { Approve } from "../tools/tool.ts";
 import type { Engines } from "./engines.ts";
 import type { HostOptions } from "./host.ts";
 
@@ -21,8 +22,8 @@ export interface HostParts extends HostOptions {
   engines: Engines;
   models: Models;
   policy: PolicyPort;
-  /** The host's own tools. */
-  tools: ToolPort;
+  /** The host's own tools, which ask a person where they change something. */
+  tools: (approve?: Approve) => ToolPort;
   /** Adds the tools of plugins to others. */
   pluginTools: PluginTools;
   tokenRatios: TokenRatios;

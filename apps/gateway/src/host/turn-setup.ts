@@ -35,6 +35,7 @@ import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
 import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
+import type { Approve } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
@@ -56,7 +57,7 @@ export async function prepareTurn(
   plugins: PluginsInUse | undefined,
 ): Promise<PreparedTurn> {
   const { engines, pluginTools, loaded } = parts;
-  const { transcript, state, replacement, approve, onEvent } = setup;
+  const { transcript, state, replacement, onEvent } = setup;
   const { session } = transcript;
   const engine = await engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
@@ -73,9 +74,11 @@ export async function prepareTurn(
   const chain = modelsOf(parts, session.agentId, session.sessionKey);
   const model = replacement?.modelRef ?? chain.answering.model;
   const following = followSuccessors(setup);
+  const approve = approveIn(parts, setup);
+  const ofPlugins = plugins?.tools ?? [];
   const base =
     replacement?.tools ??
-    limitTools(pluginTools({ base: parts.tools, tools: plugins?.tools ?? [], approve }), limits);
+    limitTools(pluginTools({ base: parts.tools(approve), tools: ofPlugins, approve }), limits);
   const recalls = engineRecalls({
     owner: engine.guard.owner,
     tools: plugins?.tools ?? [],
@@ -119,6 +122,16 @@ export async function prepareTurn(
   const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;
   const substitute = replacement === undefined ? describeSubstitute(chain, ofSettings) : null;
   return { turn, hooks, compaction, substitute };
+}
+
+/** Undefined: nobody can be asked. */
+function approveIn({ approvals }: HostParts, { allowTools = [] }: TurnSetup): Approve | undefined {
+  if (approvals === undefined) return undefined;
+  const all = allowTools.includes("*");
+  return async ({ call, signal, ...asked }) =>
+    all || allowTools.includes(call.name)
+      ? { kind: "answered", answer: "once", at: "http" }
+      : approvals.ask({ ...asked, name: call.name, arguments: call.arguments }, signal);
 }
 
 const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsConfig): ToolPort =>
@@ -264,7 +277,7 @@ export async function sizingOf(
 ): Promise<Omit<ContextSizeInput, "messages">> {
   const { model } = modelsOf(parts, session.agentId, session.sessionKey).answering;
   const ofPlugins = plugins?.tools ?? [];
-  const base = parts.pluginTools({ base: parts.tools, tools: ofPlugins });
+  const base = parts.pluginTools({ base: parts.tools(), tools: ofPlugins });
   const { contextWindow } = model;
   const { guard } = await parts.engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,

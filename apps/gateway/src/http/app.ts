@@ -9,6 +9,7 @@ import { gatewayStopping } from "../stopping.ts";
 import { errorHandler, refuse } from "./errors.ts";
 import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
+import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addMessageRoute } from "./routes/messages.ts";
 import { addPageRoute } from "./routes/page.ts";
@@ -39,6 +40,8 @@ export function createApp(options: AppOptions): Hono {
   addPluginRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addMessageRoute(app, gateway, log);
+  const token = () => gateway.host.config.gateway.auth?.token;
+  addApprovalRoutes(app, gateway, { identity: options.identity, token, port: options.port });
   addPageRoute(app, page);
   return app;
 }

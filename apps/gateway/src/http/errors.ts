@@ -4,7 +4,13 @@ import type { Context, ErrorHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 
 /** Codes of answers that no error of Clew stands behind. */
-export type HttpCode = "FORBIDDEN" | "NOT_FOUND" | "BODY_TOO_LARGE" | "ABORTED" | "INTERNAL";
+export type HttpCode =
+  | "FORBIDDEN"
+  | "NOT_FOUND"
+  | "APPROVAL_OVER"
+  | "BODY_TOO_LARGE"
+  | "ABORTED"
+  | "INTERNAL";
 
 export interface ErrorBody {
   error: { code: ErrorCode | HttpCode; message: string };
@@ -37,6 +43,7 @@ export const HTTP_STATUS = {
   PLUGIN_INSTALL_FAILED: 409,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
+  APPROVAL_OVER: 409,
   BODY_TOO_LARGE: 413,
   ABORTED: 503,
   INTERNAL: 500,

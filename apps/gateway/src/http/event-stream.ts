@@ -1,6 +1,7 @@
 // Sends the events of one turn to a client without ever making the turn wait.
 import type { TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
+import type { Approval } from "../approvals/approval.ts";
 import type { CommandAnswer } from "../commands/answer.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 
@@ -8,6 +9,10 @@ import type { TurnCache } from "../models/turn-cache.ts";
 export type StreamedEvent =
   | TurnEvent
   | { type: "queued" }
+  /** The turn waits until somebody answers: POST /api/approvals/<id>/once, session or no. */
+  | { type: "approval"; approval: Approval }
+  /** It waits no more. */
+  | { type: "approval_end"; id: string; text: string }
   /** The text was a command; no message was stored and no model asked. `done` follows. */
   | ({ type: "command" } & CommandAnswer)
   | {

@@ -29,12 +29,17 @@ export async function startServer(
   });
   const address = server.address();
   if (typeof address === "object" && address !== null) port = address.port;
+  // As long as it listens, somebody may answer.
+  const leave = options.gateway.approvals.attach({
+    ...{ canAnswer: true, asked: () => {}, over: () => {} },
+  });
   return {
     port,
     url: `http://${LOOPBACK}:${port}`,
     isListening: () => server.listening,
     close: () =>
       new Promise((resolve) => {
+        leave();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

@@ -36,15 +36,18 @@ describe("a turn with plugins", () => {
     expect((await say("Look for it.")).outcome).toBe("completed");
     expect(await results()).toEqual([
       expect.stringMatching(/^false .*user: My boat is called Pelican/),
-      'true [{"type":"text","text":"tide_forget may change something, and nobody allowed it to run."}]',
+      'true [{"type":"text","text":"tide_forget was not run: it needs a person\'s approval, and nobody is there to ask."}]',
     ]);
     const asked: string[] = [];
-    await say("And now you may.", {
-      approve: async ({ call }) => {
-        asked.push(call.name);
-        return true;
+    gateway.approvals.attach({
+      canAnswer: true,
+      asked({ id, name }) {
+        asked.push(name);
+        gateway.approvals.answer(id, "once", "http");
       },
+      over: () => {},
     });
+    await say("And now you may.");
     expect(asked).toEqual(["tide_forget"]);
     expect((await results()).at(-1)).toBe('false [{"type":"text","text":"gone"}]');
     expect(server.violations).toEqual([]);

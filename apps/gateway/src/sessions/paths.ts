@@ -7,6 +7,10 @@ export interface AgentPaths {
   reports: string;
   outbox: string;
   subagents: string;
+  /** What people allowed for the rest of a session. */
+  approvals: string;
+  /** What commands printed beyond what a model was shown. */
+  output: string;
   workspace: string;
 }
 
@@ -22,6 +26,8 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
     reports: join(agent, "reports"),
     outbox: join(agent, "outbox"),
     subagents: join(agent, "subagents"),
+    approvals: join(agent, "approvals"),
+    output: join(agent, "output"),
     workspace: join(agent, "workspace"),
   };
 }

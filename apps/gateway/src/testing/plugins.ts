@@ -11,7 +11,6 @@ import { startServer } from "../http/server.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
-import type { Approve } from "../tools/tool.ts";
 import { parseStream, post } from "./gateway.ts";
 
 export const TIDEPOOL = join(import.meta.dirname, "../plugins/__fixtures__/tidepool");
@@ -89,7 +88,7 @@ export interface PluginGateway {
   log: CollectedLog;
   config: Record<string, unknown>;
   /** The text of one reply. */
-  say(text: string, options?: { session?: string; approve?: Approve }): Promise<TurnResult>;
+  say(text: string, options?: { session?: string }): Promise<TurnResult>;
   stop(): Promise<void>;
 }
 
@@ -111,8 +110,7 @@ export async function startPluginGateway(
   onTestFinished(stop);
   return {
     ...{ gateway, plugins, log, config, stop },
-    say: (text, { session = "main", approve } = {}) =>
-      gateway.send({ key: session, content: text, approve }),
+    say: (text, { session = "main" } = {}) => gateway.send({ key: session, content: text }),
   };
 }
 

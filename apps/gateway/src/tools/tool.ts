@@ -3,13 +3,26 @@ import type { HostSession, ToolOutcome, ToolPort } from "@clew/engine-core";
 import { isAbort, type ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import {
+  type ApprovalEnd,
+  type Asker,
+  describeEnd,
+  describeRefusal,
+  isAllowed,
+} from "../approvals/approval.ts";
 
 export interface Tool<Arguments = unknown> {
   name: string;
   description: string;
   parameters: z.ZodType<Arguments>;
-  /** False: every call is approved by a person first. */
+  /** False: every call is approved by a person first, unless `runsUnasked`. */
   readOnly: boolean;
+  /** True: the settings let it run although it changes something. Default: false. */
+  runsUnasked?: boolean;
+  /** What "for this session" allows from a call on. Absent: any call of the tool. */
+  grantOf?(parameters: Arguments): string;
+  /** Why a call is refused before anybody is asked, in words for the model. Absent: never. */
+  refuse?(parameters: Arguments, session: HostSession): Promise<string | undefined>;
   /** Whether the tool is of any use in this session; default true. */
   isAvailable?(session: HostSession): boolean;
   /**
@@ -25,17 +38,24 @@ export interface Tool<Arguments = unknown> {
 /** Why a tool does not do what was asked, in words for the model. */
 export class ToolRefusal extends Error {}
 
-/** Asks a person; false = not allowed. */
+/** Asks a person whether a call may run. Rejects when the turn is stopped meanwhile. */
 export type Approve = (request: {
+  asker: Asker;
   call: ToolCallBlock;
   session: HostSession;
   signal: AbortSignal;
-}) => Promise<boolean>;
+  /** What "for this session" allows. Absent: any call of the tool. */
+  grant?: string | undefined;
+}) => Promise<ApprovalEnd>;
+
+/** The gateway's own tools. */
+const OWN: Asker = { kind: "tool", id: "gateway" };
+const NOBODY: ApprovalEnd = { kind: "nobody" };
 
 /** Lets a list hold tools of different arguments; they are checked by each tool's own schema. */
 export function defineTool<Arguments>(tool: Tool<Arguments>): Tool {
   return {
-    ...tool,
+    ...(tool as unknown as Tool),
     run: (parameters, context) => tool.run(tool.parameters.parse(parameters), context),
   };
 }
@@ -46,7 +66,7 @@ export function createToolPort({
   approve,
 }: {
   tools: readonly Tool[];
-  approve?: Approve;
+  approve?: Approve | undefined;
 }): ToolPort {
   const definitions = new Map(tools.map((tool) => [tool, describe(tool)]));
   const available = (session: HostSession) =>
@@ -61,10 +81,18 @@ export function createToolPort({
         return refusal(
           `The arguments of ${tool.name} are wrong: ${z.prettifyError(checked.error)}`,
         );
-      if (!tool.readOnly && !(await (approve?.({ call, session, signal }) ?? false))) {
-        return refusal(`The person did not allow ${tool.name} to run.`);
-      }
-      return runTool(tool, checked.data, { session, signal });
+      if (tool.readOnly || tool.runsUnasked === true)
+        return runTool(tool, checked.data, { session, signal });
+      const impossible = await tool.refuse?.(checked.data, session);
+      if (impossible !== undefined) return refusal(impossible);
+      const grant = tool.grantOf?.(checked.data);
+      const asked = { asker: OWN, call, session, signal, grant };
+      const end = (await approve?.(asked)) ?? NOBODY;
+      if (!isAllowed(end)) return refusal(describeRefusal(tool.name, end));
+      return {
+        ...(await runTool(tool, checked.data, { session, signal })),
+        note: describeEnd(end),
+      };
     },
   };
 }
@@ -88,11 +116,8 @@ async function runTool(
     };
   } catch (error) {
     if (isAbort(error, context.signal)) throw error;
-    return refusal(
-      error instanceof ToolRefusal
-        ? error.message
-        : `${tool.name} failed: ${(error as Error).message}`,
-    );
+    if (error instanceof ToolRefusal) return refusal(error.message);
+    return failure(`${tool.name} failed: ${(error as Error).message}`);
   }
 }
 
@@ -110,6 +135,11 @@ function schemaOf(schema: z.ZodType): ToolDefinition["parameters"] {
   return parameters;
 }
 
-function refusal(text: string): ToolOutcome {
+function failure(text: string): ToolOutcome {
   return { content: [{ type: "text", text }], isError: true };
+}
+
+/** The reason is told to the model, and stands in the turn report. */
+export function refusal(text: string): ToolOutcome {
+  return { ...failure(text), note: text };
 }

@@ -4,7 +4,7 @@ import type { HostSession } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { temporaryHome } from "../testing/home.ts";
-import { createToolPort, defineTool } from "./tool.ts";
+import { type Approve, createToolPort, defineTool } from "./tool.ts";
 import { workspaceTools } from "./workspace-tools.ts";
 
 const session: HostSession = {
@@ -142,6 +142,9 @@ describe("a tool that changes something", () => {
     return { tool, runs: () => runs };
   };
   const call = { type: "toolCall" as const, id: "1", name: "erase", arguments: {} };
+  const answering =
+    (answer: "once" | "no"): Approve =>
+    async () => ({ kind: "answered", answer, at: "terminal" });
   const signal = new AbortController().signal;
 
   it("runs only when a person allows it", async () => {
@@ -151,7 +154,7 @@ describe("a tool that changes something", () => {
     );
     expect(
       (
-        await createToolPort({ tools: [tool], approve: async () => false }).run({
+        await createToolPort({ tools: [tool], approve: answering("no") }).run({
           call,
           session,
           signal,
@@ -160,7 +163,7 @@ describe("a tool that changes something", () => {
     ).toBe(true);
     expect(runs()).toBe(0);
     expect(
-      await createToolPort({ tools: [tool], approve: async () => true }).run({
+      await createToolPort({ tools: [tool], approve: answering("once") }).run({
         call,
         session,
         signal,

@@ -58,17 +58,18 @@ export function reportOf(
       fact.type === "answered" && fact.call !== null ? [namedCall(fact.call, setup)] : [],
     ),
     ...(recoveries.length > 0 && { recoveries: [...recoveries] }),
-    toolCalls: facts.flatMap((fact) =>
-      fact.type === "tool-ran"
-        ? [{ name: fact.name, durationMs: fact.ms, isError: fact.outcome.isError }]
-        : [],
-    ),
+    toolCalls: facts.flatMap((fact) => (fact.type === "tool-ran" ? [toolCallOf(fact)] : [])),
     compactions: facts.flatMap(compactionIn),
     ...cutNotes(facts),
     ...viewNotes(facts, engine.badViews),
     ...deliveryNotes(facts),
   };
 }
+
+const toolCallOf = ({ name, ms, outcome }: Extract<Fact, { type: "tool-ran" }>) => ({
+  ...{ name, durationMs: ms, isError: outcome.isError },
+  ...(outcome.note !== undefined && { note: outcome.note }),
+});
 
 /** A call names its model where that is not the one that answered. */
 function namedCall({ model, ...call }: ModelCallReport, { model: answering }: TurnSetup) {

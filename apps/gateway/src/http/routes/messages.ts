@@ -2,10 +2,11 @@
 import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
+import { describeEnd } from "../../approvals/approval.ts";
+import type { Watcher } from "../../approvals/queue.ts";
 import { parseLine } from "../../commands/parse.ts";
 import type { Gateway } from "../../gateway.ts";
 import { cacheOf } from "../../models/turn-cache.ts";
-import type { Approve } from "../../tools/tool.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
 import { parseMessageBody, type SentMessage } from "../message-body.ts";
@@ -71,6 +72,17 @@ function streamTurn(
   return stream.body;
 }
 
+/** Tells a client what its turn waits for; it answers by a request of its own. */
+const streamedTo = (stream: EventStream, key: string): Watcher => ({
+  canAnswer: false,
+  asked(approval) {
+    if (approval.sessionKey === key) stream.send({ type: "approval", approval });
+  },
+  over({ id, sessionKey }, end) {
+    if (sessionKey === key) stream.send({ type: "approval_end", id, text: describeEnd(end) });
+  },
+});
+
 /** A command asks no model and stores no message. */
 async function answer(request: {
   gateway: Gateway;
@@ -91,10 +103,9 @@ async function answer(request: {
     const nothing = { error: null, turnId: null, replyEntryId: null };
     return stream.send({ type: "done", outcome: "completed", ...nothing });
   }
-  const approve: Approve = async ({ call }) =>
-    allowTools.includes("*") || allowTools.includes(call.name);
-  const sent = { key, content: line?.text ?? content, signal, onEvent, approve };
-  const { outcome, error, report } = await gateway.send(sent);
+  const sent = { key, content: line?.text ?? content, signal, onEvent, allowTools };
+  const unwatch = gateway.approvals.attach(streamedTo(stream, key));
+  const { outcome, error, report } = await gateway.send(sent).finally(unwatch);
   const { turnId, replyEntryId, model, modelCalls } = report;
   const { stopReason } = modelCalls.at(-1) ?? {};
   const cache = cacheOf(modelCalls);

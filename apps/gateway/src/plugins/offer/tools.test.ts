@@ -112,13 +112,13 @@ describe("tools of plugins", () => {
     expect(await alone.text("look", { n: 3 })).toBe("c1 saw 3");
     expect(await alone.text("who")).toBe("s1");
     expect(await alone.text("change")).toBe(
-      "ERROR change may change something, and nobody allowed it to run.",
+      "ERROR change was not run: it needs a person's approval, and nobody is there to ask.",
     );
     const answering =
       (yes: boolean): Approve =>
       async ({ call: { name } }) => {
         asked.push(name);
-        return yes;
+        return { kind: "answered", answer: yes ? "once" : "no", at: "terminal" };
       };
     expect(await (await openTools({}, answering(false))).text("change")).toMatch(/^ERROR/);
     const allowed = await (await openTools({}, answering(true))).run("change");
@@ -126,6 +126,7 @@ describe("tools of plugins", () => {
       content: [{ type: "text", text: "changed" }],
       isError: false,
       details: { rows: 1 },
+      note: "allowed once at the terminal",
     });
     expect(asked).toEqual(["change", "change"]);
   });

@@ -8,7 +8,13 @@ import {
 } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { abortable } from "@clew/plugin-sdk/host";
-import { type Approve, noSuchTool } from "../../tools/tool.ts";
+import {
+  type ApprovalEnd,
+  describeEnd,
+  describeRefusal,
+  isAllowed,
+} from "../../approvals/approval.ts";
+import { type Approve, noSuchTool, refusal as refusalWithReason } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
 import type { RegisteredTool } from "../load/registrations.ts";
@@ -37,6 +43,8 @@ interface OfferedTool {
   checker: SchemaChecker;
   runsUnasked: boolean;
 }
+
+const NOBODY: ApprovalEnd = { kind: "nobody" };
 
 export interface PluginToolsRequest {
   /** The host's own tools; they keep their names. */
@@ -81,11 +89,13 @@ export function createPluginTools(options: PluginToolsOptions): PluginTools {
       const checked = offered.checker.check(call.arguments);
       if (!checked.ok)
         return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
-      if (!offered.runsUnasked && !((await approve?.({ call, session, signal })) ?? false))
-        return refusal(`${call.name} may change something, and nobody allowed it to run.`);
-      return inPluginScope(session, () =>
-        runAs(offered.pluginId, () => execute(offered, call, signal)),
-      );
+      const execution = () =>
+        inPluginScope(session, () => runAs(offered.pluginId, () => execute(offered, call, signal)));
+      if (offered.runsUnasked) return execution();
+      const asker = { kind: "plugin", id: offered.pluginId } as const;
+      const end = (await approve?.({ asker, call, session, signal })) ?? NOBODY;
+      if (!isAllowed(end)) return refusalWithReason(describeRefusal(call.name, end));
+      return { ...(await execution()), note: describeEnd(end) };
     },
   });
 }

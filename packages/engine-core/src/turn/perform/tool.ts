@@ -46,7 +46,7 @@ async function run(world: World, call: RunTool["call"]): Promise<ToolOutcome> {
  * failure of the tool, but for its details, which no model sees.
  */
 function taken({ ports }: World, call: RunTool["call"], outcome: unknown): ToolOutcome {
-  const { content, isError, details } = isRecord(outcome) ? outcome : {};
+  const { content, isError, details, note } = isRecord(outcome) ? outcome : {};
   const told = (more: object) =>
     takeFrom((reading) =>
       takeMessage(reading, {
@@ -68,7 +68,7 @@ function taken({ ports }: World, call: RunTool["call"], outcome: unknown): ToolO
     toolName: _name,
     ...result
   } = bare.value as ToolResultMessage;
-  return result;
+  return typeof note === "string" ? { ...result, note } : result;
 }
 
 /** A protocol word: policies and providers recognise it. */

@@ -38,11 +38,12 @@ function runNext(turn: Turn, before?: Extract<Answer, { type: "appended" }>): St
 function store(turn: Turn, { outcome, aborted, at }: Extract<Answer, { type: "tool-ran" }>): Step {
   const [call] = turn.wanted;
   if (call === undefined) return done(turn);
+  const { note: _note, ...result } = outcome;
   const message: ToolResultMessage = {
     role: "toolResult",
     toolCallId: call.id,
     toolName: call.name,
-    ...outcome,
+    ...result,
     timestamp: at,
   };
   return ask(

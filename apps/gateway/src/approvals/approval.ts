@@ -1,0 +1,102 @@
+// What an approval is, from who asks for what to how it ended.
+import type { HostSession } from "@clew/engine-core";
+import { number } from "../text/number.ts";
+
+/** Whose tool it is; all of them ask in the same queue. */
+export interface Asker {
+  /** "tool": the gateway's own. */
+  kind: "tool" | "plugin" | "harness" | "mcp";
+  /** Of the plugin, harness or server; "gateway" for its own tools. */
+  id: string;
+}
+
+export const ASK_ANSWERS = ["once", "session", "no"] as const;
+/** "session": from now on without a question, until the session gets a new transcript. */
+export type ApprovalAnswer = (typeof ASK_ANSWERS)[number];
+
+/** Where an answer came from. */
+export type AnsweredAt = "terminal" | "page" | "http" | "command";
+
+/** What is asked. */
+export interface ApprovalRequest {
+  asker: Asker;
+  session: Pick<HostSession, "agentId" | "sessionKey">;
+  /** Of the tool. */
+  name: string;
+  /** What it would be called with, whole. */
+  arguments: Record<string, unknown>;
+  /** What the answer "session" allows from now on. Absent: any call of the tool. */
+  grant?: string | undefined;
+}
+
+/** A question that waits for an answer. */
+export interface Approval {
+  id: string;
+  asker: Asker;
+  agentId: string;
+  sessionKey: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  /** What the answer "session" allows, in words. */
+  grants: string;
+  /** ISO 8601. */
+  askedAt: string;
+  /** ISO 8601; from then on the answer is no. */
+  expiresAt: string;
+}
+
+/** How a question ended. */
+export type ApprovalEnd =
+  | { kind: "answered"; answer: ApprovalAnswer; at: AnsweredAt }
+  /** Allowed in this session before. */
+  | { kind: "remembered" }
+  | { kind: "expired"; afterMs: number }
+  /** The turn was stopped while it waited. */
+  | { kind: "withdrawn" }
+  /** Nobody could be asked. */
+  | { kind: "nobody" };
+
+/** Pure. */
+export const isAllowed = (end: ApprovalEnd): boolean =>
+  end.kind === "remembered" || (end.kind === "answered" && end.answer !== "no");
+
+const PLACES: Record<AnsweredAt, string> = {
+  terminal: "at the terminal",
+  page: "on the page",
+  http: "over HTTP",
+  command: 'with "clew approvals"',
+};
+
+/** Pure. For the turn report and for whoever answers too late. */
+export function describeEnd(end: ApprovalEnd): string {
+  switch (end.kind) {
+    case "answered":
+      return end.answer === "no"
+        ? `refused ${PLACES[end.at]}`
+        : `allowed ${end.answer === "once" ? "once" : "for this session"} ${PLACES[end.at]}`;
+    case "remembered":
+      return "allowed for this session before";
+    case "expired":
+      return `nobody answered within ${number(end.afterMs)} ms (tools.approval.expireMs)`;
+    case "withdrawn":
+      return "the turn was stopped before anybody answered";
+    case "nobody":
+      return "nobody is there to ask";
+  }
+}
+
+/** Pure. What a model is told of a call that was not allowed. */
+export function describeRefusal(name: string, end: ApprovalEnd): string {
+  const why = end.kind === "answered" ? `a person ${describeEnd(end)}` : describeEnd(end);
+  return end.kind === "answered"
+    ? `${name} was not run: ${why.replace("person refused", "person refused it")}.`
+    : `${name} was not run: it needs a person's approval, and ${why}.`;
+}
+
+/** Pure. Who asks, as half a sentence. */
+export function describeAsker({ kind, id }: Asker): string {
+  if (kind === "tool") return "the gateway";
+  return `${ASKERS[kind]} "${id}"`;
+}
+
+const ASKERS = { plugin: "plugin", harness: "harness", mcp: "MCP server" };

@@ -1,0 +1,148 @@
+// The one queue of questions that turns wait on until a person answers.
+import { randomBytes } from "node:crypto";
+import type { LogPort } from "@clew/engine-core";
+import type {
+  AnsweredAt,
+  Approval,
+  ApprovalAnswer,
+  ApprovalEnd,
+  ApprovalRequest,
+} from "./approval.ts";
+import { type GrantFiles, isSameGrant } from "./grants.ts";
+
+/** A place where questions are shown. */
+export interface Watcher {
+  /** False: it only looks on, and nobody answers from there. */
+  canAnswer: boolean;
+  asked(approval: Approval): void;
+  over(approval: Approval, end: ApprovalEnd): void;
+}
+
+export type AnswerOutcome =
+  | { kind: "counted"; approval: Approval; end: ApprovalEnd }
+  /** Somebody or something was faster. */
+  | { kind: "over"; approval: Approval; end: ApprovalEnd }
+  | { kind: "unknown" };
+
+export interface Approvals {
+  /**
+   * Waits for the first answer, wherever it is given. Rejects with the signal's reason when the
+   * turn is stopped; then nothing may run.
+   */
+  ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalEnd>;
+  /** Those that wait, oldest first; of one session where it is named. */
+  pending(sessionKey?: string): Approval[];
+  /** The first answer counts. */
+  answer(id: string, answer: ApprovalAnswer, at: AnsweredAt): AnswerOutcome;
+  /** Shows questions of every session, from those that wait on; the function it gives ends that. */
+  attach(watcher: Watcher): () => void;
+  /** What was allowed in a session is asked for again. */
+  forget(session: ApprovalRequest["session"]): Promise<void>;
+}
+
+export interface ApprovalsOptions {
+  grants: GrantFiles;
+  log: LogPort;
+  /** How long a question waits, ms; 0 = nobody is asked, and the answer is no. */
+  expireMs: number;
+}
+
+interface Asked {
+  request: ApprovalRequest;
+  approval: Approval;
+  end: ApprovalEnd | undefined;
+  settle(end: ApprovalEnd): void;
+}
+
+/** Questions that are over and still told of, so that a late answer hears what became of them. */
+const KEPT_ENDED = 200;
+
+export function createApprovals({ grants, log, expireMs }: ApprovalsOptions): Approvals {
+  const watchers = new Set<Watcher>();
+  const waiting = new Map<string, Asked>();
+  const ended = new Map<string, Asked>();
+
+  const canBeAsked = () => expireMs > 0 && [...watchers].some(({ canAnswer }) => canAnswer);
+  /** False: it was over. */
+  function close(asked: Asked, end: ApprovalEnd): boolean {
+    if (asked.end !== undefined) return false;
+    asked.end = end;
+    const { id } = asked.approval;
+    waiting.delete(id);
+    ended.set(id, asked);
+    if (ended.size > KEPT_ENDED) ended.delete(ended.keys().next().value!);
+    for (const watcher of watchers) watcher.over(asked.approval, end);
+    asked.settle(end);
+    return true;
+  }
+  /** The same question, which other calls wait with, is answered, too. */
+  async function keep(request: ApprovalRequest): Promise<void> {
+    try {
+      await grants.add(request);
+    } catch (error) {
+      const { name, session } = request;
+      log.warn(
+        `${name} was allowed for session ${session.sessionKey}, but that could not be stored, so it counts once: ${String(error)}`,
+      );
+      return;
+    }
+    for (const other of [...waiting.values()])
+      if (isSameGrant(other.request, request)) close(other, { kind: "remembered" });
+  }
+  return {
+    async ask(request, signal) {
+      signal.throwIfAborted();
+      if (await grants.has(request)) return { kind: "remembered" };
+      signal.throwIfAborted();
+      if (!canBeAsked()) return { kind: "nobody" };
+      const { promise, resolve: settle } = Promise.withResolvers<ApprovalEnd>();
+      const approval = approvalOf(request, expireMs);
+      const asked: Asked = { request, approval, end: undefined, settle };
+      waiting.set(approval.id, asked);
+      const expire = () => close(asked, { kind: "expired", afterMs: expireMs });
+      const timer = setTimeout(expire, expireMs);
+      const withdraw = () => close(asked, { kind: "withdrawn" });
+      signal.addEventListener("abort", withdraw, { once: true });
+      for (const watcher of watchers) watcher.asked(approval);
+      const end = await promise;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", withdraw);
+      if (end.kind === "answered" && end.answer === "session") await keep(request);
+      signal.throwIfAborted();
+      return end;
+    },
+    pending: (sessionKey) =>
+      [...waiting.values()].flatMap(({ approval }) =>
+        sessionKey === undefined || approval.sessionKey === sessionKey ? [approval] : [],
+      ),
+    answer(id, answer, at) {
+      const asked = waiting.get(id) ?? ended.get(id);
+      if (asked === undefined) return { kind: "unknown" };
+      const counted = close(asked, { kind: "answered", answer, at });
+      return { kind: counted ? "counted" : "over", approval: asked.approval, end: asked.end! };
+    },
+    attach(watcher) {
+      watchers.add(watcher);
+      for (const { approval } of waiting.values()) watcher.asked(approval);
+      return () => {
+        watchers.delete(watcher);
+        if (!canBeAsked())
+          for (const asked of [...waiting.values()]) close(asked, { kind: "nobody" });
+      };
+    },
+    forget: (session) => grants.forget(session),
+  };
+}
+
+function approvalOf(request: ApprovalRequest, expireMs: number): Approval {
+  const now = Date.now();
+  const { asker, session, name, grant } = request;
+  return {
+    id: randomBytes(4).toString("hex"),
+    ...{ asker, agentId: session.agentId, sessionKey: session.sessionKey, name },
+    arguments: request.arguments,
+    grants: grant === undefined ? `any call of ${name}` : `${name}: ${grant}`,
+    askedAt: new Date(now).toISOString(),
+    expiresAt: new Date(now + expireMs).toISOString(),
+  };
+}

@@ -1,0 +1,205 @@
+// Three askers, four places to answer, and every way in which a question ends.
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { askInTerminal } from "../cli/approval.ts";
+import { clew, collectOutput, startClew } from "../testing/command.ts";
+import { parseStream, post } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { obedientModel, run } from "../testing/obedient-model.ts";
+import { startServedGateway, writePlugin } from "../testing/plugins.ts";
+import type { Approval, ApprovalAnswer } from "./approval.ts";
+
+const TOKEN = "a-token-of-sixteen-or-more";
+
+/** A plugin's tool that changes something: a line in a file for each run. */
+const CODE = `
+import { appendFileSync } from "node:fs";
+export default (api) => api.registerTool({
+  name: "change", description: "", parameters: { type: "object", properties: { file: { type: "string" } } },
+  execute: (_, { file }) => { appendFileSync(file, "ran\\n"); return { content: [{ type: "text", text: "changed" }] }; },
+});`;
+
+async function openPlace(expireMs = 60_000) {
+  const home = await temporaryHome();
+  const { config } = await obedientModel({ enabled: true });
+  const folder = writePlugin(join(home, "plugin"), {
+    ...{ code: CODE, manifest: { contracts: { tools: ["change"] } } },
+  });
+  const all = {
+    ...config,
+    tools: { approval: { expireMs } },
+    gateway: { port: 0, auth: { token: TOKEN } },
+    plugins: { load: { paths: [folder] } },
+  };
+  writeFileSync(join(home, "clew.json"), JSON.stringify(all));
+  const file = join(home, "changed");
+  const ran = () => (existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0);
+  return { home, config: all, file, ran };
+}
+
+/** Who has a tool run, as what is said to the model. */
+const ASKERS = {
+  "a plugin's tool": (file: string) => run("change", { file }),
+  "a plugin's tool in a child session": (file: string) =>
+    run("sessions_spawn", { task: run("change", { file }), mode: "isolated" }),
+};
+
+type Served = Awaited<ReturnType<typeof startServedGateway>> & { home: string };
+
+/** Answers from a place, and says whether that counted. */
+const SURFACES: Record<
+  string,
+  (served: Served, approval: Approval, answer: ApprovalAnswer) => Promise<boolean>
+> = {
+  async terminal({ gateway }, _, answer) {
+    const input = new PassThrough();
+    const output = new PassThrough();
+    const lines = createInterface({ input, output });
+    const asking = askInTerminal(gateway.approvals, collectOutput(), true);
+    onTestFinished(asking.stop);
+    asking.use(lines);
+    // Nobody answers what is not asked yet.
+    await once(output, "data");
+    input.write(`${{ once: "y", session: "s", no: "n" }[answer]}\n`);
+    return true;
+  },
+  async page(served, { id }, answer) {
+    const { output: link } = await clew(served.home, ["approvals", "link"]);
+    const opened = await fetch(link, { redirect: "manual" });
+    expect(opened.status).toBe(302);
+    const cookie = opened.headers.get("set-cookie")!;
+    expect(cookie).toMatch(/HttpOnly; SameSite=Strict$/);
+    const headers = { cookie: cookie.split(";")[0]!, origin: served.server.url };
+    const path = `${served.server.url}/api/approvals/${id}/${answer}`;
+    return (await fetch(path, { method: "POST", headers })).status === 200;
+  },
+  async http(served, { id }, answer) {
+    const headers = { authorization: `Bearer ${TOKEN}` };
+    const path = `${served.server.url}/api/approvals/${id}/${answer}`;
+    return (await fetch(path, { method: "POST", headers })).status === 200;
+  },
+  async command({ home }, { id }, answer) {
+    return (await clew(home, ["approvals", "answer", id, answer])).code === 0;
+  },
+};
+
+async function begin(asker: keyof typeof ASKERS, expireMs?: number) {
+  const place = await openPlace(expireMs);
+  const started = await startServedGateway(place.config, place.home);
+  const served: Served = { ...started, home: place.home };
+  const turn = served.gateway.send({ key: "main", content: ASKERS[asker](place.file) });
+  return { ...place, served, turn };
+}
+
+async function waiting({ gateway }: Served): Promise<Approval> {
+  await expect.poll(() => gateway.approvals.pending()).not.toEqual([]);
+  return gateway.approvals.pending()[0]!;
+}
+
+describe.each(Object.keys(ASKERS) as (keyof typeof ASKERS)[])("%s", (asker) => {
+  it.each(Object.keys(SURFACES))("runs once when it is allowed by %s", async (surface) => {
+    const { served, turn, ran } = await begin(asker);
+    const approval = await waiting(served);
+    expect(await SURFACES[surface]!(served, approval, "once")).toBe(true);
+    expect((await turn).outcome).toBe("completed");
+    await expect.poll(ran).toBe(1);
+    for (const late of ["page", "http", "command"])
+      expect(await SURFACES[late]!(served, approval, "no"), late).toBe(false);
+    expect(ran()).toBe(1);
+  });
+
+  it.each(Object.keys(SURFACES))("does not run when %s says no", async (surface) => {
+    const { served, turn, ran } = await begin(asker);
+    await SURFACES[surface]!(served, await waiting(served), "no");
+    expect((await turn).outcome).toBe("completed");
+    await expect.poll(() => served.gateway.approvals.pending()).toEqual([]);
+    expect(ran()).toBe(0);
+  });
+
+  it("does not run when nobody answers, and late answers hear why", async () => {
+    const { served, turn, ran } = await begin(asker, 150);
+    const approval = await waiting(served);
+    expect((await turn).outcome).toBe("completed");
+    await expect.poll(() => served.gateway.approvals.pending()).toEqual([]);
+    const late = await clew(served.home, ["approvals", "answer", approval.id, "once"]);
+    expect(late).toMatchObject({
+      ...{ code: 1, errors: expect.stringContaining("nobody answered within 150 ms") },
+    });
+    expect(ran()).toBe(0);
+  });
+
+  it("does not run when the turn is stopped meanwhile", async () => {
+    const { served, turn, ran } = await begin(asker);
+    await waiting(served);
+    served.gateway.cancel("main");
+    await turn;
+    await expect.poll(() => served.gateway.approvals.pending()).toEqual([]);
+    expect(ran()).toBe(0);
+  });
+});
+
+describe("approvals", () => {
+  it("are told in the stream of the turn and in its report, and answered by nobody unknown", async () => {
+    const { served, turn, file, home } = await begin("a plugin's tool");
+    await SURFACES.command!(served, await waiting(served), "no");
+    const body = post({ text: run("change", { file }) });
+    const streaming = fetch(`${served.server.url}/api/sessions/other/messages`, body);
+    const { id } = await waiting(served);
+    const known = await (await fetch(`${served.server.url}/api/approvals`)).json();
+    expect(known).toMatchObject({ approvals: [{ id }], mayAnswer: false });
+    const path = `${served.server.url}/api/approvals/${id}/once`;
+    for (const headers of [{}, { authorization: "Bearer no" }, { cookie: "clew_1=no" }])
+      expect((await fetch(path, { method: "POST", headers })).status).toBe(403);
+    expect((await fetch(`${served.server.url}/open/${"0".repeat(40)}`)).status).toBe(403);
+    expect((await fetch(`${served.server.url}/api/approvals/link`)).status).toBe(403);
+    const wrong = await clew(home, ["approvals", "answer", id, "perhaps"]);
+    expect(wrong).toMatchObject({ errors: expect.stringContaining('"perhaps" is no answer') });
+    const listed = await clew(home, ["approvals", "list", "--session", "other"]);
+    expect(listed.output).toContain(`${id}  plugin "small" asks in session other to run change;`);
+    expect((await clew(home, ["approvals", "list", "--session", "main"])).output).toBe(
+      "No turn waits for an answer.",
+    );
+    await clew(home, ["approvals", "answer", id, "once"]);
+    const { events } = parseStream(await (await streaming).text());
+    expect(events.filter(({ type }) => `${type}`.startsWith("approval"))).toMatchObject([
+      { type: "approval", approval: { id, name: "change", arguments: { file } } },
+      { type: "approval_end", id, text: 'allowed once with "clew approvals"' },
+    ]);
+    expect((await turn).report.toolCalls).toMatchObject([
+      { name: "change", isError: true, note: expect.stringContaining("a person refused it") },
+    ]);
+  });
+
+  it("are gone with a gateway that is killed, and the turn's call was not run", async () => {
+    const { home, file, ran } = await openPlace();
+    const first = startClew(home, ["start"]);
+    const url = /http:\/\/[\d.:]+/.exec(await first.nextLine())![0];
+    void fetch(`${url}/api/sessions/main/messages`, post({ text: run("change", { file }) })).catch(
+      () => {},
+    );
+    const idOf = async () => {
+      const { output } = await clew(home, ["approvals", "list", "--json"]);
+      return (JSON.parse(output) as { approvals: Approval[] }).approvals[0]?.id;
+    };
+    await expect.poll(idOf, { timeout: 10_000 }).toBeDefined();
+    const id = (await idOf())!;
+    first.process.kill("SIGKILL");
+    await first.exit;
+    const away = await clew(home, ["approvals", "answer", id, "once"]);
+    expect(away).toMatchObject({ errors: expect.stringContaining("no gateway is running") });
+
+    const second = startClew(home, ["start"]);
+    await second.nextLine();
+    const late = await clew(home, ["approvals", "answer", id, "once"]);
+    expect(late).toMatchObject({ code: 1, errors: expect.stringContaining("No turn waits") });
+    const shown = await clew(home, ["sessions", "show", "main"]);
+    expect(shown.code).toBe(0);
+    expect(ran()).toBe(0);
+    second.process.kill("SIGTERM");
+    await second.exit;
+  });
+});

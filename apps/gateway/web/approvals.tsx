@@ -1,0 +1,73 @@
+// Shows what turns wait for, with the buttons that answer.
+import {
+  type Approval,
+  type ApprovalAnswer,
+  ASK_ANSWERS,
+  describeAsker,
+} from "../src/approvals/approval.ts";
+import { shortName } from "../src/sessions/keys.ts";
+import type { PageState } from "./page-state.ts";
+
+export function Approvals({
+  state: { approvals, mayAnswer },
+  onAnswer,
+}: {
+  state: PageState;
+  onAnswer(id: string, answer: ApprovalAnswer): void;
+}) {
+  if (approvals.length === 0) return null;
+  return (
+    <section class="approvals" role="alert" aria-label="Waiting for your answer">
+      {approvals.map((approval) => (
+        <Waiting key={approval.id} {...{ approval, mayAnswer, onAnswer }} />
+      ))}
+    </section>
+  );
+}
+
+const LABELS: Record<ApprovalAnswer, string> = {
+  once: "Allow once",
+  session: "Allow in this session",
+  no: "Do not allow",
+};
+
+function Waiting({
+  approval: { id, asker, name, sessionKey, arguments: given, grants, expiresAt },
+  mayAnswer,
+  onAnswer,
+}: {
+  approval: Approval;
+  mayAnswer: boolean;
+  onAnswer(id: string, answer: ApprovalAnswer): void;
+}) {
+  const titles = { once: "This call only", session: `Allows ${grants}`, no: "The model is told" };
+  return (
+    <article class="approval">
+      <p>
+        <strong>{name}</strong> waits for your answer until{" "}
+        {new Date(expiresAt).toLocaleTimeString()}: {describeAsker(asker)} asks in session{" "}
+        {shortName(sessionKey)}.
+      </p>
+      <pre>{JSON.stringify(given, null, 2)}</pre>
+      {mayAnswer ? (
+        <p>
+          {ASK_ANSWERS.map((answer) => (
+            <button
+              key={answer}
+              type="button"
+              title={titles[answer]}
+              onClick={() => onAnswer(id, answer)}
+            >
+              {LABELS[answer]}
+            </button>
+          ))}
+        </p>
+      ) : (
+        <p>
+          To answer here, open the link that <code>clew approvals link</code> prints, or answer with{" "}
+          <code>clew approvals answer {id} once</code>.
+        </p>
+      )}
+    </article>
+  );
+}
