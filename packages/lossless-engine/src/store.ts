@@ -1,7 +1,13 @@
 // Exports the store for programs that are no host.
 export type { HostTranscript } from "./audit/transcript.ts";
 export type { AuditProgress, Verification, VerifyOptions } from "./audit/verify.ts";
-export { isMatched, type Matcher, type TextPattern, textPattern } from "./forget/matcher.ts";
+export {
+  isMatched,
+  isMessageMatched,
+  type Matcher,
+  type TextPattern,
+  textPattern,
+} from "./forget/matcher.ts";
 export type { ForgetPlan, ForgetRequest, PlannedMessage } from "./forget/plan.ts";
 export {
   type FoundMessage,

@@ -196,6 +196,49 @@ describe("clew lossless forget", () => {
     expect(existsSync(stray)).toBe(true);
   }, 60_000);
 
+  it("writes a database anew whose pages may hold what is no longer kept", async () => {
+    const home = await temporaryHome();
+    const clew = (...args: string[]) => runIn(home, args);
+    const lossless = { slots: { contextEngine: "lossless" }, entries: {} as object };
+    const configure = (config: object) => {
+      lossless.entries = { lossless: { config } };
+      writeFileSync(join(home, "clew.json"), JSON.stringify({ plugins: lossless }));
+    };
+    configure({});
+    const old = Date.now() - 90 * 86_400_000;
+    const lines = [
+      { type: "session", version: 3, id: "old", timestamp: new Date(old).toISOString(), cwd: "/" },
+      ...Array.from({ length: 40 }, (_, at) => ({
+        ...{ type: "message", id: `e${at}`, parentId: at === 0 ? null : `e${at - 1}` },
+        timestamp: new Date(old + at * 1_000).toISOString(),
+        message: {
+          role: "user",
+          content: `${SECRET} ${at}`.repeat(40),
+          timestamp: old + at * 1_000,
+        },
+      })),
+    ];
+    const file = join(await temporaryHome(), "old.jsonl");
+    writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    await clew("lossless", "import", file, "--session", "old");
+    configure({ keepDays: 30 });
+    await clew("chat", "hello");
+    await expect
+      .poll(async () => {
+        await clew("chat", "go on");
+        return (await clew("lossless", "status")).output;
+      })
+      .toContain("(40 no longer kept)");
+    expect(holding(home)).not.toEqual([]);
+    expect((await clew("lossless", "forget", "--text", SECRET)).output).toContain(
+      "pages that nothing uses may hold what is no longer kept",
+    );
+    expect(await clew("lossless", "forget", "--text", SECRET, "--yes")).toMatchObject({ code: 0 });
+    expect(holding(home)).toEqual([]);
+    expect(await clew("lossless", "forget", "--text", SECRET)).toMatchObject({ code: 1 });
+    expect(await clew("lossless", "verify")).toMatchObject({ code: 0 });
+  });
+
   it("refuses while a gateway runs, and what does not say one thing", async () => {
     const { home, config, clew } = await homeWithSecret({ turns: 1 });
     expect(await clew("lossless", "forget", "--text", "a", "--session", "main")).toMatchObject({

@@ -1,5 +1,5 @@
 // Decides which entries of a session file go when something is to be forgotten.
-import { isMatched, type Matcher } from "@clew/lossless-engine/store";
+import { isMatched, isMessageMatched, type Matcher } from "@clew/lossless-engine/store";
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { blocksOf, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
@@ -26,7 +26,7 @@ export function planTranscript(entries: readonly TranscriptEntry[], wanted: Want
 }
 
 function isWanted(entry: TranscriptEntry, { messages, text }: Wanted): boolean {
-  if (text !== null && isMatched(saidIn(entry), text)) return true;
+  if (text !== null && isWantedText(entry, text)) return true;
   if (entry.type !== "message") return false;
   const known = messages.get(messageId(entry.message) ?? entry.id);
   return (
@@ -35,6 +35,11 @@ function isWanted(entry: TranscriptEntry, { messages, text }: Wanted): boolean {
     (known.time === null || known.time === entry.message.timestamp)
   );
 }
+
+/** As in the database, where it is a message there. */
+const isWantedText = (entry: TranscriptEntry, text: Matcher): boolean =>
+  isMatched(saidIn(entry), text) ||
+  (entry.type === "message" && isMessageMatched(entry.message, text));
 
 /** Without what tells where it stands. */
 function saidIn(entry: TranscriptEntry): unknown {

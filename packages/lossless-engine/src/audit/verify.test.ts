@@ -167,6 +167,22 @@ describe("the audit", () => {
     ).toContain("missing conversation 1");
   });
 
+  it("ends, and names it, where a message has a number that no file has room for", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "lossless.db");
+    const { store, release } = useStore(path);
+    const messages = namedWithIds(conversation({ turns: 5 }));
+    storeMessages(store, { session: { sessionId: "s", sessionKey: "k" }, messages, from: "told" });
+    release();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE message SET seq = 1000000000000 WHERE seq = 10");
+    db.close();
+    const { faults } = await audited(path);
+    expect(faults.map(({ kind, what, number }) => `${kind} ${what} ${number}`)).toContain(
+      "missing message 10",
+    );
+  });
+
   it("names summaries that are gone, changed or stand for something else", async () => {
     const store = temporaryStore();
     const session = { sessionId: "s", sessionKey: "k" };

@@ -98,14 +98,16 @@ describe("summaries", () => {
   it("36. words that are of use stand in the record, and a slow model's are there later", async () => {
     const { store, conversation } = await told();
     let answered = 0;
+    const seen = Promise.withResolvers<void>();
     const slow: Complete = async (params) => {
-      await new Promise((resolve) => setTimeout(resolve, 3));
+      await seen.promise;
       answered++;
       return says(() => GOOD)(params);
     };
     const adding = addWords(store, conversation, { complete: slow, spending: createSpending() });
     // Nobody waits for it.
     expect((await listed(store, 8_000)).record?.record).not.toContain(GOOD);
+    seen.resolve();
     await adding;
     expect(answered).toBe(frontierOf(store).length);
     expect(frontierOf(store).map(({ words, model }) => [words, model])).toEqual(

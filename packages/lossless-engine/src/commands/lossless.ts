@@ -150,10 +150,11 @@ async function wouldForget(store: Store, { path: what }: Asking): Promise<string
   const { messages, refused } = isText ? await planForget(store, { text: what }) : named;
   if (refused.length > 0) return refused[0]!;
   if (messages.length === 0) return "Nothing of that is kept.";
-  const more = messages.length - MOST_TOLD;
+  const told = messages.filter(({ why }) => why !== "quoted");
+  const more = messages.length - Math.min(told.length, MOST_TOLD);
   return [
     `${counted(messages.length, "message")} would be forgotten:`,
-    ...messages
+    ...told
       .slice(0, MOST_TOLD)
       .map(({ number, role, excerpt }) => `#${number} ${role}: ${excerpt}`),
     ...(more > 0 ? [`and ${counted(more, "more message")}`] : []),

@@ -1,6 +1,8 @@
 // What is to be forgotten is found by a text, or by a pattern that cannot hang.
+
+import { assistant, toolCall } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
-import { isMatched, textPattern } from "./matcher.ts";
+import { isMatched, isMessageMatched, textPattern } from "./matcher.ts";
 
 describe("a pattern of what is to be forgotten", () => {
   it("is found whatever the case, in texts of any depth, however letters are spelled", () => {
@@ -35,5 +37,19 @@ describe("a pattern of what is to be forgotten", () => {
     expect(refusal("x*")).toContain("it is found in every text");
     expect(refusal("")).toContain("is found in every text");
     expect(refusal("a{1000}{1000}")).toContain("cannot be searched for");
+  });
+
+  it("is found in a message by all that a search finds: numbers, keys and names of arguments", () => {
+    const given = {
+      card: 4111111111111111,
+      headers: { "sk-live-ABCDEF": true },
+      password: "hunter2",
+    };
+    const message = assistant([toolCall("pay", given, "c1")]);
+    for (const words of ["4111111111111111", "sk-live-ABCDEF", "password: hunter2"]) {
+      expect(isMessageMatched(message, words), words).toBe(true);
+      expect(isMessageMatched(message, textPattern(words)), words).toBe(true);
+    }
+    expect(isMessageMatched(message, "timestamp")).toBe(false);
   });
 });

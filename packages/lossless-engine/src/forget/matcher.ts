@@ -1,7 +1,8 @@
 // Says whether a text that is to be forgotten stands in something.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type AgentMessage, ContextEngineError } from "@clew/plugin-sdk/core";
 import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import { textsIn } from "../messages/placeholder.ts";
+import { searchTextOf } from "../messages/search-text.ts";
 import { composed, composedLower } from "../messages/spelling.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern, unsearchable } from "../search/pattern/parse.ts";
@@ -43,6 +44,10 @@ const refused = (cause: PatternError) =>
     `${unsearchable(cause)}; mend it, or look for plain words instead.`,
     { cause },
   );
+
+/** All that a search finds the message by, and all other texts that it holds. */
+export const isMessageMatched = (message: AgentMessage, matcher: Matcher): boolean =>
+  isMatched([message, searchTextOf(message)], matcher);
 
 /** Texts of any depth are looked at, each for itself. */
 export function isMatched(value: unknown, matcher: Matcher): boolean {

@@ -6,6 +6,8 @@ import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import {
   callIds,
+  derivedOfExpired,
+  expiredWithin,
   messagesOfSession,
   messagesWithId,
   messageWithCopies,
@@ -15,7 +17,7 @@ import { messagesBetween, messagesBySeq } from "../store/recall.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
-import { isMatched, type Matcher } from "./matcher.ts";
+import { isMatched, isMessageMatched, type Matcher } from "./matcher.ts";
 
 /** What somebody asks to be forgotten; one of the four. */
 export type ForgetRequest =
@@ -40,8 +42,11 @@ export interface PlannedMessage {
   readonly time: number | null;
   /** How it begins. */
   readonly excerpt: string;
-  /** "asked": it is what was asked for. "pair": a tool call goes with its results. */
-  readonly why: "asked" | "pair";
+  /**
+   * "asked": it is what was asked for. "pair": a tool call goes with its results. "quoted": it is no
+   * longer kept, and what was asked for stands in a text that was made of it or of others.
+   */
+  readonly why: "asked" | "pair" | "quoted";
 }
 
 /** What would go. */
@@ -66,11 +71,16 @@ export async function planForget(store: Store, request: ForgetRequest): Promise<
     for (const each of asked)
       for (const pair of await patiently(() => pairOf(store, each)))
         if (!chosen.has(pair.seq)) chosen.set(pair.seq, planned(pair, "pair"));
+  if ("text" in request)
+    for (const each of await quoted(store, request.text))
+      if (!chosen.has(each.seq)) chosen.set(each.seq, planned(each, "quoted"));
   const messages = [...chosen.values()].sort((a, b) => a.number - b.number);
   const refused =
     "text" in request
       ? asked
-          .filter(({ message }) => isMatched(placeholderOf(message, "forgotten"), request.text))
+          .filter(({ message }) =>
+            isMessageMatched(placeholderOf(message, "forgotten"), request.text),
+          )
           .map(
             ({ seq }) =>
               `Message ${seq} cannot be forgotten: what was asked for stands in the name or id of a tool call, which keeps its place; ask for it by other words.`,
@@ -105,13 +115,35 @@ async function matching(store: Store, text: Matcher): Promise<StoredMessage[]> {
     const slice = { scope: null, from, to: Number.MAX_SAFE_INTEGER, limit: ROWS_AT_ONCE };
     const read = await patiently(() => messagesBetween(store, slice));
     found.push(
-      ...read.filter((each) => each.isForgotten !== true && isMatched(each.message, text)),
+      ...read.filter((each) => each.isForgotten !== true && isMessageMatched(each.message, text)),
     );
-    if (read.length < ROWS_AT_ONCE) return found;
+    if (read.length < ROWS_AT_ONCE) break;
     from = read.at(-1)!.seq + 1;
     await othersTurn();
   }
+  return found;
 }
+
+/**
+ * Messages that are no longer kept, and are quoted where the text still stands: which of them said
+ * it nobody knows any more, so all go that may have.
+ */
+async function quoted(store: Store, text: Matcher): Promise<StoredMessage[]> {
+  const found = new Map<number, StoredMessage>();
+  for (const derived of await patiently(() => derivedOfExpired(store))) {
+    if (!isQuotedIn(derived.texts, text)) continue;
+    for (const each of await patiently(() => expiredWithin(store, derived)))
+      found.set(each.seq, each);
+    await othersTurn();
+  }
+  return [...found.values()];
+}
+
+/** Facts are kept as JSON. */
+const isQuotedIn = (texts: readonly string[], text: Matcher): boolean =>
+  isMatched(texts, text) || (typeof text === "string" && isMatched(texts, jsonOf(text)));
+
+const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** Texts by which other files are known to hold what is to be forgotten. */
 export async function tracesOf(store: Store, numbers: readonly number[]): Promise<string[]> {

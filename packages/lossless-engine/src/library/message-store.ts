@@ -109,7 +109,7 @@ export interface MessageStore {
    * it holds a word. Told again, in any session, they stay placeholders. How many they were.
    */
   forget(plan: Forgetting): Promise<{ forgotten: number }>;
-  /** True: something was forgotten, and pages of the file may hold its words. */
+  /** True: something was forgotten or let go, and pages of the file may hold its words. */
   isStale(): Promise<boolean>;
   /** Hashes of these messages, by which `copiesHolding` knows them. */
   gravesOf(numbers: readonly number[]): Promise<Graves>;
@@ -197,12 +197,7 @@ export function openMessageStore(
     gravesOf: (numbers) =>
       patiently(() => {
         const messages = messagesBySeq(opened(), [...numbers]);
-        return opened().read((sql) =>
-          gravesOf(
-            sql,
-            messages.map(({ message }) => message),
-          ),
-        );
+        return opened().read((sql) => gravesOf(sql, messages));
       }),
     textsOf: (numbers) => tracesOf(opened(), numbers),
     close() {

@@ -1,9 +1,12 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
 import { planForget } from "../forget/plan.ts";
+import { openMessageStore } from "../library/message-store.ts";
 import { READER } from "../summaries/facts.ts";
 import { growGraph } from "../summaries/grow.ts";
 import { killedBeforeEachStatement } from "../testing/statement-kills.ts";
@@ -11,8 +14,9 @@ import { namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { withTrigrams } from "./candidates.ts";
 import { expire, forget } from "./forget.ts";
+import { markLeft } from "./left.ts";
 import { readMessages, storeMessages } from "./messages.ts";
-import { scrub } from "./scrub.ts";
+import { isStale, scrub } from "./scrub.ts";
 import { indexMore } from "./search-index.ts";
 import { type Store, useStore } from "./store.ts";
 
@@ -145,6 +149,14 @@ describe("forgetting", () => {
     expect(await verifyStore(store)).toMatchObject({ faults: [], forgotten: told.length });
   });
 
+  it("is no damage where the message was marked or renamed since it was stored", async () => {
+    const store = temporaryStore();
+    stored(store);
+    markLeft(store, { session, names: ["e3", "e4"], asked: "" });
+    expect(forget(store, { numbers: [4, 5], sessions: [] }, READER)).toBe(2);
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+
   it("leaves damage that was there before to be found", async () => {
     const store = temporaryStore();
     stored(store);
@@ -191,6 +203,99 @@ describe("what is no longer kept", () => {
     expect(all(store)).toHaveLength(told.length);
     expect(await forgetText(store)).toHaveLength(3);
     expect((await verifyStore(store)).faults).toEqual([]);
+  });
+});
+
+describe("what is forgotten after it was no longer kept", () => {
+  const aged = told.map((message, at) => ({ ...message, timestamp: at + 1 }));
+
+  async function letGo() {
+    const path = join(temporaryFolder(), "lossless.db");
+    const { store, release } = useStore(path);
+    stored(store, aged);
+    await growGraph(store, 1, { sizes: { leafTokens: 200, fanIn: 3, kept: 0 } });
+    store.change((sql) =>
+      sql(`INSERT INTO cut (conversation, name, first, estimate, high, covered, record)
+        VALUES (1, 'c', 'e0', 1, 1, 1, ?)`).run(`quoted: ${SECRET}`),
+    );
+    for (const { seq } of all(store)) expire(store, [seq]);
+    const derived = () =>
+      store.read((sql) => [
+        ...sql("SELECT days AS text FROM summary").all(),
+        ...sql("SELECT record AS text FROM cut").all(),
+      ]);
+    const holding = () => derived().filter(({ text }) => String(text).includes(SECRET)).length;
+    return { path, store, release, holding };
+  }
+
+  it.each([
+    ["a text", { text: SECRET }],
+    ["a session", { session: { ...session, owner: "" } }],
+  ] as const)("goes from summaries, records and pages when %s is asked for", async (_, request) => {
+    const { path, store, release, holding } = await letGo();
+    expect(holding()).toBeGreaterThan(0);
+    const { messages, refused } = await planForget(store, request as never);
+    expect(refused).toEqual([]);
+    forget(store, { numbers: messages.map(({ number }) => number), sessions: [] }, READER);
+    expect(holding()).toBe(0);
+    expect(await verifyStore(store)).toMatchObject({ faults: [] });
+    expect((await planForget(store, request as never)).messages).toEqual([]);
+    await scrub(store);
+    release();
+    expect(readFileSync(path).includes(SECRET)).toBe(false);
+  });
+
+  it("goes by its number, and stays known when it is told again", async () => {
+    const { store, release } = await letGo();
+    const { seq } = all(store)[told.findIndex(({ role }) => role === "user")]!;
+    const { messages } = await planForget(store, { number: seq });
+    expect(messages.map(({ number }) => number)).toEqual([seq]);
+    expect(forget(store, { numbers: [seq], sessions: [] }, READER)).toBe(1);
+    expect(forget(store, { numbers: [seq], sessions: [] }, READER)).toBe(0);
+    stored(store, aged, { sessionId: "t", sessionKey: "agent:main:t" }, "other");
+    const again = readMessages(store, { conversation: 2, limit: 10_000 });
+    expect(again.every(({ isForgotten }) => isForgotten === true)).toBe(true);
+    expect((await verifyStore(store)).faults).toEqual([]);
+    release();
+  });
+
+  it("leaves pages that hold it to be written anew by whoever forgets next", async () => {
+    const { path, store, release } = await letGo();
+    expect(isStale(store)).toBe(true);
+    release();
+    const library = openMessageStore(path);
+    await library.forget({ numbers: [], sessions: [] });
+    expect(await library.isStale()).toBe(false);
+    library.close();
+  });
+});
+
+describe("messages without a time", () => {
+  const yes = (id: string, content = "yes") => [
+    { message: withMessageId({ role: "user", content } as AgentMessage, id), name: id },
+  ];
+
+  it("are forgotten one by one: what says the same under another id stays", async () => {
+    const store = temporaryStore();
+    storeMessages(store, { session, messages: yes("a"), from: "told" });
+    forget(store, { numbers: [1], sessions: [] }, READER);
+    const next = { sessionId: "n", sessionKey: "agent:main:n" };
+    storeMessages(store, { session: next, messages: yes("b"), from: "told" });
+    storeMessages(store, { session: next, messages: yes("a"), from: "told" });
+    const told = readMessages(store, { conversation: 2, limit: 10 });
+    expect(told.map(({ isForgotten = false }) => isForgotten)).toEqual([false, true]);
+  });
+
+  it("that only think or fail are not taken for each other", async () => {
+    const store = temporaryStore();
+    const thinks = (thinking: string, id: string) => {
+      const content = [{ type: "thinking", thinking }];
+      return { name: id, message: { role: "assistant", content, timestamp: 5 } as AgentMessage };
+    };
+    storeMessages(store, { session, messages: [thinks("one", "a")], from: "told" });
+    forget(store, { numbers: [1], sessions: [] }, READER);
+    storeMessages(store, { session, messages: [thinks("another", "b")], from: "told" });
+    expect(all(store).map(({ isForgotten = false }) => isForgotten)).toEqual([true, false]);
   });
 });
 

@@ -74,17 +74,27 @@ export function expire(store: Store, numbers: readonly number[]): number {
       DELETE FROM payload WHERE id IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM payload_use WHERE payload_use.payload = payload.id)
     `).run(JSON.stringify(held));
+    if (expired > 0) sql("UPDATE forgetting SET stale = 1 WHERE stale = 0").run();
     return expired;
   });
 }
 
-/** Makes its row a placeholder; the row's conversation. Undefined: it is one, or there is none. */
+/**
+ * Makes its row a placeholder; the row's conversation. Undefined: it is one, or there is none. What
+ * is no longer kept can be forgotten: the hash of what it said stays.
+ */
 function bury(sql: Sql, seq: number, absence: Absence): number | undefined {
   const row = sql("SELECT * FROM message WHERE seq = ?").get(seq);
   if (row === undefined) return undefined;
-  const known = sql("SELECT expired FROM forgotten WHERE message = ?").get(seq);
-  if (known !== undefined) return undefined;
   const { message, name, conversation } = messageOf(sql, row);
+  const known = sql("SELECT hash, expired FROM forgotten WHERE message = ?").get(seq);
+  if (known !== undefined) {
+    if (absence === "expired" || Number(known.expired) === 0) return undefined;
+    raise(sql, seq, { hash: known.hash as Uint8Array, absence });
+    const { body } = packMessage(placeholderOf(message, absence));
+    sql("UPDATE message SET body = ? WHERE seq = ?").run(body, seq);
+    return conversation;
+  }
   const tombstone = tombstoneFor(sql, message, absence);
   raise(sql, seq, tombstone);
   const { body } = packMessage(placeholderOf(message, absence));

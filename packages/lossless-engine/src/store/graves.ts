@@ -32,11 +32,15 @@ export function gravesIn(sql: Sql): Graves[] {
   ];
 }
 
-/** Graves of messages that are about to go. */
-export const gravesOf = (sql: Sql, messages: readonly AgentMessage[]): Graves => {
+/** Graves of messages that are about to go, by their numbers. */
+export function gravesOf(sql: Sql, messages: readonly { seq: number; message: AgentMessage }[]) {
   const salt = saltOf(sql);
-  return { salt, hashes: new Set(messages.map((message) => inHex(hashOf(salt, message)))) };
-};
+  const known = sql("SELECT hash FROM forgotten WHERE message = ?");
+  const hashes = messages.map(({ seq, message }) =>
+    inHex((known.get(seq)?.hash as Uint8Array | undefined) ?? hashOf(salt, message)),
+  );
+  return { salt, hashes: new Set(hashes) } satisfies Graves;
+}
 
 /** True: nothing lies in any of them. */
 export const areEmpty = (graves: readonly Graves[]): boolean =>

@@ -6,7 +6,10 @@ import { conversationsOf } from "./conversations.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 
-/** Of this id, in whichever session, without what is forgotten already. */
+/**
+ * Of this id, in whichever session, without what is forgotten already; what is no longer kept may be
+ * quoted somewhere, and is forgotten as well.
+ */
 export const messagesWithId = (store: Store, id: string): StoredMessage[] =>
   store.read((sql) => present(sql, "SELECT * FROM message WHERE id = ? ORDER BY seq", id));
 
@@ -35,7 +38,56 @@ const present = (sql: Sql, question: string, value: string | number): StoredMess
   sql(question)
     .all(value)
     .map((row) => messageOf(sql, row))
-    .filter(({ isForgotten }) => isForgotten !== true);
+    .filter(({ seq }) => !isForgottenFor(sql, seq));
+
+const isForgottenFor = (sql: Sql, seq: number): boolean =>
+  sql("SELECT 1 FROM forgotten WHERE message = ? AND expired = 0").get(seq) !== undefined;
+
+/** A stretch of a conversation, and texts that were made of its messages. */
+export interface Derived {
+  readonly conversation: number;
+  /** Numbers of the first and the last message that the texts may tell of. */
+  readonly first: number;
+  readonly last: number;
+  readonly texts: readonly string[];
+}
+
+/**
+ * Summaries and records of conversations of which something is no longer kept: they may quote what
+ * no message says any more.
+ */
+export const derivedOfExpired = (store: Store): Derived[] =>
+  store.read((sql) => {
+    const conversations = sql(`
+      SELECT DISTINCT conversation FROM forgotten JOIN message ON seq = message WHERE expired = 1
+    `).all();
+    return conversations.flatMap(({ conversation }) => {
+      const of = Number(conversation);
+      const leaves = sql("SELECT * FROM summary WHERE conversation = ?").all(of);
+      const cuts = sql("SELECT record FROM cut WHERE conversation = ?").all(of);
+      return [
+        ...leaves.map(({ first, last, days, words }) => ({
+          ...{ conversation: of, first: Number(first), last: Number(last) },
+          texts: [String(days), String(words ?? "")],
+        })),
+        ...cuts.map(({ record }) => ({
+          ...{ conversation: of, first: 0, last: Number.MAX_SAFE_INTEGER },
+          texts: [String(record)],
+        })),
+      ];
+    });
+  });
+
+/** What of a stretch is no longer kept. */
+export const expiredWithin = (store: Store, { conversation, first, last }: Derived) =>
+  store.read((sql) =>
+    sql(`
+      SELECT message.* FROM message JOIN forgotten ON forgotten.message = seq AND expired = 1
+      WHERE conversation = ? AND seq BETWEEN ? AND ? ORDER BY seq
+    `)
+      .all(conversation, first, last)
+      .map((row) => messageOf(sql, row)),
+  );
 
 /** How far a call and its results stand apart, at most. */
 const MOST_BETWEEN = 256;
@@ -58,9 +110,7 @@ export const pairOf = (store: Store, stored: StoredMessage): StoredMessage[] =>
       if (next.message.role === "toolResult" && ids.has(next.message.toolCallId))
         results.push(next);
     }
-    return [call, ...results].filter(
-      ({ seq, isForgotten }) => seq !== stored.seq && isForgotten !== true,
-    );
+    return [call, ...results].filter(({ seq }) => seq !== stored.seq && !isForgottenFor(sql, seq));
   });
 
 function callOf(

@@ -35,7 +35,8 @@ function relinkMessages(
     const links = slice.all(conversation, at, SLICE);
     for (const { message, hash } of links) {
       const seq = Number(message);
-      const digest = firstDigest(sql, seq);
+      // Its changes go: what it says now is what it was stored as.
+      const digest = gone.has(seq) ? rowDigest(sql, seq) : firstDigest(sql, seq);
       const isBound =
         gone.has(seq) || digest === null || isSame(hash, linkOf(before, digest ?? NO_LINK));
       before = bytesOf(hash);
@@ -55,6 +56,11 @@ function relinkMessages(
 function firstDigest(sql: Sql, seq: number): Uint8Array | null | undefined {
   const change = sql("SELECT was FROM change WHERE message = ? ORDER BY id LIMIT 1").get(seq);
   if (change !== undefined) return change.was === null ? null : bytesOf(change.was);
+  return rowDigest(sql, seq);
+}
+
+/** What it says now. Undefined: the row is gone. */
+function rowDigest(sql: Sql, seq: number): Uint8Array | undefined {
   const row = sql("SELECT * FROM message WHERE seq = ?").get(seq);
   return row && digestOf(boundRow(sql, row));
 }

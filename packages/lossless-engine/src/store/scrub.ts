@@ -4,7 +4,7 @@ import { storageError } from "./failure.ts";
 import { mergeAll } from "./search-index.ts";
 import type { Store } from "./store.ts";
 
-/** True: something was forgotten, and the file was not written anew since. */
+/** True: something was forgotten or let go, and the file was not written anew since. */
 export const isStale = (store: Store): boolean =>
   store.read((sql) => Number(sql("SELECT stale FROM forgetting").get()?.stale) === 1);
 

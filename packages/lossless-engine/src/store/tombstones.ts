@@ -1,6 +1,6 @@
 // Knows again what was forgotten, by salted hashes.
 import { createHmac, hash } from "node:crypto";
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { type AgentMessage, type AssistantMessage, messageId } from "@clew/plugin-sdk/core";
 import { blocksOf } from "@clew/plugin-sdk/transcript";
 import type { Absence } from "../messages/placeholder.ts";
 import type { BoundPayload } from "./payloads.ts";
@@ -85,9 +85,15 @@ export const saltOf = (sql: Sql): Uint8Array =>
 
 /**
  * Of role, time and what was said: the same in every copy of the message, whatever id it has there.
+ * Of one without a time it is of its id as well: many say the same words.
  */
 export function hashOf(salt: Uint8Array, message: AgentMessage): Uint8Array {
-  const said = JSON.stringify([message.role, timeOf(message), essenceOf(message)]);
+  const time = timeOf(message);
+  const id = time === null ? messageId(message) : undefined;
+  const said = JSON.stringify([
+    ...[message.role, time, essenceOf(message)],
+    ...(id === undefined ? [] : [id]),
+  ]);
   return createHmac("sha256", salt).update(said.toWellFormed()).digest();
 }
 
@@ -97,7 +103,12 @@ function essenceOf(message: AgentMessage): unknown {
     const { __openclaw: _host, idempotencyKey: _key, ...rest } = message;
     return rest;
   }
-  const { content } = message;
+  const said = saidIn(message);
+  // What has nothing else to be known by.
+  return said.length > 0 ? said : [message.content, (message as AssistantMessage).errorMessage];
+}
+
+function saidIn({ content }: Extract<AgentMessage, { content: unknown }>): unknown[] {
   if (typeof content === "string") return [content];
   return blocksOf(content).flatMap((block): unknown[] => {
     switch (block.type) {

@@ -47,6 +47,8 @@ export interface ForgetOptions {
 /** What would go from one database. */
 interface PlannedDatabase extends ForgetPlan {
   readonly file: string;
+  /** True: pages that nothing uses may hold what is no longer kept, and are written anew. */
+  readonly isStale: boolean;
 }
 
 interface Planned {
@@ -82,7 +84,7 @@ export async function losslessForget(
     if (refused.length > 0) throw new ContextEngineError("REQUEST_INVALID", refused[0]!);
     const isNothing =
       planned.transcripts.length + planned.backups.length + planned.strays.length === 0 &&
-      planned.databases.every(({ messages }) => messages.length === 0);
+      planned.databases.every(({ messages, isStale }) => messages.length === 0 && !isStale);
     if (isNothing) {
       if (json) output.json({ isDone: false, ...planned, messages: 0, leftIn: [] });
       else output.line("Nothing of that is kept.");
@@ -164,13 +166,14 @@ async function plan({
     if (asked.kind === "session" && !database.agents.includes(asked.name.agentId)) continue;
     const request = requestOf(home, asked, database, files ?? []);
     const found = await planIn(database.file, request);
-    planned.push({ file: database.file, ...found.plan });
+    planned.push({ file: database.file, ...found.plan, isStale: found.isStale });
     graves.push(found.graves);
   }
   const messages = new Map(
     planned.flatMap((each) =>
-      each.messages.flatMap(({ id, role, time }) =>
-        id === null ? [] : [[id, { role, time }] as const],
+      // A session file still says who said it.
+      each.messages.flatMap(({ id, role, time, why }) =>
+        id === null || why === "quoted" ? [] : [[id, { role, time }] as const],
       ),
     ),
   );
@@ -207,11 +210,12 @@ function requestOf(
 async function planIn(
   file: string,
   request: ForgetRequest,
-): Promise<{ plan: ForgetPlan; graves: Graves }> {
+): Promise<{ plan: ForgetPlan; graves: Graves; isStale: boolean }> {
   const store = openMessageStore(file);
   try {
     const plan = await store.planForget(request);
-    return { plan, graves: await store.gravesOf(plan.messages.map(({ number }) => number)) };
+    const graves = await store.gravesOf(plan.messages.map(({ number }) => number));
+    return { plan, graves, isStale: await store.isStale() };
   } finally {
     store.close();
   }
@@ -223,7 +227,7 @@ const journalOf = (
 ): Journal => ({
   v: 1,
   databases: databases
-    .filter(({ messages, sessions }) => messages.length + sessions.length > 0)
+    .filter(({ messages, sessions, isStale }) => messages.length + sessions.length > 0 || isStale)
     .map(({ file, messages, sessions }) => ({
       file,
       numbers: messages.map(({ number }) => number),
@@ -244,6 +248,13 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
   return [
     "Would be forgotten, for good:",
     ...planned.databases.flatMap(describeMessages),
+    ...planned.databases.flatMap(({ file, messages, isStale }) =>
+      isStale && messages.length === 0
+        ? [
+            `  ${file}: no message, but pages that nothing uses may hold what is no longer kept; they would be written anew`,
+          ]
+        : [],
+    ),
     ...planned.transcripts.map(
       ({ agentId, sessionId, entries }) =>
         `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and its reports`,
@@ -260,16 +271,23 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
 
 function describeMessages({ file, messages }: PlannedDatabase): string[] {
   if (messages.length === 0) return [];
-  const more = messages.length - MOST_TOLD;
+  const quoted = messages.filter(({ why }) => why === "quoted").length;
+  const told = messages.filter(({ why }) => why !== "quoted");
+  const more = told.length - MOST_TOLD;
   return [
     `  ${file}: ${counted(messages.length, "message")}`,
-    ...messages
+    ...told
       .slice(0, MOST_TOLD)
       .map(
         ({ number, role, excerpt, why }) =>
           `    #${number} ${role}: ${excerpt}${why === "pair" ? " (a tool call goes with its results)" : ""}`,
       ),
     ...(more > 0 ? [`    and ${counted(more, "more message")}`] : []),
+    ...(quoted > 0
+      ? [
+          `    ${counted(quoted, "message")} that ${quoted === 1 ? "is" : "are"} no longer kept, with the summaries and records that quote them`,
+        ]
+      : []),
   ];
 }
 

@@ -47,17 +47,20 @@ export function messageOf(stored: ClawMessage, contents: FileContents): CarriedM
 
 type Role = "user" | "assistant" | "toolResult" | "system";
 
-const ROLES: Readonly<Record<string, Role>> = {
-  ...{ user: "user", assistant: "assistant", tool: "toolResult", toolResult: "toolResult" },
-  system: "system",
-};
+const ROLES: ReadonlyMap<unknown, Role> = new Map<unknown, Role>([
+  ["user", "user"],
+  ["assistant", "assistant"],
+  ["tool", "toolResult"],
+  ["toolResult", "toolResult"],
+  ["system", "system"],
+]);
 
 /** Rows know four roles; the parts say what the message's own was. */
 function roleOf({ role, parts }: ClawMessage): Role {
   const told = parts
     .map(({ metadata }) => metadata.originalRole)
     .find((each) => each !== undefined);
-  return ROLES[String(told)] ?? ROLES[role] ?? "user";
+  return ROLES.get(told) ?? ROLES.get(role) ?? "user";
 }
 
 function shapeOf(role: Role, blocks: readonly Block[], { parts }: ClawMessage): object {

@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
@@ -152,31 +160,93 @@ describe("a migration from lossless-claw", () => {
     expect(stored()).toHaveLength(1);
   });
 
-  it("puts long texts back from their files, and names those that are gone", async () => {
+  it("puts long texts back from its own files, and names those that are gone or anybody's", async () => {
     const long = "a very long output\n".repeat(9_000);
-    let lost = "";
+    const lost: string[] = [];
     const { migrate, stored } = setUp((claw, folder) => {
       const id = claw.conversation("s1", KEY);
-      const told = conversation({ turns: 2, tools: 1 });
+      const told = conversation({ turns: 4, tools: 1 });
       const seqs = claw.say(id, told);
       const results = seqs.filter((_, at) => told[at]!.role === "toolResult");
-      const where = { conversation: id, text: long };
-      claw.moveOut({ ...where, message: results[0]!, file: join(folder, "here.txt") });
-      lost = claw.moveOut({ ...where, message: results[1]!, file: join(folder, "gone.txt") });
-      claw.db
-        .prepare("UPDATE large_files SET storage_uri = '/nowhere' WHERE file_id = ?")
-        .run(lost);
+      const own = join(folder, "lcm-files");
+      mkdirSync(own);
+      writeFileSync(join(folder, "private.txt"), "of somebody else");
+      symlinkSync(join(folder, "private.txt"), join(own, "link.txt"));
+      const places = ["here.txt", "gone.txt", "strange.txt", "link.txt"];
+      for (const [at, name] of places.entries()) {
+        const file = join(own, name === "link.txt" ? "moved.txt" : name);
+        lost.push(claw.moveOut({ conversation: id, text: long, message: results[at]!, file }));
+      }
+      const put = claw.db.prepare(
+        "UPDATE large_files SET storage_uri = ?, byte_size = NULL WHERE file_id = ?",
+      );
+      put.run("/nowhere", lost[1]!);
+      put.run(join(folder, "private.txt"), lost[2]!);
+      put.run(join(own, "link.txt"), lost[3]!);
     });
     const migration = await migrate();
-    expect(migration.missingFiles).toEqual([lost]);
-    expect(migration.text).toContain(`references stand in the messages: ${lost}.`);
+    const [, ...missing] = lost;
+    expect(migration.missingFiles).toEqual(missing);
+    expect(migration.text).toContain(`references stand in the messages: ${missing.join(", ")}.`);
     const texts = stored().flatMap((message) =>
       message.role === "toolResult" ? [JSON.stringify(message.content)] : [],
     );
     expect(texts).toEqual([
       JSON.stringify([{ type: "text", text: long }]),
-      JSON.stringify([{ type: "text", text: `[LCM Tool Output: ${lost}]` }]),
+      ...missing.map((id) => JSON.stringify([{ type: "text", text: `[LCM Tool Output: ${id}]` }])),
     ]);
+  });
+
+  it.each([
+    ["are below zero", "UPDATE messages SET seq = seq - 300"],
+    ["are all the same", "UPDATE messages SET seq = 5"],
+  ])("leaves no message behind whose numbers %s", async (_, sql) => {
+    const { migrate, stored } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 100 }));
+      claw.db.exec("CREATE TABLE m AS SELECT * FROM messages; DROP TABLE messages");
+      claw.db.exec(`ALTER TABLE m RENAME TO messages; ${sql}`);
+    });
+    expect((await migrate()).left).toEqual([]);
+    expect(stored()).toHaveLength(200);
+  });
+
+  it("counts messages that have no number", async () => {
+    const { migrate } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 100 }));
+      claw.db.exec("CREATE TABLE m AS SELECT * FROM messages; DROP TABLE messages");
+      claw.db.exec("ALTER TABLE m RENAME TO messages; UPDATE messages SET seq = NULL");
+    });
+    expect((await migrate()).left).toEqual([
+      expect.stringMatching(/^\d+ messages of the session agent:main:main have no number/),
+    ]);
+  });
+
+  it.each([
+    [
+      "a view",
+      "DROP TABLE large_files; CREATE VIEW large_files AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS file_id FROM c WHERE x < 0",
+      /is no database of lossless-claw: large_files is no table/,
+    ],
+    [
+      "a value beyond all bounds",
+      "ALTER TABLE messages ADD COLUMN more TEXT GENERATED ALWAYS AS (hex(zeroblob(600000000))) VIRTUAL",
+      /cannot be read \(.+\); mend it/,
+    ],
+  ])("refuses %s with a sentence", async (_, sql, message) => {
+    const { migrate } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 2 }));
+      claw.db.exec(sql);
+    });
+    await expect(migrate()).rejects.toThrow(message);
+  });
+
+  it("takes no role from what every object has", async () => {
+    const { migrate, stored } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [user("one"), user("two")]);
+      claw.db.prepare("UPDATE message_parts SET metadata = ?").run('{"originalRole":"__proto__"}');
+    });
+    expect((await migrate()).left).toEqual([]);
+    expect(stored().map(({ role }) => role)).toEqual(["user", "user"]);
   });
 
   it("keeps apart what was said before and after a reset, and other agents' sessions", async () => {

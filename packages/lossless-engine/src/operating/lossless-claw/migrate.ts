@@ -98,6 +98,11 @@ export async function migrateLosslessClaw(options: MigrateOptions): Promise<Migr
       if (place === undefined) total.strangers.push(conversation);
       else {
         const read = await readConversation(source, conversation, contents, options);
+        const unread = source.count(conversation.id) - (read.messages.length - read.summaries);
+        if (unread > 0)
+          total.refused.push(
+            `${unread} messages of the session ${conversation.sessionKey || conversation.sessionId} have no number by which they are found`,
+          );
         const session = {
           ...{ sessionId: sessions.get(conversation)!, sessionKey: conversation.sessionKey },
           owner: ownerOf(place.agentDir, place.file),
@@ -199,15 +204,16 @@ async function readConversation(
     (bySeq.get(seq) ?? []).map((summary) => ({ ...quotedSummary(summary), entryId: null }));
   const [messages, missing]: [ForeignMessage[], string[]] = [quoted(-1), []];
   let rewritten = 0;
-  for (let after = -1; ; ) {
+  for (let after: ClawMessage | null = null; ; ) {
     signal?.throwIfAborted();
-    const page = source.messages({ conversation, after, limit: PAGE });
+    const page: ClawMessage[] = source.messages({ conversation, after, limit: PAGE });
     for (const stored of page) {
       const carried = messageOf(stored, contents);
       rewritten += carried.rewritten;
       missing.push(...carried.missing);
-      messages.push(named(conversation, stored, carried.message), ...quoted(stored.seq));
-      after = stored.seq;
+      messages.push(named(conversation, stored, carried.message));
+      if (after?.seq !== stored.seq) messages.push(...quoted(stored.seq));
+      after = stored;
     }
     if (page.length < PAGE) break;
     await othersTurn();

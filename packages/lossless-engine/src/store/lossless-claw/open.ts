@@ -1,7 +1,7 @@
 // Opens a database of lossless-claw to be read, and changes neither it nor its journal.
 import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { unchanging } from "../connect.ts";
 import { storageFailure } from "../failure.ts";
@@ -39,7 +39,8 @@ export function openLosslessClaw(path: string, scratch: string): ForeignDatabase
         "REQUEST_INVALID",
         `${path} is no database of lossless-claw: it has no tables ${TABLES.join(" and ")}; name its lcm.db.`,
       );
-    return { sql: (text) => db.prepare(text), close };
+    refuseViews(db, path);
+    return { sql: (text) => asking(() => db.prepare(text), path), close };
   } catch (error) {
     close();
     throw storageFailure(path, error);
@@ -69,3 +70,53 @@ function openUntouched(
     throw error;
   }
 }
+
+/** Of what is read nothing but tables: a view, or code of a table, may take for ever. */
+function refuseViews(db: DatabaseSync, path: string): void {
+  const [odd] = db
+    .prepare(`
+      SELECT name FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'
+    `)
+    .all()
+    .filter(({ name }) => READ.has(String(name)));
+  if (odd !== undefined)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `${path} is no database of lossless-claw: ${odd.name} is no table of it.`,
+    );
+}
+
+/** Everything that is read of it. */
+const READ: ReadonlySet<string> = new Set([
+  ...TABLES,
+  ...["message_parts", "summaries", "summary_messages", "summary_parents", "large_files"],
+  ...["focus_briefs", "conversation_compaction_maintenance", "conversation_compaction_telemetry"],
+]);
+
+/** What SQLite throws while it reads names the file and what to do. */
+function asking(prepare: () => StatementSync, path: string): ReturnType<Sql> {
+  const guarded = <Value>(work: () => Value): Value => {
+    try {
+      return work();
+    } catch (error) {
+      throw sourceFailure(path, error);
+    }
+  };
+  const statement = guarded(prepare);
+  return {
+    get: (...given: SQLInputValue[]) => guarded(() => statement.get(...given)),
+    all: (...given: SQLInputValue[]) =>
+      guarded(() => {
+        const rows = statement.all(...given);
+        if (!Array.isArray(rows)) throw new Error("a value is too large");
+        return rows;
+      }),
+  } as ReturnType<Sql>;
+}
+
+const sourceFailure = (path: string, cause: unknown): ContextEngineError =>
+  new ContextEngineError(
+    "STORAGE_FAILED",
+    `${path} cannot be read (${cause instanceof Error ? cause.message : String(cause)}); mend it with the sqlite3 program (.recover), or migrate a backup of it. What was carried before that stays, and once more carries nothing twice.`,
+    { cause },
+  );

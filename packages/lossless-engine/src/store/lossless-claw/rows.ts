@@ -69,8 +69,14 @@ export interface ClawFile {
 export interface ClawSource {
   /** Oldest first. */
   conversations(): readonly ClawConversation[];
-  /** Of a conversation, behind number `after` of its own, oldest first. */
-  messages(request: { conversation: number; after: number; limit: number }): ClawMessage[];
+  /** Of a conversation, behind a message of it, oldest first; null = from the first on. */
+  messages(request: {
+    conversation: number;
+    after: Pick<ClawMessage, "seq" | "id"> | null;
+    limit: number;
+  }): ClawMessage[];
+  /** How many messages a conversation has. */
+  count(conversation: number): number;
   /** Of a conversation, shallow before deep. */
   summaries(conversation: number): readonly ClawSummary[];
   files(): readonly ClawFile[];
@@ -85,7 +91,7 @@ type Row = Record<string, unknown>;
 export function readLosslessClaw(path: string, scratch: string): ClawSource {
   const { sql, close }: ForeignDatabase = openLosslessClaw(path, scratch);
   const has = (table: string) =>
-    sql("SELECT 1 FROM sqlite_schema WHERE name = ?").get(table) !== undefined;
+    sql("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(table) !== undefined;
   const messageKey = column(sql, "messages", ["message_id", "id"]);
   const conversationOf = column(sql, "messages", ["conversation_id", "conversation"]);
   const partsOf = has("message_parts")
@@ -95,9 +101,11 @@ export function readLosslessClaw(path: string, scratch: string): ClawSource {
     close,
     conversations: () => sql("SELECT * FROM conversations ORDER BY 1").all().map(conversationIn),
     messages({ conversation, after, limit }) {
+      const behind = after === null ? "" : `AND (seq, ${messageKey}) > (?, ?)`;
       const rows = sql(`
-        SELECT * FROM messages WHERE ${conversationOf} = ? AND seq > ? ORDER BY seq LIMIT ?
-      `).all(conversation, after, limit);
+        SELECT * FROM messages WHERE ${conversationOf} = ? ${behind}
+        ORDER BY seq, ${messageKey} LIMIT ?
+      `).all(conversation, ...(after === null ? [] : [after.seq, after.id]), limit);
       return rows.map((row) => {
         const id = Number(row[messageKey]);
         const parts =
@@ -107,6 +115,11 @@ export function readLosslessClaw(path: string, scratch: string): ClawSource {
         return messageIn(row, id, parts.map(partIn));
       });
     },
+    count: (conversation) =>
+      Number(
+        sql(`SELECT count(*) AS rows FROM messages WHERE ${conversationOf} = ?`).get(conversation)
+          ?.rows,
+      ),
     summaries: (conversation) => (has("summaries") ? summariesOf(sql, has, conversation) : []),
     files: () => (has("large_files") ? sql("SELECT * FROM large_files").all().map(fileIn) : []),
     others: () =>
