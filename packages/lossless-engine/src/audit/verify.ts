@@ -5,6 +5,7 @@ import type { AuditPart, Fault } from "../store/audit/fault.ts";
 import { filePart } from "../store/audit/file.ts";
 import { messagePart } from "../store/audit/messages.ts";
 import { payloadPart } from "../store/audit/payloads.ts";
+import { sealPart } from "../store/audit/seals.ts";
 import { indexPart } from "../store/audit/search-index.ts";
 import { summaryPart } from "../store/audit/summaries.ts";
 import { holdingsOf } from "../store/health.ts";
@@ -51,7 +52,8 @@ export interface AuditProgress {
 
 /** What is checked, in this order; a table of its own is one part more. */
 const auditParts = (): readonly AuditPart[] => [
-  ...[filePart(), messagePart(), changePart(), payloadPart(), summaryPart(), indexPart()],
+  ...[filePart(), messagePart(), changePart(), payloadPart(), summaryPart(), sealPart()],
+  indexPart(),
 ];
 
 const NONE_ABSENT = { forgotten: 0, expired: 0 };

@@ -43,8 +43,8 @@ export interface PlannedMessage {
   /** How it begins. */
   readonly excerpt: string;
   /**
-   * "asked": it is what was asked for. "pair": a tool call goes with its results. "quoted": it is no
-   * longer kept, and what was asked for stands in a text that was made of it or of others.
+   * "asked": it is what was asked for. "pair": a tool call goes with its results. "quoted": it is
+   * no longer kept, and what was asked for stands in a text that was made of it or of others.
    */
   readonly why: "asked" | "pair" | "quoted";
 }

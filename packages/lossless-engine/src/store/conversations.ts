@@ -2,6 +2,7 @@
 import { beginningOf, keyOf, type NamedMessage } from "../messages/name.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { messageOf, timeOf } from "./rows.ts";
+import { sealing } from "./seals.ts";
 import type { Sql } from "./store.ts";
 
 /** A transcript and the conversation it tells. */
@@ -34,10 +35,12 @@ function find(
 /** What was stored before owners were noted is of whoever goes on with it first. */
 function claim(sql: Sql, session: OwnedSession): void {
   const { sessionId, sessionKey, owner } = keysOf(session);
-  sql(`
-    UPDATE OR IGNORE transcript SET owner = ?3 WHERE owner IS NULL AND
-      (session_id = ?1 AND (session_key = '' OR ?2 = '') OR session_key = ?2 AND ?2 != '')
-  `).run(sessionId, sessionKey, owner);
+  sealing(sql, { table: "transcript", where: "owner IS NULL", values: [] }, () =>
+    sql(`
+      UPDATE OR IGNORE transcript SET owner = ?3 WHERE owner IS NULL AND
+        (session_id = ?1 AND (session_key = '' OR ?2 = '') OR session_key = ?2 AND ?2 != '')
+    `).run(sessionId, sessionKey, owner),
+  );
 }
 
 /** Messages of each end by which a successor is recognised. */
@@ -58,18 +61,34 @@ export function makePlace(
   if (known?.isUnclaimed !== false) claim(sql, session);
   // First met in a call that named no key.
   if (known?.isUnnamed)
-    sql("UPDATE transcript SET session_key = ? WHERE id = ?").run(
-      ...[sessionKey, known.place.transcript],
+    sealing(sql, transcriptOf(known.place.transcript), () =>
+      sql("UPDATE transcript SET session_key = ? WHERE id = ?").run(
+        ...[sessionKey, known.place.transcript],
+      ),
     );
   if (known !== undefined) return known.place;
   const conversation =
     predecessorOf(sql, session, messages) ??
     Number(sql("INSERT INTO conversation DEFAULT VALUES").run().lastInsertRowid);
-  const { lastInsertRowid } = sql(
-    "INSERT INTO transcript (session_id, session_key, owner, conversation) VALUES (?, ?, ?, ?)",
-  ).run(sessionId, sessionKey, owner, conversation);
+  const { lastInsertRowid } = sealing(sql, namedBy(sessionId, sessionKey, owner), () =>
+    sql(
+      "INSERT INTO transcript (session_id, session_key, owner, conversation) VALUES (?, ?, ?, ?)",
+    ).run(sessionId, sessionKey, owner, conversation),
+  );
   return { transcript: Number(lastInsertRowid), conversation };
 }
+
+/** One transcript, to be sealed. */
+export const transcriptOf = (id: number) =>
+  ({ table: "transcript", where: "id = ?", values: [id] }) as const;
+
+/** The same by its names. */
+export const namedBy = (sessionId: string, sessionKey: string, owner: string) =>
+  ({
+    table: "transcript",
+    where: "session_id = ? AND session_key = ? AND owner = ?",
+    values: [sessionId, sessionKey, owner],
+  }) as const;
 
 function predecessorOf(
   sql: Sql,

@@ -3,6 +3,7 @@
 import { keyOf } from "../messages/name.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type Place, placeOf } from "./conversations.ts";
+import { sealing } from "./seals.ts";
 import type { Sql, Store } from "./store.ts";
 
 /** How far a session file was read, and by what to tell that it still is that file. */
@@ -44,7 +45,10 @@ export const bytesRead = (store: Store, owner = ""): ReadonlyMap<string, number>
 
 export function moveCursor(sql: Sql, { transcript }: Place, cursor: Cursor): void {
   const { bytes, lineBytes, lineHash, entry } = cursor;
-  sql("INSERT OR REPLACE INTO cursor VALUES (?, ?, ?, ?, ?)").run(
-    ...[transcript, bytes, lineBytes, lineHash, entry],
+  sealing(sql, { table: "cursor", where: "transcript = ?", values: [transcript] }, () =>
+    sql(`
+      INSERT OR REPLACE INTO cursor (transcript, bytes, line_bytes, line_hash, entry)
+      VALUES (?, ?, ?, ?, ?)
+    `).run(transcript, bytes, lineBytes, lineHash, entry),
   );
 }

@@ -4,7 +4,8 @@ import type { NamedMessage } from "../messages/name.ts";
 import type { Part, Parts } from "../messages/shorten.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { makePlace, placeOf } from "./conversations.ts";
-import type { Store } from "./store.ts";
+import { sealing } from "./seals.ts";
+import type { Sql, Store } from "./store.ts";
 
 /** A cut as it is found again; tokens as they were counted when it was made. */
 export interface StoredCut {
@@ -89,7 +90,13 @@ export function storeCut(
 ): void {
   store.change((sql) => {
     const { conversation } = makePlace(sql, session, messages);
-    sql(`
+    const all = { table: "cut", where: "conversation = ?", values: [conversation] } as const;
+    sealing(sql, all, () => insertCut(sql, conversation, cut));
+  });
+}
+
+function insertCut(sql: Sql, conversation: number, cut: NewStoredCut): void {
+  sql(`
       INSERT INTO cut
         (conversation, name, first, request, ceiling, estimate, high, time, covered, parts, record,
           ledger)
@@ -97,15 +104,14 @@ export function storeCut(
       ON CONFLICT (conversation, name) DO UPDATE SET ceiling = excluded.ceiling
         WHERE ceiling IS NOT NULL AND (excluded.ceiling IS NULL OR excluded.ceiling > ceiling)
     `).run(
-      ...[conversation, cut.name, cut.first, cut.request],
-      ...[cut.ceiling === Infinity ? null : cut.ceiling, cut.tokens.estimate, cut.tokens.high],
-      ...[cut.time, cut.covered, cut.parts.size === 0 ? null : JSON.stringify([...cut.parts])],
-      ...[cut.record, zstdCompressSync(cut.ledger)],
-    );
-    const older = "SELECT id FROM cut WHERE conversation = ? ORDER BY id DESC LIMIT -1 OFFSET ?";
-    sql(`DELETE FROM cut WHERE id IN (${older})`).run(conversation, MOST_CUTS);
-    sql(`UPDATE cut SET ledger = NULL WHERE ledger IS NOT NULL AND id IN (${older})`).run(
-      ...[conversation, MOST_LEDGERS],
-    );
-  });
+    ...[conversation, cut.name, cut.first, cut.request],
+    ...[cut.ceiling === Infinity ? null : cut.ceiling, cut.tokens.estimate, cut.tokens.high],
+    ...[cut.time, cut.covered, cut.parts.size === 0 ? null : JSON.stringify([...cut.parts])],
+    ...[cut.record, zstdCompressSync(cut.ledger)],
+  );
+  const older = "SELECT id FROM cut WHERE conversation = ? ORDER BY id DESC LIMIT -1 OFFSET ?";
+  sql(`DELETE FROM cut WHERE id IN (${older})`).run(conversation, MOST_CUTS);
+  sql(`UPDATE cut SET ledger = NULL WHERE ledger IS NOT NULL AND id IN (${older})`).run(
+    ...[conversation, MOST_LEDGERS],
+  );
 }

@@ -5,10 +5,11 @@ import { type Absence, placeholderOf } from "../messages/placeholder.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { packMessage } from "./body.ts";
 import { changing } from "./chain.ts";
-import { conversationsOf } from "./conversations.ts";
+import { conversationsOf, transcriptOf } from "./conversations.ts";
 import { forgetDependents } from "./dependents.ts";
 import { relink } from "./relink.ts";
 import { FLAGS, messageOf } from "./rows.ts";
+import { sealing } from "./seals.ts";
 import { forgetWords } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
 import type { FactsReader } from "./summary-rows.ts";
@@ -128,8 +129,10 @@ function unname(sql: Sql, session: OwnedSession): void {
 /** Nothing tells what it was called. */
 export function unnameTranscript(sql: Sql, id: number): void {
   sql("DELETE FROM cursor WHERE transcript = ?").run(id);
-  sql("UPDATE transcript SET session_id = ?, session_key = '' WHERE id = ?").run(
-    ...[`forgotten:${randomUUID()}`, id],
+  sealing(sql, transcriptOf(id), () =>
+    sql("UPDATE transcript SET session_id = ?, session_key = '' WHERE id = ?").run(
+      ...[`forgotten:${randomUUID()}`, id],
+    ),
   );
 }
 

@@ -11,6 +11,7 @@ import {
 import { endsKept } from "../messages/shorten.ts";
 import { changing } from "./chain.ts";
 import { FLAGS, messageOf } from "./rows.ts";
+import { sealing } from "./seals.ts";
 import type { Sql } from "./store.ts";
 
 /** A row of a message. */
@@ -132,8 +133,13 @@ export const hasNameless = (sql: Sql, conversation: number): boolean =>
 
 function rename({ sql, conversation }: Lookup, from: string, to: string): void {
   sql("UPDATE message SET id = ? WHERE conversation = ? AND id = ?").run(to, conversation, from);
-  sql("UPDATE cut SET first = ? WHERE conversation = ? AND first = ?").run(to, conversation, from);
-  sql("UPDATE cut SET request = ? WHERE conversation = ? AND request = ?").run(
-    ...[to, conversation, from],
-  );
+  const where = "conversation = ? AND (first = ? OR request = ?)";
+  sealing(sql, { table: "cut", where, values: [conversation, from, from] }, () => {
+    sql("UPDATE cut SET first = ? WHERE conversation = ? AND first = ?").run(
+      ...[to, conversation, from],
+    );
+    sql("UPDATE cut SET request = ? WHERE conversation = ? AND request = ?").run(
+      ...[to, conversation, from],
+    );
+  });
 }

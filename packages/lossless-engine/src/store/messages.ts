@@ -13,6 +13,7 @@ import { keptText } from "./kept-text.ts";
 import { findRow, hasNameless, type Lookup } from "./known-rows.ts";
 import { storePayloads } from "./payloads.ts";
 import { FLAGS, messageOf, type StoredMessage, timeOf } from "./rows.ts";
+import { sealOf } from "./seals.ts";
 import { indexAgain, noteStored } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
 import {
@@ -200,9 +201,9 @@ export function newestMessages(store: Store, session: OwnedSession, limit: numbe
 
 /** True: the turn of this key was not stored before. */
 const takeKey = (sql: Sql, { conversation }: Place, key: string): boolean =>
-  sql("INSERT INTO advancement (conversation, key) VALUES (?, ?) ON CONFLICT DO NOTHING").run(
-    ...[conversation, key],
-  ).changes === 1;
+  sql(
+    "INSERT INTO advancement (conversation, key, seal) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+  ).run(...[conversation, key, sealOf("advancement", { conversation, key })]).changes === 1;
 
 /** Of those that have ids and could be stored: a turn that is committed again holds them all. */
 function neverTold(

@@ -1,5 +1,6 @@
 // The tables of the database, and the changes by which older databases get them.
 import { linkAll } from "./chain.ts";
+import { sealAll } from "./seals.ts";
 import type { Sql } from "./sql.ts";
 
 /** Marks a file as ours: "clew". */
@@ -259,6 +260,20 @@ const CARRYING = `
   ) STRICT, WITHOUT ROWID;
 `;
 
+const SEALS = `
+  -- What binds a row that no link binds, see store/seals.ts.
+  ALTER TABLE transcript ADD COLUMN seal BLOB;
+  ALTER TABLE cut ADD COLUMN seal BLOB;
+  ALTER TABLE cursor ADD COLUMN seal BLOB;
+  ALTER TABLE advancement ADD COLUMN seal BLOB;
+
+  -- The number of the last message that a summary stands for, as in graph: who takes all summaries
+  -- of a conversation away is found.
+  ALTER TABLE conversation ADD COLUMN summarised INTEGER NOT NULL DEFAULT 0;
+  UPDATE conversation SET summarised =
+    coalesce((SELECT up_to FROM graph WHERE graph.conversation = conversation.id), 0);
+`;
+
 /** What is here stays as it is; the next change is one more. */
 export const MIGRATIONS: readonly Migration[] = [
   { from: [0], to: 6, sql: TABLES },
@@ -267,4 +282,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { from: [7], to: 8, sql: SUMMARIES },
   { from: [8], to: 9, sql: FORGETTING },
   { from: [9], to: 10, sql: CARRYING },
+  { from: [10], to: 11, sql: SEALS, run: sealAll },
 ];

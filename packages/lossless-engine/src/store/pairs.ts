@@ -7,8 +7,8 @@ import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 
 /**
- * Of this id, in whichever session, without what is forgotten already; what is no longer kept may be
- * quoted somewhere, and is forgotten as well.
+ * Of this id, in whichever session, without what is forgotten already; what is no longer kept may
+ * be quoted somewhere, and is forgotten as well.
  */
 export const messagesWithId = (store: Store, id: string): StoredMessage[] =>
   store.read((sql) => present(sql, "SELECT * FROM message WHERE id = ? ORDER BY seq", id));

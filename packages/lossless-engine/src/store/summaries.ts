@@ -141,6 +141,7 @@ function close(sql: Sql, conversation: number, upTo: number): void {
     INSERT INTO graph (conversation, up_to, hash) VALUES (?1, ?2, ?3)
     ON CONFLICT (conversation) DO UPDATE SET up_to = ?2, hash = ?3
   `).run(conversation, upTo, frontierHash(hashes));
+  sql("UPDATE conversation SET summarised = ? WHERE id = ?").run(upTo, conversation);
 }
 
 /** Binds a changed summary, and all that it is a part of. */

@@ -1,8 +1,9 @@
 // Lists the conversations of a database with the transcripts that tell them.
 import { keyOf } from "../messages/name.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { placeOf } from "./conversations.ts";
+import { namedBy, placeOf } from "./conversations.ts";
 import { FLAGS, messageOf, type StoredMessage } from "./rows.ts";
+import { sealing } from "./seals.ts";
 import type { Snapshot } from "./snapshot.ts";
 import type { Sql, Store } from "./store.ts";
 
@@ -69,6 +70,8 @@ export const addTranscripts = (
       INSERT OR IGNORE INTO transcript (session_id, session_key, owner, conversation)
       VALUES (?, ?, ?, ?)
     `);
-    for (const { sessionId, sessionKey } of further)
-      add.run(keyOf(sessionId), keyOf(sessionKey), keyOf(owner), place.conversation);
+    for (const { sessionId, sessionKey } of further) {
+      const names = [keyOf(sessionId), keyOf(sessionKey), keyOf(owner)] as const;
+      sealing(sql, namedBy(...names), () => add.run(...names, place.conversation));
+    }
   });

@@ -39,6 +39,17 @@ const COLUMNS: readonly (readonly [table: string, key: string, column: string])[
   ),
   ...SUMMARY_COLUMNS.map((column) => ["summary", "id", column] as const),
   ...["up_to", "hash"].map((column) => ["graph", "conversation", column] as const),
+  ["conversation", "id", "summarised"],
+  ...["session_id", "session_key", "owner", "conversation", "seal"].map(
+    (column) => ["transcript", "id", column] as const,
+  ),
+  ...["name", "first", "request", "ceiling", "covered", "parts", "record", "ledger"].map(
+    (column) => ["cut", "id", column] as const,
+  ),
+  ...["bytes", "line_bytes", "line_hash", "entry"].map(
+    (column) => ["cursor", "transcript", column] as const,
+  ),
+  ["advancement", "conversation", "key"],
 ];
 const TABLES = [
   ["message", "seq"],
@@ -49,6 +60,8 @@ const TABLES = [
   ["summary", "id"],
   ["graph", "conversation"],
 ] as const;
+/** Tables of which a row may go: it is made again, or told again. */
+const MADE_AGAIN = ["transcript", "cut", "cursor", "advancement"];
 
 /** What was done; undefined: it came to nothing, as nothing of the kind is there. */
 export function damage(path: string, dice: Dice): string | undefined {
@@ -268,7 +281,7 @@ export function saidIn(path: string): string | undefined {
   const db = new DatabaseSync(path, { readOnly: true });
   try {
     const all = (query: string) => db.prepare(query).all();
-    const tables = [...TABLES.map(([table]) => table), "payload_use", "graph"].map((table) =>
+    const tables = [...TABLES.map(([table]) => table), ...MADE_AGAIN, "payload_use"].map((table) =>
       all(`SELECT * FROM ${table}`),
     );
     return JSON.stringify([

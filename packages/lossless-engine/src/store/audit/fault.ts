@@ -18,6 +18,10 @@ export interface Fault {
     | "change"
     | "conversation"
     | "summary"
+    | "session"
+    | "record"
+    | "cursor"
+    | "turn"
     | "index"
     | "file";
   /** Which one: its number. Null: the whole of it. */

@@ -1,4 +1,8 @@
 // Audits the pages of the file, and references from table to table.
+import { DatabaseSync } from "node:sqlite";
+import { migrate } from "../migrate.ts";
+import { MIGRATIONS } from "../migrations.ts";
+import type { Sql } from "../sql.ts";
 import { type AuditPart, type Fault, fault, readable } from "./fault.ts";
 
 /** Pages of the file, and its indexes against its tables. */
@@ -36,6 +40,7 @@ export function filePart(): AuditPart {
           if (text !== "ok") faults.push(damagedFile(`table ${table}: ${text}`));
         if (isOver()) return names.length === 0;
       }
+      faults.push(...(readable(() => store.read(schemaFaults)) ?? []));
       const broken = readable(() => store.read((sql) => sql("PRAGMA foreign_key_check").all()));
       for (const { table, rowid, parent } of broken ?? [])
         faults.push(
@@ -49,6 +54,41 @@ export function filePart(): AuditPart {
       return true;
     },
   };
+}
+
+/** Tables, indexes and the like are those of a new database: a trigger would write what it likes. */
+function schemaFaults(sql: Sql): Fault[] {
+  const found = namesIn(sql);
+  const known = newDatabaseNames();
+  return [
+    ...[...found]
+      .filter((name) => !known.has(name))
+      .map((name) => fault("added", "file", null, `the ${name} is none of the engine's`)),
+    ...[...known]
+      .filter((name) => !found.has(name))
+      .map((name) => fault("missing", "file", null, `the ${name} is gone`)),
+  ];
+}
+
+/** "index message_conversation"; what SQLite keeps for itself left out. */
+const namesIn = (sql: Sql): Set<string> =>
+  new Set(
+    sql("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
+      .all()
+      .map(({ type, name }) => `${type} ${name}`),
+  );
+
+let known: ReadonlySet<string> | undefined;
+function newDatabaseNames(): ReadonlySet<string> {
+  if (known !== undefined) return known;
+  const db = new DatabaseSync(":memory:");
+  try {
+    migrate(db, ":memory:", MIGRATIONS);
+    known = namesIn((text) => db.prepare(text));
+    return known;
+  } finally {
+    db.close();
+  }
 }
 
 const damagedFile = (text: string): Fault => fault("unreadable", "file", null, text);

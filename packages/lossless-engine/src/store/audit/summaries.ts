@@ -104,7 +104,17 @@ function frontierFaults(sql: Sql): Fault[] {
     .all()
     .map(({ conversation }) => Number(conversation))
     .filter((conversation) => !graphs.has(conversation));
+  const lost = sql(`
+    SELECT id, summarised FROM conversation LEFT JOIN graph ON conversation = id
+    WHERE summarised != coalesce(up_to, 0)
+  `).all();
   return [
+    ...lost.map(({ id, summarised }) =>
+      fault(
+        ...(["missing", "summary", Number(id)] as const),
+        `conversation ${id} has no longer the summaries that stood for its messages up to #${summarised}`,
+      ),
+    ),
     ...others.map((conversation) => broken(conversation, "has summaries and no frontier")),
     ...[...graphs].flatMap(([conversation, graph]) => {
       const rows = frontierRows(sql, conversation);
