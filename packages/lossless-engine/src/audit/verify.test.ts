@@ -1,4 +1,4 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
@@ -6,6 +6,7 @@ import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { planForget } from "../forget/plan.ts";
 import { named } from "../messages/name.ts";
 import { catchUp } from "../search/catch-up.ts";
 import { type NewStoredCut, storeCut } from "../store/cuts.ts";
@@ -180,6 +181,37 @@ describe("the audit", () => {
     expect(
       await after("DELETE FROM message WHERE seq = 10; DELETE FROM link WHERE message = 10"),
     ).toContain("missing conversation 1");
+  });
+
+  it("ends where exchanged pages bring the same messages again and again", async () => {
+    const path = join(temporaryFolder(), "lossless.db");
+    const { store, release } = useStore(path);
+    const messages = namedWithIds(
+      Array.from({ length: 400 }, (_, at) => user(`${at} `.repeat(150))),
+    );
+    storeMessages(store, { session: { sessionId: "s", sessionKey: "k" }, messages, from: "told" });
+    release();
+    const bytes = readFileSync(path);
+    const size = bytes.readUInt16BE(16) || 65_536;
+    const leaves: number[] = [];
+    for (let at = size; at < bytes.length; at += size)
+      if (bytes[at] === 13 && bytes.includes("399 399", at)) leaves.push(at);
+    for (let tries = 0; tries < 20; tries++) {
+      const damaged = Buffer.from(bytes);
+      const [one, other] = [leaves[tries]!, leaves[leaves.length - 1 - tries]!];
+      bytes.copy(damaged, one, other, other + size);
+      bytes.copy(damaged, other, one, one + size);
+      writeFileSync(path, damaged);
+      const found = await audited(path).catch(String);
+      expect(typeof found === "string" || !found.isWhole).toBe(true);
+      const forgetting = async () => {
+        const again = useStore(path);
+        await planForget(again.store, { text: "nothing of the kind" }).finally(again.release);
+      };
+      await forgetting().catch((error: unknown) =>
+        expect(error).toMatchObject({ code: "STORAGE_FAILED" }),
+      );
+    }
   });
 
   it("ends, and names it, where a message has a number that no file has room for", async () => {

@@ -117,6 +117,22 @@ describe("summaries", () => {
     expect((await verifyStore(store)).faults).toEqual([]);
   });
 
+  it("36b. answers without a text count as none, and odd times as whole ones", async () => {
+    for (const answer of [{}, { text: 42 }, null]) {
+      const { store, conversation } = await told();
+      let calls = 0;
+      const complete = (async () => {
+        calls++;
+        return answer;
+      }) as unknown as Complete;
+      for (const timeoutMs of [16.1 * 1000, 1e300, 1e-9])
+        await addWords(store, conversation, { complete, spending: createSpending(), timeoutMs });
+      expect(calls).toBeGreaterThan(0);
+      expect(calls).toBeLessThan(20);
+      expect(frontierOf(store).every(({ words }) => words === null)).toBe(true);
+    }
+  });
+
   it("37. summaries of summaries never mix depths", async () => {
     const { store, conversation } = await told();
     await growGraph(store, conversation, { sizes: { leafTokens: 300, fanIn: 3, kept: 0 } });

@@ -15,6 +15,7 @@ import {
 } from "../store/pairs.ts";
 import { messagesBetween, messagesBySeq } from "../store/recall.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
+import { circling } from "../store/seek.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
 import { isMatched, isMessageMatched, type Matcher } from "./matcher.ts";
@@ -118,6 +119,7 @@ async function matching(store: Store, text: Matcher): Promise<StoredMessage[]> {
       ...read.filter((each) => each.isForgotten !== true && isMessageMatched(each.message, text)),
     );
     if (read.length < ROWS_AT_ONCE) break;
+    if (read.at(-1)!.seq < from) throw circling();
     from = read.at(-1)!.seq + 1;
     await othersTurn();
   }

@@ -1,4 +1,4 @@
-// Seals rows by a hash of what they say: records, names of sessions, and how far they were told.
+// Seals records, names of sessions and marks by a hash of what each row says.
 import { hash } from "node:crypto";
 import { isSame } from "./chain.ts";
 import type { Sql } from "./sql.ts";

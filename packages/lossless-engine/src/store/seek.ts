@@ -1,8 +1,15 @@
 // Finds messages by what they say, row after row.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { othersTurn, pieceOfTime } from "../turns.ts";
+import { storageError } from "./failure.ts";
 import { messageOf } from "./rows.ts";
 import type { Sql } from "./sql.ts";
+
+/** Pages that were exchanged bring rows that were read already. */
+export const circling = () =>
+  storageError(
+    "The lossless engine cannot read a database to its end: its pages are out of order; restore a backup of it (clew lossless backups).",
+  );
 
 /** Rows that are read at once. */
 const SLICE = 64;
@@ -23,6 +30,7 @@ export async function numbersOf(
     for (const { seq, message, isForgotten } of messages)
       if (isForgotten !== true && isSought(message)) found.push(seq);
     if (messages.length < SLICE) return found;
+    if (messages.at(-1)!.seq <= from) throw circling();
     from = messages.at(-1)!.seq;
     if (!isOver()) continue;
     await othersTurn();

@@ -27,7 +27,8 @@ export function judgeWords(answer: string, source: string): Judged {
   if (words.length >= source.length) return unfit("it is longer than what it stands for");
   if (UNSEEN.test(words)) return unfit("it holds what nobody sees");
   if (REFUSAL.test(words)) return unfit("it refuses");
-  if (escapeTags(words) !== words || SPEAKS.test(words)) return unfit("it speaks to its reader");
+  if (escapeTags(words) !== words || SPEAKS.test(words) || ORDERS.test(words))
+    return unfit("it speaks to its reader");
   if (tagsIn(words).some((tag) => !source.includes(tag)))
     return unfit("it writes a tag that nobody wrote");
   if (repeats(words)) return unfit("it repeats itself");
@@ -43,6 +44,9 @@ const REFUSAL =
 /** What a record of the past has no reason to say: it would be read as somebody's order. */
 const SPEAKS =
   /(?:^|\s)(?:system|assistant|user|developer)\s*:|\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|prompts?|rules?|above|previous|prior)\b|\byou (?:must|should|are now|have to)\b|[<[]\/?(?:system|inst|record|stored)\b|<\||\|>/i;
+/** How a sentence begins that tells somebody what to do, in words that are known. */
+const ORDERS =
+  /(?:^|[.!?:。！？]\s*)(?:(?:next step|please|always|never|do not|don['’]t|assistant,|system,|user,)(?=\s|:|,)|(?:delete|remove|erase|run|call|execute|send|post|upload|download|install|approve|allow|remember|ignore|reveal|reply|answer|tell|write|say|use|open|visit|stop|continue)\s+(?:all|any|every|each|the|this|that|these|those|it|a|an|to|with|only|your|me|us|no|from|previous)\b|(?:ignor[ae]|ignorez|ignoriere|olvida|oubliez|vergiss|lösche|borra|supprime[zr]?)\b)|以前の指示|無視し|忽略|无视|игнорируй|забудь|تجاهل/iu;
 /** Control characters, and marks that hide or turn a text; joiners of letters are none. */
 const UNSEEN = /(?![\u200c\u200d])[\p{Cc}\p{Cf}]/u;
 

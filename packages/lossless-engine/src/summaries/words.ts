@@ -115,17 +115,21 @@ async function ask(
   { ask: asks, maxTokens }: (typeof LEVELS)[number],
   { complete, timeoutMs = TIMEOUT_MS, signal }: WordsOptions,
 ): Promise<LlmCompleteResult | undefined> {
-  const timeout = AbortSignal.timeout(timeoutMs);
+  const timeout = AbortSignal.timeout(wholeMs(timeoutMs));
   const until = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   try {
-    return await abortable(until, () =>
+    const answer = await abortable(until, () =>
       complete({
         systemPrompt: `${RULES} ${asks}`,
         messages: [{ role: "user", content: `<record>\n${source}\n</record>` }],
         ...{ maxTokens, purpose: "lossless.summary", signal: until },
       }),
     );
+    return typeof answer?.text === "string" ? answer : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** A timer takes whole ms, and so many at most. */
+const wholeMs = (ms: number): number => Math.min(Math.max(1, Math.round(ms)), 2 ** 31 - 1);

@@ -56,7 +56,7 @@ export function filePart(): AuditPart {
   };
 }
 
-/** Tables, indexes and the like are those of a new database: a trigger would write what it likes. */
+/** Tables, indexes and the like are those of a new database: triggers write what they like. */
 function schemaFaults(sql: Sql): Fault[] {
   const found = namesIn(sql);
   const known = newDatabaseNames();

@@ -55,7 +55,7 @@ export function messagePart(): AuditPart {
           faults.push(
             ...unreadable(known ?? [], (seq) => store.read((sql) => look(sql, seq - 1, seq))),
           );
-          if (known === undefined || known.length < ROWS_AT_ONCE) {
+          if (known === undefined || known.length < ROWS_AT_ONCE || known.at(-1)! <= upTo) {
             faults.push(lostRest(upTo));
             return true;
           }
@@ -63,6 +63,10 @@ export function messagePart(): AuditPart {
         } else {
           faults.push(...next.found);
           if (next.end === null) return true;
+          if (next.end <= upTo) {
+            faults.push(lostRest(upTo));
+            return true;
+          }
           upTo = next.end;
         }
         if (isOver()) return false;

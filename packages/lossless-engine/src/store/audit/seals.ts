@@ -1,4 +1,4 @@
-// Audits rows that no link binds against their seals, and that each conversation has a session.
+// Audits rows that no link binds against their seals.
 import { isSealed, SEALED, type SealedTable } from "../seals.ts";
 import type { Sql } from "../sql.ts";
 import {

@@ -116,6 +116,10 @@ function* compare(sql: Sql, indexes: Indexes): Generator<Fault | undefined> {
     for (let after = 0; ; ) {
       const rows = rowsBehind.all(after, ROWS_AT_ONCE);
       const to = rows.length < ROWS_AT_ONCE ? newest : Math.min(newest, Number(rows.at(-1)!.seq));
+      if (to < after || (to === after && to < newest)) {
+        yield wrong(null, `the file brings messages behind number ${after} again and again`);
+        break;
+      }
       const looked = lookAt(sql, rows, indexes);
       const { found, sizes } = fresh.of(looked.texts);
       const kept = sizesBetween(sql, after, to);
