@@ -1,4 +1,5 @@
 // Tells whose sessions a database holds, and gives them to others.
+import { sealing } from "./seals.ts";
 import type { Store } from "./store.ts";
 
 /** Without those of whom nothing was noted: they are of whoever goes on with them. */
@@ -15,5 +16,7 @@ export const moveOwners = (
 ): void =>
   store.change((sql) => {
     for (const { from, to } of moves)
-      sql("UPDATE OR IGNORE transcript SET owner = ? WHERE owner = ?").run(to, from);
+      sealing(sql, { table: "transcript", where: "owner = ?", values: [from] }, () =>
+        sql("UPDATE OR IGNORE transcript SET owner = ? WHERE owner = ?").run(to, from),
+      );
   });
