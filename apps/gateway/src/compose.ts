@@ -27,7 +27,9 @@ export function composeHost(options: HostOptions): Host {
   const windows = createModelWindows({ home: environment.home, log });
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
   const ownTools = [
-    ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace),
+    ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
+      ...{ ...config.tools, env: environment.forCommands() },
+    }),
     ...sessionTools(options.sessions ?? (() => undefined)),
   ];
   const parts: HostParts = {

@@ -13,6 +13,8 @@ export interface Environment {
   providerKey(providerId: string): string | undefined;
   /** One variable, for `${NAME}`. */
   variable(name: string): string | undefined;
+  /** What commands of agents are given: no variable whose name sounds like a key. */
+  forCommands(): Readonly<Record<string, string | undefined>>;
   /** The person's own folder, where other programs keep their logins. */
   userHome: string;
   /** The text of a small file; undefined when it cannot be read. */
@@ -37,12 +39,22 @@ export function readEnvironment(
     variable,
     userHome: variable("HOME") ?? homedir(),
     readText,
+    forCommands: () => withoutSecrets(variables),
     providerKey: (id) =>
       keyNames(id)
         .map(variable)
         .find((value) => value !== undefined),
   };
 }
+
+/** Keys of models and of the gateway are not a command's. */
+const SECRET = /key|token|secret|passw|credential|auth|^clew_|^openclaw_/i;
+
+/** Pure. */
+export const withoutSecrets = (
+  variables: Readonly<Record<string, string | undefined>>,
+): Record<string, string | undefined> =>
+  Object.fromEntries(Object.entries(variables).filter(([name]) => !SECRET.test(name)));
 
 function readText(file: string): string | undefined {
   try {

@@ -3,7 +3,24 @@ import { z } from "zod";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
+const use = (what: string) =>
+  z
+    .enum(["off", "ask", "allow"])
+    .default("off")
+    .describe(
+      `Whether agents may ${what} their workspace: not at all, after a person allowed it, or always.`,
+    );
+
 export const ToolsConfigSchema = z.object({
+  write: use("write and edit files of"),
+  shell: use("run commands in"),
+  shellTimeoutMs: z
+    .number()
+    .int()
+    .min(100)
+    .max(DAY_MS)
+    .default(120_000)
+    .describe("How long a command may run, in milliseconds; then it and what it began are ended."),
   approval: z
     .object({
       expireMs: z

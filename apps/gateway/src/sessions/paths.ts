@@ -9,8 +9,6 @@ export interface AgentPaths {
   subagents: string;
   /** What people allowed for the rest of a session. */
   approvals: string;
-  /** What commands printed beyond what a model was shown. */
-  output: string;
   workspace: string;
 }
 
@@ -27,7 +25,6 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
     outbox: join(agent, "outbox"),
     subagents: join(agent, "subagents"),
     approvals: join(agent, "approvals"),
-    output: join(agent, "output"),
     workspace: join(agent, "workspace"),
   };
 }

@@ -1,11 +1,13 @@
-import { mkdir, symlink, writeFile } from "node:fs/promises";
+import { execFileSync, spawnSync } from "node:child_process";
+import { chmod, link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { withoutSecrets } from "../config/environment.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { type Approve, createToolPort, defineTool } from "./tool.ts";
-import { workspaceTools } from "./workspace-tools.ts";
+import { type ToolsAllowed, workspaceTools } from "./workspace-tools.ts";
 
 const session: HostSession = {
   agentId: "main",
@@ -14,7 +16,12 @@ const session: HostSession = {
   sessionFile: "/none",
 };
 
-async function workspace(files: Record<string, string>) {
+const EVERYTHING: ToolsAllowed = {
+  ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000 },
+  env: withoutSecrets({ ...process.env, EXAMPLE_API_KEY: "secret-key", EXAMPLE: "shown" }),
+};
+
+async function workspace(files: Record<string, string>, allowed?: ToolsAllowed) {
   const home = await temporaryHome();
   const root = join(home, "workspace");
   await mkdir(root);
@@ -22,7 +29,7 @@ async function workspace(files: Record<string, string>) {
     await mkdir(join(root, path, ".."), { recursive: true });
     await writeFile(join(root, path), text);
   }
-  const port = createToolPort({ tools: workspaceTools(() => root) });
+  const port = createToolPort({ tools: workspaceTools(() => root, allowed) });
   const call = async (
     name: string,
     parameters: Record<string, unknown>,
@@ -34,7 +41,8 @@ async function workspace(files: Record<string, string>) {
       signal,
     });
     const [block] = outcome.content;
-    return { text: block?.type === "text" ? block.text : "", isError: outcome.isError };
+    const { isError, note } = outcome;
+    return { text: block?.type === "text" ? block.text : "", isError, note };
   };
   return { home, root, port, call };
 }
@@ -42,7 +50,9 @@ async function workspace(files: Record<string, string>) {
 describe("the workspace tools", () => {
   it("are offered only where there is a workspace", async () => {
     const { port } = await workspace({});
-    expect(port.list(session).map(({ name }) => name)).toEqual(["search_workspace", "read_file"]);
+    expect(port.list(session).map(({ name }) => name)).toEqual([
+      ...["search_workspace", "read_file", "list_files"],
+    ]);
     expect(
       createToolPort({ tools: workspaceTools(() => "/no/such/folder") }).list(session),
     ).toEqual([]);
@@ -53,6 +63,7 @@ describe("the workspace tools", () => {
     expect(port.list(session).map(({ parameters }) => parameters.required)).toEqual([
       ["query"],
       ["path"],
+      undefined,
     ]);
   });
 
@@ -124,8 +135,150 @@ describe("the workspace tools", () => {
     });
     expect(await call("fly", {})).toMatchObject({
       isError: true,
-      text: expect.stringContaining("search_workspace, read_file"),
+      text: expect.stringContaining("search_workspace, read_file, list_files"),
     });
+  });
+});
+
+describe("tools that list, write, edit and run", () => {
+  it("list files, all or those that a pattern names", async () => {
+    const { call } = await workspace({ "src/a.ts": "", "src/deep/b.ts": "", "c.md": "" });
+    expect((await call("list_files", {})).text).toBe("c.md\nsrc/a.ts\nsrc/deep/b.ts");
+    expect((await call("list_files", { pattern: "src/**/*.ts" })).text).toBe(
+      "src/a.ts\nsrc/deep/b.ts",
+    );
+    expect((await call("list_files", { pattern: "*.py" })).text).toContain("No file");
+  });
+
+  it("write files whole, with their folders and permissions", async () => {
+    const { root, call } = await workspace({ "run.sh": "old" }, EVERYTHING);
+    await chmod(join(root, "run.sh"), 0o755);
+    expect((await call("write_file", { path: "run.sh", content: "new\n" })).text).toBe(
+      "Replaced run.sh (1 line).",
+    );
+    expect((await stat(join(root, "run.sh"))).mode & 0o777).toBe(0o755);
+    expect((await call("write_file", { path: "a/b/c.txt", content: "" })).text).toBe(
+      "Made a/b/c.txt (0 lines).",
+    );
+    const large = { path: "large", content: "x".repeat(2 ** 20 + 1) };
+    expect(await call("write_file", large)).toMatchObject({ isError: true });
+    expect((await readdir(root)).sort()).toEqual(["a", "run.sh"]);
+  });
+
+  it("edit what stands in a file once, or everywhere when that is said, in its line endings", async () => {
+    const { root, call } = await workspace(
+      { "a.txt": "one\r\ntwo\r\nthree", "b.txt": "x x", "bin.dat": "a\0b" },
+      EVERYTHING,
+    );
+    const edit = (path: string, old_text: string, new_text: string, more: object = {}) =>
+      call("edit_file", { path, old_text, new_text, ...more });
+    expect((await edit("a.txt", "one\ntwo", "1\n2")).text).toBe("Replaced 1 place in a.txt.");
+    expect(await readFile(join(root, "a.txt"), "utf8")).toBe("1\r\n2\r\nthree");
+    expect((await edit("b.txt", "x", "$&y")).text).toContain("stands there 2 times");
+    expect((await edit("b.txt", "x", "$&y", { all: true })).text).toBe(
+      "Replaced 2 places in b.txt.",
+    );
+    expect(await readFile(join(root, "b.txt"), "utf8")).toBe("$&y $&y");
+    expect((await edit("b.txt", "z", "y")).text).toContain("does not stand there");
+    expect((await edit("b.txt", "$&y $&y", "$&y $&y")).text).toContain("are the same");
+    expect((await edit("gone.txt", "a", "b")).text).toContain("There is no file");
+    expect((await edit("bin.dat", "a", "b")).text).toContain("not a text file");
+  });
+
+  it("write nowhere but in the workspace, and follow no link out of it", async () => {
+    const { home, root, call } = await workspace({ "a.txt": "inside", "f/x": "" }, EVERYTHING);
+    const outside = join(home, "outside");
+    await mkdir(outside);
+    await writeFile(join(outside, "secret.txt"), "mine");
+    await symlink(outside, join(root, "out"));
+    await symlink(join(outside, "secret.txt"), join(root, "link.txt"));
+    await symlink(join(root, "gone"), join(root, "dangling"));
+    await link(join(outside, "secret.txt"), join(root, "hard.txt"));
+    execFileSync("mkfifo", [join(root, "pipe")]);
+    const places = [
+      ...["../b.txt", join(outside, "b.txt"), "out/b.txt", "out/secret.txt", "link.txt", "."],
+      ...[
+        "f",
+        "f/",
+        "a.txt/b",
+        "dangling/b.txt",
+        "hard.txt",
+        "pipe",
+        "/dev/null",
+        "a\0b",
+        "x/../..",
+      ],
+    ];
+    for (const path of places) {
+      const written = await call("write_file", { path, content: "theirs" });
+      expect(written, path).toMatchObject({ isError: true, note: written.text });
+      const edited = await call("edit_file", { path, old_text: "mine", new_text: "theirs" });
+      expect(edited.isError, path).toBe(true);
+    }
+    expect(await readdir(outside)).toEqual(["secret.txt"]);
+    expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("mine");
+    expect((await call("read_file", { path: "pipe" })).text).toContain("not a text file");
+  });
+
+  it("run commands in the workspace, without keys, and tell how they ended", async () => {
+    const { call } = await workspace({ "a.txt": "hello" }, EVERYTHING);
+    const run = (command: string, more: object = {}) => call("run_command", { command, ...more });
+    expect((await run("cat a.txt; echo; echo no >&2; exit 3")).text).toBe(
+      "hello\nno\n[exit code 3]",
+    );
+    const variables = (await run("env")).text;
+    expect(variables).toContain("EXAMPLE=shown");
+    expect(variables).not.toContain("secret-key");
+    expect((await run("cat; echo done")).text).toBe("done\n[exit code 0]");
+    expect((await run("kill -9 $$")).text).toBe("(it printed nothing)\n[ended by SIGKILL]");
+    const many = await run("yes 0123456789 | head -c 500000");
+    expect(many.text.length).toBeLessThan(17_000);
+    expect(many.text).toContain("483,616 bytes in the middle are left out");
+  });
+
+  it("end a command and all that it began when its time is over or the turn is stopped", async () => {
+    const { root, call } = await workspace({}, EVERYTHING);
+    const command = "(sleep 30; echo late > late.txt) & echo $! > pid; sleep 30";
+    const timed = await call("run_command", { command, timeout_seconds: 0.3 });
+    expect(timed.text).toContain("ended, as it ran for more than 300 ms");
+    // One that is over may wait to be fetched.
+    const isThere = async () => {
+      const pid = (await readFile(join(root, "pid"), "utf8")).trim();
+      const { stdout } = spawnSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" });
+      return /^[^Z\s]/.test(stdout.trim());
+    };
+    await expect.poll(isThere).toBe(false);
+    const stop = new AbortController();
+    const stopped = call("run_command", { command }, stop.signal);
+    setTimeout(() => stop.abort(), 300);
+    await expect(stopped).rejects.toMatchObject({ name: "AbortError" });
+    await expect.poll(isThere).toBe(false);
+    const left = await call("run_command", { command: "sleep 30 & echo $! > pid; echo went on" });
+    expect(left.text).toBe("went on\n[exit code 0]");
+    await expect.poll(isThere).toBe(false);
+  });
+
+  it("ask first where they are set to, and are refused before that where they cannot run", async () => {
+    const { root } = await workspace({ "a.txt": "x" });
+    const asked: unknown[] = [];
+    const approve: Approve = async ({ call: { arguments: given }, grant }) => {
+      asked.push([given, grant]);
+      return { kind: "answered", answer: "no", at: "page" };
+    };
+    const tools = workspaceTools(() => root, {
+      ...{ ...EVERYTHING, write: "ask", shell: "ask" },
+    });
+    const port = createToolPort({ tools, approve });
+    const signal = new AbortController().signal;
+    const run = (name: string, given: Record<string, unknown>) =>
+      port.run({ call: { type: "toolCall", id: "1", name, arguments: given }, session, signal });
+    expect(await run("run_command", { command: "touch b" })).toMatchObject({
+      ...{ isError: true, note: expect.stringContaining("a person refused it on the page") },
+    });
+    await run("edit_file", { path: "a.txt", old_text: "y", new_text: "z" });
+    await run("write_file", { path: "../b", content: "" });
+    expect(asked).toEqual([[{ command: "touch b" }, "touch b"]]);
+    expect(await readdir(root)).toEqual(["a.txt"]);
   });
 });
 

@@ -1,5 +1,5 @@
 // Which files a tool may see.
-import { type Dirent, realpathSync } from "node:fs";
+import { constants, type Dirent, realpathSync } from "node:fs";
 import { open, readdir, realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ToolRefusal } from "./tool.ts";
@@ -33,7 +33,7 @@ export async function resolveInside(root: string, path: string): Promise<string>
   return real;
 }
 
-function isInside(root: string, path: string): boolean {
+export function isInside(root: string, path: string): boolean {
   const way = relative(root, path);
   return way === "" || (!isAbsolute(way) && way !== ".." && !way.startsWith(`..${sep}`));
 }
@@ -46,7 +46,8 @@ export interface TextFile {
 
 /** Up to `maxBytes` of a text file; undefined when it is no regular file or holds binary data. */
 export async function readText(file: string, maxBytes: number): Promise<TextFile | undefined> {
-  const handle = await open(file, "r");
+  // Opening a pipe would wait for somebody who writes to it.
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) return undefined;

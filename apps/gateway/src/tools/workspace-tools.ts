@@ -1,8 +1,14 @@
 // The built-in tools, which search and read text files of the workspace.
+
+import { matchesGlob } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
+import type { ToolsConfig } from "../config/tools.ts";
+import { counted } from "../text/number.ts";
+import { describeRun, runCommand } from "./run-command.ts";
 import { defineTool, type Tool, ToolRefusal } from "./tool.ts";
 import { readText, resolveInside, walkFiles, workspaceRoot } from "./workspace-files.ts";
+import { edited, placeToWrite, requireFits, writeText } from "./write-files.ts";
 
 const MAX_OUTPUT_CHARS = 16_000;
 const MAX_LINE_CHARS = 400;
@@ -10,8 +16,19 @@ const MAX_HITS = 40;
 const MAX_SEARCHED_FILES = 5000;
 const MAX_FILE_BYTES = 1024 * 1024;
 
+/** What agents may do in their workspaces, `tools` of the settings. Absent: they only look. */
+export interface ToolsAllowed extends Pick<ToolsConfig, "write" | "shell" | "shellTimeoutMs"> {
+  /** Variables that commands are given. */
+  env: Readonly<Record<string, string | undefined>>;
+}
+
+const ONLY_LOOK: ToolsAllowed = { write: "off", shell: "off", shellTimeoutMs: 0, env: {} };
+
 /** `workspaceOf` names the folder of a session's agent; it need not exist. */
-export function workspaceTools(workspaceOf: (session: HostSession) => string): Tool[] {
+export function workspaceTools(
+  workspaceOf: (session: HostSession) => string,
+  allowed: ToolsAllowed = ONLY_LOOK,
+): Tool[] {
   const rootOf = (session: HostSession) => {
     const root = workspaceRoot(workspaceOf(session));
     if (root === undefined) throw new ToolRefusal("There is no workspace folder.");
@@ -41,7 +58,114 @@ export function workspaceTools(workspaceOf: (session: HostSession) => string): T
       isAvailable,
       run: ({ path, from_line }, { session }) => read(rootOf(session), path, from_line ?? 1),
     }),
+    defineTool({
+      name: "list_files",
+      description:
+        "Lists the files of the workspace folder, optionally only those that a pattern names.",
+      parameters: z.object({
+        pattern: z.string().min(1).optional().describe('Such as "src/**/*.ts". Default: all.'),
+      }),
+      readOnly: true,
+      isAvailable,
+      run: ({ pattern }, { session, signal }) => list(rootOf(session), pattern, signal),
+    }),
+    defineTool({
+      name: "write_file",
+      description: "Writes a text file of the workspace folder, whole; folders are made.",
+      parameters: z.object({
+        path: z.string().min(1).describe("Path inside the workspace."),
+        content: z.string().describe("All of the file's new text."),
+      }),
+      readOnly: false,
+      runsUnasked: allowed.write === "allow",
+      isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
+      refuse: ({ path, content }, session) =>
+        whyRefused(async () => {
+          requireFits(content);
+          await placeToWrite(rootOf(session), path);
+        }),
+      run: async ({ path, content }, { session }) => {
+        requireFits(content);
+        const place = await placeToWrite(rootOf(session), path);
+        await writeText(place, content);
+        const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
+        return `${place.exists ? "Replaced" : "Made"} ${path} (${counted(lines, "line")}).`;
+      },
+    }),
+    defineTool({
+      name: "edit_file",
+      description:
+        "Replaces a text that stands once in a file of the workspace folder by another, or everywhere with all.",
+      parameters: z.object({
+        path: z.string().min(1).describe("Path inside the workspace."),
+        old_text: z.string().min(1).describe("What stands there, exactly."),
+        new_text: z.string().describe("What shall stand there instead."),
+        all: z.boolean().optional().describe("Wherever it stands. Default: once only."),
+      }),
+      readOnly: false,
+      runsUnasked: allowed.write === "allow",
+      isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
+      refuse: (edit, session) => whyRefused(async () => void (await edited(rootOf(session), edit))),
+      run: async (edit, { session }) => {
+        const { place, text, times } = await edited(rootOf(session), edit);
+        await writeText(place, text);
+        return `Replaced ${counted(times, "place")} in ${edit.path}.`;
+      },
+    }),
+    defineTool({
+      name: "run_command",
+      description:
+        "Runs a command line with /bin/sh in the workspace folder, and returns what it prints and its exit code.",
+      parameters: z.object({
+        command: z.string().min(1).describe("For /bin/sh; nothing can be typed into it."),
+        timeout_seconds: z.number().positive().optional().describe("Default and most: as set."),
+      }),
+      readOnly: false,
+      runsUnasked: allowed.shell === "allow",
+      grantOf: ({ command }) => command,
+      isAvailable: (session) => allowed.shell !== "off" && isAvailable(session),
+      run: async ({ command, timeout_seconds = Infinity }, { session, signal }) => {
+        const timeoutMs = Math.min(allowed.shellTimeoutMs, timeout_seconds * 1_000);
+        const { env } = allowed;
+        const cwd = rootOf(session);
+        return describeRun(await runCommand(command, { cwd, env, timeoutMs, signal }));
+      },
+    }),
   ];
+}
+
+/** Why a call would be refused; undefined: it would not. */
+async function whyRefused(check: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await check();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ToolRefusal) return error.message;
+    throw error;
+  }
+}
+
+const MAX_LISTED = 500;
+
+async function list(
+  root: string,
+  pattern: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  const found: string[] = [];
+  let more = 0;
+  for await (const path of walkFiles(root, signal)) {
+    if (pattern !== undefined && !matchesGlob(path, pattern)) continue;
+    if (found.length < MAX_LISTED) found.push(path);
+    else more++;
+  }
+  if (found.length === 0)
+    return pattern === undefined
+      ? "The workspace holds no files."
+      : `No file of the workspace fits "${pattern}".`;
+  return [...found, ...(more > 0 ? [`… and ${more} more; name a narrower pattern.`] : [])].join(
+    "\n",
+  );
 }
 
 interface Hit {
