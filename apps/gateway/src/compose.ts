@@ -50,7 +50,10 @@ export function composeHost(options: HostOptions): Host {
     tokenRatios: createTokenRatios({ home: environment.home, log }),
     rest: createSummariserRest(),
   };
-  plugins?.connect({ registry: engines.registry, complete: completeForPlugins(parts) });
+  plugins?.connect({
+    ...{ registry: engines.registry, complete: completeForPlugins(parts) },
+    subagents: options.pluginSubagents,
+  });
   assertKnownEngine(engines.settings(), engines.registry, plugins);
   for (const agent of config.agents.list) assertKnownAgentEngine(agent, engines.registry, plugins);
   return createHost(parts);

@@ -125,8 +125,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ log, expireMs: loaded.config.tools.approval.expireMs },
     grants: createGrantFiles({ home, log }),
   });
+  const pluginSubagents = () => children.ofPlugins;
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
+    pluginSubagents,
   });
   const defaultAgent = defaultAgentId(loaded.config);
   const { model } = agentSettings(loaded.config, home, defaultAgent);
@@ -159,6 +161,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const children = createChildSessions({
     ...{ home, log, host, store, known, conversations, isStopping },
     converse: (turn) => converse(parts, turn),
+    pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },

@@ -324,6 +324,18 @@ export interface TurnReport {
     /** Calls that went without the engine's choice, which the host could not use. Absent: none. */
     fallbacks?: number;
   };
+  /**
+   * What plugins asked their host for while it ran, and were refused; the host adds it. Absent:
+   * nothing.
+   */
+  refusals?: {
+    /** Its id. */
+    plugin: string;
+    /** What it called, as in "subagent.run". */
+    asked: string;
+    /** For people. */
+    reason: string;
+  }[];
 }
 
 /**

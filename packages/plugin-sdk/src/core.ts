@@ -84,6 +84,12 @@ export type {
   TranscriptEntryAnchor,
   TurnAdmission,
 } from "./contract/session.ts";
+export type {
+  PluginSubagents,
+  SubagentRun,
+  SubagentRunParams,
+  SubagentRunStatus,
+} from "./contract/subagent.ts";
 export { delegateCompactionToRuntime } from "./delegate.ts";
 export { ContextEngineError, ERROR_CODES, type ErrorCode, isAbort } from "./errors.ts";
 export { buildMemorySystemPromptAddition, type MemoryPromptParams } from "./memory-prompt.ts";

@@ -1,11 +1,12 @@
 // Lets the sessions of a gateway start others, and talk to those of their tree.
 import type { HostSession, LogPort, TurnResult } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { abortable } from "@clew/plugin-sdk/host";
+import { abortable, type PluginsConfig } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { agentIds } from "../config/agent.ts";
 import type { Host } from "../host/host.ts";
 import type { SessionSettings } from "../host/session-settings.ts";
+import { requireMessageFits } from "../limits/message.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import { markOtherSession, saidBy } from "../sessions/mark-other-session.ts";
 import type { OpenSession } from "../sessions/open.ts";
@@ -23,6 +24,8 @@ import { describeTree, isSameTree } from "../subagents/tree.ts";
 import { tooManyUnasked } from "../subagents/unasked.ts";
 import { ToolRefusal } from "../tools/tool.ts";
 import type { KnownSessions } from "./known-sessions.ts";
+import { newestMessages } from "./newest-messages.ts";
+import { createPluginRuns, type PluginRuns } from "./plugin-runs.ts";
 
 export interface ChildSessionsOptions {
   home: string;
@@ -34,11 +37,15 @@ export interface ChildSessionsOptions {
   /** One turn that no person asked for; undefined: there was nothing to say. */
   converse(turn: ChildTurn): Promise<TurnResult | undefined>;
   isStopping(): boolean;
+  /** The `plugins` section in force. */
+  pluginSettings(): PluginsConfig;
 }
 
 export interface ChildSessions
   extends Pick<Subagents, "cancelBelow" | "release" | "list" | "settled"> {
   readonly tools: SessionToolsPort;
+  /** Sessions that plugins start. */
+  readonly ofPlugins: PluginRuns;
   /** What differs in a child's session from its agent's settings. */
   settingsOf(key: string): SessionSettings | undefined;
   /** Stores what the session was not told of its children, before somebody says something in it. */
@@ -79,6 +86,12 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
         ...{ preparedBy, childSessionKey: key, reason },
       }),
   });
+  const ofPlugins = createPluginRuns({
+    ...{ subagents, isStopping, settings: options.pluginSettings },
+    isEnabled: host.config.agents.defaults.subagents.enabled,
+    messages: (key, limit) => newestMessages(options.known, key, limit),
+    requireFits: (text) => requireMessageFits(text, host.config.gateway.limits.messageBytes),
+  });
   let sweeping: Promise<void> = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const sweep = () => {
@@ -90,10 +103,12 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
   };
   return {
     ...subagents,
-    tools: createTools(options, subagents),
+    ...{ tools: createTools(options, subagents), ofPlugins },
     settingsOf(key) {
       const child = subagents.known().find((each) => each.key === key);
-      return child && { ...child, isLight: child.lightContext && child.contextMode === "isolated" };
+      if (child === undefined) return undefined;
+      const isLight = child.lightContext && child.contextMode === "isolated";
+      return { ...child, isLight, ...ofPlugins.settingsOf(key) };
     },
     async tellUntold(session) {
       const untold = subagents.untold(session.session.sessionKey);

@@ -1,4 +1,5 @@
 // What a gateway tells of its sessions without opening them.
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { Host } from "../host/host.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
@@ -10,6 +11,7 @@ import type { SessionPage, SessionStore } from "../sessions/store.ts";
 import type { Child } from "../subagents/child.ts";
 import { inTree, type Placed } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
+import { newestMessages } from "./newest-messages.ts";
 
 export interface SessionViews {
   /** Newest first, but for those that other sessions started: they follow these. */
@@ -17,6 +19,11 @@ export interface SessionViews {
   session(key: string): Promise<(KnownSession & { busy: boolean }) | null>;
   /** At most `limit` of its newest entries, as they are shown. */
   page(key: string, limit: number): Promise<(SessionPage & { busy: boolean }) | null>;
+  /**
+   * At most `limit` of its newest messages, as they are shown, oldest first; null when there is no
+   * such session.
+   */
+  messages(key: string, limit: number): Promise<AgentMessage[] | null>;
   /** The engine that answers in a session, also before its first message, and how it stands. */
   engine(key: string): Promise<EngineStatus>;
   /**
@@ -73,6 +80,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       const found = await known.newest(canonicalKey(text), limit);
       return found && { ...found, busy: isBusy(text) };
     },
+    messages: (text, limit) => newestMessages(known, canonicalKey(text), limit),
     async engine(text) {
       const key = canonicalKey(text);
       const found = await known.read(key);

@@ -9,7 +9,7 @@ import {
 } from "@clew/engine-core";
 import { engineStatus } from "../plugins/engines/engine-status.ts";
 import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
-import { inPluginScope } from "../plugins/load/scope.ts";
+import { inPluginScope, inRequest, type Refusal } from "../plugins/load/scope.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
@@ -31,7 +31,10 @@ export function createHost(parts: HostParts): Host {
       asksOf(parts, { agentId, branch, asked: modelsOf(parts, agentId).answering }),
     learnedWindows: () => parts.windows.all(),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
-    answer: (request) => prepared(parts, request, (ready) => answer(parts, request, ready)),
+    answer: (request) =>
+      prepared(parts, request, async (ready, refusals) =>
+        withRefusals(await answer(parts, request, ready), refusals),
+      ),
     compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
     previewCompaction: (request, focus) =>
       prepared(parts, request, async ({ turn, compaction }) =>
@@ -69,23 +72,30 @@ export function createHost(parts: HostParts): Host {
   };
 }
 
+/** That a report tells of; a plugin may ask in a loop. */
+const MOST_REFUSALS = 20;
+
 /** Runs with the plugins there are now, which know the session that they work for. */
 async function prepared<Result>(
   parts: HostParts,
   setup: TurnSetup,
-  run: (ready: PreparedTurn) => Promise<Result>,
+  run: (ready: PreparedTurn, refusals: readonly Refusal[]) => Promise<Result>,
 ): Promise<Result> {
   const { plugins } = parts;
-  if (plugins === undefined) return run(await prepareTurn(parts, setup, undefined));
+  if (plugins === undefined) return run(await prepareTurn(parts, setup, undefined), []);
   const { transcript, onEvent } = setup;
   let isOver = false;
   const notice = (text: string) => {
     if (!isOver) onEvent?.({ type: "notice", text });
   };
+  const refusals: Refusal[] = [];
+  const refused = (refusal: Refusal) => {
+    if (refusals.length < MOST_REFUSALS) refusals.push(refusal);
+  };
   return plugins
     .use((inUse) =>
-      inPluginScope({ ...transcript.session, notice }, async () =>
-        run(await prepareTurn(parts, setup, inUse)),
+      inRequest({ ...transcript.session, notice, refused }, async () =>
+        run(await prepareTurn(parts, setup, inUse), refusals),
       ),
     )
     .finally(() => {
@@ -112,6 +122,11 @@ async function answer(
   }
   return result;
 }
+
+const withRefusals = (result: TurnResult, refusals: readonly Refusal[]): TurnResult =>
+  refusals.length === 0
+    ? result
+    : { ...result, report: { ...result.report, refusals: [...refusals] } };
 
 /** What a model of the chain was known to hold. */
 function windowOf({ model, fallbacks = [] }: PreparedTurn["turn"], name: string): number {

@@ -30,6 +30,7 @@ import type { ModelWindows } from "../models/model-windows.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
+import type { SubagentsPort } from "../plugins/load/subagents.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import type { SessionToolsPort } from "../subagents/session-tools.ts";
 import type { SessionSettings } from "./session-settings.ts";
@@ -43,6 +44,8 @@ export interface HostOptions {
   plugins?: PluginHost | undefined;
   /** What tools reach of other sessions. Absent: none of them is offered. */
   sessions?: (() => SessionToolsPort | undefined) | undefined;
+  /** What plugins reach of other sessions. Absent: nothing. */
+  pluginSubagents?: (() => SubagentsPort | undefined) | undefined;
   /** What differs in a session from its agent's settings. Absent: nothing in any. */
   sessionSettings?: ((sessionKey: string) => SessionSettings | undefined) | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */

@@ -10,4 +10,8 @@ export interface SessionSettings {
   maxModelCalls: number;
   /** True: its model is not shown the workspace's instructions. */
   isLight: boolean;
+  /** Follows the host's own system prompt; absent = nothing does. */
+  extraSystemPrompt?: string | undefined;
+  /** True: its model is offered no tools; absent = those of its agent. */
+  isToolless?: boolean | undefined;
 }

@@ -14,16 +14,19 @@ export interface SystemPromptInput {
   /** Folder the tools may read; undefined = there are no tools. */
   workspace: string | undefined;
   instructions?: WorkspaceInstructions | undefined;
+  /** Of whoever started the session. Absent: nothing. */
+  extra?: string | undefined;
 }
 
 /**
  * Pure. The file of the workspace is a part of its own, so that reports name it and its bytes stay
- * as they are; it is last, inside the cache.
+ * as they are. The last part is inside the cache.
  */
 export function buildSystemPrompt({
   custom,
   workspace,
   instructions,
+  extra,
 }: SystemPromptInput): SystemPart[] {
   const about = [
     ...(workspace === undefined ? [] : [`Your tools can read the files in ${workspace}.`]),
@@ -35,6 +38,7 @@ export function buildSystemPrompt({
     { id: "base", text: custom ?? BASE },
     ...(about === "" ? [] : [{ id: "workspace", text: about }]),
     ...(instructions === undefined ? [] : [{ id: instructions.name, text: instructions.text }]),
+    ...(extra === undefined ? [] : [{ id: "extra", text: extra }]),
   ];
   return parts.map((part, index) =>
     index === parts.length - 1 ? { ...part, cacheBoundary: true } : part,

@@ -35,7 +35,7 @@ import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
 import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
-import type { Approve } from "../tools/tool.ts";
+import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
@@ -84,12 +84,15 @@ export async function prepareTurn(
     tools: plugins?.tools ?? [],
     offered: base.list(session),
   });
-  const tools = withRecall(parts, recalls, {
-    base,
-    branch: () => following.transcript().compaction.branch(),
-    contextWindow: model.contextWindow,
-    isPlayed: replacement !== undefined,
-  });
+  const isToolless = parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
+  const tools = isToolless
+    ? NO_TOOLS
+    : withRecall(parts, recalls, {
+        base,
+        branch: () => following.transcript().compaction.branch(),
+        contextWindow: model.contextWindow,
+        isPlayed: replacement !== undefined,
+      });
   const systemPrompt = await systemPromptOf(parts, session, tools);
   const settings = await turnSettings(parts, setup, model);
   const compaction = createBuiltInCompaction({
@@ -134,16 +137,22 @@ function approveIn({ approvals }: HostParts, { allowTools = [] }: TurnSetup): Ap
       : approvals.ask({ ...asked, name: call.name, arguments: call.arguments }, signal);
 }
 
+const NO_TOOLS: ToolPort = {
+  list: () => [],
+  run: ({ call }) => Promise.resolve(noSuchTool(call.name, [])),
+};
+
 const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsConfig): ToolPort =>
   limitToolCalls(limitToolResults(tools, toolResultBytes), toolCallBytes);
 
 async function systemPromptOf(parts: HostParts, session: HostSession, tools: ToolPort) {
   const { workspace } = agentOf(parts, session.agentId);
-  const isLight = parts.sessionSettings?.(session.sessionKey)?.isLight === true;
+  const own = parts.sessionSettings?.(session.sessionKey);
   return buildSystemPrompt({
     custom: parts.loaded.config.agents.defaults.systemPrompt,
     workspace: tools.list(session).length > 0 ? workspaceRoot(workspace) : undefined,
-    instructions: isLight ? undefined : await readWorkspaceInstructions(workspace, parts.log),
+    instructions: own?.isLight ? undefined : await readWorkspaceInstructions(workspace, parts.log),
+    extra: own?.extraSystemPrompt,
   });
 }
 

@@ -12,6 +12,7 @@ import type { PluginRecord } from "./load/record.ts";
 import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
+import type { SubagentsPort } from "./load/subagents.ts";
 import { answerCommand, type OwnedCommand, type PluginAnswer } from "./offer/chat-commands.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-runs.ts";
 import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
@@ -48,6 +49,8 @@ export interface PluginConnection {
     scope: PluginScope | undefined;
     params: LlmCompleteParams;
   }): Promise<LlmCompleteResult>;
+  /** Sessions of plugins. Absent: there are none; undefined: not yet. */
+  subagents?: (() => SubagentsPort | undefined) | undefined;
 }
 
 export interface PluginHost {
@@ -97,12 +100,17 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays }, work);
   const complete = completeThrough(() => connection);
   const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
+  const subagents = () => connection?.subagents?.();
+  let isClosed = false;
   let inForce = { number: 0, snapshot: frozenCopy(options.raw) };
   const load = async (generation: number, { plugins, raw }: PluginSettings) => {
     const snapshot = frozenCopy(raw);
     // While it is loaded, a generation knows already what the others do not.
     const config = () => (generation > inForce.number ? snapshot : inForce.snapshot);
-    const context = { home: stateDir, mode, generation, log, config, complete, strays };
+    const isRetired = () => isClosed || generation < inForce.number;
+    const context = {
+      ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
+    };
     const agentEngines = agentEnginesIn(raw);
     const loaded = await loadGeneration({
       ...{ home, plugins, bundled, agentEngines, reservedTools, context },
@@ -135,6 +143,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     const before = now;
     const gone = replace(await load(before.number + 1, given));
     retiring.add(before);
+    subagents()?.endRetired();
     const retired = before.retire().then(() => retiring.delete(before));
     // Runs that go on keep their plugins, and nobody waits for them.
     if (!before.isInUse()) await Promise.all([gone, retired]);
@@ -168,6 +177,8 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     },
     reload: (given) => inTurn(() => reload(given)),
     async close(reason = "shutdown") {
+      isClosed = true;
+      subagents()?.endRetired();
       await Promise.all([...retiring, now].map((generation) => generation.stop(reason)));
     },
   };

@@ -1,9 +1,9 @@
 // Runs one child session until it is over, those that it started included.
 import type { TurnResult } from "@clew/engine-core";
-import { isAbort, type UserMessage } from "@clew/plugin-sdk/core";
+import { isAbort, type MessageProvenance, type UserMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { saidBy } from "../sessions/mark-other-session.ts";
-import type { Child } from "./child.ts";
+import { type Child, pluginParent } from "./child.ts";
 import { type Ending, endingOf, givenUp, type Stop } from "./ending.ts";
 
 /** One turn that no person asked for. */
@@ -84,12 +84,19 @@ export function runChild(request: {
   return { child, stop, ended };
 }
 
+/** A plugin outside any request is no session, which could be answered. */
+function sayerOf({ parent, plugin }: Child): MessageProvenance {
+  if (plugin === null) return saidBy(parent.key, "sessions_spawn");
+  const name = pluginParent(plugin.id);
+  return saidBy(parent.key === name ? undefined : parent.key, name);
+}
+
 /** Its task, and then what its own children answer. */
 async function work(
   { child, task, family, converse }: Parameters<typeof runChild>[0],
   signal: AbortSignal,
 ): Promise<TurnResult> {
-  const provenance = saidBy(child.parent.key, "sessions_spawn");
+  const provenance = sayerOf(child);
   const said = () => ({ content: task, provenance });
   let last = (await converse({ key: child.key, signal, said }))!;
   while (last.outcome === "completed") {

@@ -23,6 +23,7 @@ export const ChildSchema = z.object({
   /** Canonical, as is the parent's. */
   key: z.string(),
   agentId: z.string(),
+  /** Its key is `plugin:<id>` where a plugin started it outside any request. */
   parent: z.object({ key: z.string(), agentId: z.string(), sessionId: z.string() }),
   /** What people call it; null = its parent gave no name. */
   label: z.string().nullable(),
@@ -58,6 +59,8 @@ export const ChildSchema = z.object({
   reply: z.string().nullable(),
   /** True: its parent was told how it ended, or need not be. */
   isAnnounced: z.boolean(),
+  /** The plugin that started it, and its run there; null = a session's model did. */
+  plugin: z.object({ id: z.string(), runId: z.string() }).nullable().default(null),
 });
 
 /** A session that another one started; kept in a file of its own. */
@@ -68,9 +71,12 @@ export const childKey = (agentId: string, id: string): string => `agent:${agentI
 
 /** The unique part of a child's key; undefined = it is no child's. */
 export function childId(key: string): string | undefined {
-  const [, id] = /^agent:[^:]+:subagent:([A-Za-z0-9-]+)$/.exec(key) ?? [];
+  const [, id] = /^agent:[^:]+:subagent:([A-Za-z0-9_-]+)$/.exec(key) ?? [];
   return id;
 }
+
+/** What stands in a parent's place where a plugin starts sessions outside any request. */
+export const pluginParent = (pluginId: string): string => `plugin:${pluginId}`;
 
 /** It runs no more. */
 export const isOver = ({ end }: Child): boolean => end !== null;

@@ -7,13 +7,17 @@ import type { Child, ChildEnd } from "./child.ts";
 export type Ending = Omit<ChildEnd, "at"> & { reply: string | null };
 
 /** Who ended it before its time; "stopping": the gateway. */
-export type Stop = "cancelled" | "timeout" | "released" | "stopping";
+export type Stop = "cancelled" | "timeout" | "released" | "reloaded" | "stopping";
 
 const OUTCOMES = { completed: "completed", failed: "failed", aborted: "cancelled" } as const;
 const STOPPED = {
   cancelled: { outcome: "cancelled", reason: null, notice: "completed" },
   timeout: { outcome: "timeout", reason: null, notice: "completed" },
   released: { outcome: "cancelled", reason: "its session began anew", notice: "released" },
+  reloaded: {
+    ...{ outcome: "cancelled", notice: "released" },
+    reason: "the plugin that started it was loaded again or stopped",
+  },
   stopping: { outcome: "cancelled", reason: "the gateway stopped", notice: "released" },
 } as const satisfies Record<Stop, Omit<ChildEnd, "at">>;
 

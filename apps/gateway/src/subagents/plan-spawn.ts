@@ -107,7 +107,7 @@ function childOf(ask: SpawnAsk, facts: SpawnFacts): Child {
     boundMs: Math.min(askedMs, timeLeft(parent.key, children, now)),
     maxModelCalls: shareOfCalls(facts),
     ...{ startedAt: now, state: "starting", preparedBy: null, end: null, reply: null },
-    isAnnounced: false,
+    ...{ isAnnounced: false, plugin: null },
   };
 }
 

@@ -16,7 +16,8 @@ import type { Child } from "./child.ts";
 import type { ChildFiles } from "./child-files.ts";
 import { type ChildRun, type ChildTurn, runChild } from "./child-run.ts";
 import { type Ending, lostEnding } from "./ending.ts";
-import { planSpawn, type SpawnAsk, type SpawnFacts } from "./plan-spawn.ts";
+import { type PluginRunAsk, planPluginRun } from "./plan-plugin-run.ts";
+import { planSpawn, type SpawnAsk, type SpawnFacts, type SpawnPlan } from "./plan-spawn.ts";
 import { tooManyUnasked } from "./unasked.ts";
 
 /** What the gateway lends. */
@@ -47,6 +48,19 @@ export interface SubagentPorts {
 export interface Subagents {
   /** Resolves once the child runs. Throws `ToolRefusal`, and nothing has begun then. */
   spawn(parent: HostSession, ask: SpawnAsk, options: SpawnOptions): Promise<ChildRun>;
+  /**
+   * The same for a plugin, in a session that it names: no engine is asked, and where it ran before
+   * it goes on. `onPlanned` is called before it begins, unless it is refused.
+   */
+  spawnForPlugin(
+    parent: Child["parent"],
+    ask: PluginRunAsk,
+    onPlanned: () => void,
+  ): Promise<ChildRun>;
+  /** Takes a session that is over away, and all that is known of it. */
+  remove(child: Child): Promise<void>;
+  /** The run of a session here; undefined: none. */
+  runIn(key: string): ChildRun | undefined;
   /** All that are known in this process now, oldest first. */
   known(): readonly Child[];
   /** All there are, oldest first; those of other processes as they were a minute ago. */
@@ -134,6 +148,18 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     }
   }
 
+  /** Its record is durable before it runs; nothing else has to be undone. */
+  async function startUnprepared(child: Child) {
+    const lock = await files.lock(child);
+    try {
+      if (lock === null) throw new ToolRefusal(`Another process runs session ${child.key}.`);
+      return { lock, child: await keep({ ...child, state: "running" }) };
+    } catch (error) {
+      await lock?.release();
+      throw error;
+    }
+  }
+
   /**
    * How it ended is durable before the engine is told; that it was told takes one step afterwards,
    * so that a kill hardly ever comes between.
@@ -146,7 +172,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     if (child.cleanup === "delete" || child.state === "starting") await discard(child);
     const told: Child = { ...ended, state: "ended" };
     const commit = await files.stage(told).catch(noDisk);
-    if (needsPreparation(child))
+    if (child.plugin === null && needsPreparation(child))
       await ports.ended(child, end.notice).catch(warn(`no engine knows the end of ${child.key}`));
     try {
       commit?.();
@@ -213,42 +239,71 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     await files.tidy();
   }
 
+  /** A plan counts from here on, so that calls at once start no more than there may be. */
+  function planned(parent: Child["parent"], plan: (facts: SpawnFacts) => SpawnPlan): Child {
+    const decided = plan({
+      ...{ ...ports.choices(), parent, children: [...known.values()] },
+      ...{ limits: ports.limits, id: randomUUID(), now: Date.now() },
+    });
+    if (decided.kind === "refused") throw new ToolRefusal(decided.reason);
+    own.add(decided.child.key);
+    known.set(decided.child.key, decided.child);
+    return decided.child;
+  }
+
+  function launch(
+    { child, lock }: Awaited<ReturnType<typeof start>>,
+    { task, isAwaited }: { task: string; isAwaited: boolean },
+  ): ChildRun {
+    const run = runChild({
+      ...{ child, task, isStopping: ports.isStopping, converse: ports.converse },
+      family: {
+        running: () => childrenOf(child.key).flatMap((each) => runs.get(each.key) ?? []),
+        hasUntold: () => untold(child.key).length > 0,
+        tell: (stopped) => tell(child.key, stopped),
+        cancel: () => cancelBelow(child.key),
+      },
+      async finish(ending) {
+        const ended = await finish(child, ending, lock);
+        runs.delete(child.key);
+        if (!isAwaited) announce(ended);
+        return ended;
+      },
+    });
+    runs.set(child.key, run);
+    void inBackground(run.ended);
+    return run;
+  }
+
   return {
     async spawn(parent, ask, { isAwaited, signal }) {
       await ready();
       const { agentId, sessionId, sessionKey: key } = parent;
-      const plan = planSpawn(ask, {
-        ...ports.choices(),
-        ...{ parent: { key, agentId, sessionId }, children: [...known.values()] },
-        ...{ limits: ports.limits, id: randomUUID(), now: Date.now() },
-      });
-      if (plan.kind === "refused") throw new ToolRefusal(plan.reason);
-      // From here on it counts, so that calls at once start no more than there may be.
-      own.add(plan.child.key);
-      known.set(plan.child.key, plan.child);
-      const { child, lock } = await start(plan.child, parent, signal).catch((error: unknown) => {
-        known.delete(plan.child.key);
+      const child = planned({ key, agentId, sessionId }, (facts) => planSpawn(ask, facts));
+      const started = await start(child, parent, signal).catch((error: unknown) => {
+        known.delete(child.key);
         throw isAbort(error, signal) ? error : new ToolRefusal((error as Error).message);
       });
-      const run = runChild({
-        ...{ child, task: ask.task, isStopping: ports.isStopping, converse: ports.converse },
-        family: {
-          running: () => childrenOf(child.key).flatMap((each) => runs.get(each.key) ?? []),
-          hasUntold: () => untold(child.key).length > 0,
-          tell: (stopped) => tell(child.key, stopped),
-          cancel: () => cancelBelow(child.key),
-        },
-        async finish(ending) {
-          const ended = await finish(child, ending, lock);
-          runs.delete(child.key);
-          if (!isAwaited) announce(ended);
-          return ended;
-        },
-      });
-      runs.set(child.key, run);
-      void inBackground(run.ended);
-      return run;
+      return launch(started, { task: ask.task, isAwaited });
     },
+    async spawnForPlugin(parent, ask, onPlanned) {
+      await ready();
+      const before = known.get(ask.key);
+      const child = planned(parent, (facts) => planPluginRun(ask, facts));
+      onPlanned();
+      const started = await startUnprepared(child).catch((error: unknown) => {
+        if (before === undefined) known.delete(child.key);
+        else known.set(child.key, before);
+        throw error;
+      });
+      return launch(started, { task: ask.task, isAwaited: !ask.delivers });
+    },
+    async remove(child) {
+      await ports.discard(child);
+      known.delete(child.key);
+      await files.remove(child);
+    },
+    runIn: (key) => runs.get(key),
     known: inOrder,
     async list() {
       await ready();

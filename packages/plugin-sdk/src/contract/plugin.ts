@@ -1,6 +1,7 @@
 // What a plugin is, and the api that its `register` receives.
 import type { ContextEngineFactory } from "./engine.ts";
 import type { LlmCompleteParams, LlmCompleteResult } from "./runtime.ts";
+import type { PluginSubagents } from "./subagent.ts";
 
 /**
  * Why `register` runs: "full" for real · "discovery" to see what there is · "tool-discovery" and
@@ -107,6 +108,8 @@ export interface PluginRuntime {
     getChildLogger(context: { plugin: string }): PluginLogger;
     shouldLogVerbose(): boolean;
   };
+  /** Sessions of the plugin's own. Absent: this host has none for plugins. */
+  subagent?: PluginSubagents;
   /** Check before use: hosts differ. */
   [key: string]: unknown;
 }

@@ -18,6 +18,14 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
     return context.json({ ...page, createdAt: header.timestamp });
   });
 
+  app.get("/api/sessions/:key/messages", async (context) => {
+    const key = context.req.param("key");
+    const asked = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
+    const messages = await gateway.messages(key, Math.min(1000, Math.max(1, Math.floor(asked))));
+    if (messages === null) throw sessionNotFound(key);
+    return context.json({ messages });
+  });
+
   app.get("/api/sessions/:key/context", async (context) => {
     const key = context.req.param("key");
     const view = await gateway.context(key);

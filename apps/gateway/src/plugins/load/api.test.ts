@@ -187,15 +187,21 @@ describe("runtime", () => {
     ]);
   });
 
-  it.each(["run", "waitForRun", "getSessionMessages", "deleteSession"])(
-    "subagent.%s: this host offers none",
-    async (method) => {
-      const { api } = await capture();
-      await expect(api.runtime.subagent[method]!()).rejects.toThrow(
-        `This host offers no subagent runtime, so subagent.${method} cannot run.`,
-      );
-    },
-  );
+  it.each([
+    ["run", "agent"],
+    ["waitForRun", "agent.wait"],
+    ["getSessionMessages", "sessions.get"],
+    ["deleteSession", "sessions.delete"],
+  ])("subagent.%s: needs a gateway, and plugins that are really used", async (name, method) => {
+    const { api } = await capture();
+    await expect(api.runtime.subagent[name]!()).rejects.toThrow(
+      `Plugin subagent dispatch requires a gateway request scope (method: ${method}). No scope set and no fallback context available.`,
+    );
+    const looking = await capture({ mode: "discovery" });
+    await expect(looking.api.runtime.subagent[name]!()).rejects.toThrow(
+      "Plugin runtime subagent methods are only available during a gateway request.",
+    );
+  });
 
   it("agent.session: finds real sessions by their index", async () => {
     const home = await temporaryHome();

@@ -13,6 +13,7 @@ import { checkPluginConfig } from "./plugin-config.ts";
 import { noRegistrations, type Registrations } from "./registrations.ts";
 import { asPlugin } from "./running.ts";
 import { createPluginLogger, createPluginRuntime } from "./runtime.ts";
+import { createPluginSubagents, type SubagentsPort } from "./subagents.ts";
 
 /** A module that never finishes evaluating must not hold up the start. */
 const IMPORT_MS = 30_000;
@@ -29,6 +30,10 @@ export interface LoadContext {
   entryConfig: { config?: unknown; hooks?: unknown } | undefined;
   complete: (pluginId: string, params: LlmCompleteParams) => Promise<LlmCompleteResult>;
   strays: Strays;
+  /** Undefined: no gateway runs here, or not yet. Absent: none ever will. */
+  subagents?: () => SubagentsPort | undefined;
+  /** True once these plugins were loaded again, or told to stop. Absent: they are not. */
+  isRetired?: () => boolean;
 }
 
 export type LoadResult = { ok: true; registrations: Registrations } | { ok: false; reason: string };
@@ -69,7 +74,15 @@ function register(
   const into = noRegistrations();
   const logger = createPluginLogger(log, pluginId);
   const complete = (params: LlmCompleteParams) => context.complete(pluginId, params);
-  const runtime = createPluginRuntime({ pluginId, home, mode, config, complete, logger });
+  let isRegistering = true;
+  const subagent = createPluginSubagents({
+    ...{ pluginId: manifest.id, mode, logger },
+    port: () => (isRegistering ? undefined : context.subagents?.()),
+    isRetired: () => context.isRetired?.() ?? false,
+  });
+  const runtime = createPluginRuntime({
+    ...{ pluginId, home, mode, config, complete, logger, subagent },
+  });
   const hookPermissions = context.entryConfig?.hooks;
   const { api, close } = createPluginApi({
     ...{
@@ -101,6 +114,7 @@ function register(
       ? error
       : invalidPlugin(`Plugin "${pluginId}" failed in register: ${messageOf(error)}.`, error);
   } finally {
+    isRegistering = false;
     close();
   }
 }

@@ -6,6 +6,7 @@ import type {
   LlmCompleteResult,
   PluginLogger,
   PluginRuntime,
+  PluginSubagents,
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
 import { DEFAULT_AGENT_ID } from "../../sessions/keys.ts";
@@ -21,6 +22,7 @@ export interface RuntimeRequest {
   config: () => unknown;
   complete: (params: LlmCompleteParams) => Promise<LlmCompleteResult>;
   logger: PluginLogger;
+  subagent: PluginSubagents;
 }
 
 export function createPluginRuntime({
@@ -29,6 +31,7 @@ export function createPluginRuntime({
   config,
   complete,
   logger,
+  subagent,
 }: RuntimeRequest): PluginRuntime {
   const readOnly = mode !== "full";
   return {
@@ -43,26 +46,13 @@ export function createPluginRuntime({
       resolveAgentDir: (_config?: unknown, agentId = DEFAULT_AGENT_ID) =>
         agentFolder(home, agentId),
     },
-    subagent: {
-      run: notOffered("run"),
-      waitForRun: notOffered("waitForRun"),
-      getSessionMessages: notOffered("getSessionMessages"),
-      getSession: notOffered("getSession"),
-      deleteSession: notOffered("deleteSession"),
-    },
+    subagent,
   };
 }
 
 /** `loadConfig` is what older plugins call. */
 function withOldName(current: () => unknown): { current(): unknown } {
   return Object.assign({ current }, { loadConfig: current });
-}
-
-function notOffered(method: string): () => Promise<never> {
-  return () =>
-    Promise.reject(
-      new Error(`This host offers no subagent runtime, so subagent.${method} cannot run.`),
-    );
 }
 
 /** The gateway's log, with the plugin's name and without secrets. */

@@ -1,6 +1,14 @@
 // Which session plugin code is running for.
 import { AsyncLocalStorage } from "node:async_hooks";
 
+/** What a plugin asked its host for, and why it did not get it. */
+export interface Refusal {
+  plugin: string;
+  /** What it called, as in "subagent.run". */
+  asked: string;
+  reason: string;
+}
+
 export interface PluginScope {
   agentId: string;
   sessionId?: string;
@@ -8,17 +16,45 @@ export interface PluginScope {
   sessionFile?: string;
   /** Tells whoever waits for the reply that is being made; absent = nobody waits. */
   notice?: (text: string) => void;
+  /** Takes note of it for the turn's report; absent = there is no turn. */
+  refused?: (refusal: Refusal) => void;
+  /** Aborted once the request that this stands for is over; absent = it is none. */
+  over?: AbortSignal;
 }
 
 const storage = new AsyncLocalStorage<PluginScope>();
 
 /** Runs `work`, and everything it starts, for one session; whoever waited already still waits. */
 export function inPluginScope<Result>(scope: PluginScope, work: () => Result): Result {
-  const notice = scope.notice ?? storage.getStore()?.notice;
-  return storage.run({ ...scope, ...(notice !== undefined && { notice }) }, work);
+  const { notice, refused, over } = storage.getStore() ?? {};
+  const inherited = {
+    ...(notice !== undefined && { notice }),
+    ...(refused !== undefined && { refused }),
+    ...(over !== undefined && { over }),
+  };
+  return storage.run({ ...inherited, ...scope }, work);
+}
+
+/** The same for one request: what outlives it runs for nobody any more. */
+export async function inRequest<Result>(
+  scope: Omit<PluginScope, "over">,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const over = new AbortController();
+  try {
+    return await inPluginScope({ ...scope, over: over.signal }, work);
+  } finally {
+    over.abort();
+  }
 }
 
 /** Undefined outside any session, e.g. in a timer of a plugin. */
 export function currentPluginScope(): PluginScope | undefined {
   return storage.getStore();
+}
+
+/** The same; undefined also in what a request left behind. */
+export function liveScope(): PluginScope | undefined {
+  const scope = storage.getStore();
+  return scope?.over?.aborted === true ? undefined : scope;
 }

@@ -3,7 +3,7 @@ import type { PluginCommand } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
 import type { RunAs } from "../load/running.ts";
-import { inPluginScope, type PluginScope } from "../load/scope.ts";
+import { inRequest, type PluginScope } from "../load/scope.ts";
 
 /** Words the gateway keeps for itself. */
 export const RESERVED_COMMANDS: readonly string[] = [
@@ -90,7 +90,9 @@ async function runPluginCommand(
       ...(sessionId !== undefined && { sessionId }),
       ...(sessionKey !== undefined && { sessionKey }),
     };
-    const answer = await inPluginScope(scope, () => runAs(pluginId, () => command.handler(given)));
+    const answer = await inRequest(scope, async () =>
+      runAs(pluginId, () => command.handler(given)),
+    );
     return typeof answer?.text === "string"
       ? { ok: true, text: answer.text }
       : { ok: false, text: `/${command.name} gave no text.` };

@@ -2,7 +2,7 @@
 import { notOffered, requestInvalid } from "../invalid.ts";
 import type { SessionAction } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
-import { inPluginScope, type PluginScope } from "../load/scope.ts";
+import { inRequest, type PluginScope } from "../load/scope.ts";
 
 export type OwnedAction = SessionAction & { pluginId: string };
 
@@ -30,7 +30,7 @@ export async function runSessionAction(
       `Session action "${actionId}" of plugin "${pluginId}" does not take this payload: ${checked.problems.join("; ")}.`,
     );
   const { sessionKey, sessionId, agentId } = scope;
-  return inPluginScope(scope, () =>
+  return inRequest(scope, () =>
     runAs(pluginId, async () =>
       action.handler({ payload, pluginId, actionId, sessionKey, sessionId, agentId }),
     ),
