@@ -1,6 +1,6 @@
 // Says whether a text that is to be forgotten stands in something.
 import { type AgentMessage, ContextEngineError } from "@clew/plugin-sdk/core";
-import { stepsAtOnce } from "@clew/plugin-sdk/host";
+import { type Steps, stepsAtOnce, stepsInSlices } from "@clew/plugin-sdk/host";
 import { textsIn } from "../messages/placeholder.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { composed, composedLower } from "../messages/spelling.ts";
@@ -13,6 +13,8 @@ export interface TextPattern {
   readonly source: string;
   /** True: it is found in this text. Letters match whatever their case. */
   isIn(text: string): boolean;
+  /** The same in steps, for long texts. */
+  stepsIn(text: string): Steps<boolean>;
 }
 
 /** A text in any case, or a regular expression. */
@@ -24,9 +26,12 @@ export type Matcher = string | TextPattern;
  */
 export function textPattern(source: string): TextPattern {
   const find = matcherFor(source);
-  const isIn = (text: string) => stepsAtOnce(find(composed(text))) !== undefined;
+  function* stepsIn(text: string): Steps<boolean> {
+    return (yield* find(composed(text))) !== undefined;
+  }
+  const isIn = (text: string) => stepsAtOnce(stepsIn(text));
   if (isIn("")) throw refused(new PatternError("it is found in every text"));
-  return { source, isIn };
+  return { source, isIn, stepsIn };
 }
 
 function matcherFor(source: string) {
@@ -48,6 +53,17 @@ const refused = (cause: PatternError) =>
 /** All that a search finds the message by, and all other texts that it holds. */
 export const isMessageMatched = (message: AgentMessage, matcher: Matcher): boolean =>
   isMatched([message, searchTextOf(message)], matcher);
+
+/** The same; others have their turn meanwhile. */
+export async function isMessageMatchedInSlices(
+  message: AgentMessage,
+  matcher: Matcher,
+): Promise<boolean> {
+  if (typeof matcher === "string") return isMessageMatched(message, matcher);
+  for (const text of textsIn([message, searchTextOf(message)]))
+    if (await stepsInSlices(matcher.stepsIn(text))) return true;
+  return false;
+}
 
 /** Texts of any depth are looked at, each for itself. */
 export function isMatched(value: unknown, matcher: Matcher): boolean {

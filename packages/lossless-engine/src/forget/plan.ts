@@ -18,7 +18,7 @@ import { type StoredMessage, timeOf } from "../store/rows.ts";
 import { circling } from "../store/seek.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
-import { isMatched, isMessageMatched, type Matcher } from "./matcher.ts";
+import { isMatched, isMessageMatched, isMessageMatchedInSlices, type Matcher } from "./matcher.ts";
 
 /** What somebody asks to be forgotten; one of the four. */
 export type ForgetRequest =
@@ -115,9 +115,9 @@ async function matching(store: Store, text: Matcher): Promise<StoredMessage[]> {
   for (let from = 1; ; ) {
     const slice = { scope: null, from, to: Number.MAX_SAFE_INTEGER, limit: ROWS_AT_ONCE };
     const read = await patiently(() => messagesBetween(store, slice));
-    found.push(
-      ...read.filter((each) => each.isForgotten !== true && isMessageMatched(each.message, text)),
-    );
+    for (const each of read)
+      if (each.isForgotten !== true && (await isMessageMatchedInSlices(each.message, text)))
+        found.push(each);
     if (read.length < ROWS_AT_ONCE) break;
     if (read.at(-1)!.seq < from) throw circling();
     from = read.at(-1)!.seq + 1;

@@ -38,8 +38,9 @@ export interface BackupFile {
   /**
    * "backup": somebody asked for it. "older version": made before the database was brought to a
    * newer version. "replaced": what stood there until a backup was restored.
+   * "unfinished restore": what a restore that was killed left; it may hold what was forgotten since.
    */
-  readonly kind: "backup" | "older version" | "replaced";
+  readonly kind: "backup" | "older version" | "replaced" | "unfinished restore";
   /**
    * How many of its messages were forgotten since. Null: it cannot be read. Absent: nobody looked.
    */
@@ -77,6 +78,7 @@ const KINDS: readonly (readonly [RegExp, BackupFile["kind"]])[] = [
   [/^\.copy-[\dTZ-]+$/, "backup"],
   [/^\.version-\d+$/, "older version"],
   [/^\.replaced-[\dTZ-]+$/, "replaced"],
+  [/^\.restoring$/, "unfinished restore"],
 ];
 
 /** True: a copy is called so, whatever database it is of. */

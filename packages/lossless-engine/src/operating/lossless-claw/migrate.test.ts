@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -52,6 +53,9 @@ function setUp(build: (database: ClawDatabase, folder: string) => void) {
 
 /** What a message says, without what a store or a clock adds. */
 const said = ({ __openclaw: _, timestamp: __, ...message }: AgentMessage) => message;
+
+const conversationOf = (db: DatabaseSync) =>
+  db.prepare("SELECT count(*) AS messages FROM messages").get() as { messages: number };
 
 const filesOf = (folder: string) =>
   Object.fromEntries(
@@ -327,6 +331,33 @@ describe("a migration from lossless-claw", () => {
     expect(await migrateLosslessClaw(again)).toMatchObject({ messages: 10, added: 0 });
     expect(filesOf(crashed)).toEqual(copied);
     expect(readdirSync(scratch)).toEqual([]);
+  });
+
+  it("reads one moment of a database that is written to meanwhile", async () => {
+    const folder = temporaryFolder();
+    const from = join(folder, "lcm.db");
+    const claw = buildLosslessClaw(from);
+    claw.say(claw.conversation("s1", KEY), conversation({ turns: 200, tools: 1 }));
+    const writer = new DatabaseSync(from, { timeout: 0 });
+    onTestFinished(() => {
+      writer.close();
+      claw.db.close();
+    });
+    const { messages } = conversationOf(writer);
+    let refused = 0;
+    const writing = setInterval(() => {
+      try {
+        writer.exec("DELETE FROM messages WHERE seq % 7 = 3; UPDATE messages SET content = ''");
+      } catch {
+        refused++;
+      }
+    }, 1);
+    const agentDir = temporaryFolder();
+    const placeOf = () => ({ file: join(agentDir, "lossless.db"), agentDir });
+    const migration = await migrateLosslessClaw({ from, placeOf, scratch: folder });
+    clearInterval(writing);
+    expect(migration).toMatchObject({ messages, left: [] });
+    expect(refused).toBeGreaterThan(0);
   });
 
   it("says that a file is none of lossless-claw's", async () => {

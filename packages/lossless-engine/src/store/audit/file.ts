@@ -25,7 +25,7 @@ export function filePart(): AuditPart {
           ),
         );
         if (listed === undefined) faults.push(damagedFile("its list of tables cannot be read"));
-        names.push(...(listed ?? []));
+        names.push("sqlite_schema", ...(listed ?? []));
       }
       for (let name = names.shift(); name !== undefined; name = names.shift()) {
         const table = name;

@@ -1,5 +1,14 @@
 // Opens a database of lossless-claw to be read, and changes neither it nor its journal.
-import { copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
@@ -55,6 +64,9 @@ function openUntouched(
   path: string,
   scratch: string,
 ): { db: DatabaseSync; folder: string | undefined } {
+  // Without a journal of its own kind it is locked while it is read, and nothing is made beside it.
+  if (!isWriteAhead(path))
+    return { db: new DatabaseSync(path, { readOnly: true }), folder: undefined };
   const hasJournal = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
   if (!hasJournal)
     return { db: new DatabaseSync(unchanging(path), { readOnly: true }), folder: undefined };
@@ -68,6 +80,18 @@ function openUntouched(
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
     throw error;
+  }
+}
+
+/** By the header: 2 = changes go to a journal beside it first. */
+function isWriteAhead(path: string): boolean {
+  const file = openSync(path, "r");
+  try {
+    const header = Buffer.alloc(20);
+    readSync(file, header, 0, header.length, 0);
+    return header[19] !== 1;
+  } finally {
+    closeSync(file);
   }
 }
 
