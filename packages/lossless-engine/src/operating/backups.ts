@@ -38,7 +38,8 @@ export interface BackupFile {
   /**
    * "backup": somebody asked for it. "older version": made before the database was brought to a
    * newer version. "replaced": what stood there until a backup was restored.
-   * "unfinished restore": what a restore that was killed left; it may hold what was forgotten since.
+   * "unfinished restore": what a restore that was killed left; it may hold what was forgotten
+   * since.
    */
   readonly kind: "backup" | "older version" | "replaced" | "unfinished restore";
   /**
