@@ -14,6 +14,7 @@ import { namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { withTrigrams } from "./candidates.ts";
 import { expire, forget } from "./forget.ts";
+import { gravesIn } from "./graves.ts";
 import { markLeft } from "./left.ts";
 import { readMessages, storeMessages } from "./messages.ts";
 import { isStale, scrub } from "./scrub.ts";
@@ -153,7 +154,7 @@ describe("forgetting", () => {
     const store = temporaryStore();
     stored(store);
     markLeft(store, { session, names: ["e3", "e4"], asked: "" });
-    expect(forget(store, { numbers: [4, 5], sessions: [] }, READER)).toBe(2);
+    expect(forget(store, { numbers: [7, 8], sessions: [] }, READER)).toBe(2);
     expect((await verifyStore(store)).faults).toEqual([]);
   });
 
@@ -165,6 +166,40 @@ describe("forgetting", () => {
     await forgetText(store);
     const { faults } = await verifyStore(store);
     expect(faults.map(({ number }) => number)).toEqual([last]);
+  });
+
+  it("blesses no words that somebody exchanged behind it, nor an end that is gone", async () => {
+    const forged = temporaryStore();
+    stored(forged);
+    const { seq } = all(forged).findLast(({ message }) => message.role === "user")!;
+    const body = JSON.stringify({ role: "user", content: "forged" });
+    forged.change((sql) => sql("UPDATE message SET body = ? WHERE seq = ?").run(body, seq));
+    await forgetText(forged);
+    expect((await verifyStore(forged)).faults).toContainEqual(
+      expect.objectContaining({ kind: "changed", what: "message", number: seq }),
+    );
+
+    const torn = temporaryStore();
+    stored(torn);
+    const last = all(torn).at(-1)!.seq;
+    torn.change((sql) => {
+      sql("DELETE FROM unindexed WHERE message = ?").run(last);
+      sql("DELETE FROM link WHERE message = ?").run(last);
+      sql("DELETE FROM message WHERE seq = ?").run(last);
+    });
+    await forgetText(torn);
+    expect((await verifyStore(torn)).faults).toContainEqual(
+      expect.objectContaining({ kind: "missing", what: "conversation", number: 1 }),
+    );
+  });
+
+  it("tells other databases of what was forgotten, and not of what is no longer kept", () => {
+    const store = temporaryStore();
+    stored(store);
+    forget(store, { numbers: [3], sessions: [] }, READER);
+    expire(store, [1, 2]);
+    const [own] = store.read(gravesIn);
+    expect(own!.hashes.size).toBe(1);
   });
 
   it("is found by the audit where its hash is taken away or exchanged", async () => {

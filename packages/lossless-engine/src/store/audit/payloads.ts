@@ -44,6 +44,7 @@ export function payloadPart(): AuditPart {
         );
         if (isDone) {
           faults.push(...(readable(() => store.read(edgesToNothing)) ?? []));
+          faults.push(...(readable(() => store.read(gravesOfNobody)) ?? []));
           return true;
         }
         if (isOver()) return false;
@@ -51,6 +52,17 @@ export function payloadPart(): AuditPart {
     },
   };
 }
+
+/** One more would make a placeholder of what is told next. */
+const gravesOfNobody = (sql: Sql): Fault[] =>
+  sql("SELECT message FROM forgotten WHERE message NOT IN (SELECT seq FROM message)")
+    .all()
+    .map(({ message }) =>
+      fault(
+        ...(["added", "message", Number(message)] as const),
+        `message ${message} is said to be forgotten, and was never stored`,
+      ),
+    );
 
 const edgesToNothing = (sql: Sql): Fault[] =>
   sql(`

@@ -1,5 +1,7 @@
 // Audits summaries against what they stand for, and frontiers against the messages.
+import { textOf } from "@clew/plugin-sdk/transcript";
 import { isSame } from "../chain.ts";
+import { messageOf } from "../rows.ts";
 import type { Sql } from "../sql.ts";
 import {
   frontierHash,
@@ -8,6 +10,7 @@ import {
   partRows,
   type SummaryRow,
   summaryHash,
+  summaryOf,
 } from "../summary-rows.ts";
 import { type AuditPart, type Fault, fault, orUnreadable, ROWS_AT_ONCE } from "./fault.ts";
 
@@ -48,9 +51,37 @@ function rowFaults(sql: Sql, row: SummaryRow): Fault[] {
   const [edge] = Number(row.depth) === 0 ? leafEdges(sql, row, parts) : partEdges(sql, row, parts);
   if (edge !== undefined) return [fault("inconsistent", "edge", id, edge)];
   const hashes = parts.map((part) => hashIn(part));
-  return isSame(row.hash, summaryHash(row, hashes))
+  if (!isSame(row.hash, summaryHash(row, hashes)))
+    return [fault("changed", "summary", id, `summary ${id} is not what was stored`)];
+  return sourceFaults(sql, row);
+}
+
+/**
+ * What it quotes stands in its messages, word for word; of those that say nothing any more nobody
+ * knows. Whoever makes a hash anew makes no message of it.
+ */
+function sourceFaults(sql: Sql, row: SummaryRow): Fault[] {
+  const { id, conversation, first, last, facts } = summaryOf(row);
+  const quotes = facts.days.flatMap(({ asked, answered }) => [...asked, ...answered]);
+  const wrong = quotes.find(({ seq, text }) => {
+    if (seq < first || seq > last) return true;
+    const source = sql("SELECT * FROM message WHERE seq = ? AND conversation = ?").get(
+      ...[seq, conversation],
+    );
+    if (source === undefined) return true;
+    const { message, isForgotten, isDamaged } = messageOf(sql, source);
+    if (isForgotten || isDamaged) return false;
+    const said = textOf(message).replaceAll(/\s+/gu, " ").trim().toWellFormed();
+    return !said.startsWith(text);
+  });
+  return wrong === undefined
     ? []
-    : [fault("changed", "summary", id, `summary ${id} is not what was stored`)];
+    : [
+        fault(
+          ...(["changed", "summary", id] as const),
+          `summary ${id} quotes what message ${wrong.seq} does not say`,
+        ),
+      ];
 }
 
 function leafEdges(sql: Sql, row: SummaryRow, parts: readonly SummaryRow[]): string[] {
