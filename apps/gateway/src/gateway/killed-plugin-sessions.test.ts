@@ -1,4 +1,7 @@
-// Kills gateways whose plugins have sessions of their own.
+// Kills gateways whose plugins have sessions of their own, at random moments.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, vi } from "vitest";
 import { readChildren } from "../subagents/child-files.ts";
 import { startChild } from "../testing/child.ts";
@@ -8,6 +11,7 @@ import { obedientModel } from "../testing/obedient-model.ts";
 import { collectLog, startPluginGateway } from "../testing/plugins.ts";
 
 const PROGRAM = new URL("../testing/subagent-turns.ts", import.meta.url);
+const KILLS = 4;
 
 async function killable() {
   const home = await temporaryHome();
@@ -20,7 +24,7 @@ async function killable() {
 }
 
 /** However busy the machine is. */
-const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 });
+const soon = <Result>(check: () => Result, timeout = 20_000) => vi.waitFor(check, { timeout });
 
 const recordsIn = (home: string) => readChildren({ home, log: collectLog() });
 
@@ -60,4 +64,34 @@ describe("plugins' sessions of a gateway that is killed", () => {
     await diver().deleteSession({ sessionKey });
     expect(await recordsIn(home)).toEqual([]);
   });
+
+  it(`${KILLS} times: no run is left, whatever it was doing`, async () => {
+    const { home, start, startProcess } = await killable();
+    for (let kill = 0; kill < KILLS; kill++) {
+      const turn = (n: number) =>
+        dive([
+          begin(`a${kill}-${n}`, "HANG"),
+          begin(`b${kill}-${n}`, "say"),
+          begin(`c${kill}-${n}`, dive([begin(`d${kill}-${n}`, "HANG")])),
+          ["waitForRun", { runId: `b${kill}-${n}` }],
+          ["deleteSession", { sessionKey: `agent:main:subagent:b${kill}-${n}` }],
+        ]);
+      const program = startProcess([1, 2, 3].map(turn));
+      for (let line = Math.floor(Math.random() * 4); line >= 0; line--) await program.nextLine();
+      await sleep(Math.random() * 150);
+      program.process.kill("SIGKILL");
+      await program.exit;
+    }
+    expect((await recordsIn(home)).length).toBeGreaterThan(KILLS);
+    await start();
+    await soon(async () => {
+      const states = (await recordsIn(home)).map(({ state }) => state);
+      expect(new Set(states)).toEqual(new Set(["ended"]));
+      // What is locked when it is looked through is looked at again a minute later.
+    }, 90_000);
+    const files = () => readdirSync(join(home, "agents/main/subagents"));
+    await soon(() => expect(files().filter((name) => name.endsWith(".lock"))).toEqual([]));
+    for (const { key } of await recordsIn(home)) await diver().deleteSession({ sessionKey: key });
+    expect(await recordsIn(home)).toEqual([]);
+  }, 240_000);
 });

@@ -1,0 +1,66 @@
+// Engines that answer a question about the past by a session of its own.
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { describe, expect, it } from "vitest";
+import { readChildren } from "../subagents/child-files.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { obedientModel, run } from "../testing/obedient-model.ts";
+import { collectLog, startPluginGateway } from "../testing/plugins.ts";
+import { writeReef } from "../testing/reef.ts";
+
+const SECRET = "The key hangs behind the blue barometer.";
+
+async function reef(entry: Record<string, unknown> = {}) {
+  const home = await temporaryHome();
+  const { server, config } = await obedientModel();
+  const plugins = writeReef(home, entry);
+  const started = await startPluginGateway({ ...config, plugins }, home);
+  await started.say(SECRET);
+  for (const text of ["Wind from the west.", "Tide is low."]) await started.say(text);
+  const left = async () => ({
+    sessions: (await started.gateway.sessions()).map(({ key }) => key),
+    records: await readChildren({ home, log: collectLog() }),
+  });
+  return { server, left, ...started };
+}
+
+const NOTHING_LEFT = { sessions: ["agent:main:main"], records: [] };
+
+describe("an engine plugin that recalls as lossless-claw does", () => {
+  it("answers its tool by a session that it lends the record, and leaves nothing behind", async () => {
+    const { say, server, left } = await reef();
+    const { reply, report } = await say(run("reef_expand_query", { query: "barometer" }));
+    expect(textOf(reply!)).toContain(SECRET);
+    expect(report.refusals).toBeUndefined();
+    expect(await left()).toEqual(NOTHING_LEFT);
+    const child = server.requests.at(-2)!.body as {
+      messages: { content: unknown }[];
+      tools: { function: { name: string } }[];
+    };
+    expect(JSON.stringify(child.messages[0])).toContain("You answer from the record.");
+    expect(child.tools.map((tool) => tool.function.name)).toContain("reef_expand");
+    expect(server.violations).toEqual([]);
+  });
+
+  it("answers its command from a queue, outside any request", async () => {
+    const { gateway, left } = await reef();
+    const { text } = await gateway.command("main", {
+      ...{ kind: "command", name: "reef", args: "barometer" },
+    });
+    expect(text).toContain(SECRET);
+    expect(await left()).toEqual(NOTHING_LEFT);
+  });
+
+  it("does without the model that it may not have, and the report says so", async () => {
+    const { say } = await reef({ config: { expansionModel: "emulated/emulated" } });
+    const { reply, report } = await say(run("reef_expand_query", { query: "barometer" }));
+    expect(textOf(reply!)).toContain(SECRET);
+    expect(report.refusals).toEqual([
+      {
+        plugin: "reef",
+        asked: "subagent.run",
+        reason:
+          "provider/model override is not authorized for this plugin subagent run: plugins.entries.reef.subagent.allowModelOverride is not true.",
+      },
+    ]);
+  });
+});
