@@ -1,5 +1,6 @@
-// Runs a command line in a process group of its own, within bounds of time and output.
-import { spawn } from "node:child_process";
+// Runs a command line in a process group of its own, of which nothing goes on.
+import { type ChildProcess, spawn } from "node:child_process";
+import { stripVTControlCharacters } from "node:util";
 import { number } from "../text/number.ts";
 
 /** How a command is run. */
@@ -32,55 +33,67 @@ const GRACE_MS = 1_000;
 /** What it left in the background may hold its output open. */
 const LINGER_MS = 250;
 
+const SHELL = "/bin/sh";
+
+/**
+ * Beside the command a guard reads from a pipe whose other end the gateway holds. The system closes
+ * that when the gateway ends, be it by SIGKILL, and then the guard ends the whole group. Both
+ * outputs of the command are one pipe, so that they come in order.
+ */
+const GUARDED = `{ trap "" HUP INT TERM; read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 &
+exec 3<&-
+exec ${SHELL} -c "$1" 2>&1`;
+
 /** Rejects with the signal's reason when it is stopped, after everything it began was ended. */
 export function runCommand(
   command: string,
   { cwd, env, timeoutMs, signal }: CommandOptions,
 ): Promise<CommandRun> {
   signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const child = spawn("/bin/sh", ["-c", command], {
-      ...{ cwd, detached: true, env: { ...env } },
-      stdio: ["ignore", "pipe", "pipe"],
+  const child = spawn(SHELL, ["-c", GUARDED, SHELL, command], {
+    ...{ cwd, detached: true, env: { ...env } },
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
+  });
+  const printed = createEnds();
+  let timedOutAfterMs: number | null = null;
+  const timers: NodeJS.Timeout[] = [];
+  const later = (ms: number, then: () => void) => timers.push(setTimeout(then, ms));
+  const end = () => {
+    endGroup(child, "SIGTERM");
+    later(GRACE_MS, () => endGroup(child, "SIGKILL"));
+  };
+  const run = new Promise<CommandRun>((resolve, reject) => {
+    child.once("error", reject);
+    // A process that could not be given pipes has none.
+    const guard = child.stdio[3];
+    // Nothing is ever written to it; that it breaks is how it ends.
+    guard?.on("error", () => {});
+    child.stdout?.on("data", printed.add);
+    child.once("exit", () => {
+      // What it left in the background ends with it, and so does the guard.
+      endGroup(child, "SIGKILL");
+      guard?.destroy();
+      later(LINGER_MS, () => child.stdout?.destroy());
     });
-    const printed = createEnds();
-    child.stdout.on("data", printed.add);
-    child.stderr.on("data", printed.add);
-    let timedOutAfterMs: number | null = null;
-    const end = () => {
-      endGroup(child.pid, "SIGTERM");
-      setTimeout(() => endGroup(child.pid, "SIGKILL"), GRACE_MS).unref();
-    };
-    const timer = setTimeout(() => {
-      timedOutAfterMs = timeoutMs;
-      end();
-    }, timeoutMs);
-    signal.addEventListener("abort", end, { once: true });
-    const settle = (exitCode: number | null, endedBy: string | null) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      // What it left in the background ends with it.
-      endGroup(child.pid, "SIGKILL");
-      child.stdout.destroy();
-      child.stderr.destroy();
+    child.once("close", (exitCode, endedBy) => {
       if (signal.aborted) reject(signal.reason as Error);
       else resolve({ exitCode, endedBy, timedOutAfterMs, ...printed.told() });
-    };
-    child.once("error", (error) => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      reject(error);
     });
-    child.once("exit", (exitCode, endedBy) => {
-      const closed = new Promise<void>((done) => child.once("close", () => done()));
-      const lingered = new Promise<void>((done) => setTimeout(done, LINGER_MS));
-      void Promise.race([closed, lingered]).then(() => settle(exitCode, endedBy));
-    });
+  });
+  later(timeoutMs, () => {
+    timedOutAfterMs = timeoutMs;
+    end();
+  });
+  signal.addEventListener("abort", end, { once: true });
+  return run.finally(() => {
+    // A late signal could meet a group that got the number of this one.
+    for (const timer of timers) clearTimeout(timer);
+    signal.removeEventListener("abort", end);
   });
 }
 
 /** Nothing is left of it: then there is nobody to end. */
-function endGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
@@ -104,12 +117,22 @@ function createEnds() {
     },
     told() {
       const cutBytes = total - head.length - tail.length;
-      const [first, last] = [head.toString("utf8"), tail.toString("utf8")];
       const output =
-        cutBytes === 0 ? Buffer.concat([head, tail]).toString("utf8") : `${first}\n…\n${last}`;
-      return { output, cutBytes };
+        cutBytes === 0
+          ? Buffer.concat([head, tail]).toString("utf8")
+          : `${wholeStart(head)}\n…\n${wholeEnd(tail)}`;
+      return { output: stripVTControlCharacters(output), cutBytes };
     },
   };
+}
+
+/** Without the character that the cut went through. */
+const wholeStart = (bytes: Buffer): string => new TextDecoder().decode(bytes, { stream: true });
+
+function wholeEnd(bytes: Buffer): string {
+  let start = 0;
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start++;
+  return bytes.subarray(start).toString("utf8");
 }
 
 /** Pure. What a model is told of it. */
