@@ -89,10 +89,9 @@ export function createToolPort({
       const asked = { asker: OWN, call, session, signal, grant };
       const end = (await approve?.(asked)) ?? NOBODY;
       if (!isAllowed(end)) return refusal(describeRefusal(tool.name, end));
-      return {
-        ...(await runTool(tool, checked.data, { session, signal })),
-        note: describeEnd(end),
-      };
+      const outcome = await runTool(tool, checked.data, { session, signal });
+      const notes = [describeEnd(end), outcome.note].filter((note) => note !== undefined);
+      return { ...outcome, note: notes.join("; ") };
     },
   };
 }
