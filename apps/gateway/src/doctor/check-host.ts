@@ -31,6 +31,7 @@ import { checkJobs } from "./check-jobs.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
+import { checkTools } from "./check-tools.ts";
 import { checkWater } from "./check-water.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -77,6 +78,7 @@ export async function checkHost(
     ...checkWater(environment, loaded),
     ...checkImages(),
     ...(await checkForgetting(environment.home, loaded)),
+    ...checkTools(loaded.config, environment.home),
     ...(await checkJobs(environment.home, { lookup, now: Date.now() })),
     ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),

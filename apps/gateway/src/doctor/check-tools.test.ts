@@ -1,0 +1,33 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { clew } from "../testing/command.ts";
+import { temporaryHome } from "../testing/home.ts";
+
+async function found(home: string, tools: object) {
+  writeFileSync(join(home, "clew.json"), JSON.stringify({ tools }));
+  const { findings } = JSON.parse((await clew(home, ["doctor", "--json"])).output) as {
+    findings: { level: string; code: string; text: string }[];
+  };
+  return findings.filter(({ code }) => code.startsWith("tools"));
+}
+
+describe("clew doctor", () => {
+  it("says that tools which are turned on have no workspace, and what they are set to", async () => {
+    const home = await temporaryHome();
+    const tools = { write: "ask", shell: "off" };
+    expect(await found(home, {})).toEqual([]);
+    expect(await found(home, tools)).toMatchObject([
+      {
+        level: "warning",
+        code: "tools-without-workspace",
+        text: expect.stringMatching(/^agent main is offered none: .*workspace is not there/),
+      },
+      { level: "ok" },
+    ]);
+    mkdirSync(join(home, "agents/main/workspace"), { recursive: true });
+    expect(await found(home, tools)).toMatchObject([
+      { level: "ok", code: "tools", text: 'tools.write is "ask"' },
+    ]);
+  });
+});

@@ -1,0 +1,28 @@
+// Checks whether tools that are turned on can be used, and who is asked before they run.
+import { agentIds, agentSettings } from "../config/agent.ts";
+import type { Config } from "../config/schema.ts";
+import { printable } from "../terminal/output.ts";
+import { workspaceRoot } from "../tools/workspace-files.ts";
+import type { Finding } from "./finding.ts";
+
+const subject = "tools";
+
+/** Nothing where none is turned on. */
+export function checkTools(config: Config, home: string): Finding[] {
+  const { write, shell } = config.tools;
+  const used = Object.entries({ write, shell }).filter(([, use]) => use !== "off");
+  if (used.length === 0) return [];
+  const findings: Finding[] = agentIds(config).flatMap((agent) => {
+    const { workspace } = agentSettings(config, home, agent);
+    if (workspaceRoot(workspace) !== undefined) return [];
+    const text = `agent ${agent} is offered none: its workspace ${printable(workspace)} is not there; make the folder`;
+    return [{ level: "warning", code: "tools-without-workspace", subject, text }];
+  });
+  if (shell !== "off" && process.platform === "win32") {
+    const text = "tools.shell is turned on, and on Windows there is no /bin/sh to run commands";
+    findings.push({ level: "warning", code: "tools-without-shell", subject, text });
+  }
+  const uses = used.map(([name, use]) => `tools.${name} is "${use}"`).join(", ");
+  findings.push({ level: "ok", code: "tools", subject, text: uses });
+  return findings;
+}
