@@ -28,7 +28,7 @@ export function composeHost(options: HostOptions): Host {
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
   const ownTools = [
     ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
-      ...{ ...config.tools, env: environment.forCommands() },
+      ...{ ...config.tools, env: environment.forCommands(), home: environment.home },
     }),
     ...sessionTools(options.sessions ?? (() => undefined)),
   ];

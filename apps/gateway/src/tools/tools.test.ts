@@ -17,7 +17,7 @@ const session: HostSession = {
 };
 
 const EVERYTHING: ToolsAllowed = {
-  ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000 },
+  ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000, home: "/none" },
   env: withoutSecrets({ ...process.env, EXAMPLE_API_KEY: "secret-key", EXAMPLE: "shown" }),
 };
 

@@ -1,5 +1,4 @@
-// The built-in tools, which search and read text files of the workspace.
-
+// The built-in tools, which see and change the workspace.
 import { matchesGlob } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
@@ -20,9 +19,13 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export interface ToolsAllowed extends Pick<ToolsConfig, "write" | "shell" | "shellTimeoutMs"> {
   /** Variables that commands are given. */
   env: Readonly<Record<string, string | undefined>>;
+  /** Folder of the gateway's own files, which are not written. */
+  home: string;
 }
 
-const ONLY_LOOK: ToolsAllowed = { write: "off", shell: "off", shellTimeoutMs: 0, env: {} };
+const ONLY_LOOK: ToolsAllowed = {
+  ...{ write: "off", shell: "off", shellTimeoutMs: 0, env: {}, home: "" },
+};
 
 /** `workspaceOf` names the folder of a session's agent; it need not exist. */
 export function workspaceTools(
@@ -34,6 +37,7 @@ export function workspaceTools(
     if (root === undefined) throw new ToolRefusal("There is no workspace folder.");
     return root;
   };
+  const boundsOf = (session: HostSession) => ({ root: rootOf(session), home: allowed.home });
   const isAvailable = (session: HostSession) => workspaceRoot(workspaceOf(session)) !== undefined;
   return [
     defineTool({
@@ -82,14 +86,14 @@ export function workspaceTools(
       refuse: ({ path, content }, session) =>
         whyRefused(async () => {
           requireFits(content);
-          await placeToWrite(rootOf(session), path);
+          await placeToWrite(boundsOf(session), path);
         }),
-      run: async ({ path, content }, { session }) => {
+      run: async ({ path, content }, { session, signal }) => {
         requireFits(content);
-        const place = await placeToWrite(rootOf(session), path);
-        await writeText(place, content);
+        const place = await placeToWrite(boundsOf(session), path);
+        await writeText(place, content, signal);
         const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
-        return `${place.exists ? "Replaced" : "Made"} ${path} (${counted(lines, "line")}).`;
+        return `${place.found ? "Replaced" : "Made"} ${path} (${counted(lines, "line")}).`;
       },
     }),
     defineTool({
@@ -105,10 +109,11 @@ export function workspaceTools(
       readOnly: false,
       runsUnasked: allowed.write === "allow",
       isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
-      refuse: (edit, session) => whyRefused(async () => void (await edited(rootOf(session), edit))),
-      run: async (edit, { session }) => {
-        const { place, text, times } = await edited(rootOf(session), edit);
-        await writeText(place, text);
+      refuse: (edit, session) =>
+        whyRefused(async () => void (await edited(boundsOf(session), edit))),
+      run: async (edit, { session, signal }) => {
+        const { place, text, times } = await edited(boundsOf(session), edit);
+        await writeText(place, text, signal);
         return `Replaced ${counted(times, "place")} in ${edit.path}.`;
       },
     }),
@@ -123,6 +128,8 @@ export function workspaceTools(
       readOnly: false,
       runsUnasked: allowed.shell === "allow",
       grantOf: ({ command }) => command,
+      refuse: async ({ command }) =>
+        command.includes("\0") ? "The command holds a null character." : undefined,
       isAvailable: (session) => allowed.shell !== "off" && isAvailable(session),
       run: async ({ command, timeout_seconds = Infinity }, { session, signal }) => {
         const timeoutMs = Math.min(allowed.shellTimeoutMs, timeout_seconds * 1_000);

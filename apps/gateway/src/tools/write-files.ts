@@ -1,8 +1,10 @@
 // Decides where a tool may write, and writes a file whole or not at all.
-import { lstat, mkdir, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
-import writeFileAtomic from "write-file-atomic";
+import { randomUUID } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { lstat, open, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { number } from "../text/number.ts";
+import { inFolder } from "./opened-folder.ts";
 import { ToolRefusal } from "./tool.ts";
 import { isInside, readText, resolveInside } from "./workspace-files.ts";
 
@@ -14,10 +16,17 @@ export interface WritePlace {
   /** Its folder, links resolved, as far as it is there. */
   readonly folder: string;
   readonly name: string;
-  readonly exists: boolean;
-  /** Permissions of the file that is there. */
-  readonly mode: number | undefined;
+  /** The file that is there. */
+  readonly found: Stats | undefined;
   readonly root: string;
+}
+
+/** Where tools may write, and where not. */
+export interface WriteBounds {
+  /** Real path of the workspace. */
+  root: string;
+  /** Folder of the gateway's own files, which a workspace around them does not open. */
+  home: string;
 }
 
 /** Throws ToolRefusal. */
@@ -33,7 +42,8 @@ export function requireFits(content: string): void {
  * Inside the workspace, wherever links lead: a link in the file's own place is refused, so that
  * nothing outside is replaced. Throws ToolRefusal.
  */
-export async function placeToWrite(root: string, path: string): Promise<WritePlace> {
+export async function placeToWrite(bounds: WriteBounds, path: string): Promise<WritePlace> {
+  const { root } = bounds;
   if (path.includes("\0")) throw new ToolRefusal("The path holds a null character.");
   const asked = resolve(root, path);
   if (asked === root || path.endsWith("/"))
@@ -42,15 +52,32 @@ export async function placeToWrite(root: string, path: string): Promise<WritePla
     throw new ToolRefusal(`"${path}" is outside the workspace; only files inside it are written.`);
   const folder = await realFolder(root, dirname(asked), path);
   const file = join(folder, basename(asked));
-  const there = await lstat(file).catch(() => undefined);
-  if (there?.isSymbolicLink())
+  await requireOpen(bounds, file, path);
+  const found = await lstat(file).catch(() => undefined);
+  requireFile(found, path);
+  return { folder, name: basename(asked), found, root };
+}
+
+function requireFile(found: Stats | undefined, path: string): void {
+  if (found?.isSymbolicLink())
     throw new ToolRefusal(`"${path}" is a link; name the file that it leads to.`);
-  if (there !== undefined && !there.isFile())
+  if (found !== undefined && !found.isFile())
     throw new ToolRefusal(`"${path}" is a folder or a device, and no file.`);
-  if (there !== undefined && there.nlink > 1)
+  if (found !== undefined && found.nlink > 1)
     throw new ToolRefusal(`"${path}" has other names (hard links), and is not written.`);
-  const mode = there && there.mode & 0o777;
-  return { folder, name: basename(asked), exists: there !== undefined, mode, root };
+}
+
+/** What git runs, and what the gateway lives on, is no text to be written. */
+async function requireOpen({ root, home }: WriteBounds, file: string, path: string): Promise<void> {
+  if (
+    relative(root, file)
+      .split(sep)
+      .some((part) => part.toLowerCase() === ".git")
+  )
+    throw new ToolRefusal(`"${path}" is in a .git folder, which only git writes; run git instead.`);
+  const own = await realpath(home).catch(() => home);
+  if (isInside(root, own) && isInside(own, file))
+    throw new ToolRefusal(`"${path}" is one of the gateway's own files, which no tool writes.`);
 }
 
 /** With what of it is not there yet. */
@@ -72,16 +99,41 @@ async function realFolder(root: string, folder: string, path: string): Promise<s
   }
 }
 
-/** Whole or not at all; what was changed since the place was looked at is looked at again. */
+const AS_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Whole or not at all, and only if nobody changed the file since its place was looked at. A rename
+ * replaces a link that took the name meanwhile, and does not follow it.
+ */
 export async function writeText(
-  { folder, name, mode, root }: WritePlace,
+  { root, folder, name, found }: WritePlace,
   content: string,
+  signal: AbortSignal,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  if (!isInside(root, await realpath(folder)))
-    throw new ToolRefusal("The folder was replaced by a link meanwhile; nothing was written.");
-  await writeFileAtomic(join(folder, name), content, mode === undefined ? {} : { mode });
+  await inFolder(root, folder, async (at) => {
+    const temporary = at(`.clew-${randomUUID()}.tmp`);
+    try {
+      const handle = await open(temporary, AS_NEW, 0o666);
+      try {
+        await handle.writeFile(content);
+        if (found !== undefined) await handle.chmod(found.mode & 0o777);
+        await handle.sync();
+      } finally {
+        await handle.close();
+      }
+      if (!isSame(found, await lstat(at(name)).catch(() => undefined)))
+        throw new ToolRefusal(`${name} was changed by somebody else meanwhile; read it again.`);
+      signal.throwIfAborted();
+      await rename(temporary, at(name));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  });
 }
+
+const isSame = (one: Stats | undefined, other: Stats | undefined): boolean =>
+  one?.ino === other?.ino && one?.size === other?.size && one?.mtimeMs === other?.mtimeMs;
 
 /** What is to be replaced. */
 export interface Edit {
@@ -93,11 +145,11 @@ export interface Edit {
 
 /** The text as it would be, in the line endings of the file. Throws ToolRefusal. */
 export async function edited(
-  root: string,
+  bounds: WriteBounds,
   { path, old_text, new_text, all = false }: Edit,
 ): Promise<{ place: WritePlace; text: string; times: number }> {
-  const place = await placeToWrite(root, path);
-  const file = await readText(await resolveInside(root, path), MAX_BYTES);
+  const place = await placeToWrite(bounds, path);
+  const file = await readText(await resolveInside(bounds.root, path), MAX_BYTES);
   if (file === undefined || file.text.includes("\ufffd"))
     throw new ToolRefusal(`"${path}" is not a text file in UTF-8.`);
   if (file.size > MAX_BYTES)
@@ -115,18 +167,20 @@ export function planEdit(
   text: string,
   { old_text, new_text, all }: { old_text: string; new_text: string; all: boolean },
 ): { text: string; times: number } | { why: string } {
-  const isWindows = text.includes("\r\n") && !text.includes(old_text);
-  const inFile = (words: string) =>
-    isWindows ? words.replaceAll("\r\n", "\n").replaceAll("\n", "\r\n") : words;
+  // A model that says LF means the ends of lines that the file has.
+  const isWindows = text.includes("\r\n") && !/[\r\n]/.test(text.replaceAll("\r\n", ""));
+  const saysLf = isWindows && !`${old_text}${new_text}`.includes("\r");
+  const inFile = (words: string) => (saysLf ? words.replaceAll("\n", "\r\n") : words);
   const [before, after] = [inFile(old_text), inFile(new_text)];
   const parts = text.split(before);
   const times = parts.length - 1;
   if (times === 0)
     return { why: "old_text does not stand there; read the file and copy it exactly." };
   if (before === after) return { why: "old_text and new_text are the same." };
-  if (times > 1 && !all)
+  // One that overlaps itself, such as "aa" in "aaa", stands there twice.
+  if (!all && text.indexOf(before) !== text.lastIndexOf(before))
     return {
-      why: `old_text stands there ${times} times; give more of what is around it, or set all.`,
+      why: `old_text stands there ${Math.max(2, times)} times; give more of what is around it, or set all.`,
     };
   return { text: parts.join(after), times };
 }
