@@ -273,7 +273,7 @@ describe("a process that is killed while it forgets", () => {
     return {
       ...{ v: 1, transcripts, backups },
       databases: databases.map(({ file, messages }) => ({
-        ...{ file, sessions: [], numbers: messages.map(({ number }) => number) },
+        ...{ file, sessions: [], summaries: [], numbers: messages.map(({ number }) => number) },
       })),
     };
   }

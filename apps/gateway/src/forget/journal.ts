@@ -13,6 +13,8 @@ const JournalSchema = z.object({
     z.object({
       file: z.string(),
       numbers: z.array(z.number().int()),
+      /** Of which words of a model go. */
+      summaries: z.array(z.number().int()).default([]),
       sessions: z.array(
         z.object({ sessionId: z.string(), sessionKey: z.string(), owner: z.string() }),
       ),

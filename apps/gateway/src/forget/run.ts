@@ -49,11 +49,11 @@ export async function runForgetting(
     onStep();
   }
   let messages = 0;
-  for (const { file, numbers, sessions } of journal.databases) {
+  for (const { file, numbers, sessions, summaries } of journal.databases) {
     if (!existsSync(file)) continue;
     const store = openMessageStore(file);
     try {
-      messages += (await store.forget({ numbers, sessions })).forgotten;
+      messages += (await store.forget({ numbers, sessions, summaries })).forgotten;
     } finally {
       store.close();
     }

@@ -147,9 +147,9 @@ async function wouldForget(store: Store, { path: what }: Asking): Promise<string
   const byName = number === undefined ? { id: what } : { number: Number(number) };
   const named = await planForget(store, byName);
   const isText = number === undefined && named.messages.length === 0;
-  const { messages, refused } = isText ? await planForget(store, { text: what }) : named;
+  const { messages, refused, summaries } = isText ? await planForget(store, { text: what }) : named;
   if (refused.length > 0) return refused[0]!;
-  if (messages.length === 0) return "Nothing of that is kept.";
+  if (messages.length + summaries.length === 0) return "Nothing of that is kept.";
   const told = messages.filter(({ why }) => why !== "quoted");
   const more = messages.length - Math.min(told.length, MOST_TOLD);
   return [

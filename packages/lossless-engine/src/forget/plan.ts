@@ -17,6 +17,7 @@ import { messagesBetween, messagesBySeq } from "../store/recall.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
 import { circling } from "../store/seek.ts";
 import type { Store } from "../store/store.ts";
+import { worded } from "../store/summaries.ts";
 import { othersTurn } from "../turns.ts";
 import { isMatched, isMessageMatched, isMessageMatchedInSlices, type Matcher } from "./matcher.ts";
 
@@ -56,6 +57,8 @@ export interface ForgetPlan {
   readonly messages: readonly PlannedMessage[];
   /** Sessions whose names would go, too. */
   readonly sessions: readonly OwnedSession[];
+  /** Numbers of summaries of which a model wrote words that hold it: those would go. */
+  readonly summaries: readonly number[];
   /** One sentence each: what cannot be forgotten, and why. Anything here, and nothing is. */
   readonly refused: readonly string[];
 }
@@ -87,7 +90,14 @@ export async function planForget(store: Store, request: ForgetRequest): Promise<
               `Message ${seq} cannot be forgotten: what was asked for stands in the name or id of a tool call, which keeps its place; ask for it by other words.`,
           )
       : [];
-  return { messages, sessions: "session" in request ? [request.session] : [], refused };
+  const summaries =
+    "text" in request
+      ? (await patiently(() => worded(store))).filter(({ words }) => isMatched(words, request.text))
+      : [];
+  return {
+    ...{ messages, refused, summaries: summaries.map(({ id }) => id) },
+    sessions: "session" in request ? [request.session] : [],
+  };
 }
 
 function planned({ seq, message }: StoredMessage, why: PlannedMessage["why"]): PlannedMessage {

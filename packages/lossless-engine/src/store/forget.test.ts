@@ -20,6 +20,7 @@ import { readMessages, storeMessages } from "./messages.ts";
 import { isStale, scrub } from "./scrub.ts";
 import { indexMore } from "./search-index.ts";
 import { type Store, useStore } from "./store.ts";
+import { coverageOfConversation, storeWords } from "./summaries.ts";
 
 const session = { sessionId: "s", sessionKey: "agent:main:s" };
 const SECRET = "Zanzibarquux-4711";
@@ -302,6 +303,22 @@ describe("what is forgotten after it was no longer kept", () => {
     await library.forget({ numbers: [], sessions: [] });
     expect(await library.isStale()).toBe(false);
     library.close();
+  });
+});
+
+describe("words of a model", () => {
+  it("that hold it go from their summaries and records, though no message says them", async () => {
+    const store = temporaryStore();
+    stored(store);
+    await growGraph(store, 1, { sizes: { leafTokens: 200, fanIn: 3, kept: 0 } });
+    const [leaf] = coverageOfConversation(store, 1).frontier;
+    storeWords(store, leaf!, { words: "A paraphrase of Quuxville was agreed on.", model: "m" });
+    const plan = await planForget(store, { text: "quuxville" });
+    expect(plan).toMatchObject({ messages: [], summaries: [leaf!.id], refused: [] });
+    expect(forget(store, { numbers: [], ...plan }, READER)).toBe(0);
+    expect((await planForget(store, { text: "quuxville" })).summaries).toEqual([]);
+    expect(isStale(store)).toBe(true);
+    expect((await verifyStore(store)).faults).toEqual([]);
   });
 });
 

@@ -12,6 +12,7 @@ import { FLAGS, messageOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
 import { forgetWords } from "./search-index.ts";
 import type { Sql, Store } from "./store.ts";
+import { dropWords } from "./summaries.ts";
 import type { FactsReader } from "./summary-rows.ts";
 import { nameOfForgotten, raise, tombstoneFor } from "./tombstones.ts";
 import { forgetTrigrams } from "./trigram-index.ts";
@@ -22,6 +23,8 @@ export interface Forgetting {
   readonly numbers: readonly number[];
   /** Sessions whose names go, too. */
   readonly sessions: readonly OwnedSession[];
+  /** Numbers of summaries whose words, by a model, go. Absent: none. */
+  readonly summaries?: readonly number[] | undefined;
 }
 
 /**
@@ -31,7 +34,7 @@ export interface Forgetting {
  */
 export function forget(
   store: Store,
-  { numbers, sessions }: Forgetting,
+  { numbers, sessions, summaries = [] }: Forgetting,
   reader: FactsReader,
 ): number {
   return store.change((sql) => {
@@ -47,9 +50,11 @@ export function forget(
       forgetDependents(sql, conversation, seqs, reader);
       relink(sql, { conversation, from: Math.min(...seqs), gone: seqs });
     }
+    dropWords(sql, summaries);
     for (const session of sessions) unname(sql, session);
     if (gone.length > 0) removeUnused(sql);
-    if (gone.length > 0 || sessions.length > 0) sql("UPDATE forgetting SET stale = 1").run();
+    if (gone.length + sessions.length + summaries.length > 0)
+      sql("UPDATE forgetting SET stale = 1").run();
     return gone.length;
   });
 }

@@ -156,6 +156,25 @@ function parentOf(sql: Sql, id: number): number | null {
   return parent == null ? null : Number(parent);
 }
 
+/** Summaries whose words a model wrote. */
+export const worded = (store: Store): { readonly id: number; readonly words: string }[] =>
+  store.read((sql) =>
+    sql("SELECT id, words FROM summary WHERE words IS NOT NULL ORDER BY id")
+      .all()
+      .map(({ id, words }) => ({ id: Number(id), words: String(words) })),
+  );
+
+/** They go without, for good; so do the records that may quote them. */
+export function dropWords(sql: Sql, ids: readonly number[]): void {
+  for (const id of ids) {
+    const row = sql("SELECT conversation FROM summary WHERE id = ? AND words IS NOT NULL").get(id);
+    if (row === undefined) continue;
+    sql("UPDATE summary SET words = NULL, model = NULL, asked = asked + 1 WHERE id = ?").run(id);
+    bindUpwards(sql, id);
+    sql("DELETE FROM cut WHERE conversation = ?").run(Number(row.conversation));
+  }
+}
+
 /** What came of asking a model for a summary's words. */
 export interface Asked {
   /** Null: nothing that is of use. */

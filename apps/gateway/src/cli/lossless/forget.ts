@@ -84,7 +84,7 @@ export async function losslessForget(
     if (refused.length > 0) throw new ContextEngineError("REQUEST_INVALID", refused[0]!);
     const isNothing =
       planned.transcripts.length + planned.backups.length + planned.strays.length === 0 &&
-      planned.databases.every(({ messages, isStale }) => messages.length === 0 && !isStale);
+      planned.databases.every((database) => !holds(database) && !database.isStale);
     if (isNothing) {
       if (json) output.json({ isDone: false, ...planned, messages: 0, leftIn: [] });
       else output.line("Nothing of that is kept.");
@@ -227,10 +227,11 @@ const journalOf = (
 ): Journal => ({
   v: 1,
   databases: databases
-    .filter(({ messages, sessions, isStale }) => messages.length + sessions.length > 0 || isStale)
-    .map(({ file, messages, sessions }) => ({
+    .filter((database) => holds(database) || database.sessions.length > 0 || database.isStale)
+    .map(({ file, messages, sessions, summaries }) => ({
       file,
       numbers: messages.map(({ number }) => number),
+      summaries: [...summaries],
       sessions: sessions.map(({ sessionId, sessionKey = "", owner = "" }) => ({
         ...{ sessionId, sessionKey, owner },
       })),
@@ -248,8 +249,8 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
   return [
     "Would be forgotten, for good:",
     ...planned.databases.flatMap(describeMessages),
-    ...planned.databases.flatMap(({ file, messages, isStale }) =>
-      isStale && messages.length === 0
+    ...planned.databases.flatMap(({ file, messages, summaries, isStale }) =>
+      isStale && messages.length + summaries.length === 0
         ? [
             `  ${file}: no message, but pages that nothing uses may hold what is no longer kept; they would be written anew`,
           ]
@@ -269,8 +270,10 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
   ];
 }
 
-function describeMessages({ file, messages }: PlannedDatabase): string[] {
-  if (messages.length === 0) return [];
+const holds = ({ messages, summaries }: PlannedDatabase) => messages.length + summaries.length > 0;
+
+function describeMessages({ file, messages, summaries }: PlannedDatabase): string[] {
+  if (messages.length + summaries.length === 0) return [];
   const quoted = messages.filter(({ why }) => why === "quoted").length;
   const told = messages.filter(({ why }) => why !== "quoted");
   const more = told.length - MOST_TOLD;
@@ -287,6 +290,9 @@ function describeMessages({ file, messages }: PlannedDatabase): string[] {
       ? [
           `    ${counted(quoted, "message")} that ${quoted === 1 ? "is" : "are"} no longer kept, with the summaries and records that quote them`,
         ]
+      : []),
+    ...(summaries.length > 0
+      ? [`    words that a model wrote of ${counted(summaries.length, "summary", "summaries")}`]
       : []),
   ];
 }
