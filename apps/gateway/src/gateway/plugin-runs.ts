@@ -57,6 +57,10 @@ export function createPluginRuns(options: PluginRunsOptions): PluginRuns {
     if (child?.plugin?.id !== pluginId) throw new ToolRefusal(notItsOwn(pluginId, key));
     return child;
   };
+  const isNowhere = async (key: string): Promise<boolean> =>
+    childId(key) !== undefined &&
+    !(await subagents.list()).some((child) => child.key === key) &&
+    (await messages(key, 1)) === null;
   async function begin(caller: SubagentCaller, runId: string, ask: RunAsk): Promise<Begun> {
     const { pluginId, scope } = caller;
     const { key, agentId } = nameOf(ask.sessionKey, scope?.agentId);
@@ -66,8 +70,8 @@ export function createPluginRuns(options: PluginRunsOptions): PluginRuns {
     const children = await subagents.list();
     const earlier = children.find((child) => isRun(child, pluginId, runId));
     if (earlier !== undefined) return { caller, run: asRun(earlier) };
-    const isNew = childId(key) !== undefined && !children.some((child) => child.key === key);
-    if (isNew && (await messages(key, 1)) !== null) throw new ToolRefusal(notItsOwn(pluginId, key));
+    const isKnown = childId(key) === undefined || children.some((child) => child.key === key);
+    if (!isKnown && !(await isNowhere(key))) throw new ToolRefusal(notItsOwn(pluginId, key));
     const { extraSystemPrompt, disableTools: isToolless, lightContext } = ask;
     const run = await subagents.spawnForPlugin(
       parentOf(caller, agentId),
@@ -120,7 +124,10 @@ export function createPluginRuns(options: PluginRunsOptions): PluginRuns {
       return { messages: (await messages(key, limit)) ?? [] };
     },
     async remove(caller, { sessionKey, deleteTranscript }) {
-      const { key } = await ownOf(caller, sessionKey);
+      const { key } = nameOf(sessionKey);
+      // Plugins tidy up whatever became of a run.
+      if (await isNowhere(key)) return;
+      await ownOf(caller, key);
       const run = subagents.runIn(key);
       run?.stop("cancelled");
       await run?.ended;

@@ -129,6 +129,7 @@ describe("a plugin's own session", () => {
       wait({ timeoutMs: 20 }),
       run("more", { idempotencyKey: "r2" }),
       remove(),
+      remove(),
       wait(),
       read(),
     ]);
@@ -138,6 +139,7 @@ describe("a plugin's own session", () => {
       {
         refused: `A run of plugin "diver" in session "${KEY}" is not over; wait for r1 first.`,
       },
+      null,
       null,
       { status: "error", error: "The run was cancelled." },
       {

@@ -42,6 +42,5 @@ function whyNotThere(
     : `A run of plugin "${pluginId}" in session "${key}" is not over; wait for ${before.plugin.runId} first.`;
 }
 
-/** The same whether there is such a session or not. */
 export const notItsOwn = (pluginId: string, key: string): string =>
   `Plugin "${pluginId}" reaches only sessions that it started, and "${key}" is none of them.`;
