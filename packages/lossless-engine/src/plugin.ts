@@ -5,18 +5,20 @@ import {
   type LlmCompleteParams,
   type PluginApi,
   type PluginEntry,
+  type SessionRef,
 } from "@clew/plugin-sdk/core";
 import { losslessCommand } from "./commands/lossless.ts";
 import { engineOn } from "./engine.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import type { SiblingsDone } from "./ingest/siblings.ts";
-import { namesSession } from "./sessions/patterns.ts";
+import { namesSession, RECALL_SESSION } from "./sessions/patterns.ts";
 import type { EngineSettings } from "./settings.ts";
 import { createStores } from "./stores.ts";
 import { createSpendings } from "./summaries/spending.ts";
+import { researchBy } from "./tools/by-session.ts";
 import { createGrants } from "./tools/grants.ts";
 import { createReach } from "./tools/reach.ts";
-import { recallTools } from "./tools/tools.ts";
+import { type RecallTool, recallTools } from "./tools/tools.ts";
 
 /** Hosts register more than once: a session's tools may come from another time than its engine. */
 const reach = createReach();
@@ -50,17 +52,33 @@ const plugin: PluginEntry = definePluginEntry({
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       return createStores(agentDir, { ...settings, databasePath });
     };
-    api.registerCommand(losslessCommand({ reach, spendings, storesOf }));
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
     const searchMs = settings.searchSeconds && settings.searchSeconds * 1000;
     const isOffered = (sessionKey: string | undefined) =>
-      isSelected(api) && !namesSession(settings.ignoreSessionPatterns ?? [], sessionKey);
-    for (const tool of recallTools({ reach, grants, isOffered, complete, searchMs }))
-      api.registerTool(tool.of, { names: [tool.name] });
+      isSelected(api) &&
+      !namesSession(
+        [...(settings.ignoreSessionPatterns ?? []), RECALL_SESSION.pattern],
+        sessionKey,
+      );
+    const research = researchBy({ subagent: api.runtime?.subagent, grants });
+    const tools = recallTools({ reach, grants, isOffered, complete, research, searchMs });
+    for (const tool of tools) api.registerTool(tool.of, { names: [tool.name] });
+    api.registerCommand(losslessCommand({ reach, spendings, storesOf, ask: asking(tools) }));
   },
 });
+
+/** What the thorough tool answers to a question of a person. */
+function asking(tools: readonly RecallTool[]) {
+  const tool = tools.find(({ name }) => name === "lcm_expand_query");
+  return async (session: Partial<SessionRef>, prompt: string): Promise<string> => {
+    const made = tool?.of(session);
+    if (made === null || made === undefined) return "The lossless engine answers elsewhere.";
+    const { content } = await made.execute("ask", { prompt, thorough: true });
+    return content.map(({ text }) => text).join("");
+  };
+}
 
 /** Undefined: this host does not say it. */
 function agentDirOf(

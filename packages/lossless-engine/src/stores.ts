@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { SessionRef } from "@clew/plugin-sdk/core";
 import { type OwnedSession, ownerOf } from "./sessions/owner.ts";
-import { namesSession } from "./sessions/patterns.ts";
+import { namesSession, RECALL_SESSION } from "./sessions/patterns.ts";
 import { IN_MEMORY, type Store, type StoreUse, useStore } from "./store/store.ts";
 
 /** What an operator may say of the store; see the plugin's configuration. */
@@ -46,6 +46,7 @@ export function createStores(
     statelessSessionPatterns = [],
   }: StoreSettings,
 ): Stores {
+  const ignored = [...ignoreSessionPatterns, RECALL_SESSION.pattern];
   const file = databasePath ?? (agentDir === undefined ? IN_MEMORY : join(agentDir, FILE));
   let kept: StoreUse | undefined;
   let passing: StoreUse | undefined;
@@ -56,11 +57,10 @@ export function createStores(
   return {
     owner: file === IN_MEMORY ? "" : ownerOf(agentDir, file),
     ofAgent,
-    keeps: ({ sessionKey }) =>
-      !namesSession([...ignoreSessionPatterns, ...statelessSessionPatterns], sessionKey),
+    keeps: ({ sessionKey }) => !namesSession([...ignored, ...statelessSessionPatterns], sessionKey),
     missing: () => (file === IN_MEMORY || existsSync(file) ? null : file),
     of({ sessionKey }) {
-      if (namesSession(ignoreSessionPatterns, sessionKey)) return null;
+      if (namesSession(ignored, sessionKey)) return null;
       if (namesSession(statelessSessionPatterns, sessionKey)) {
         passing ??= useStore(IN_MEMORY);
         return passing.store;

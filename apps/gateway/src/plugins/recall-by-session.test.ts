@@ -23,6 +23,23 @@ async function reef(entry: Record<string, unknown> = {}) {
   return { server, left, ...started };
 }
 
+/** With the lossless engine, which has a session look where it is asked to be thorough. */
+async function lossless(subagents: Record<string, unknown> = {}) {
+  const home = await temporaryHome();
+  const { server, config } = await obedientModel(subagents);
+  const plugins = { slots: { contextEngine: "lossless" } };
+  const started = await startPluginGateway({ ...config, plugins }, home);
+  await started.say(SECRET);
+  const command = async (args: string) =>
+    (await started.gateway.command("main", { kind: "command", name: "lossless", args })).text;
+  const left = async () => ({
+    sessions: (await started.gateway.sessions()).map(({ key }) => key),
+    records: await readChildren({ home, log: collectLog() }),
+  });
+  const question = `Where is the key?\n${run("lcm_expand", { query: "barometer" })}`;
+  return { server, command, left, question, ...started };
+}
+
 const NOTHING_LEFT = { sessions: ["agent:main:main"], records: [] };
 
 describe("an engine plugin that recalls as lossless-claw does", () => {
@@ -62,5 +79,37 @@ describe("an engine plugin that recalls as lossless-claw does", () => {
           "provider/model override is not authorized for this plugin subagent run: plugins.entries.reef.subagent.allowModelOverride is not true.",
       },
     ]);
+  });
+});
+
+describe("the lossless engine", () => {
+  it("answers by a session that looks through the record, and stores nothing of it", async () => {
+    const { say, question, command, left, server } = await lossless();
+    const asked = { prompt: question, thorough: true };
+    const { reply, report } = await say(run("lcm_expand_query", asked));
+    expect(textOf(reply!)).toContain(SECRET);
+    expect(report.refusals).toBeUndefined();
+    const child = server.requests.at(-2)!.body as { tools: { function: { name: string } }[] };
+    const tools = child.tools.map((tool) => tool.function.name);
+    expect(tools.filter((name) => name.startsWith("lcm_"))).toEqual(["lcm_expand"]);
+    expect(await left()).toEqual(NOTHING_LEFT);
+    expect(await command("status")).toMatch(/^\d+ messages of 1 conversation,/);
+    expect(server.violations).toEqual([]);
+  });
+
+  it("answers a person's question the same way, outside any turn", async () => {
+    const { question, command, left } = await lossless();
+    expect(await command(`ask ${question}`)).toContain(SECRET);
+    expect(await command("ask")).toBe("Say what to look for: /lossless ask QUESTION");
+    expect(await left()).toEqual(NOTHING_LEFT);
+  });
+
+  it("does with one request where sessions start no others, and both say so", async () => {
+    const { say, left } = await lossless({ enabled: false });
+    const asked = { prompt: "Where is the key, by the barometer?", thorough: true };
+    const { reply, report } = await say(run("lcm_expand_query", asked));
+    expect(textOf(reply!)).toContain("No session could look through the record (Sessions start");
+    expect(report.refusals).toMatchObject([{ plugin: "lossless", asked: "subagent.run" }]);
+    expect(await left()).toEqual(NOTHING_LEFT);
   });
 });

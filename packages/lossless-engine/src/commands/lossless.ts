@@ -1,6 +1,6 @@
 // The chat command that tells of the database, checks it and copies it.
 import { isAbsolute } from "node:path";
-import { ContextEngineError, type PluginCommand } from "@clew/plugin-sdk/core";
+import { ContextEngineError, type PluginCommand, type SessionRef } from "@clew/plugin-sdk/core";
 import { planForget } from "../forget/plan.ts";
 import { backUp, describeBackups, stampOf } from "../operating/backups.ts";
 import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
@@ -18,6 +18,7 @@ import type { Reach } from "../tools/reach.ts";
 import { verified } from "./verify.ts";
 
 const HELP = `/lossless status    what is kept, and where
+/lossless ask QUESTION   has a session look through this one's record until it can answer
 /lossless doctor    reads every message, says which cannot be read, and mends the search index
 /lossless verify    compares everything with its hashes and names what is not as it was stored
 /lossless backup    copies the database to a file beside it, and checks the copy
@@ -34,6 +35,8 @@ export interface CommandParts {
   readonly spendings?: Spendings | undefined;
   /** The database of an agent. Undefined: the host does not say where its agents keep theirs. */
   readonly storesOf?: ((agentId: string | undefined) => Stores | undefined) | undefined;
+  /** Answers a question from what was said in a session. Absent: nobody does. */
+  readonly ask?: ((session: Partial<SessionRef>, question: string) => Promise<string>) | undefined;
   /** The time, ms since the epoch. Absent: the system's. */
   readonly now?: (() => number) | undefined;
 }
@@ -43,15 +46,24 @@ export const losslessCommand = ({
   reach,
   spendings,
   storesOf = () => undefined,
+  ask,
   now = Date.now,
 }: CommandParts): PluginCommand => ({
   name: "lossless",
-  description: "what the lossless engine keeps: status, doctor, verify, backup, export, import",
+  description:
+    "what the lossless engine keeps: ask, status, doctor, verify, backup, export, import",
   acceptsArgs: true,
   async handler({ args = "", sessionId = "", sessionKey, senderIsOwner, agentId }) {
     const { word, rest } = parsed(args);
     const given = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
     if (word === "help") return { text: HELP };
+    if (word === "ask" && ask !== undefined)
+      return {
+        text:
+          rest === ""
+            ? "Say what to look for: /lossless ask QUESTION"
+            : said(await ask(given, rest)),
+      };
     const answer = WORDS.get(word);
     if (OWNERS.has(word) && senderIsOwner !== true) return { text: OWNERS_ONLY };
     if (answer === undefined)
@@ -73,6 +85,14 @@ export const losslessCommand = ({
     }
   },
 });
+
+/** The tool answers models in JSON, and in words where there is no answer. */
+function said(result: string): string {
+  const [, json] = /^(\{[\s\S]*?\n\})/.exec(result) ?? [];
+  if (json === undefined) return result;
+  const { answer, citedIds } = JSON.parse(json) as { answer: string; citedIds: string[] };
+  return citedIds.length === 0 ? answer : `${answer}\n\nFrom ${citedIds.join(", ")}.`;
+}
 
 interface Asking {
   readonly session: OwnedSession;
@@ -125,7 +145,7 @@ const WITH_PATH: ReadonlySet<string> = new Set(["export", "import"]);
 function parsed(args: string): { word: string; rest: string } {
   const text = args.trim();
   const [word = ""] = text.split(/\s/, 1);
-  if (WITH_PATH.has(word) || word === "forget")
+  if (WITH_PATH.has(word) || word === "forget" || word === "ask")
     return { word, rest: text.slice(word.length).trim() };
   return { word: text === "" ? "status" : text, rest: "" };
 }

@@ -1,5 +1,11 @@
 // Which sessions a pattern names.
 
+/** The sessions that answer questions about others: what they read is stored there already. */
+export const RECALL_SESSION = {
+  pattern: "agent:*:subagent:lcm-recall-*",
+  key: (agentId: string, id: string): string => `agent:${agentId}:subagent:lcm-recall-${id}`,
+} as const;
+
 /** True when one of the patterns names the key: `*` stands for no colon, `**` for anything. */
 export function namesSession(patterns: readonly string[], sessionKey: string | undefined): boolean {
   return sessionKey !== undefined && patterns.some((pattern) => fits(pattern, sessionKey));

@@ -1,8 +1,9 @@
 // Builds an engine with its recall tools, and two sessions to tell it of.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, PluginSubagents } from "@clew/plugin-sdk/core";
 import { onTestFinished } from "vitest";
 import { engineOn } from "../engine.ts";
 import { createStores } from "../stores.ts";
+import { researchBy } from "../tools/by-session.ts";
 import type { Complete } from "../tools/expand-query.ts";
 import { createGrants } from "../tools/grants.ts";
 import { createReach } from "../tools/reach.ts";
@@ -22,10 +23,12 @@ export function setUpRecall(
   complete?: Complete,
   compress = false,
   searchMs?: number,
+  subagent?: PluginSubagents,
 ) {
   const reach = createReach();
-  const [clock, parts] = [{ ms: 0 }, { reach, complete, searchMs }];
+  const clock = { ms: 0 };
   const grants = createGrants(() => clock.ms);
+  const parts = { reach, complete, searchMs, research: researchBy({ subagent, grants }) };
   const stores = createStores(temporaryFolder(), { databasePath, compress });
   const onStored = reach.noteStored;
   const engine = engineOn(reach.watching(stores, WORKSPACE), { grants, onStored });

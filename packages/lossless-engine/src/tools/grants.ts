@@ -24,7 +24,10 @@ export interface Grants {
       PrepareSubagentSpawnParams,
       "parentSessionKey" | "childSessionKey" | "parentSessionId" | "ttlMs"
     > &
-      Pick<OwnedSession, "owner">,
+      Pick<OwnedSession, "owner"> & {
+        /** That may be read. Absent: 4,000; one that was passed on has what is left of it. */
+        readonly tokens?: number | undefined;
+      },
   ): Grant | null;
   /** The grant of a session; undefined: it has none, or none any more. */
   of(sessionKey: string | undefined): Grant | undefined;
@@ -60,7 +63,7 @@ export function createGrants(now: () => number = () => performance.now()): Grant
     of,
     isChild: (sessionKey) =>
       sessionKey !== undefined && (CHILD.test(sessionKey) || children.has(sessionKey)),
-    give({ parentSessionKey, childSessionKey, parentSessionId, owner, ttlMs: given }) {
+    give({ parentSessionKey, childSessionKey, parentSessionId, owner, ttlMs: given, tokens }) {
       const ttlMs = given === undefined || Number.isNaN(given) ? DEFAULT_TTL_MS : given;
       children.add(childSessionKey);
       if (children.size > MOST_CHILDREN) children.delete(children.keys().next().value!);
@@ -73,7 +76,7 @@ export function createGrants(now: () => number = () => performance.now()): Grant
         },
         ends: now() + ttlMs,
         depth: (inherited?.depth ?? DEPTH) - 1,
-        left: inherited?.left ?? { tokens: TOKENS },
+        left: inherited?.left ?? { tokens: tokens ?? TOKENS },
         from: inherited === undefined ? null : { sessionKey: parentSessionKey, grant: inherited },
       };
       grants.delete(childSessionKey);

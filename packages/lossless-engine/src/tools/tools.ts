@@ -2,10 +2,9 @@
 import type { PluginTool, SessionRef } from "@clew/plugin-sdk/core";
 import { unreadBeside } from "../ingest/siblings.ts";
 import { patiently } from "../patiently.ts";
-import type { OwnedSession } from "../sessions/owner.ts";
-import type { Scope } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import { checkArguments, type Parameters } from "./arguments.ts";
+import type { Research } from "./by-session.ts";
 import { DESCRIBE_PARAMETERS, describe } from "./describe.ts";
 import { EXPAND_PARAMETERS, type ExpandArguments, expand } from "./expand.ts";
 import { type Complete, EXPAND_QUERY_PARAMETERS, expandQuery } from "./expand-query.ts";
@@ -13,6 +12,7 @@ import type { Grants } from "./grants.ts";
 import { GREP_PARAMETERS, grep } from "./grep.ts";
 import { type Asked, mayRead, paidBy } from "./may-read.ts";
 import type { Reach } from "./reach.ts";
+import type { RecallContext } from "./recall-context.ts";
 import { textResult } from "./result.ts";
 
 /** A tool that is made for each session. */
@@ -20,24 +20,6 @@ export interface RecallTool {
   readonly name: string;
   /** Null: it is not offered there. */
   of(session: Partial<SessionRef>): PluginTool | null;
-}
-
-/** How a call of a tool goes. */
-export interface RecallContext {
-  readonly session: OwnedSession;
-  readonly callId: string;
-  /** Where its relative paths begin. Absent: not known. */
-  readonly workspace?: string | undefined;
-  /** The conversations that it may read. */
-  readonly scope: Scope;
-  /** That the session may still read of what was granted. Absent: any number. */
-  readonly tokensLeft?: number | undefined;
-  /** Ends it. Absent: the host cannot. */
-  readonly signal?: AbortSignal | undefined;
-  /** How long a search may take, ms. Absent: 5,000. */
-  readonly searchMs?: number | undefined;
-  /** Of the session's model, in tokens; hosts cut longer results by it. Absent: not known. */
-  readonly contextWindow?: number | undefined;
 }
 
 /** What the tools work with. */
@@ -48,6 +30,8 @@ export interface RecallParts {
   readonly isOffered?: ((sessionKey: string | undefined) => boolean) | undefined;
   /** Asks the session's model. Absent: there is none. */
   readonly complete?: Complete | undefined;
+  /** Has a session look through the record. Absent: none can be had. */
+  readonly research?: Research | undefined;
   /** How long a search may take, ms. Absent: 5,000. */
   readonly searchMs?: number | undefined;
 }
@@ -82,7 +66,7 @@ export const recallTools = (parts: RecallParts): readonly RecallTool[] => [
     description:
       "Answers a question from everything ever said in this session, and names the messages it relies on.",
     parameters: EXPAND_QUERY_PARAMETERS,
-    answer: expandQuery(parts.complete),
+    answer: expandQuery({ complete: parts.complete, research: parts.research }),
   }),
   {
     name: "lcm_expand",
