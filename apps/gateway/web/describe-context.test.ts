@@ -225,7 +225,7 @@ describe("what happened in a turn", () => {
       policyChanges: [change],
       turn: {
         ...view.turn,
-        toolCalls: [{ name: "read_file", durationMs: 3, isError: true }],
+        toolCalls: [{ name: "read_file", durationMs: 3, isError: true, note: "There is no x." }],
         compactions: [
           {
             trigger: "timeout_recovery",
@@ -242,7 +242,7 @@ describe("what happened in a turn", () => {
     });
     expect(facts.flatMap(({ lines }) => lines)).toEqual(
       expect.arrayContaining([
-        "read_file: failed after 3 ms",
+        "read_file: failed after 3 ms: There is no x.",
         "timeout recovery, done: 9,000 → 1,000 tokens in 5 ms",
         "pair-tool-results: inserted 2 times, no result",
         "assemble: fallback in 1 ms (boom)",

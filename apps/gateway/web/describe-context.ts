@@ -204,8 +204,10 @@ function describeToolCall({
   name,
   durationMs,
   isError,
+  note,
 }: ContextView["turn"]["toolCalls"][number]): string {
-  return `${name}: ${isError ? "failed after" : "done in"} ${formatDuration(durationMs)}`;
+  const why = note === undefined ? "" : `: ${note}`;
+  return `${name}: ${isError ? "failed after" : "done in"} ${formatDuration(durationMs)}${why}`;
 }
 
 function describeCompaction({

@@ -85,6 +85,7 @@ export type {
   RecoveryReport,
   ReportItem,
   ReportParts,
+  ToolCallReport,
   TurnReport,
 } from "./report.ts";
 export type { SystemPart } from "./request/request-items.ts";

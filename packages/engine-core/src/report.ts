@@ -137,6 +137,21 @@ export interface CacheReport {
   told?: NonNullable<ProviderTold["cacheMiss"]>;
 }
 
+/** One call of a tool. */
+export interface ToolCallReport {
+  /** As the model wrote it. */
+  name: string;
+  /** Until its outcome was there. */
+  durationMs: number;
+  /** True: it failed or was refused. */
+  isError: boolean;
+  /**
+   * Who allowed it, or why it did not run or failed, as the model was told. Absent: there is
+   * nothing to say.
+   */
+  note?: string;
+}
+
 /** Why another engine answers than the chosen one. */
 export interface EngineFailure {
   /** Engine method, or "resolve", "factory", "contract-validation". */
@@ -296,8 +311,8 @@ export interface TurnReport {
   modelCalls: ModelCallReport[];
   /** What was done about failed calls, in order. Absent: nothing had to be. */
   recoveries?: RecoveryReport[];
-  /** In order. `note`: who allowed it, or why it did not run; absent: there is nothing to say. */
-  toolCalls: { name: string; durationMs: number; isError: boolean; note?: string }[];
+  /** In order. */
+  toolCalls: ToolCallReport[];
   /** In order. */
   compactions: CompactionReport[];
   /** What the engine has not taken when the turn is over. Absent: it has all there is. */

@@ -1,9 +1,12 @@
 // Adds a turn's facts up to its report.
+import { headOf } from "@clew/plugin-sdk/transcript";
+import type { ToolOutcome } from "../ports.ts";
 import type {
   BudgetReport,
   CompactionReport,
   ModelCallReport,
   ReportParts,
+  ToolCallReport,
   TurnReport,
 } from "../report.ts";
 import type { Fact } from "./facts.ts";
@@ -66,15 +69,29 @@ export function reportOf(
   };
 }
 
-const toolCallOf = ({ name, ms, outcome }: Extract<Fact, { type: "tool-ran" }>) => ({
-  ...{ name, durationMs: ms, isError: outcome.isError },
-  ...(outcome.note !== undefined && { note: outcome.note }),
-});
-
 /** A call names its model where that is not the one that answered. */
 function namedCall({ model, ...call }: ModelCallReport, { model: answering }: TurnSetup) {
   return model === undefined || model === modelName(answering) ? call : { ...call, model };
 }
+
+/** Of what a failed call told the model, in characters. */
+const NOTE_CHARS = 500;
+
+function toolCallOf({ name, ms, outcome }: Extract<Fact, { type: "tool-ran" }>): ToolCallReport {
+  const { content, isError, note } = outcome;
+  const told = isError ? headOf(textIn(content), NOTE_CHARS) : "";
+  const both = note === undefined || told === "" ? (note ?? told) : joined(note, told);
+  return { name, durationMs: ms, isError, ...(both !== "" && { note: both }) };
+}
+
+/** Most refusals note what the model is told. */
+const joined = (note: string, told: string) =>
+  oneLine(note).startsWith(told) ? note : `${note}: ${told}`;
+
+const oneLine = (text: string) => text.replace(/\s+/g, " ").trim();
+
+const textIn = (content: ToolOutcome["content"]): string =>
+  oneLine(content.map((block) => (block.type === "text" ? block.text : "")).join(" "));
 
 /** Contents the report names by hash. */
 export const partsOf = (facts: readonly Fact[]): ReportParts =>

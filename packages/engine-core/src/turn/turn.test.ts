@@ -67,6 +67,25 @@ describe("a turn", () => {
     const result = await host.say("go");
     expect(result.outcome).toBe("completed");
     expect(host.lastSeen().at(-1)).toBe('toolResult: Tool "bad" failed: disk on fire');
+    expect(result.report.toolCalls).toMatchObject([
+      { name: "bad", isError: true, note: 'Tool "bad" failed: disk on fire' },
+    ]);
+  });
+
+  it("reports of why a tool refused no more than its beginning, and nothing of what one answers", async () => {
+    const host = testHost({
+      replies: [callTool("bad"), callTool("good"), "done"],
+      tools: tools({
+        bad: () => {
+          throw new Error("no\n".repeat(1000));
+        },
+        good: () => "secret",
+      }),
+    });
+    const [bad, good] = (await host.say("go")).report.toolCalls;
+    expect(bad!.note).toHaveLength(500);
+    expect(bad!.note).toContain("no no no");
+    expect(good).not.toHaveProperty("note");
   });
 
   it("keeps what the person sent and shows hook additions to the model only", async () => {
