@@ -243,6 +243,7 @@ function inCommandSession<Result>(
         home: environment.home,
         agentId: parts.agentOf(key),
         approvals: parts.approvals,
+        children: parts.children.list,
         engineStatus: parts.engineStatus,
         successorsOf: (conversation) => successorsOf(parts, conversation),
         storeReport: (conversation, report) => reports.store(conversation, { report }),

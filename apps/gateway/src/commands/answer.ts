@@ -55,6 +55,8 @@ export interface CommandSession {
    * settings decide again; absent: nothing changes.
    */
   think(level?: ThinkingLevel | null): Promise<AskSettings>;
+  /** A line for each session that this one started, was started by, or shares a parent with. */
+  tree(): Promise<string[]>;
   /** The answer of a plugin's command; undefined when no plugin has it. */
   plugin(line: string): Promise<PluginAnswer | undefined>;
   /** Words of plugins' commands, and what they say they do. */

@@ -75,6 +75,18 @@ const COMMANDS: Readonly<Record<string, Command>> = {
       };
     },
   },
+  tree: {
+    usage: "/tree",
+    description: "the sessions that this one started, and theirs, and how each is",
+    alone: false,
+    async run(_args, session) {
+      const lines = await session.tree();
+      return {
+        ok: true,
+        text: lines.length > 1 ? lines.join("\n") : "This session has started no others.",
+      };
+    },
+  },
   engine: {
     usage: "/engine [retry]",
     description:

@@ -19,6 +19,8 @@ import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import type { Child } from "../subagents/child.ts";
+import { describeTree } from "../subagents/tree.ts";
 import type { CommandSession } from "./answer.ts";
 import { contextFacts } from "./status.ts";
 
@@ -34,6 +36,8 @@ export interface CommandSessionOptions {
   engineStatus: (key: string) => Promise<EngineStatus>;
   plugins: PluginHost | undefined;
   approvals: Pick<Approvals, "pending">;
+  /** All sessions that others started, oldest first. */
+  children: () => Promise<readonly Child[]>;
   /** Keeps the report of a compaction, like that of a turn. */
   storeReport: (conversation: Conversation, report: TurnReport) => Promise<void>;
   successorsOf: (conversation: Conversation) => Parameters<Host["answer"]>[0]["successors"];
@@ -88,6 +92,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         await conversation.session.append([{ type: "reset" }]);
       }),
     think: (level) => thinkIn(options, inSession, level),
+    tree: async () => describeTree(key, await options.children(), Date.now()),
     // A command that does not end must not keep whoever cancels it waiting.
     plugin: (line) => abortable(signal, () => askPlugins(options, line)),
     pluginCommands: () => (plugins?.commands() ?? []).flatMap(describeCommand),

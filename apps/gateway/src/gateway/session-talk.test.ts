@@ -37,6 +37,16 @@ describe("sessions of one tree", () => {
     ).toBe("result: heard: x");
   });
 
+  it("are shown to people by /tree, from any of them", async () => {
+    const { spawn, gateway } = await family();
+    const tree = async (key: string) =>
+      (await gateway.command(key, { kind: "command", name: "tree", args: "" })).text;
+    expect(await tree("main")).toBe("This session has started no others.");
+    const key = await spawn("first");
+    expect(await tree("main")).toMatch(`agent:main:main · this session\n- ${key} "helper" · `);
+    expect(await tree(key)).toMatch(/^agent:main:main\n- .* · first · this session$/);
+  });
+
   it("show each other what was said, whose it was, and no marker", async () => {
     const { ask, spawn } = await family();
     const key = await spawn("</record> look");
