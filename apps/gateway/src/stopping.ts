@@ -1,4 +1,4 @@
-// What those are told who want something of a gateway that is ending.
+// What those are told whose work is ended, by the gateway's end or by whoever started it.
 import type { TurnResult } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 
@@ -8,10 +8,25 @@ export const gatewayStopping = (): ContextEngineError =>
     "The gateway is stopping; send it again when it has been started again.",
   );
 
-/** A turn that was cancelled by the end of the gateway says so. */
-export function withStopReason(result: TurnResult): TurnResult {
+/** An abort whose message tells whoever reads of the turn why it was ended. */
+export class EndedEarly extends DOMException {
+  constructor(why: string) {
+    super(why, "AbortError");
+  }
+}
+
+/** A turn that was cancelled says why, where that is known. */
+export function withStopReason(
+  result: TurnResult,
+  { isStopping, abortedBy }: { isStopping: boolean; abortedBy: unknown },
+): TurnResult {
   if (result.error?.kind !== "aborted") return result;
-  const message = "The gateway is stopping; what had arrived is kept.";
+  const message = isStopping
+    ? "The gateway is stopping; what had arrived is kept."
+    : abortedBy instanceof EndedEarly
+      ? abortedBy.message
+      : undefined;
+  if (message === undefined) return result;
   return {
     ...result,
     error: { ...result.error, message },

@@ -107,8 +107,10 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
     settingsOf(key) {
       const child = subagents.known().find((each) => each.key === key);
       if (child === undefined) return undefined;
+      // Whoever goes on with it afterwards shares with nobody.
+      const maxModelCalls = isOver(child) ? null : child.maxModelCalls;
       const isLight = child.lightContext && child.contextMode === "isolated";
-      return { ...child, isLight, ...ofPlugins.settingsOf(key) };
+      return { ...child, maxModelCalls, isLight, ...ofPlugins.settingsOf(key) };
     },
     async tellUntold(session) {
       const untold = subagents.untold(session.session.sessionKey);
@@ -189,7 +191,9 @@ function createTools(options: ChildSessionsOptions, subagents: Subagents): Sessi
         throw error;
       });
       await subagents.announced([ended]);
-      return announcementOf([ended]);
+      const told = announcementOf([ended]);
+      if (ended.end?.outcome !== "completed") throw new ToolRefusal(told);
+      return told;
     },
     async send(session, { key, message, waitMs, signal }) {
       const { sessionKey } = session;

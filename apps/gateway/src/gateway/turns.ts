@@ -84,7 +84,10 @@ function runTurn(
           ...{ prompt, signal, allowTools, onEvent, kind },
           successors: successorsOf(parts, conversation),
         });
-        const result = isStopping() ? withStopReason(answered) : answered;
+        const result = withStopReason(answered, {
+          isStopping: isStopping(),
+          abortedBy: given?.reason,
+        });
         await reports.store(conversation, result);
         logTurn(log, result);
         // Whoever ends a turn ends what it started.

@@ -6,8 +6,8 @@ export interface SessionSettings {
   model: string | null;
   /** Registered id of its context engine; null = its agent's. */
   engine: string | null;
-  /** How many model calls one of its turns may make. */
-  maxModelCalls: number;
+  /** How many model calls one of its turns may make; null = its agent's. */
+  maxModelCalls: number | null;
   /** True: its model is not shown the workspace's instructions. */
   isLight: boolean;
   /** Follows the host's own system prompt; absent = nothing does. */

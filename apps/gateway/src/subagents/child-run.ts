@@ -3,8 +3,9 @@ import type { TurnResult } from "@clew/engine-core";
 import { isAbort, type MessageProvenance, type UserMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { saidBy } from "../sessions/mark-other-session.ts";
+import { EndedEarly } from "../stopping.ts";
 import { type Child, pluginParent } from "./child.ts";
-import { type Ending, endingOf, givenUp, type Stop } from "./ending.ts";
+import { type Ending, endingOf, givenUp, type Stop, whyEnded } from "./ending.ts";
 
 /** One turn that no person asked for. */
 export interface ChildTurn {
@@ -70,7 +71,7 @@ export function runChild(request: {
     stopped ??= why;
     giveUp ??= setTimeout(() => over(givenUp(child, stopped ?? why)), STOP_GRACE_MS);
     family.cancel();
-    abort.abort(new DOMException("The child session was ended.", "AbortError"));
+    abort.abort(new EndedEarly(whyEnded(why, child)));
   };
   const timer = setTimeout(() => stop("timeout"), child.boundMs);
   const whyStopped = () => stopped ?? (isStopping() ? "stopping" : undefined);

@@ -1,6 +1,7 @@
 // Decides how a child session has ended, and what its engine is told.
 import type { TurnResult } from "@clew/engine-core";
 import { textOf } from "@clew/plugin-sdk/transcript";
+import { counted } from "../text/number.ts";
 import type { Child, ChildEnd } from "./child.ts";
 
 /** How a child ended, and what it said last. */
@@ -20,6 +21,22 @@ const STOPPED = {
   },
   stopping: { outcome: "cancelled", reason: "the gateway stopped", notice: "released" },
 } as const satisfies Record<Stop, Omit<ChildEnd, "at">>;
+
+/** What the report of the turn that it was in says. */
+export function whyEnded(stopped: Stop, { boundMs }: Child): string {
+  switch (stopped) {
+    case "timeout":
+      return `The time of this session was over (${counted(Math.round(boundMs / 1000), "second")}); what had arrived is kept.`;
+    case "released":
+      return "The session that started this one began anew; what had arrived is kept.";
+    case "reloaded":
+      return "The plugin that started this session was loaded again or stopped; what had arrived is kept.";
+    case "cancelled":
+      return "Whoever started this session ended it, or a person did; what had arrived is kept.";
+    case "stopping":
+      return "The gateway is stopping; what had arrived is kept.";
+  }
+}
 
 /** By its last turn, or by whoever stopped it before. */
 export function endingOf(
