@@ -1,6 +1,6 @@
 // Three askers, four places to answer, and every way in which a question ends.
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
@@ -14,6 +14,9 @@ import { startServedGateway, writePlugin } from "../testing/plugins.ts";
 import type { Approval, ApprovalAnswer } from "./approval.ts";
 
 const TOKEN = "a-token-of-sixteen-or-more";
+
+/** On a machine that is busy with much else. */
+const SOON = { timeout: 20_000 };
 
 /** A plugin's tool that changes something: a line in a file for each run. */
 const CODE = `
@@ -31,12 +34,13 @@ async function openPlace(expireMs = 60_000) {
   });
   const all = {
     ...config,
-    tools: { approval: { expireMs } },
+    tools: { approval: { expireMs }, shell: "ask" },
     gateway: { port: 0, auth: { token: TOKEN } },
     plugins: { load: { paths: [folder] } },
   };
   writeFileSync(join(home, "clew.json"), JSON.stringify(all));
   const file = join(home, "changed");
+  mkdirSync(join(home, "agents/main/workspace"), { recursive: true });
   const ran = () => (existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0);
   return { home, config: all, file, ran };
 }
@@ -44,6 +48,7 @@ async function openPlace(expireMs = 60_000) {
 /** Who has a tool run, as what is said to the model. */
 const ASKERS = {
   "a plugin's tool": (file: string) => run("change", { file }),
+  "a tool of the gateway": (file: string) => run("run_command", { command: `echo ran >> ${file}` }),
   "a plugin's tool in a child session": (file: string) =>
     run("sessions_spawn", { task: run("change", { file }), mode: "isolated" }),
 };
@@ -95,9 +100,10 @@ async function begin(asker: keyof typeof ASKERS, expireMs?: number) {
   return { ...place, served, turn };
 }
 
-async function waiting({ gateway }: Served): Promise<Approval> {
-  await expect.poll(() => gateway.approvals.pending()).not.toEqual([]);
-  return gateway.approvals.pending()[0]!;
+function waiting({ gateway }: Served): Promise<Approval> {
+  const { promise, resolve } = Promise.withResolvers<Approval>();
+  const stop = gateway.approvals.attach({ canAnswer: false, asked: resolve, over: () => {} });
+  return promise.finally(stop);
 }
 
 describe.each(Object.keys(ASKERS) as (keyof typeof ASKERS)[])("%s", (asker) => {
@@ -106,7 +112,7 @@ describe.each(Object.keys(ASKERS) as (keyof typeof ASKERS)[])("%s", (asker) => {
     const approval = await waiting(served);
     expect(await SURFACES[surface]!(served, approval, "once")).toBe(true);
     expect((await turn).outcome).toBe("completed");
-    await expect.poll(ran).toBe(1);
+    await expect.poll(ran, SOON).toBe(1);
     for (const late of ["page", "http", "command"])
       expect(await SURFACES[late]!(served, approval, "no"), late).toBe(false);
     expect(ran()).toBe(1);
@@ -116,7 +122,7 @@ describe.each(Object.keys(ASKERS) as (keyof typeof ASKERS)[])("%s", (asker) => {
     const { served, turn, ran } = await begin(asker);
     await SURFACES[surface]!(served, await waiting(served), "no");
     expect((await turn).outcome).toBe("completed");
-    await expect.poll(() => served.gateway.approvals.pending()).toEqual([]);
+    await expect.poll(() => served.gateway.approvals.pending(), SOON).toEqual([]);
     expect(ran()).toBe(0);
   });
 
@@ -124,7 +130,7 @@ describe.each(Object.keys(ASKERS) as (keyof typeof ASKERS)[])("%s", (asker) => {
     const { served, turn, ran } = await begin(asker, 150);
     const approval = await waiting(served);
     expect((await turn).outcome).toBe("completed");
-    await expect.poll(() => served.gateway.approvals.pending()).toEqual([]);
+    await expect.poll(() => served.gateway.approvals.pending(), SOON).toEqual([]);
     const late = await clew(served.home, ["approvals", "answer", approval.id, "once"]);
     expect(late).toMatchObject({
       ...{ code: 1, errors: expect.stringContaining("nobody answered within 150 ms") },
@@ -137,7 +143,7 @@ describe.each(Object.keys(ASKERS) as (keyof typeof ASKERS)[])("%s", (asker) => {
     await waiting(served);
     served.gateway.cancel("main");
     await turn;
-    await expect.poll(() => served.gateway.approvals.pending()).toEqual([]);
+    await expect.poll(() => served.gateway.approvals.pending(), SOON).toEqual([]);
     expect(ran()).toBe(0);
   });
 });
@@ -185,7 +191,7 @@ describe("approvals", () => {
       const { output } = await clew(home, ["approvals", "list", "--json"]);
       return (JSON.parse(output) as { approvals: Approval[] }).approvals[0]?.id;
     };
-    await expect.poll(idOf, { timeout: 10_000 }).toBeDefined();
+    await expect.poll(idOf, SOON).toBeDefined();
     const id = (await idOf())!;
     first.process.kill("SIGKILL");
     await first.exit;

@@ -23,6 +23,9 @@ async function shell(signal = new AbortController().signal) {
       },
       { timeout: 20_000 },
     );
+    onTestFinished(() => {
+      for (const id of ids) if (runs(id)) process.kill(id, "SIGKILL");
+    });
     return ids;
   };
   return { folder, run, processes };
@@ -91,7 +94,7 @@ describe.skipIf(process.platform === "win32")("a command", () => {
     const { output, exitCode } = await run(`node -e '${leave}'; echo said`);
     expect(exitCode).toBe(0);
     expect(output).toBe("said\n");
-    for (const id of await processes(1)) process.kill(id, "SIGKILL");
+    expect((await processes(1)).some(runs)).toBe(true);
   });
 
   it("is told in the order in which it printed, in whole characters and without colours", async () => {
