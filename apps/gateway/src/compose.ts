@@ -28,7 +28,8 @@ export function composeHost(options: HostOptions): Host {
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
   const ownTools = [
     ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
-      ...{ ...config.tools, env: environment.forCommands(), home: environment.home },
+      ...{ ...config.tools, home: environment.home },
+      env: environment.forCommands(loaded.raw),
     }),
     ...sessionTools(options.sessions ?? (() => undefined)),
   ];

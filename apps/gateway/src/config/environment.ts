@@ -13,8 +13,8 @@ export interface Environment {
   providerKey(providerId: string): string | undefined;
   /** One variable, for `${NAME}`. */
   variable(name: string): string | undefined;
-  /** What commands of agents are given: no variable whose name sounds like a key. */
-  forCommands(): Readonly<Record<string, string | undefined>>;
+  /** What commands of agents are given: no variable that sounds like a key, or that settings use. */
+  forCommands(settings: unknown): Readonly<Record<string, string | undefined>>;
   /** The person's own folder, where other programs keep their logins. */
   userHome: string;
   /** The text of a small file; undefined when it cannot be read. */
@@ -39,7 +39,7 @@ export function readEnvironment(
     variable,
     userHome: variable("HOME") ?? homedir(),
     readText,
-    forCommands: () => withoutSecrets(variables),
+    forCommands: (settings) => withoutSecrets(variables, settings),
     providerKey: (id) =>
       keyNames(id)
         .map(variable)
@@ -50,11 +50,21 @@ export function readEnvironment(
 /** Keys of models and of the gateway are not a command's. */
 const SECRET = /key|token|secret|passw|credential|auth|^clew_|^openclaw_/i;
 
-/** Pure. */
-export const withoutSecrets = (
+/** An address with somebody's password in it, as those of databases have. */
+const HOLDS_PASSWORD = /:\/\/[^/\s:@]*:[^/\s@]+@/;
+
+/** Pure. What settings take from a variable is mostly a key, whatever its name is. */
+export function withoutSecrets(
   variables: Readonly<Record<string, string | undefined>>,
-): Record<string, string | undefined> =>
-  Object.fromEntries(Object.entries(variables).filter(([name]) => !SECRET.test(name)));
+  settings: unknown,
+): Record<string, string | undefined> {
+  const used = new Set([...JSON.stringify(settings).matchAll(VARIABLE)].map(([, name]) => name));
+  return Object.fromEntries(
+    Object.entries(variables).filter(
+      ([name, value = ""]) => !SECRET.test(name) && !used.has(name) && !HOLDS_PASSWORD.test(value),
+    ),
+  );
+}
 
 function readText(file: string): string | undefined {
   try {
@@ -64,13 +74,15 @@ function readText(file: string): string | undefined {
   }
 }
 
+const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
 /** `text` with every `${NAME}` replaced, or the names that are not set. */
 export function expandVariables(
   text: string,
   environment: Pick<Environment, "variable">,
 ): { text: string } | { missing: string[] } {
   const missing: string[] = [];
-  const expanded = text.replace(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+  const expanded = text.replace(VARIABLE, (_, name: string) => {
     const value = environment.variable(name);
     if (value === undefined) missing.push(name);
     return value ?? "";

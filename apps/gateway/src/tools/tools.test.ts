@@ -18,7 +18,15 @@ const session: HostSession = {
 
 const EVERYTHING: ToolsAllowed = {
   ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000, home: "/none" },
-  env: withoutSecrets({ ...process.env, EXAMPLE_API_KEY: "secret-key", EXAMPLE: "shown" }),
+  env: withoutSecrets(
+    {
+      ...process.env,
+      ...{ EXAMPLE_API_KEY: "secret-key", EXAMPLE: "shown", CORP_LLM: "secret-key" },
+      ...{ DATABASE_URL: "postgres://me:secret-key@db/x", SITE: "https://me@example.com:80/a" },
+    },
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
+    { models: { providers: { corp: { apiKey: "${CORP_LLM}" } } } },
+  ),
 };
 
 async function workspace(files: Record<string, string>, allowed?: ToolsAllowed) {
@@ -228,6 +236,7 @@ describe("tools that list, write, edit and run", () => {
     );
     const variables = (await run("env")).text;
     expect(variables).toContain("EXAMPLE=shown");
+    expect(variables).toContain("SITE=");
     expect(variables).not.toContain("secret-key");
     expect((await run("cat; echo done")).text).toBe("done\n[exit code 0]");
     expect((await run("kill -9 $$")).text).toBe("(it printed nothing)\n[ended by SIGKILL]");
