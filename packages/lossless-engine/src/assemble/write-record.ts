@@ -10,7 +10,8 @@ import {
   withinTokens,
 } from "@clew/plugin-sdk/transcript";
 import { ownRecord, sayCovered, sayPast } from "../messages/own.ts";
-import { linesOf, type Stretch } from "../summaries/lines.ts";
+import { joinedLinesOf } from "../summaries/joined-lines.ts";
+import type { Stretch } from "../summaries/lines.ts";
 
 /** What is known of the messages that a record shall stand for. */
 export interface RecordInput {
@@ -49,7 +50,8 @@ export function* writeRecord({
   const all = room.ledger + room.anchors + room.pins;
   const most = past.length === 0 ? 0 : pastRoomOf(budget, pastTokens);
   for (const share of SHARES) {
-    const lines = past.length === 0 ? "" : sayPast(linesOf(past, Math.min(most, left) * share));
+    const lines =
+      past.length === 0 ? "" : sayPast(joinedLinesOf(past, Math.min(most, left) * share));
     const summary = `${sayCovered(covered)}${lines}`;
     const within = withinTokens(room, Math.min(all, left - estimateText(lines).high) * share);
     const parts = yield* recordSteps(state, { room: within, kept });

@@ -7,6 +7,9 @@ import { isRecall } from "../messages/quoting.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
 import type { DayFacts, Facts, FactsReader, Quote } from "../store/summary-rows.ts";
 
+/** Days that facts tell apart. */
+export const MOST_DAYS = 16;
+
 /** Clients say in tags what they add in a person's name. */
 const BY_CLIENT = /^\s*<[a-z][\w-]*>/;
 const REQUEST_CHARS = 160;
@@ -17,7 +20,6 @@ const NAMING_CHARS = 2_000;
 const MOST_ASKED = 5;
 const MOST_ANSWERED = 2;
 const MOST_FILES = 8;
-const MOST_DAYS = 16;
 const COMMAND_KEYS = ["command", "cmd", "script"] as const;
 
 /** Pure. Of messages of one conversation, in the order in which they came. */

@@ -52,15 +52,24 @@ const LEAST_DETAIL = DETAILS.at(-1)!;
  * estimated; where even the shortest lines take more, neighbours share one; at least one line.
  */
 export function linesOf(stretches: readonly Stretch[], tokens: number): string {
-  const fits = (text: string) => estimateText(text).estimate <= tokens;
-  for (const detail of DETAILS) {
-    const text = textOf(stretches, detail);
-    if (fits(text)) return text;
-  }
+  const alone = linesWithin(stretches, { tokens, leastFiles: 0 });
+  if (alone !== null) return alone;
   for (let together = 2; ; together *= 2) {
     const text = textOf(inGroups(stretches, together), LEAST_DETAIL);
-    if (fits(text) || together >= stretches.length) return text;
+    if (estimateText(text).estimate <= tokens || together >= stretches.length) return text;
   }
+}
+
+/** Pure: one line for each; null where less would be said of a day than `leastFiles` files. */
+export function linesWithin(
+  stretches: readonly Stretch[],
+  { tokens, leastFiles }: { tokens: number; leastFiles: number },
+): string | null {
+  for (const detail of DETAILS.filter(({ files }) => files >= leastFiles)) {
+    const text = textOf(stretches, detail);
+    if (estimateText(text).estimate <= tokens) return text;
+  }
+  return null;
 }
 
 /** Pure: one line for each day that has something to tell, as much of each as `tokens` hold. */
@@ -72,7 +81,8 @@ export function dayLinesOf({ days }: Facts, tokens: number): string[] {
   return [];
 }
 
-const textOf = (stretches: readonly Stretch[], detail: Detail) =>
+/** Pure: one line for each, whatever room they take. */
+export const textOf = (stretches: readonly Stretch[], detail: Detail) =>
   stretches.map((stretch) => `- ${lineOf(stretch, detail)}`).join("\n");
 
 function inGroups(stretches: readonly Stretch[], size: number): Stretch[] {
