@@ -67,6 +67,30 @@ describe("an engine plugin that recalls as lossless-claw does", () => {
     expect(await left()).toEqual(NOTHING_LEFT);
   });
 
+  it.each([
+    [true, SECRET],
+    [false, "reef_expand"],
+  ])(
+    "has its session's tools asked for like any others, where somebody can be: %s",
+    async (isThere, told) => {
+      const { gateway, say, left } = await reef({ tools: { allow: ["reef_expand_query"] } });
+      const seen: string[] = [];
+      gateway.approvals.attach({
+        canAnswer: isThere,
+        asked({ id, name, sessionKey }) {
+          seen.push(`${name} in ${sessionKey.replace(/[^:]+$/, "…")}`);
+          gateway.approvals.answer(id, "once", "http");
+        },
+        over() {},
+      });
+      const { reply } = await say(run("reef_expand_query", { query: "barometer" }));
+      expect(textOf(reply!)).toContain(told);
+      expect(textOf(reply!).includes(SECRET)).toBe(isThere);
+      expect(seen).toEqual(isThere ? ["reef_expand in agent:main:subagent:…"] : []);
+      expect(await left()).toEqual(NOTHING_LEFT);
+    },
+  );
+
   it("does without the model that it may not have, and the report says so", async () => {
     const { say } = await reef({ config: { expansionModel: "emulated/emulated" } });
     const { reply, report } = await say(run("reef_expand_query", { query: "barometer" }));
