@@ -28,7 +28,7 @@ export default (api) => api.registerTool({
 
 async function openPlace(expireMs = 60_000) {
   const home = await temporaryHome();
-  const { config } = await obedientModel({ enabled: true });
+  const { config, server } = await obedientModel({ enabled: true });
   const folder = writePlugin(join(home, "plugin"), {
     ...{ code: CODE, manifest: { contracts: { tools: ["change"] } } },
   });
@@ -42,7 +42,7 @@ async function openPlace(expireMs = 60_000) {
   const file = join(home, "changed");
   mkdirSync(join(home, "agents/main/workspace"), { recursive: true });
   const ran = () => (existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0);
-  return { home, config: all, file, ran };
+  return { home, config: all, file, ran, server };
 }
 
 /** Who has a tool run, as what is said to the model. */
@@ -180,8 +180,8 @@ describe("approvals", () => {
     ]);
   });
 
-  it("are gone with a gateway that is killed, and the turn's call was not run", async () => {
-    const { home, file, ran } = await openPlace();
+  it("are gone with a gateway that is killed, and the model hears that its call was never answered", async () => {
+    const { home, file, ran, server } = await openPlace();
     const first = startClew(home, ["start"]);
     const url = /http:\/\/[\d.:]+/.exec(await first.nextLine())![0];
     void fetch(`${url}/api/sessions/main/messages`, post({ text: run("change", { file }) })).catch(
@@ -204,6 +204,14 @@ describe("approvals", () => {
     expect(late).toMatchObject({ code: 1, errors: expect.stringContaining("No turn waits") });
     const shown = await clew(home, ["sessions", "show", "main"]);
     expect(shown.code).toBe(0);
+    const again = /http:\/\/[\d.:]+/.exec(second.lines[0]!)![0];
+    await (await fetch(`${again}/api/sessions/main/messages`, post({ text: "go on" }))).text();
+    const { messages } = server.requests.at(-1)!.body as unknown as {
+      messages: { role: string; content: string }[];
+    };
+    expect(messages.filter(({ role }) => role === "tool")).toMatchObject([
+      { content: expect.stringContaining("this tool call was never answered") },
+    ]);
     expect(ran()).toBe(0);
     second.process.kill("SIGTERM");
     await second.exit;
