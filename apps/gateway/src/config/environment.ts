@@ -13,7 +13,7 @@ export interface Environment {
   providerKey(providerId: string): string | undefined;
   /** One variable, for `${NAME}`. */
   variable(name: string): string | undefined;
-  /** What commands of agents are given: no variable that sounds like a key, or that settings use. */
+  /** What commands of agents are given: no variable that sounds like a key or that settings use. */
   forCommands(settings: unknown): Readonly<Record<string, string | undefined>>;
   /** The person's own folder, where other programs keep their logins. */
   userHome: string;
