@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import {
+  buildActiveMemoryPromptSection,
   buildMemorySystemPromptAddition,
   normalizePromptText,
   provideMemoryPromptSection,
@@ -41,6 +42,24 @@ describe("buildMemorySystemPromptAddition", () => {
     vi.resetModules();
     const copy = await import("./memory-prompt.ts");
     expect(copy.buildMemorySystemPromptAddition(params)).toBe("shared");
+  });
+});
+
+describe("buildActiveMemoryPromptSection", () => {
+  it("is an empty list while no memory section is provided", () => {
+    expect(buildActiveMemoryPromptSection(params)).toEqual([]);
+  });
+
+  it("returns the lines untouched, without those that are no strings", () => {
+    provideMemoryPromptSection(() => JSON.parse('["## Memory  ", null, "", 7, " a"]'));
+    expect(buildActiveMemoryPromptSection(params)).toEqual(["## Memory  ", "", " a"]);
+  });
+
+  it("returns an array that may be changed without changing the section", () => {
+    const kept = ["x"];
+    provideMemoryPromptSection(() => kept);
+    buildActiveMemoryPromptSection(params).push("y");
+    expect(buildActiveMemoryPromptSection(params)).toEqual(["x"]);
   });
 });
 

@@ -33,8 +33,27 @@ export function provideMemoryPromptSection(section: MemoryPromptSection | undefi
  * Synchronous.
  */
 export function buildMemorySystemPromptAddition(params: MemoryPromptParams): string | undefined {
-  const lines = ambient[SECTION]?.(params).filter((line) => typeof line === "string") ?? [];
-  return normalizePromptText(lines.join("\n"));
+  return normalizePromptText(buildActiveMemoryPromptSection(params).join("\n"));
+}
+
+/**
+ * The memory section's lines as they are, in an array of the caller's own; empty when no memory
+ * section is provided (contract §5). Synchronous.
+ *
+ * @example
+ * ```ts
+ * import { buildActiveMemoryPromptSection } from "@clew/plugin-sdk/memory-host-core";
+ *
+ * const lines = buildActiveMemoryPromptSection({ availableTools: new Set(["memory_search"]) });
+ * console.log(lines);
+ * ```
+ *
+ * ```text
+ * []
+ * ```
+ */
+export function buildActiveMemoryPromptSection(params: MemoryPromptParams): string[] {
+  return ambient[SECTION]?.(params).filter((line) => typeof line === "string") ?? [];
 }
 
 /**

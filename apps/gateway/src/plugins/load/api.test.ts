@@ -354,6 +354,11 @@ describe("modules a plugin imports", () => {
     };
     expect({ ...(await find(code, "openclaw/plugin-sdk/core")) }).toMatchObject(expected);
     expect({ ...(await find(code, "openclaw/plugin-sdk")) }).toMatchObject(expected);
+    const memory = "openclaw/plugin-sdk/memory-host-core";
+    const { buildActiveMemoryPromptSection } = (await find(code, memory)) as {
+      buildActiveMemoryPromptSection: (params: { availableTools: Set<string> }) => string[];
+    };
+    expect(buildActiveMemoryPromptSection({ availableTools: new Set() })).toEqual([]);
     const { redactSensitiveText } = (await find(code, "openclaw/plugin-sdk/logging-core")) as {
       redactSensitiveText: (text: string) => string;
     };

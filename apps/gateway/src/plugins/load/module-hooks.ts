@@ -79,6 +79,10 @@ function offeredModules(): ReadonlyMap<string, string> {
   return new Map([
     [SDK, core],
     [`${SDK}/core`, core],
+    [
+      `${SDK}/memory-host-core`,
+      pathToFileURL(require.resolve("@clew/plugin-sdk/memory-host-core")).href,
+    ],
     [`${SDK}/logging-core`, pathToFileURL(require.resolve("#logging-core")).href],
   ]);
 }
