@@ -3,6 +3,7 @@ import { createLegacyEngine, createSummariserRest } from "@clew/legacy-engine";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
 import { createHost } from "./host/create-host.ts";
 import { createEngines } from "./host/engines.ts";
+import { flushPlanOf, runFlushTurn, whyNotWritable } from "./host/flush-turn.ts";
 import type { Host, HostOptions } from "./host/host.ts";
 import { agentOf, type HostParts } from "./host/parts.ts";
 import { completeForPlugins } from "./host/plugin-llm.ts";
@@ -12,6 +13,8 @@ import { createModelWindows } from "./models/model-windows.ts";
 import { createModels } from "./models/models.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
 import { assertKnownAgentEngine, assertKnownEngine } from "./plugins/engines/engine-settings.ts";
+import { createFlushes } from "./plugins/memory/flush/flushes.ts";
+import { transcriptBytes } from "./plugins/memory/flush/transcript-bytes.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
 import { sessionTools } from "./subagents/session-tools.ts";
 import { createToolPort } from "./tools/tool.ts";
@@ -43,16 +46,25 @@ export function composeHost(options: HostOptions): Host {
       ...installedImageCodec(),
       imageLimits: { maxDimensionPx: config.agents.defaults.imageMaxDimensionPx },
     }),
-    tools: (approve) => createToolPort({ tools: ownTools, approve }),
+    tools: (approve, added = []) => createToolPort({ tools: [...ownTools, ...added], approve }),
     pluginTools: createPluginTools({
       log,
       runAs: plugins?.runAs ?? ((_pluginId, work) => work()),
+    }),
+    flushes: createFlushes({
+      log,
+      planOf: (subject) => flushPlanOf(parts, subject),
+      whyNot: (subject, settings) => whyNotWritable(parts, subject, settings),
+      run: (request) => runFlushTurn(parts, request),
+      bytesOf: transcriptBytes,
+      inSession: options.inSession ?? (async () => {}),
     }),
     tokenRatios: createTokenRatios({ home: environment.home, log }),
     rest: createSummariserRest(),
   };
   plugins?.connect({
     ...{ registry: engines.registry, complete: completeForPlugins(parts) },
+    hookBytes: config.gateway.limits.hookBytes,
     subagents: options.pluginSubagents,
   });
   assertKnownEngine(engines.settings(), engines.registry, plugins);

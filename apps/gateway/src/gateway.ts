@@ -36,7 +36,7 @@ import {
   sendMessage,
   type TurnParts,
 } from "./gateway/turns.ts";
-import type { Host } from "./host/host.ts";
+import type { Host, HostOptions } from "./host/host.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
@@ -126,9 +126,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     grants: createGrantFiles({ home, log }),
   });
   const pluginSubagents = () => children.ofPlugins;
+  const inSession: HostOptions["inSession"] = ({ session }, work) =>
+    conversations.run(session.sessionKey, ({ session: open }) =>
+      open.session.sessionId === session.sessionId ? work(open) : Promise.resolve(),
+    );
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
-    pluginSubagents,
+    ...{ pluginSubagents, inSession },
   });
   const defaultAgent = defaultAgentId(loaded.config);
   const { model } = agentSettings(loaded.config, home, defaultAgent);
@@ -213,6 +217,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           .finally(() => children.stopSweeping());
       const parts: ClosingPart[] = [
         { name: "jobs", close: () => scheduler.stop(graceMs), extraMs: graceMs },
+        { name: "memory", close: () => host.flushes.stop() },
         { name: "sessions", close: endRuns, extraMs: graceMs },
         { name: "plugins", close: async () => plugins?.close() },
         { name: "engines", close: () => host.close() },

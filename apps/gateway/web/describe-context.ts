@@ -161,6 +161,8 @@ export function describeTurn(view: ContextView): Fact[] {
     describeEngineCalls(turn.engineCalls),
     describeViews(turn.views, budget),
     describeDeliveries(turn.deliveries),
+    describeMemory(turn.memory),
+    describeRefusals(turn.refusals),
   ];
   return facts.filter((each) => each !== null);
 }
@@ -283,4 +285,23 @@ function describeDeliveries(deliveries: ContextView["turn"]["deliveries"]): Fact
   ];
   const total = pending + blocked.length;
   return fact("Not taken by the engine", formatNumberOf(total, "turn"), lines, blocked.length > 0);
+}
+
+function describeMemory(memory: ContextView["turn"]["memory"]): Fact | null {
+  if (memory === undefined) return null;
+  const { plugin, bytes, shownBy } = memory;
+  const said =
+    shownBy === undefined
+      ? "added nothing to the system prompt"
+      : shownBy === "nobody"
+        ? `${formatCount(bytes)} bytes for the system prompt, which the engine left out`
+        : `${formatCount(bytes)} bytes of the system prompt, shown by the ${shownBy}`;
+  return fact("Memory", plugin, [said], shownBy === "nobody");
+}
+
+/** What plugins were not given, or did not give in time. */
+function describeRefusals(refusals: ContextView["turn"]["refusals"] = []): Fact | null {
+  if (refusals.length === 0) return null;
+  const lines = refusals.map(({ plugin, asked, reason }) => `${plugin}, ${asked}: ${reason}`);
+  return fact("Plugins", formatNumberOf(refusals.length, "refusal"), lines, true);
 }

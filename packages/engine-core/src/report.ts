@@ -340,6 +340,17 @@ export interface TurnReport {
     fallbacks?: number;
   };
   /**
+   * What the memory plugin said in the system prompt; the host adds it. Absent: nothing remembers.
+   */
+  memory?: {
+    /** Its id. */
+    plugin: string;
+    /** Of its section, UTF-8; 0 = it said nothing. */
+    bytes: number;
+    /** Who put it there; "nobody": the engine left it out. Absent: it said nothing. */
+    shownBy?: "host" | "engine" | "nobody";
+  };
+  /**
    * What plugins asked their host for while it ran, and were refused; the host adds it. Absent:
    * nothing.
    */

@@ -33,6 +33,15 @@ export type {
   SubagentPreparation,
 } from "./contract/lifecycle.ts";
 export type {
+  MemoryCapability,
+  MemoryFlushPlan,
+  MemoryFlushPlanResolver,
+  MemoryPromptBuilder,
+  MemoryRuntime,
+  MemorySearchManager,
+  MemorySearchResult,
+} from "./contract/memory.ts";
+export type {
   AgentMessage,
   AssistantBlock,
   AssistantMessage,
@@ -92,5 +101,9 @@ export type {
 } from "./contract/subagent.ts";
 export { delegateCompactionToRuntime } from "./delegate.ts";
 export { ContextEngineError, ERROR_CODES, type ErrorCode, isAbort } from "./errors.ts";
-export { buildMemorySystemPromptAddition, type MemoryPromptParams } from "./memory-prompt.ts";
+export {
+  buildMemorySystemPromptAddition,
+  type MemoryPromptParams,
+  prepareMemorySystemPromptAddition,
+} from "./memory-prompt.ts";
 export { messageId, sameMessage } from "./transcript/message-id.ts";

@@ -88,8 +88,11 @@ export { isRecord } from "./is-record.ts";
 export { decodeSteps, parseJsonSteps } from "./long-json.ts";
 export {
   type MemoryPromptSection,
+  type MemoryPromptSlot,
   normalizePromptText,
+  type PreparedMemoryPrompt,
   provideMemoryPromptSection,
+  provideMemoryPromptSlot,
 } from "./memory-prompt.ts";
 export { MAX_LEVELS, withoutDeepParts } from "./nesting.ts";
 export { createNotes, isFixed, markAsFixed, type Notes } from "./notes.ts";

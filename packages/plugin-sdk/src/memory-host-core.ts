@@ -1,2 +1,6 @@
 // Exports what plugins read of the selected memory plugin.
-export { buildActiveMemoryPromptSection, type MemoryPromptParams } from "./memory-prompt.ts";
+export {
+  buildActiveMemoryPromptSection,
+  type MemoryPromptParams,
+  type PreparedMemoryPrompt,
+} from "./memory-prompt.ts";

@@ -179,12 +179,12 @@ describe("clew doctor", () => {
     await mkdir(home, { recursive: true });
     await writeFile(
       join(home, "clew.json"),
-      settings({ memoryFlush: { enabled: true }, notifyUser: true, model: "nobody/nothing" }),
+      settings({ postIndexSync: "async", notifyUser: true, model: "nobody/nothing" }),
     );
     const { code, output } = await clew(home, ["doctor"]);
     expect(code).toBe(0);
     expect(output).toContain(
-      "agents.defaults.compaction.memoryFlush changes nothing: memory is not flushed",
+      "agents.defaults.compaction.postIndexSync changes nothing: there is no memory index",
     );
     expect(output).toContain("agents.defaults.compaction.notifyUser changes nothing");
     expect(output).toContain(

@@ -8,13 +8,17 @@ import {
 } from "@clew/legacy-engine";
 import { z } from "zod";
 import { number } from "../text/number.ts";
+import { MemoryFlushConfigSchema } from "./memory-flush.ts";
 
-export {
-  type CompactionOptions as CompactionConfig,
-  CompactionOptionsSchema as CompactionConfigSchema,
-  keysWithoutEffect,
-  waterOf,
-} from "@clew/legacy-engine";
+export { keysWithoutEffect, waterOf } from "@clew/legacy-engine";
+
+/** What the built-in compaction knows, and what the gateway does before it. */
+export const CompactionConfigSchema = CompactionOptionsSchema.extend({
+  memoryFlush: MemoryFlushConfigSchema.prefault({}).describe(
+    "What the chosen memory plugin stores before a compaction.",
+  ),
+});
+export type CompactionConfig = z.infer<typeof CompactionConfigSchema>;
 
 const withoutDefault = (schema: z.ZodType): z.ZodType => {
   const given = schema instanceof z.ZodDefault ? (schema.unwrap() as z.ZodType) : schema;
@@ -24,14 +28,14 @@ const withoutDefault = (schema: z.ZodType): z.ZodType => {
 /** The same keys without their defaults, for one agent. */
 export const OwnCompactionSchema = z.looseObject(
   Object.fromEntries(
-    Object.entries(CompactionOptionsSchema.shape).map(([key, schema]) => [
+    Object.entries(CompactionConfigSchema.shape).map(([key, schema]) => [
       key,
       withoutDefault(schema),
     ]),
   ),
 ) as unknown as z.ZodType<
-  Partial<CompactionOptions>,
-  Partial<z.input<typeof CompactionOptionsSchema>>
+  Partial<CompactionConfig>,
+  Partial<z.input<typeof CompactionConfigSchema>>
 >;
 
 export const COMPACTION_SECTION = "agents.defaults.compaction";

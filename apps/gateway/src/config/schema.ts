@@ -3,6 +3,7 @@ import { PluginsConfigSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { AgentsConfigSchema } from "./agents.ts";
 import { GatewayConfigSchema } from "./gateway.ts";
+import { MemoryConfigSchema } from "./memory.ts";
 import { ModelsConfigSchema } from "./models.ts";
 import { SessionConfigSchema } from "./session.ts";
 import { ToolsConfigSchema } from "./tools.ts";
@@ -16,6 +17,7 @@ export const ConfigSchema = z.object({
   agents: AgentsConfigSchema.prefault({}).describe("Who answers."),
   models: ModelsConfigSchema.prefault({}).describe("Where models are."),
   plugins: PluginsConfigSchema.prefault({}).describe("Context engines and other plugins."),
+  memory: MemoryConfigSchema.prefault({}).describe("What is remembered across sessions."),
   session: SessionConfigSchema.prefault({}).describe("Sessions."),
   tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),
   gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),

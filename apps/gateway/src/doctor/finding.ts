@@ -43,6 +43,7 @@ export type FindingCode =
   | "plugin-off"
   | "plugin-diagnostic"
   | "plugin-stray-error"
+  | "plugin-no-memory"
   | "plugin-records-unreadable"
   | "compaction"
   | "compaction-idle-key"

@@ -136,6 +136,9 @@ export function pluginFindings(
       ...record.engines.map((id) => `engine ${id}`),
       ...(record.tools.length > 0 ? [`tools ${record.tools.join(", ")}`] : []),
       ...(record.commands[0] === undefined ? [] : [`command /${record.commands[0]}`]),
+      ...(record.memory
+        ? [`memory (${isMemoryOf(plugins, record.id) ? "chosen" : "not chosen"})`]
+        : []),
     ];
     const text = `${record.version ?? "no version"}, ${record.origin}${what.length > 0 ? `: ${what.join("; ")}` : ""}`;
     return [
@@ -146,10 +149,24 @@ export function pluginFindings(
           text: message,
         }),
       ),
+      ...memoryFindings(record, plugins),
       ...strayFindings(record),
     ];
   });
   return [...findings, ...staleSlots(records, plugins, ownerOf)];
+}
+
+const isMemoryOf = (plugins: PluginsConfig, id: string) => {
+  const slot = slotValue(plugins, "memory");
+  return slot === id || slot === id.split("/")[0];
+};
+
+/** The slot may name a plugin that does something else. */
+function memoryFindings({ id, memory }: PluginRecord, plugins: PluginsConfig): Finding[] {
+  if (memory || slotValue(plugins, "memory") !== id) return [];
+  const text =
+    "plugins.slots.memory names it, but it offers no memory, so nothing is remembered; choose another one, or none: clew config set plugins.slots.memory none";
+  return [{ level: "warning", code: "plugin-no-memory", subject: `plugin ${id}`, text }];
 }
 
 /** A gateway of an earlier version does not tell of them. */

@@ -89,6 +89,9 @@ function runTurn(
           abortedBy: given?.reason,
         });
         await reports.store(conversation, result);
+        const { ownsCompaction } = result.report.engine;
+        const subject = { transcript: conversation.session, kind: kind ?? "user", ownsCompaction };
+        if (result.outcome === "completed") await host.flushes.afterTurn(subject, result.report);
         logTurn(log, result);
         // Whoever ends a turn ends what it started.
         if (result.outcome === "aborted" || result.error?.kind === "timeout")

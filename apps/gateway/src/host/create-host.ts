@@ -10,6 +10,7 @@ import {
 import { engineStatus } from "../plugins/engines/engine-status.ts";
 import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
 import { inPluginScope, inRequest, type Refusal } from "../plugins/load/scope.ts";
+import { inMemoryRun } from "../plugins/memory/memory-run.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
@@ -22,6 +23,7 @@ export function createHost(parts: HostParts): Host {
   const { registry } = engines;
   return {
     config: loaded.config,
+    flushes: parts.flushes,
     engineIds: () => registry.list().map(({ engineId }) => engineId),
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
@@ -33,7 +35,7 @@ export function createHost(parts: HostParts): Host {
     workspace: (agentId) => agentOf(parts, agentId).workspace,
     answer: (request) =>
       prepared(parts, request, async (ready, refusals) =>
-        withRefusals(await answer(parts, request, ready), refusals),
+        withNotes(await answer(parts, request, ready), ready, refusals),
       ),
     compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
     previewCompaction: (request, focus) =>
@@ -46,7 +48,10 @@ export function createHost(parts: HostParts): Host {
         : parts.plugins.use((inUse) =>
             inPluginScope({ ...session, notice: () => {} }, () => sizingOf(parts, session, inUse)),
           ),
-    preview: (request) => prepared(parts, request, ({ turn }) => previewRequest(turn)),
+    preview: (request) =>
+      prepared(parts, request, ({ turn, memory }) =>
+        inMemoryRun(memory.prepared, () => previewRequest(turn)),
+      ),
     async inspectEngine(agentId, sessionKey) {
       const { configured, guard, switchedOff, degraded } = await engines.resolve(
         agentId,
@@ -106,14 +111,16 @@ async function prepared<Result>(
 async function answer(
   { loaded, tokenRatios, windows, rests }: HostParts,
   request: AnswerRequest,
-  { turn, hooks, substitute }: PreparedTurn,
+  { turn, hooks, substitute, memory }: PreparedTurn,
 ): Promise<TurnResult> {
   const { prompt, signal, transcript, replacement } = request;
   if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
   const result = await withTimeout({ seconds, signal }, (bounded) =>
-    runTurn({ ...turn, ...promptHook, prompt, signal: bounded }),
+    inMemoryRun(memory.prepared, () =>
+      runTurn({ ...turn, ...promptHook, prompt, signal: bounded }),
+    ),
   );
   if (replacement === undefined) {
     await tokenRatios.learn(transcript.session.agentId, result.report);
@@ -123,10 +130,20 @@ async function answer(
   return result;
 }
 
-const withRefusals = (result: TurnResult, refusals: readonly Refusal[]): TurnResult =>
-  refusals.length === 0
-    ? result
-    : { ...result, report: { ...result.report, refusals: [...refusals] } };
+/** What the host knows of a turn that the core does not. */
+function withNotes(
+  result: TurnResult,
+  { memory }: PreparedTurn,
+  refusals: readonly Refusal[],
+): TurnResult {
+  const told = memory.told();
+  if (told === undefined && refusals.length === 0) return result;
+  const notes = {
+    ...(refusals.length > 0 && { refusals: [...refusals] }),
+    ...(told !== undefined && { memory: told }),
+  };
+  return { ...result, report: { ...result.report, ...notes } };
+}
 
 /** What a model of the chain was known to hold. */
 function windowOf({ model, fallbacks = [] }: PreparedTurn["turn"], name: string): number {
@@ -137,11 +154,13 @@ function windowOf({ model, fallbacks = [] }: PreparedTurn["turn"], name: string)
 
 async function compact(
   { focus, signal }: TurnSetup & { focus?: string | undefined },
-  { turn }: PreparedTurn,
+  { turn, memory }: PreparedTurn,
 ): ReturnType<typeof compactSession> {
-  return compactSession({
-    ...turn,
-    ...(focus !== undefined && { customInstructions: focus }),
-    ...(signal !== undefined && { signal }),
-  });
+  return inMemoryRun(memory.prepared, () =>
+    compactSession({
+      ...turn,
+      ...(focus !== undefined && { customInstructions: focus }),
+      ...(signal !== undefined && { signal }),
+    }),
+  );
 }

@@ -31,6 +31,7 @@ import type { ResolvedModel } from "../models/resolve.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { SubagentsPort } from "../plugins/load/subagents.ts";
+import type { Flushes } from "../plugins/memory/flush/flushes.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import type { SessionToolsPort } from "../subagents/session-tools.ts";
 import type { SessionSettings } from "./session-settings.ts";
@@ -48,6 +49,16 @@ export interface HostOptions {
   pluginSubagents?: (() => SubagentsPort | undefined) | undefined;
   /** What differs in a session from its agent's settings. Absent: nothing in any. */
   sessionSettings?: ((sessionKey: string) => SessionSettings | undefined) | undefined;
+  /**
+   * Does `work` when nothing else happens in the session, unless it moved to another transcript.
+   * Absent: what is to be noted later is not.
+   */
+  inSession?:
+    | ((
+        transcript: CompactableSession,
+        work: (transcript: CompactableSession) => Promise<void>,
+      ) => Promise<void>)
+    | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
   approvals?: Approvals | undefined;
 }
@@ -98,6 +109,8 @@ export interface Host {
   prepareChild(request: SpawnRequest): Promise<PreparedChild>;
   /** Tells the engine that prepared for a child session that it is over; best effort. */
   childEnded(child: EndedChild): Promise<void>;
+  /** What the chosen memory stores before compactions. */
+  readonly flushes: Flushes;
   /** Engines set aside since start, and why. */
   quarantined(): ReturnType<EngineRegistry["quarantine"]["list"]>;
   close(): Promise<void>;
@@ -138,6 +151,8 @@ export interface TurnSetup {
   replacement?: Replacement | undefined;
   /** What began the turn. Absent: a person. */
   kind?: TurnRequest["kind"] | undefined;
+  /** Registered id of the engine, instead of the one of the settings. Absent: that one. */
+  engine?: string | undefined;
 }
 
 export interface AnswerRequest extends TurnSetup {

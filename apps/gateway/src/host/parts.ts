@@ -13,8 +13,9 @@ import type { Models } from "../models/models.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import { thinkingLevelIn } from "../models/thinking-level.ts";
 import type { TokenRatios } from "../models/token-ratios.ts";
+import type { Flushes } from "../plugins/memory/flush/flushes.ts";
 import type { PluginTools } from "../plugins/offer/tools.ts";
-import type { Approve } from "../tools/tool.ts";
+import type { Approve, Tool } from "../tools/tool.ts";
 import type { Engines } from "./engines.ts";
 import type { HostOptions } from "./host.ts";
 
@@ -22,10 +23,14 @@ export interface HostParts extends HostOptions {
   engines: Engines;
   models: Models;
   policy: PolicyPort;
-  /** The host's own tools, which ask a person where they change something. */
-  tools: (approve?: Approve) => ToolPort;
+  /**
+   * The host's own tools, which ask a person where they change something; `added` are of this run.
+   */
+  tools: (approve?: Approve, added?: readonly Tool[]) => ToolPort;
   /** Adds the tools of plugins to others. */
   pluginTools: PluginTools;
+  /** What the chosen memory stores before compactions. */
+  flushes: Flushes;
   tokenRatios: TokenRatios;
   windows: ModelWindows;
   /** Models that failed lately. */

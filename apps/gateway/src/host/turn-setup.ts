@@ -30,6 +30,7 @@ import type { Rest } from "../models/plan-rest.ts";
 import { LOCAL_API, OFFLINE_MODEL, type ResolvedModel } from "../models/resolve.ts";
 import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
+import type { TurnMemory } from "../plugins/memory/turn-memory.ts";
 import { engineRecalls } from "../plugins/offer/engine-recall.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
 import { SESSION_TOOLS } from "../recall/record-text.ts";
@@ -40,6 +41,7 @@ import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
+import { hooksOf, memoryOfTurn, memoryToolsOf } from "./turn-memory.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
 /** The same for turns, compactions and previews. */
@@ -49,6 +51,8 @@ export interface PreparedTurn {
   compaction: BuiltInCompaction;
   /** Tells that another model than the one of the settings answers; null = that one does. */
   substitute: string | null;
+  /** What the chosen memory plugin gives to it. */
+  memory: TurnMemory;
 }
 
 export async function prepareTurn(
@@ -61,7 +65,7 @@ export async function prepareTurn(
   const { session } = transcript;
   const engine = await engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
-    signal: setup.signal,
+    ...{ signal: setup.signal, slot: setup.engine },
     onSetAside: ({ engineId, operation, reason }) =>
       onEvent?.({
         type: "notice",
@@ -78,7 +82,13 @@ export async function prepareTurn(
   const ofPlugins = plugins?.tools ?? [];
   const base =
     replacement?.tools ??
-    limitTools(pluginTools({ base: parts.tools(approve), tools: ofPlugins, approve }), limits);
+    limitTools(
+      pluginTools({
+        base: parts.tools(approve, memoryToolsOf(parts, plugins)),
+        ...{ tools: ofPlugins, approve },
+      }),
+      limits,
+    );
   const recalls = engineRecalls({
     owner: engine.guard.owner,
     tools: plugins?.tools ?? [],
@@ -93,7 +103,9 @@ export async function prepareTurn(
         contextWindow: model.contextWindow,
         isPlayed: replacement !== undefined,
       });
-  const systemPrompt = await systemPromptOf(parts, session, tools);
+  const about = { engineId: engine.guard.engineId, plugins, model, tools };
+  const memory = await memoryOfTurn(parts, setup, about);
+  const systemPrompt = [...(await systemPromptOf(parts, session, tools)), ...memory.parts];
   const settings = await turnSettings(parts, setup, model);
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, setup, model),
@@ -113,7 +125,14 @@ export async function prepareTurn(
       ...portsOf(parts, setup),
       ...{ tools, compaction },
       ...(successors !== undefined && { successors }),
-      ...(hooks !== undefined && { hooks: hooks.port }),
+      ...hooksOf(parts, {
+        hooks: hooks?.port,
+        subject: () => ({
+          transcript: following.transcript(),
+          kind: setup.kind ?? "user",
+          ownsCompaction: engine.guard.info().ownsCompaction === true,
+        }),
+      }),
     },
     settings,
     runtimeFacts: runtimeFacts(parts, session),
@@ -124,7 +143,7 @@ export async function prepareTurn(
   };
   const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;
   const substitute = replacement === undefined ? describeSubstitute(chain, ofSettings) : null;
-  return { turn, hooks, compaction, substitute };
+  return { turn, hooks, compaction, substitute, memory };
 }
 
 /** Undefined: nobody can be asked. */
@@ -233,6 +252,7 @@ async function turnSettings(
     ...(replacement === undefined && { tokenRatio }),
     autoCompaction: compaction.enabled,
     midTurnPrecheck: compaction.midTurnPrecheck.enabled,
+    citationsMode: parts.loaded.config.memory.citations,
     ...(historyLimit !== undefined && { historyLimit }),
     ...(sessionPrune !== undefined && { sessionPrune }),
   };
@@ -286,7 +306,8 @@ export async function sizingOf(
 ): Promise<Omit<ContextSizeInput, "messages">> {
   const { model } = modelsOf(parts, session.agentId, session.sessionKey).answering;
   const ofPlugins = plugins?.tools ?? [];
-  const base = parts.pluginTools({ base: parts.tools(), tools: ofPlugins });
+  const ofMemory = memoryToolsOf(parts, plugins);
+  const base = parts.pluginTools({ base: parts.tools(undefined, ofMemory), tools: ofPlugins });
   const { contextWindow } = model;
   const { guard } = await parts.engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,

@@ -13,6 +13,9 @@ import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { provideStateDir } from "./load/state-dir.ts";
 import type { SubagentsPort } from "./load/subagents.ts";
+import type { ActiveMemory } from "./memory/choose-memory.ts";
+import { closeMemory } from "./memory/close-memory.ts";
+import { provideMemory } from "./memory/memory-run.ts";
 import { answerCommand, type OwnedCommand, type PluginAnswer } from "./offer/chat-commands.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-runs.ts";
 import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
@@ -43,6 +46,8 @@ export interface PluginHostOptions extends PluginSettings {
 /** What plugins reach of the host once it is composed. */
 export interface PluginConnection {
   registry: EngineRegistry;
+  /** Of the text that one plugin adds to a prompt. Absent: 256 KiB. */
+  hookBytes?: number;
   /** A model call of a plugin; `scope` is undefined outside any session. */
   complete(request: {
     pluginId: string;
@@ -65,6 +70,8 @@ export interface PluginHost {
    */
   ownerOf(engineId: string): string | undefined;
   tools(): readonly OwnedTool[];
+  /** What remembers now. */
+  memory(): ActiveMemory;
   readonly hooks: HookRunner;
   /** Runs code of a plugin, so that what it leaves behind is known to be its. */
   readonly runAs: RunAs;
@@ -117,10 +124,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     });
     return {
       ...{ number: generation, snapshot, settings: plugins },
-      ...liveGeneration(
-        loaded,
-        runHooks(() => loaded.hooks),
-      ),
+      ...liveGeneration(loaded, {
+        hooks: runHooks(() => loaded.hooks),
+        closeMemory: () => closeMemory(loaded.memory, { runAs, log }),
+      }),
     };
   };
   let now = await load(0, options);
@@ -158,10 +165,13 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     settings: () => now.settings,
     use: (work) => now.use(work),
     tools: () => now.plugins.tools,
+    memory: () => now.plugins.memory,
     commands: () => now.plugins.commands,
     connect(given) {
       connection = given;
       register(given, Promise.resolve());
+      const limitBytes = given.hookBytes ?? 2 ** 18;
+      provideMemory({ ...{ runAs, log, limitBytes }, memory: () => now.plugins.memory });
     },
     ownerOf(id) {
       const { engines, installs } = now.plugins;

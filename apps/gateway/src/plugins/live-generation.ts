@@ -1,5 +1,7 @@
 // Keeps one generation of plugins until the last run that began with it is over.
+
 import type { Generation } from "./generation.ts";
+import type { ActiveMemory } from "./memory/choose-memory.ts";
 import type { HookRunner } from "./offer/hook-runs.ts";
 import type { OwnedTool } from "./offer/tools.ts";
 
@@ -7,6 +9,7 @@ import type { OwnedTool } from "./offer/tools.ts";
 export interface PluginsInUse {
   readonly hooks: HookRunner;
   readonly tools: readonly OwnedTool[];
+  readonly memory: ActiveMemory;
 }
 
 export interface LiveGeneration {
@@ -21,13 +24,17 @@ export interface LiveGeneration {
   stop(reason: string): Promise<void>;
 }
 
-export function liveGeneration(plugins: Generation, hooks: HookRunner): LiveGeneration {
-  const offered = { hooks, tools: plugins.tools };
+/** `closeMemory` is called once, after the plugins were told to stop. */
+export function liveGeneration(
+  plugins: Generation,
+  { hooks, closeMemory }: { hooks: HookRunner; closeMemory: () => Promise<void> },
+): LiveGeneration {
+  const offered = { hooks, tools: plugins.tools, memory: plugins.memory };
   let users = 0;
   let onUnused = () => {};
   let stopped: Promise<void> | undefined;
   const stop = (reason: string) => {
-    stopped ??= hooks.emit("gateway_stop", { reason });
+    stopped ??= hooks.emit("gateway_stop", { reason }).then(closeMemory);
     return stopped;
   };
   return {

@@ -7,6 +7,13 @@ import type { PluginFiles } from "./find/manifest.ts";
 import { type LoadContext, loadPlugin } from "./load/load-plugin.ts";
 import { loadedRecord, type PluginRecord, unusedRecord } from "./load/record.ts";
 import type { Registrations } from "./load/registrations.ts";
+import {
+  type ActiveMemory,
+  chooseMemory,
+  type OwnedMemory,
+  type OwnedSupplement,
+  whyUnused,
+} from "./memory/choose-memory.ts";
 import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./offer/chat-commands.ts";
 import type { OwnedHook } from "./offer/hook-runs.ts";
 import type { OwnedEngine } from "./offer/register-engines.ts";
@@ -31,6 +38,14 @@ export interface LoadedPlugins {
   commands: OwnedCommand[];
   hooks: OwnedHook[];
   actions: OwnedAction[];
+  /** What all of them remember with. */
+  memory: ActiveMemory;
+}
+
+/** While they are loaded. */
+interface LoadingPlugins extends Omit<LoadedPlugins, "memory"> {
+  memories: OwnedMemory[];
+  supplements: OwnedSupplement[];
 }
 
 const ToolPermissionsSchema = z.looseObject({
@@ -40,8 +55,10 @@ const ToolPermissionsSchema = z.looseObject({
 
 export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> {
   const { plugins, reservedTools, context } = request;
-  const nothing = { records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] };
-  const all: LoadedPlugins = nothing;
+  const all: LoadingPlugins = {
+    ...{ records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] },
+    ...{ memories: [], supplements: [] },
+  };
   for (const plugin of inOrder(request.found.filter((found) => isAskedFor(found, request)))) {
     const plan = planLoading(plugin, request, all.records);
     if (plan.kind === "unused") {
@@ -52,7 +69,8 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
     for (const entry of files.entries)
       await loadEntry({ files, entry, described, plugins, reservedTools, context, all });
   }
-  return all;
+  const { memories, supplements, ...loaded } = all;
+  return { ...loaded, memory: chooseMemory(plugins, memories, supplements) };
 }
 
 /** What comes with Clew is there to be chosen; until then there is nothing to tell of it. */
@@ -119,7 +137,7 @@ async function loadEntry(request: {
   plugins: PluginsConfig;
   reservedTools: readonly string[];
   context: Omit<LoadContext, "entryConfig">;
-  all: LoadedPlugins;
+  all: LoadingPlugins;
 }): Promise<void> {
   const { files, entry, plugins, context, all } = request;
   const { pluginId } = entry;
@@ -127,7 +145,11 @@ async function loadEntry(request: {
   const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
   const result = await loadPlugin(files, entry, { ...context, entryConfig });
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
-  const registrations = withFreeNames(result.registrations, request.reservedTools, all);
+  const registrations = withUnused(
+    plugins,
+    pluginId,
+    withFreeNames(result.registrations, request.reservedTools, all),
+  );
   const words = commandWords(files.manifest, registrations.commands).map((list) =>
     list.filter((word) => isFree(all, word)),
   );
@@ -155,6 +177,16 @@ async function loadEntry(request: {
   );
   all.hooks.push(...registrations.hooks.map((hook) => ({ ...hook, pluginId })));
   all.actions.push(...registrations.actions.map((action) => ({ ...action, pluginId })));
+  const { memory: capability, memorySupplements } = registrations;
+  if (capability !== undefined) all.memories.push({ pluginId, capability });
+  all.supplements.push(...memorySupplements.map((builder) => ({ pluginId, builder })));
+}
+
+/** A memory beside the slot is told of: nothing else would say that it does nothing. */
+function withUnused(plugins: PluginsConfig, pluginId: string, given: Registrations): Registrations {
+  const message = given.memory === undefined ? undefined : whyUnused(plugins, pluginId);
+  if (message === undefined) return given;
+  return { ...given, diagnostics: [...given.diagnostics, { level: "warning", message }] };
 }
 
 /**
@@ -164,7 +196,7 @@ async function loadEntry(request: {
 function withFreeNames(
   given: Registrations,
   reservedTools: readonly string[],
-  all: LoadedPlugins,
+  all: Pick<LoadingPlugins, "tools" | "commands">,
 ): Registrations {
   const taken = new Map([
     ...reservedTools.map((name) => [name, "the gateway"] as const),
@@ -197,7 +229,7 @@ function withFreeNames(
   };
 }
 
-const isFree = (all: LoadedPlugins, word: string) =>
+const isFree = (all: Pick<LoadingPlugins, "commands">, word: string) =>
   !all.commands.some(({ words }) => words.includes(word));
 
 /**

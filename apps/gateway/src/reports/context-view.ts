@@ -61,6 +61,8 @@ export interface ContextView {
     | "historyChanges"
     | "cut"
     | "deliveries"
+    | "memory"
+    | "refusals"
     | "views"
   > & {
     modelCalls: number;
@@ -96,7 +98,7 @@ export async function describeContext(folder: string, source: Source): Promise<C
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
   const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
-  const { cut, deliveries, views } = report;
+  const { cut, deliveries, views, memory, refusals } = report;
   return {
     turnId,
     startedAt,
@@ -123,6 +125,8 @@ export async function describeContext(folder: string, source: Source): Promise<C
       ...(cut !== undefined && { cut }),
       ...(deliveries !== undefined && { deliveries }),
       ...(views !== undefined && { views }),
+      ...(memory !== undefined && { memory }),
+      ...(refusals !== undefined && { refusals }),
       modelCalls: report.modelCalls.length,
     },
     size: sizeOf(call, total),

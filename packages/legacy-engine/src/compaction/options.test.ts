@@ -58,9 +58,9 @@ describe("compaction options", () => {
 
   it("names the keys that change nothing, with a reason, and no working one", () => {
     expect(
-      keysWithoutEffect({ memoryFlush: {}, prune: true, notifyUser: true, unknown: 1 }),
+      keysWithoutEffect({ postIndexSync: {}, prune: true, notifyUser: true, unknown: 1 }),
     ).toEqual([
-      { key: "memoryFlush", reason: expect.stringContaining("memory") },
+      { key: "postIndexSync", reason: expect.stringContaining("memory") },
       { key: "notifyUser", reason: expect.any(String) },
     ]);
     for (const key of Object.keys(CompactionOptionsSchema.shape))

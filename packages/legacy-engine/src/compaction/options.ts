@@ -176,7 +176,6 @@ export function waterConflicts(options: CompactionOptions): WaterConflict[] {
 
 /** Keys that are accepted and do nothing here, and why; `clew doctor` names those a config sets. */
 export const KEYS_WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  memoryFlush: "memory is not flushed before a compaction yet",
   provider: "compaction providers of plugins are not called",
   thinkingLevel: "summaries are asked for without a thinking level",
   postIndexSync: "there is no memory index to bring up to date",

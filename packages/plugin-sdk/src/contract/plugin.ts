@@ -1,5 +1,11 @@
 // What a plugin is, and the api that its `register` receives.
 import type { ContextEngineFactory } from "./engine.ts";
+import type {
+  MemoryCapability,
+  MemoryFlushPlanResolver,
+  MemoryPromptBuilder,
+  MemoryRuntime,
+} from "./memory.ts";
 import type { LlmCompleteParams, LlmCompleteResult } from "./runtime.ts";
 import type { PluginSubagents } from "./subagent.ts";
 
@@ -66,6 +72,8 @@ export type PluginToolFactory = (context: {
   sessionId?: string;
   /** Its stable name. Absent: there is no session. */
   sessionKey?: string;
+  /** Whose session it is. Absent: there is none, or the host does not tell. */
+  agentId?: string;
 }) => PluginTool | PluginTool[] | null | undefined;
 
 /** A word people type behind a slash; the host's own words come first. */
@@ -158,6 +166,16 @@ export interface PluginApi {
       priority?: number;
     },
   ): void;
+  /** Offers a memory; `plugins.slots.memory` selects it by the plugin's id. */
+  registerMemoryCapability(capability: MemoryCapability): void;
+  /** Older: the capability's `promptBuilder` alone. */
+  registerMemoryPromptSection(builder: MemoryPromptBuilder): void;
+  /** Older: the capability's `flushPlanResolver` alone. */
+  registerMemoryFlushPlan(resolver: MemoryFlushPlanResolver): void;
+  /** Older: the capability's `runtime` alone. */
+  registerMemoryRuntime(runtime: MemoryRuntime): void;
+  /** Offers more lines behind those of the selected memory, whichever plugin that is. */
+  registerMemoryPromptSupplement(builder: MemoryPromptBuilder): void;
   /** Makes a path absolute: "~" is the person's home, all else starts at the plugin's folder. */
   resolvePath(path: string): string;
   /** Hosts add members; check before use. */

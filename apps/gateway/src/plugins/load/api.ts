@@ -17,6 +17,7 @@ import {
   registerHook,
   registerTool,
 } from "./register.ts";
+import { memoryMethods } from "./register-memory.ts";
 import { type Registrations, takes } from "./registrations.ts";
 
 export interface ApiRequest {
@@ -60,6 +61,7 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     registerTool: (...given) => registerTool(registering, ...given),
     registerCommand: (command) => registerCommand(registering, command),
     on: (...given) => registerHook(registering, ...given),
+    ...memoryMethods(registering),
     session: {
       controls: {
         registerSessionAction: (action: GivenAction) => registerAction(registering, action),

@@ -25,6 +25,8 @@ export interface PluginRecord {
   commands: readonly string[];
   hooks: readonly string[];
   sessionActions: readonly string[];
+  /** True: it offers a memory, which the memory slot may choose. */
+  memory: boolean;
   /** Errors of it that no caller could catch; null = none so far. */
   strays: StrayRecord | null;
 }
@@ -52,6 +54,7 @@ export function unusedRecord(
     commands: [],
     hooks: [],
     sessionActions: [],
+    memory: false,
   };
 }
 
@@ -68,6 +71,7 @@ export function loadedRecord(
     engines: engines.map(({ engineId }) => engineId),
     hooks: [...new Set(hooks.map(({ name }) => name))],
     sessionActions: actions.map(({ id }) => id),
+    memory: registrations.memory !== undefined,
   };
 }
 

@@ -1,6 +1,8 @@
 // Collects what one plugin registers while its `register` runs.
 import type {
   ContextEngineFactory,
+  MemoryCapability,
+  MemoryPromptBuilder,
   PluginCommand,
   PluginTool,
   PluginToolFactory,
@@ -39,19 +41,26 @@ export interface Registrations {
   commands: PluginCommand[];
   hooks: RegisteredHook[];
   actions: SessionAction[];
+  /** What the plugin remembers with; used if the memory slot selects it. Absent: it has none. */
+  memory?: MemoryCapability;
+  /** Lines behind those of the selected memory. */
+  memorySupplements: MemoryPromptBuilder[];
   diagnostics: Diagnostic[];
 }
 
 export function noRegistrations(): Registrations {
-  return { engines: [], tools: [], commands: [], hooks: [], actions: [], diagnostics: [] };
+  return {
+    ...{ engines: [], tools: [], commands: [], hooks: [], actions: [] },
+    ...{ memorySupplements: [], diagnostics: [] },
+  };
 }
 
-export type RegistrationKind = "engine" | "tool" | "command" | "hook" | "action";
+export type RegistrationKind = "engine" | "tool" | "command" | "hook" | "action" | "memory";
 
 /** What each mode takes; the rest is ignored without a word, because the plugin cannot know. */
 const TAKES: Record<RegistrationMode, readonly RegistrationKind[]> = {
-  full: ["engine", "tool", "command", "hook", "action"],
-  discovery: ["engine", "tool", "command", "hook", "action"],
+  full: ["engine", "tool", "command", "hook", "action", "memory"],
+  discovery: ["engine", "tool", "command", "hook", "action", "memory"],
   "tool-discovery": ["tool"],
   "cli-metadata": ["command"],
   "setup-only": [],

@@ -9,6 +9,8 @@ import type {
   PluginSubagents,
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
+import { agentSettings } from "../../config/agent.ts";
+import { ConfigSchema } from "../../config/schema.ts";
 import { DEFAULT_AGENT_ID } from "../../sessions/keys.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { redactSensitiveText } from "./sdk/logging-core.ts";
@@ -45,9 +47,17 @@ export function createPluginRuntime({
       session: createSessionFiles(home),
       resolveAgentDir: (_config?: unknown, agentId = DEFAULT_AGENT_ID) =>
         agentFolder(home, agentId),
+      resolveAgentWorkspaceDir: (_config?: unknown, agentId = DEFAULT_AGENT_ID) =>
+        workspaceOf(config(), home, agentId),
     },
     subagent,
   };
+}
+
+/** A configuration that is no good has the workspaces of one that says nothing. */
+function workspaceOf(raw: unknown, home: string, agentId: string): string {
+  const { data } = ConfigSchema.safeParse(raw);
+  return agentSettings(data ?? ConfigSchema.parse({}), home, agentId).workspace;
 }
 
 /** `loadConfig` is what older plugins call. */

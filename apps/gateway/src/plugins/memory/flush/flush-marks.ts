@@ -1,0 +1,35 @@
+// What a session's transcript remembers of its memory flushes.
+import type { CustomEntry, NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { z } from "zod";
+
+const MARK = "clew.memory-flush";
+
+const MarkSchema = z.object({
+  /**
+   * begun · done = something was stored · nothing = there was nothing to store · failed · aborted =
+   * nobody's failure · compacted and not-compacted = what became of the compaction that followed.
+   */
+  state: z.enum(["begun", "done", "nothing", "failed", "aborted", "compacted", "not-compacted"]),
+  /** Whose memory. Absent: of no flush. */
+  plugin: z.string().optional(),
+  /**
+   * Id of the mark with which it began; of a mark that begins: of the flush that it makes up for.
+   * Absent: it ends none, or makes up for none.
+   */
+  of: z.string().optional(),
+  /** Why it failed, for people. Absent: it did not. */
+  reason: z.string().optional(),
+});
+export type FlushMark = z.infer<typeof MarkSchema>;
+
+export const markEntry = (mark: FlushMark): NewTranscriptEntry => ({
+  type: "custom",
+  customType: MARK,
+  data: mark,
+});
+
+/** Undefined: it is none, or of a later version. */
+export function markIn(entry: TranscriptEntry): FlushMark | undefined {
+  if (entry.type !== "custom" || (entry as CustomEntry).customType !== MARK) return undefined;
+  return MarkSchema.safeParse(entry.data).data;
+}

@@ -1,0 +1,203 @@
+import { user } from "@clew/plugin-sdk/testing";
+import {
+  type NewTranscriptEntry,
+  placeEntry,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type FlushMark, markEntry, markIn } from "./flush-marks.ts";
+import { type FlushQuestion, planFlush } from "./plan-flush.ts";
+
+type Step = FlushMark["state"] | "message" | "compaction" | "long" | "retry";
+
+/** About 4,000 tokens. */
+const LONG = "The tide at the rock was high. ".repeat(600);
+
+/** An end is that of the newest flush that has none. */
+function branchOf(steps: readonly Step[]): TranscriptEntry[] {
+  const branch: TranscriptEntry[] = [];
+  const open: string[] = [];
+  for (const [at, step] of steps.entries()) {
+    const id = `e${at}`;
+    const place = { id, parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01" };
+    const of = isEnd(step) ? open.pop() : undefined;
+    if (step === "begun") open.push(id);
+    if (step !== "retry") branch.push(placeEntry(entryOf(step, of), place));
+    else {
+      const begun = markEntry({ state: "begun", plugin: "p", of: open[0]! });
+      branch.push(placeEntry(begun, place));
+      open.push(id);
+    }
+  }
+  return branch;
+}
+
+const isEnd = (step: Step) => ["done", "nothing", "failed", "aborted"].includes(step);
+
+function entryOf(step: Exclude<Step, "retry">, of?: string): NewTranscriptEntry {
+  if (step === "message") return { type: "message", message: user("hello") };
+  if (step === "long") return { type: "message", message: user(LONG) };
+  if (step !== "compaction")
+    return markEntry({ state: step, plugin: "p", ...(of !== undefined && { of }) });
+  return { type: "compaction", summary: "s", firstKeptEntryId: "e0", tokensBefore: 1 };
+}
+
+const ask = (steps: readonly Step[], given: Partial<FlushQuestion> = {}) => {
+  const plan = planFlush({
+    branch: branchOf(steps),
+    ...{ kind: "user", compacts: false, ownsCompaction: false },
+    runningId: null,
+    ...{ messageTokens: 19_000, compactsAt: 20_000, transcriptBytes: 1_000 },
+    ...{ softThresholdTokens: 4_000, forceFlushTranscriptBytes: 2 ** 21 },
+    ...given,
+  });
+  if (plan.kind === "not") return plan.because;
+  return plan.of === null ? "flush" : `flush up to ${plan.sees} for ${plan.of}`;
+};
+
+describe("a memory flush", () => {
+  it.each<[string, Step[], Partial<FlushQuestion>, string]>([
+    ["is due this near to a compaction", ["message"], { messageTokens: 16_000 }, "flush"],
+    ["is not due before", ["message"], { messageTokens: 15_999 }, "early"],
+    ["is not due where nothing is known of the size", ["message"], { compactsAt: null }, "early"],
+    [
+      "is due at a large file",
+      ["message"],
+      { messageTokens: 1, transcriptBytes: 2 ** 21 },
+      "flush",
+    ],
+    [
+      "is not due at a large file where that is switched off",
+      ["message"],
+      { messageTokens: 1, transcriptBytes: 2 ** 30, forceFlushTranscriptBytes: 0 },
+      "early",
+    ],
+    [
+      "is due for the size of a file once",
+      ["begun", "done", "compaction"],
+      { messageTokens: 1, transcriptBytes: 2 ** 30 },
+      "early",
+    ],
+    [
+      "is never due for heartbeats",
+      ["message"],
+      { kind: "heartbeat", compacts: true },
+      "heartbeat",
+    ],
+    [
+      "is due before a compaction, however small",
+      ["message"],
+      { messageTokens: 1, compacts: true },
+      "flush",
+    ],
+    ["is not repeated", ["begun", "done", "message"], {}, "flushed"],
+    [
+      "is not repeated where there was nothing",
+      ["begun", "nothing", "message"],
+      { compacts: true },
+      "flushed",
+    ],
+    ["comes again after a compaction", ["begun", "done", "compaction", "message"], {}, "flush"],
+    ["comes again after one of the engine", ["begun", "done", "compacted", "message"], {}, "flush"],
+    ["is tried again when it failed", ["begun", "failed", "message"], {}, "flush"],
+    ["is tried again when its process died", ["begun", "message"], {}, "flush"],
+    [
+      "is given up after two",
+      ["begun", "failed", "begun", "message"],
+      { compacts: true },
+      "given-up",
+    ],
+    [
+      "is tried anew after a compaction",
+      ["begun", "failed", "begun", "failed", "compaction", "message"],
+      {},
+      "flush",
+    ],
+    [
+      "is made up for when its process died after the compaction",
+      ["message", "begun", "compaction", "message"],
+      { messageTokens: 1 },
+      "flush up to 1 for e1",
+    ],
+    ["is not begun beside itself", ["begun", "message"], { runningId: "e0" }, "running"],
+    [
+      "is begun for the next compaction while one runs",
+      ["begun", "compaction", "message"],
+      { runningId: "e0" },
+      "flush",
+    ],
+    [
+      "is made up for twice at most",
+      ["message", "begun", "compaction", "retry", "retry", "message"],
+      { messageTokens: 1 },
+      "early",
+    ],
+    [
+      "is made up for once",
+      ["message", "begun", "compaction", "retry", "done", "message"],
+      { messageTokens: 1 },
+      "early",
+    ],
+    [
+      "that is made up for stands for no other one",
+      ["message", "begun", "compaction", "retry", "done", "message"],
+      {},
+      "flush",
+    ],
+    [
+      "that ended after the compaction was the one before it",
+      ["message", "begun", "compaction", "done", "message"],
+      {},
+      "flush",
+    ],
+    [
+      "does not count what was stopped",
+      ["begun", "aborted", "begun", "aborted", "begun", "aborted"],
+      {},
+      "flush",
+    ],
+  ])("%s", (_, steps, given, said) => {
+    expect(ask(steps, given)).toBe(said);
+  });
+
+  it("comes again after a compaction that failed, once enough is new (thread 15930)", () => {
+    const before: Step[] = ["long", "begun", "done", "not-compacted"];
+    expect(ask([...before, "message"], { compacts: true })).toBe("flushed");
+    expect(ask([...before, "long", "long"], { compacts: true })).toBe("flushed");
+    expect(ask([...before, "long", "long", "long", "long", "long"], { compacts: true })).toBe(
+      "flush",
+    );
+  });
+
+  it("of an engine that compacts unseen comes each time as much is new", () => {
+    const owner = { ownsCompaction: true, messageTokens: 19_000, compactsAt: 16_000 };
+    expect(ask(["long"], owner)).toBe("early");
+    expect(ask(["long", "long", "long", "long"], owner)).toBe("flush");
+    const flushed: Step[] = ["long", "long", "long", "long", "begun", "done"];
+    expect(ask(flushed, owner)).toBe("flushed");
+    expect(ask([...flushed, "long", "long"], { ...owner, compacts: true })).toBe("flushed");
+    expect(ask([...flushed, "long", "long", "long", "long"], owner)).toBe("flush");
+  });
+});
+
+it("never comes twice between two compactions that went well, whatever happens", () => {
+  const step = fc.constantFrom<Step>(
+    ...(["message", "compaction", "compacted", "begun", "done", "nothing"] as const),
+    ...(["failed", "aborted"] as const),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), fc.boolean(), (steps, compacts) => {
+      const branch = branchOf(steps);
+      const said = ask(steps, { compacts });
+      const last = steps.findLastIndex((each) => each === "compaction" || each === "compacted");
+      const stored = branch.flatMap((entry) => {
+        const { state, of } = markIn(entry) ?? {};
+        return (state === "done" || state === "nothing") && of !== undefined ? [of] : [];
+      });
+      const wasStored = stored.some((id) => Number(id.slice(1)) > last);
+      if (said === "flush") expect(wasStored).toBe(false);
+      else if (!said.startsWith("flush up to")) expect(["flushed", "given-up"]).toContain(said);
+    }),
+  );
+});
