@@ -28,7 +28,11 @@ export default defineConfig([
   {
     ...base,
     target: "node24",
-    entry: { main: "src/main.ts", "logging-core": "src/plugins/load/sdk/logging-core.ts" },
+    entry: {
+      main: "src/main.ts",
+      "logging-core": "src/plugins/load/sdk/logging-core.ts",
+      "trial-process": "src/plugins/install/trial-process.ts",
+    },
     clean: ["!dist/web/**"],
   },
   page,

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findProvider } from "@clew/plugin-sdk/host";
+import { planNpmEnvironment, readOwnNpmrc } from "./npm-environment.ts";
 
 export interface Environment {
   /** Absolute. */
@@ -65,6 +66,10 @@ export function withoutSecrets(
     ),
   );
 }
+
+/** What npm is given when it fetches plugins. */
+export const variablesForNpm = (): Record<string, string> =>
+  planNpmEnvironment(process.env, readOwnNpmrc(process.env));
 
 function readText(file: string): string | undefined {
   try {

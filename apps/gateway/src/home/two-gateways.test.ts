@@ -77,7 +77,7 @@ describe("beside the gateway of another home on its port", () => {
     expect(await loads()).toBe(before);
 
     const small = writePlugin(join(await temporaryHome(), "small"));
-    const installed = await clew(homeB, ["plugins", "install", small]);
+    const installed = await clew(homeB, ["plugins", "install", "--yes", small]);
     expect(installed.output).toContain(
       `A${missing.slice(1)}; the change takes effect at the next start`,
     );

@@ -29,7 +29,7 @@ describe("clew plugins", () => {
     expect((await clew("plugins", "list")).output).toMatch(
       /^plugin .*\n[- ]+\nlossless +\S+ +off +bundled: [^\n]*\nlossless: it comes with Clew/,
     );
-    expect(await runClew("plugins", "install", source)).toEqual({
+    expect(await runClew("plugins", "install", "--yes", source)).toEqual({
       code: 0,
       errors: "",
       output: [
@@ -94,7 +94,7 @@ describe("clew plugins", () => {
     const folder = writePlugin(join(scratch, "small"), {
       code: "export default { async register() {} };",
     });
-    expect(await clew("plugins", "install", folder)).toEqual({
+    expect(await clew("plugins", "install", "--yes", folder)).toEqual({
       code: 1,
       output: "",
       errors:
@@ -111,7 +111,7 @@ describe("clew plugins", () => {
     const folder = writePlugin(join(scratch, "small"), {
       code: "export default { register() { setInterval(() => {}, 1000); } };",
     });
-    expect((await runClew("plugins", "install", folder)).code).toBe(0);
+    expect((await runClew("plugins", "install", "--yes", folder)).code).toBe(0);
     expect((await runClew("chat", "hello")).code).toBe(0);
   });
 });

@@ -27,6 +27,7 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { type Output, printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
+import { askWith } from "./agree.ts";
 
 type Flags = Record<string, boolean | undefined>;
 
@@ -38,11 +39,12 @@ function placeOf({ home, configFile }: Environment): InstallPlace {
 
 export async function install(
   spec: string,
-  { link, force, pin, json }: Flags,
+  { link, force, pin, yes, json }: Flags,
   { environment, output }: Shell,
 ): Promise<number> {
+  const agree = yes ? undefined : askWith(output);
   const report = await installPlugin(
-    { spec, link, force, pin } satisfies InstallRequest,
+    { spec, link, force, pin, agree } satisfies InstallRequest,
     placeOf(environment),
   );
   const effect = await effectOfChange(environment);

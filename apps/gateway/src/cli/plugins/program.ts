@@ -21,12 +21,13 @@ const addInstalling: Add = (plugins, shell, done) => {
   plugins
     .command("install")
     .description(
-      "install from npm, a folder or an archive; nothing changes unless the plugin works",
+      "install from npm, a folder or an archive; asks before any of its code runs, and changes nothing unless it works",
     )
     .argument("<spec>", "name, name@version, ./folder or file.tgz")
     .option("-l, --link", "use the folder where it is")
     .option("--force", "replace what is installed under the same id")
     .option("--pin", "stay at this version in updates")
+    .option("-y, --yes", "do not ask before its code runs")
     .addOption(json())
     .action(async (spec: string, options) =>
       done(await (await load()).install(spec, options, shell)),

@@ -65,7 +65,7 @@ function readManifest(root: string): PluginManifest {
   const parsed = PluginManifestSchema.safeParse(parse(text, `${root}/${MANIFEST_FILE}`));
   if (parsed.success && isPluginId(parsed.data.id)) return parsed.data;
   const problems = parsed.success
-    ? [`id: "${parsed.data.id}" may hold only letters, digits, dots, dashes and underscores`]
+    ? [`id: "${parsed.data.id.slice(0, MAX_ID_LENGTH)}" ${problemOfId(parsed.data.id)}`]
     : describe(parsed.error);
   throw invalidPlugin(`The manifest ${root}/${MANIFEST_FILE} is invalid: ${problems.join("; ")}.`);
 }
@@ -81,7 +81,21 @@ function readPackage(root: string): PluginPackage {
 
 /** Plugin ids become file names and setting names. */
 export function isPluginId(id: unknown): id is string {
-  return typeof id === "string" && /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id);
+  return typeof id === "string" && problemOfId(id) === null;
+}
+
+const MAX_ID_LENGTH = 100;
+
+function problemOfId(id: string): string | null {
+  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id))
+    return "may hold only letters, digits, dots, dashes and underscores";
+  if (id.length > MAX_ID_LENGTH) return `is longer than ${MAX_ID_LENGTH} characters`;
+  const isTaken =
+    id in Object.prototype ||
+    id.toLowerCase() === "installs.json" ||
+    /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(id) ||
+    id.endsWith(".");
+  return isTaken ? "cannot be used, for it means something else to a program or a system" : null;
 }
 
 /** `runtimeExtensions` are the built form of `extensions`. Without either, index.js. */

@@ -15,6 +15,7 @@ import {
 } from "../find/records.ts";
 import { installFailed, requestInvalid } from "../invalid.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig, takeBack } from "./config-file.ts";
+import { type Introduction, introduce } from "./introduce.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSwitchOn, toolNote } from "./settings.ts";
 import { type PluginSource, planSource } from "./source.ts";
@@ -35,6 +36,8 @@ export interface InstallRequest {
   force?: boolean | undefined;
   /** Stay at exactly this version in updates. */
   pin?: boolean | undefined;
+  /** Asked before any code of the plugin runs. Absent: whoever calls has agreed already. */
+  agree?: ((plugin: readonly string[]) => Promise<boolean>) | undefined;
 }
 
 export interface InstallReport {
@@ -64,13 +67,15 @@ export async function installPlugin(
 
 async function linkPlugin(
   folder: string,
-  { force }: InstallRequest,
+  { force, agree }: InstallRequest,
   place: InstallPlace,
 ): Promise<InstallReport> {
   const files = readPluginFiles(folder);
   const current = await readCurrentConfig(place.configFile);
   refuseUnfit(files, current, place, force === true, folder);
+  await askFor(files, agree, { from: folder, isLink: true });
   const trial = await tryPlugin(files, {
+    home: place.home,
     raw: current.raw,
     entryConfig: current.plugins.entries?.[files.manifest.id],
   });
@@ -88,7 +93,9 @@ async function copyPlugin(
   const { files } = staged;
   try {
     refuseUnfit(files, current, place, request.force === true);
+    await askFor(files, request.agree, { from: request.spec, size: staged.size });
     const trial = await tryPlugin(files, {
+      home: place.home,
       raw: current.raw,
       entryConfig: current.plugins.entries?.[files.manifest.id],
     });
@@ -121,6 +128,17 @@ async function copyPlugin(
   }
 }
 
+async function askFor(
+  files: PluginFiles,
+  agree: InstallRequest["agree"],
+  about: Omit<Introduction, "files">,
+): Promise<void> {
+  if (agree === undefined || (await agree(introduce({ files, ...about })))) return;
+  throw installFailed(
+    `Plugin "${files.manifest.id}" was not installed, and nothing of it was run.`,
+  );
+}
+
 /**
  * Two plugins with one id would hide each other; one without what it requires would not be loaded.
  */
@@ -133,7 +151,7 @@ function refuseUnfit(
 ): void {
   const { id } = manifest;
   const records = readRecords(home);
-  const installed = records.plugins[id];
+  const installed = Object.hasOwn(records.plugins, id) ? records.plugins[id] : undefined;
   if (installed !== undefined && !force) {
     const version = installed.version === null ? "" : ` ${installed.version}`;
     throw installFailed(

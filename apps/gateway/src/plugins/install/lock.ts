@@ -6,6 +6,7 @@ import { prepareHome } from "../../home/prepare-home.ts";
 import { acquireLock } from "../../locks/lock.ts";
 import { pluginsFolder } from "../find/records.ts";
 import { installFailed } from "../invalid.ts";
+import { clearLeftovers } from "./leftovers.ts";
 
 const ATTEMPTS = 50;
 const PAUSE_MS = 100;
@@ -23,10 +24,13 @@ export async function withPluginsLock<Result>(
   const file = join(pluginsFolder(home), ".lock");
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const outcome = await acquireLock(file);
-    if (outcome.held)
-      return work().finally(() =>
-        outcome.lock.release().then(() => removeIfEmpty(pluginsFolder(home))),
-      );
+    if (outcome.held) {
+      const release = () => outcome.lock.release().then(() => removeIfEmpty(pluginsFolder(home)));
+      return (async () => {
+        clearLeftovers(home);
+        return work();
+      })().finally(release);
+    }
     await setTimeout(PAUSE_MS);
   }
   throw installFailed(

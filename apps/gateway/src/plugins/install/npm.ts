@@ -1,5 +1,6 @@
 // Runs npm for installs, without scripts and without questions.
 import { spawn } from "node:child_process";
+import { variablesForNpm } from "../../config/environment.ts";
 import { installFailed } from "../invalid.ts";
 
 const MAX_MS = 5 * 60_000;
@@ -48,6 +49,7 @@ function run(
   return new Promise((resolve, reject) => {
     const child = spawn("npm", args, {
       cwd,
+      env: variablesForNpm(),
       stdio: ["ignore", "ignore", "pipe"],
       timeout: MAX_MS,
       shell: process.platform === "win32",

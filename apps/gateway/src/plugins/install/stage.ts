@@ -2,9 +2,11 @@
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
-import { MANIFEST_FILE, type PluginFiles, readPluginFiles } from "../find/manifest.ts";
+import { isInside, MANIFEST_FILE, type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import { pluginsFolder } from "../find/records.ts";
-import { invalidPlugin } from "../invalid.ts";
+import { installFailed, invalidPlugin } from "../invalid.ts";
+import { checkArchive } from "./check-archive.ts";
+import { checkTree, mendModes, type TreeSize } from "./check-tree.ts";
 import { npmInstall } from "./npm.ts";
 import type { PluginSource } from "./source.ts";
 
@@ -14,17 +16,25 @@ export interface StagedPlugin {
   folder: string;
   /** The plugin's root below `folder`; "" = `folder` itself. */
   rootBelow: string;
+  /** With its dependencies. */
+  size: TreeSize;
   discard(): void;
 }
 
-/** Throws PLUGIN_INVALID and leaves nothing behind. */
+/** Settings of npm in a folder would be obeyed; dependencies are fetched anew. */
+const NOT_COPIED: ReadonlySet<string> = new Set(["node_modules", ".git", ".npmrc"]);
+
+/** Runs no code of the plugin. Throws PLUGIN_INVALID and leaves nothing behind. */
 export async function stagePlugin(source: PluginSource, home: string): Promise<StagedPlugin> {
   const folder = join(pluginsFolder(home), `.staging-${randomBytes(4).toString("hex")}`);
   const discard = () => rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
     const root = await fetchInto(source, folder);
-    return { files: readStaged(root, source), folder, rootBelow: relative(folder, root), discard };
+    const size = checkTree({ root: folder, what: originOf(source) });
+    mendModes(folder);
+    const rootBelow = relative(folder, root);
+    return { files: readStaged(root, source), folder, rootBelow, size, discard };
   } catch (error) {
     discard();
     throw error;
@@ -34,10 +44,15 @@ export async function stagePlugin(source: PluginSource, home: string): Promise<S
 async function fetchInto(source: PluginSource, folder: string): Promise<string> {
   if (source.kind === "path") {
     requireManifest(source.folder, source.folder);
+    if (isInside(source.folder, folder))
+      throw installFailed(
+        `${source.folder} holds the home of Clew itself (${folder}), so it cannot be copied into it; name the plugin's own folder.`,
+      );
+    checkTree({ root: source.folder, what: source.folder, skip: NOT_COPIED });
     cpSync(source.folder, folder, {
       recursive: true,
-      filter: (from) =>
-        !["node_modules", ".git"].includes(basename(from)) || from === source.folder,
+      verbatimSymlinks: true,
+      filter: (from) => !NOT_COPIED.has(basename(from)) || from === source.folder,
     });
     const needed = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
     if (needed.length > 0)
@@ -46,6 +61,7 @@ async function fetchInto(source: PluginSource, folder: string): Promise<string> 
   }
   const [spec, what] =
     source.kind === "npm" ? [source.spec, `"${source.spec}"`] : [source.file, source.file];
+  if (source.kind === "archive") await checkArchive(source.file);
   await npmInstall({ folder, spec, what });
   const [name] = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
   if (name === undefined) throw invalidPlugin(`${what} holds no package, so it is not a plugin.`);
@@ -69,13 +85,15 @@ function readStaged(root: string, source: PluginSource): PluginFiles {
   try {
     return readPluginFiles(root);
   } catch (error) {
-    const origin =
-      source.kind === "npm" ? source.spec : source.kind === "path" ? source.folder : source.file;
     throw error instanceof Error
-      ? invalidPlugin(error.message.replaceAll(root, origin), error)
+      ? invalidPlugin(error.message.replaceAll(root, originOf(source)), error)
       : error;
   }
 }
+
+/** As the person named it. */
+const originOf = (source: PluginSource): string =>
+  source.kind === "npm" ? source.spec : source.kind === "path" ? source.folder : source.file;
 
 function readJson(file: string): { dependencies?: Record<string, string>; version?: string } {
   try {

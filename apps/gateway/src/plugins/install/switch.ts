@@ -27,6 +27,7 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
     if (!found.result.ok) throw invalidPlugin(found.result.reason);
     const { files } = found.result;
     const trial = await tryPlugin(files, {
+      home: place.home,
       raw: current.raw,
       entryConfig: current.plugins.entries?.[pluginId],
     });

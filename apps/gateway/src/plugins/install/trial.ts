@@ -1,16 +1,14 @@
-// Runs a plugin once, before it is installed.
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// Runs a plugin once in a process of its own, before it is installed or switched on.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { type LogPort, validateEngine } from "@clew/engine-core";
-import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
-import { within } from "@clew/plugin-sdk/host";
+import { z } from "zod";
 import type { PluginFiles } from "../find/manifest.ts";
-import { invalidPlugin, messageOf } from "../invalid.ts";
-import { loadPlugin } from "../load/load-plugin.ts";
-import type { Registrations } from "../load/registrations.ts";
-import { withStateDir } from "../load/state-dir.ts";
-import { createStrays } from "../strays.ts";
+import { pluginsFolder } from "../find/records.ts";
+import { invalidPlugin } from "../invalid.ts";
+import { variablesWithStateDir } from "../load/state-dir.ts";
 
 export interface Trial {
   engines: string[];
@@ -19,97 +17,130 @@ export interface Trial {
   warnings: string[];
 }
 
-const ENGINE_MS = 30_000;
-const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
-
 export interface TrialSettings {
   raw: unknown;
   entryConfig: { config?: unknown; hooks?: unknown } | undefined;
 }
 
+/** What the process is given before it is ended. */
+export interface TrialBounds {
+  deadlineMs: number;
+  heapMib: number;
+}
+
+const BOUNDS: TrialBounds = { deadlineMs: 60_000, heapMib: 512 };
+
+/** What the process is told, once. */
+export interface TrialOrder {
+  files: PluginFiles;
+  settings: TrialSettings & { stateDir: string };
+  deadlineMs: number;
+  /** Comes back with the answer: the plugin does not know it. */
+  token: string;
+}
+
+const AnswerSchema = z.object({
+  token: z.string(),
+  result: z.union([
+    z.object({
+      ok: z.literal(true),
+      trial: z.object({
+        engines: z.array(z.string()),
+        tools: z.array(z.string()),
+        warnings: z.array(z.string()),
+      }),
+    }),
+    z.object({ ok: z.literal(false), reason: z.string() }),
+  ]),
+});
+export type TrialAnswer = z.infer<typeof AnswerSchema>;
+
 /**
  * The plugin's own files go to a folder that is thrown away. Throws PLUGIN_INVALID with
  * everything that is wrong.
  */
-export async function tryPlugin(files: PluginFiles, settings: TrialSettings): Promise<Trial> {
-  const stateDir = mkdtempSync(join(tmpdir(), "clew-trial-"));
-  const trial: Trial = {
-    engines: [],
-    tools: [...(files.manifest.contracts?.tools ?? [])],
-    warnings: [],
-  };
-  const tryAll = async () => {
-    for (const entry of files.entries) {
-      const { engines, warnings } = await tryEntry(files, entry, { ...settings, stateDir });
-      trial.engines.push(...engines);
-      trial.warnings.push(...warnings);
-    }
-    return trial;
-  };
-  return withStateDir(stateDir, tryAll).finally(() =>
-    rmSync(stateDir, { recursive: true, force: true }),
-  );
-}
-
-async function tryEntry(
+export async function tryPlugin(
   files: PluginFiles,
-  entry: PluginFiles["entries"][number],
-  { raw, entryConfig, stateDir }: TrialSettings & { stateDir: string },
-): Promise<Pick<Trial, "engines" | "warnings">> {
-  const result = await loadPlugin(files, entry, {
-    home: stateDir,
-    mode: "full",
-    generation: 0,
-    log: silent,
-    config: () => raw,
-    entryConfig,
-    strays: createStrays(silent),
-    complete: () =>
-      Promise.reject(new Error("There is no model while a plugin is being installed.")),
-  });
-  if (!result.ok) throw invalidPlugin(result.reason);
-  const { engines, diagnostics } = result.registrations;
-  const problems = [
-    ...diagnostics.filter(({ level }) => level === "error").map(({ message }) => message),
-    ...undeclaredTools(files, result.registrations),
-  ];
-  for (const { engineId, factory } of engines)
-    problems.push(...(await tryEngine(engineId, factory)));
-  if (problems.length > 0)
-    throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
-  return {
-    engines: engines.map(({ engineId }) => engineId),
-    warnings: diagnostics.map(({ message }) => message),
-  };
-}
-
-async function tryEngine(engineId: string, factory: ContextEngineFactory): Promise<string[]> {
-  const onTimeout = () => {
-    throw new Error(`not created within ${ENGINE_MS / 1000} s`);
-  };
+  { home, ...settings }: TrialSettings & { home: string },
+  bounds: TrialBounds = BOUNDS,
+): Promise<Trial> {
+  const stateDir = join(pluginsFolder(home), `.trial-${randomBytes(4).toString("hex")}`);
+  mkdirSync(stateDir, { recursive: true, mode: 0o700 });
+  const token = randomBytes(16).toString("hex");
+  const { deadlineMs } = bounds;
+  const order = { files, settings: { ...settings, stateDir }, deadlineMs, token };
+  const child = startTrial(stateDir, bounds);
   try {
-    const product = await within<unknown>({ boundMs: ENGINE_MS, onTimeout }, () => factory({}));
-    const validation = validateEngine(engineId, product);
-    if (validation.ok) await validation.engine.dispose?.();
-    return validation.ok ? [] : [validation.message.replace(/\.$/, "")];
-  } catch (error) {
-    return [`context engine "${engineId}" could not be created: ${messageOf(error)}`];
+    const end = await outcome(child, order);
+    if (end.kind !== "answered") throw invalidPlugin(describeEnd(files.manifest.id, end, bounds));
+    if (!end.result.ok) throw invalidPlugin(end.result.reason);
+    return end.result.trial;
+  } finally {
+    endTree(child);
+    rmSync(stateDir, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-/** A factory that did not say its names is asked for them. */
-function undeclaredTools({ manifest }: PluginFiles, { tools }: Registrations): string[] {
-  const declared = manifest.contracts?.tools ?? [];
-  return tools.flatMap(({ names, make }) => {
-    if (names !== undefined) return [];
-    try {
-      const made = make({ sessionId: "trial", sessionKey: "agent:main:trial" });
-      const list = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
-      return list
-        .filter(({ name }) => !declared.includes(name))
-        .map(({ name }) => `plugin must declare contracts.tools for: ${name}`);
-    } catch (error) {
-      return [`a tool could not be created: ${messageOf(error)}`];
-    }
+/** A group of its own, so that nothing it began outlives it; what it prints is nobody's. */
+function startTrial(stateDir: string, { heapMib }: TrialBounds): ChildProcess {
+  const program = createRequire(import.meta.url).resolve("#trial-process");
+  const source = program.endsWith(".ts") ? ["--conditions=@clew/source"] : [];
+  const node = [...source, "--disable-warning=ExperimentalWarning"];
+  return spawn(process.execPath, [`--max-old-space-size=${heapMib}`, ...node, program], {
+    detached: process.platform !== "win32",
+    env: variablesWithStateDir(stateDir),
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
+}
+
+type TrialEnd =
+  | { kind: "answered"; result: TrialAnswer["result"] }
+  | { kind: "ended"; code: number | null; signal: string | null; errors: string }
+  | { kind: "late" };
+
+const MAX_ERRORS = 64 * 1024;
+
+function outcome(child: ChildProcess, order: TrialOrder): Promise<TrialEnd> {
+  const { promise, resolve, reject } = Promise.withResolvers<TrialEnd>();
+  let errors = "";
+  child.stderr?.on("data", (piece) => {
+    errors = `${errors}${piece}`.slice(-MAX_ERRORS);
+  });
+  child.on("message", (message) => {
+    const { data } = AnswerSchema.safeParse(message);
+    if (data?.token === order.token) resolve({ kind: "answered", result: data.result });
+  });
+  child.on("close", (code, signal) => resolve({ kind: "ended", code, signal, errors }));
+  child.on("error", reject);
+  // A process that is gone already is known by its end.
+  child.send(order satisfies TrialOrder, () => {});
+  const timer = setTimeout(() => resolve({ kind: "late" }), order.deadlineMs);
+  return promise.finally(() => clearTimeout(timer));
+}
+
+/** Pure. */
+function describeEnd(
+  pluginId: string,
+  end: Exclude<TrialEnd, { kind: "answered" }>,
+  { deadlineMs, heapMib }: TrialBounds,
+): string {
+  const tried = `Plugin "${pluginId}" was tried in a process of its own and`;
+  const next = "; nothing was changed, and its author should be told";
+  if (end.kind === "late")
+    return `${tried} did not come to an end within ${deadlineMs / 1000} s${next}.`;
+  if (/heap out of memory|Allocation failed/.test(end.errors))
+    return `${tried} needed more than ${heapMib} MiB of memory${next}.`;
+  const how = end.signal === null ? `exit code ${end.code}` : end.signal;
+  return `${tried} ended that process (${how})${next}.`;
+}
+
+/** What it started with itself. */
+function endTree(child: ChildProcess): void {
+  try {
+    if (child.pid !== undefined && process.platform !== "win32")
+      process.kill(-child.pid, "SIGKILL");
+    else child.kill("SIGKILL");
+  } catch {
+    // It is over.
+  }
 }

@@ -87,7 +87,7 @@ async function replace(
 ): Promise<void> {
   const { raw, plugins } = await readCurrentConfig(place.configFile);
   const entryConfig = plugins.entries?.[pluginId];
-  const trial = await tryPlugin(staged.files, { raw, entryConfig });
+  const trial = await tryPlugin(staged.files, { home: place.home, raw, entryConfig });
   const undo = moveIntoPlace(staged, place.home);
   try {
     const records = readRecords(place.home);

@@ -18,18 +18,7 @@ export function provideStateDir(home: string, variables: Variables = process.env
   return home;
 }
 
-/** Lets plugins use `folder` while `work` runs; then the variable is again what it was. */
-export async function withStateDir<Result>(
-  folder: string,
-  work: () => Promise<Result>,
-  variables: Variables = process.env,
-): Promise<Result> {
-  const before = variables[NAME];
-  variables[NAME] = folder;
-  try {
-    return await work();
-  } finally {
-    if (before === undefined) delete variables[NAME];
-    else variables[NAME] = before;
-  }
+/** For a process of its own, in which plugins use `folder`. */
+export function variablesWithStateDir(folder: string): Record<string, string | undefined> {
+  return { ...process.env, [NAME]: folder };
 }

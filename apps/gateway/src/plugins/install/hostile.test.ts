@@ -1,0 +1,365 @@
+// What becomes of installs that are meant to do harm.
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { planNpmEnvironment } from "../../config/npm-environment.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { startRegistry } from "../../testing/npm-registry.ts";
+import { engineCode, type WrittenPlugin, writePlugin } from "../../testing/plugins.ts";
+import { type TarEntry, writeTar } from "../../testing/tar.ts";
+import { readPluginFiles } from "../find/manifest.ts";
+import { type InstallPlace, installPlugin } from "./install.ts";
+import { findLeftovers } from "./leftovers.ts";
+import { tryPlugin } from "./trial.ts";
+
+const CONFIG = "{ plugins: { slots: { contextEngine: 'legacy' } } } // mine\n";
+
+async function openPlace(): Promise<InstallPlace & { scratch: string }> {
+  const scratch = await temporaryHome();
+  const home = join(scratch, "home");
+  mkdirSync(home);
+  const configFile = join(home, "clew.json");
+  writeFileSync(configFile, CONFIG);
+  return { home, configFile, cwd: scratch, scratch };
+}
+
+/** As it was: the settings to the byte, and no file more. */
+function expectUntouched({ home, configFile }: InstallPlace): void {
+  expect(readFileSync(configFile, "utf8")).toBe(CONFIG);
+  expect(readdirSync(home)).toEqual(["clew.json"]);
+}
+
+const failureOf = (install: Promise<unknown>) =>
+  install.then(
+    () => undefined,
+    (error: Error) => error,
+  );
+
+async function expectRefused(spec: string, place: InstallPlace, reason: RegExp): Promise<void> {
+  const failure = await failureOf(installPlugin({ spec }, place));
+  expect(failure?.message).toMatch(reason);
+  expect(failure?.message).not.toMatch(/\n|\.staging|\.trial/);
+  expect(failure).toMatchObject({
+    code: expect.stringMatching(/^PLUGIN_(INVALID|INSTALL_FAILED)$/),
+  });
+  expectUntouched(place);
+}
+
+const MANIFEST = JSON.stringify({ id: "small", configSchema: { type: "object" } });
+const SOUND: TarEntry[] = [
+  { name: "package/openclaw.plugin.json", content: MANIFEST },
+  {
+    name: "package/package.json",
+    content: '{"name":"small","version":"1.0.0","type":"module"}',
+  },
+  { name: "package/index.js", content: "export default { register() {} };" },
+];
+
+const manyFiles = Array.from({ length: 60_001 }, (_, index) => ({ name: `package/${index}` }));
+
+describe("an archive", () => {
+  it.each<[string, TarEntry[], RegExp]>([
+    ["writes above itself", [{ name: "package/../../evil" }], /written outside the plugin's/],
+    ["writes to an absolute place", [{ name: "/tmp/evil" }], /written outside the plugin's/],
+    [
+      "writes above itself by a name of its own entry",
+      [
+        { name: "package/note", type: "x", content: "20 path=../../evil1\n" },
+        { name: "package/fine" },
+      ],
+      /"\.\.\/\.\.\/evil1" would be written outside/,
+    ],
+    ["holds a link", [{ name: "package/a", type: "2", link: "/etc" }], /neither a file nor a/],
+    ["holds a hard link", [{ name: "package/a", type: "1", link: "/etc/passwd" }], /neither a/],
+    ["holds a device", [{ name: "package/a", type: "3" }], /neither a file nor a folder/],
+    ["holds a pipe", [{ name: "package/a", type: "6" }], /neither a file nor a folder/],
+    ["has names nobody sees", [{ name: "package/a\u001b[2J" }], /cannot be seen/],
+    ["is a bomb", [{ name: "package/a", size: 2 ** 31 }], /more than 1,024 MiB/],
+    ["holds files without end", manyFiles, /more than 60,000 files/],
+  ])("that %s is refused before anything of it is written", async (_, entries, reason) => {
+    const place = await openPlace();
+    const file = writeTar(join(place.scratch, "small.tgz"), [...SOUND, ...entries]);
+    await expectRefused(file, place, reason);
+    expect(existsSync(join(place.scratch, "evil"))).toBe(false);
+  });
+
+  it.each([
+    ["is cut off", (whole: Buffer) => whole.subarray(0, 60)],
+    ["is none", () => Buffer.from("no archive at all")],
+    ["is empty", () => Buffer.alloc(0)],
+  ])("that %s is refused in a sentence", async (_, change) => {
+    const place = await openPlace();
+    const file = writeTar(join(place.scratch, "small.tgz"), SOUND);
+    writeFileSync(file, change(readFileSync(file)));
+    await expectRefused(file, place, /not a tar archive/);
+  });
+
+  it("of which files would run as another account are made to run as whoever runs them", async () => {
+    const place = await openPlace();
+    const entries = [...SOUND, { name: "package/tool", content: "#!/bin/sh", mode: 0o6777 }];
+    await installPlugin({ spec: writeTar(join(place.scratch, "small.tgz"), entries) }, place);
+    const tool = join(place.home, "plugins/small/node_modules/small/tool");
+    expect((statSync(tool).mode & 0o7022).toString(8)).toBe("0");
+  });
+});
+
+describe("a folder", () => {
+  const folderWith = async (plugin: WrittenPlugin = {}) => {
+    const place = await openPlace();
+    return { place, folder: writePlugin(join(place.scratch, "small"), plugin) };
+  };
+
+  it.each<[string, (folder: string) => void, RegExp]>([
+    ["a link to a place outside", (at) => symlinkSync("/etc", join(at, "etc")), /leads outside/],
+    ["a link upwards", (at) => symlinkSync("../..", join(at, "up")), /leads outside/],
+    [
+      "a link that leads outside through another",
+      (at) => {
+        mkdirSync(join(at, "x/y/z"), { recursive: true });
+        mkdirSync(join(at, "s"));
+        symlinkSync("../../../s", join(at, "x/y/z/a"));
+        symlinkSync("a/../..", join(at, "x/y/z/b"));
+      },
+      /leads outside/,
+    ],
+    ["a link to itself", (at) => symlinkSync("me", join(at, "me")), /cannot be read: ELOOP/],
+    [
+      "a pipe",
+      (at) => void execFileSync("mkfifo", [join(at, "pipe")]),
+      /"pipe" is neither a file nor a folder/,
+    ],
+    [
+      "a file of two gigabytes",
+      (at) => {
+        writeFileSync(join(at, "big"), "");
+        truncateSync(join(at, "big"), 2 ** 31);
+      },
+      /more than 1,024 MiB/,
+    ],
+    [
+      "a name with a line break",
+      (at) => writeFileSync(join(at, "a\nb"), ""),
+      /a character that cannot be seen/,
+    ],
+  ])("with %s is refused", async (_, prepare, reason) => {
+    const { place, folder } = await folderWith();
+    prepare(folder);
+    await expectRefused(folder, place, reason);
+  });
+
+  it("keeps the links within it as they are", async () => {
+    const { place, folder } = await folderWith();
+    symlinkSync("index.js", join(folder, "same.js"));
+    await installPlugin({ spec: folder }, place);
+    const kept = join(place.home, "plugins/small/same.js");
+    writeFileSync(join(folder, "index.js"), "changed");
+    expect(readFileSync(kept, "utf8")).toContain("register");
+  });
+
+  it("whose files would run as another account, or could be changed by anybody, is mended", async () => {
+    const { place, folder } = await folderWith();
+    chmodSync(join(folder, "index.js"), 0o6777);
+    await installPlugin({ spec: folder }, place);
+    expect((statSync(join(place.home, "plugins/small/index.js")).mode & 0o7777).toString(8)).toBe(
+      "755",
+    );
+  });
+
+  it.each([
+    ["a registry", (url: string) => `registry=${url}/\${CLEW_TEST_KEY}/\n`],
+    ["the registry of a scope", (url: string) => `@far:registry=${url}/\${CLEW_TEST_KEY}/\n`],
+  ])("whose .npmrc names %s is not obeyed, and no key is sent", async (_, npmrc) => {
+    const { place, folder } = await folderWith({
+      packageJson: { dependencies: { "@far/part": "^1.0.0" } },
+    });
+    const registry = await startRegistry(place.scratch);
+    const packageJson = { name: "@far/part" };
+    const part = { id: "part", manifest: null, packageJson };
+    registry.publish(writePlugin(join(place.scratch, "part"), part));
+    process.env.CLEW_TEST_KEY = "sk-secret";
+    const url = process.env.npm_config_registry!.replace(/\/$/, "");
+    writeFileSync(join(folder, ".npmrc"), npmrc(url));
+    try {
+      await installPlugin({ spec: folder }, place);
+    } finally {
+      delete process.env.CLEW_TEST_KEY;
+    }
+    expect(registry.requests.join()).toContain("part");
+    expect(registry.requests.join()).not.toMatch(/sk-secret|CLEW_TEST_KEY/);
+    expect(existsSync(join(place.home, "plugins/small/.npmrc"))).toBe(false);
+  });
+
+  it("that depends on a folder outside is refused", async () => {
+    const { place, folder } = await folderWith();
+    const other = writePlugin(join(place.scratch, "other"), { id: "other" });
+    const packageJson = { dependencies: { other: `file:${other}` } };
+    writePlugin(folder, { packageJson });
+    await expectRefused(folder, place, /leads outside/);
+  });
+
+  it.each([
+    ["constructor", /means something else/],
+    ["installs.json", /means something else/],
+    ["NUL", /means something else/],
+    ["x".repeat(300), /is longer than 100 characters/],
+    ["../../evil", /may hold only letters/],
+    ["__proto__", /may hold only letters/],
+  ])("that calls itself %s is refused", async (id, reason) => {
+    const { place, folder } = await folderWith({ manifest: { id } });
+    await expectRefused(folder, place, reason);
+  });
+
+  it.each([
+    ["../evil.js", /outside its folder/],
+    ["/etc/passwd", /outside its folder/],
+  ])("whose entry is %s is refused", async (entry, reason) => {
+    const { place, folder } = await folderWith({
+      packageJson: { openclaw: { extensions: [entry] } },
+    });
+    writeFileSync(join(place.scratch, "evil.js"), "");
+    await expectRefused(folder, place, reason);
+  });
+
+  it("that would take the name of the built-in engine is refused", async () => {
+    const { place, folder } = await folderWith({ code: engineCode("legacy") });
+    await expectRefused(folder, place, /reserved by core: legacy/);
+  });
+
+  it("that holds the home itself is refused", async () => {
+    const place = await openPlace();
+    writePlugin(place.scratch, { id: "around" });
+    const failure = await failureOf(installPlugin({ spec: place.scratch }, place));
+    expect(failure?.message).toContain("holds the home of Clew itself");
+    expectUntouched(place);
+  });
+});
+
+describe("code that runs while a plugin is installed", () => {
+  it.each<[string, string, RegExp]>([
+    ["ends the process at import", "process.exit(0);", /ended that process \(exit code 0\)/],
+    [
+      "ends the process in register",
+      "export default { register() { process.exit(0); } };",
+      /ended that process \(exit code 0\)/,
+    ],
+    ["ends the process by a signal", "process.kill(process.pid, 9);", /\(SIGKILL\)/],
+    ["aborts the process", "process.abort();", /ended that process \(SIGABRT\)/],
+    [
+      "pretends to have been tried",
+      "process.send?.({ token: '', result: { ok: true, trial: {} } }); throw new Error('caught');",
+      /caught/,
+    ],
+    [
+      "breaks what every program needs",
+      "JSON.stringify = () => { throw new Error('broken'); }; throw new Error('caught');",
+      /caught|ended that process/,
+    ],
+  ])("and %s costs the install, and nothing else", async (_, code, reason) => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "small"), { code });
+    await expectRefused(folder, place, reason);
+  });
+
+  it("is ended when it does not end, and with it what it started", async () => {
+    const { home, scratch } = await openPlace();
+    const started = join(scratch, "started");
+    const code = `import { spawn } from "node:child_process";
+      import { writeFileSync } from "node:fs";
+      const child = spawn("sleep", ["600"]);
+      writeFileSync(${JSON.stringify(started)}, String(child.pid));
+      while (true) {}`;
+    const files = readPluginFiles(writePlugin(join(scratch, "small"), { code }));
+    const bounds = { deadlineMs: 3000, heapMib: 512 };
+    const settings = { home, raw: {}, entryConfig: undefined };
+    const failure = await failureOf(tryPlugin(files, settings, bounds));
+    expect(failure?.message).toBe(
+      'Plugin "small" was tried in a process of its own and did not come to an end within 3 s; nothing was changed, and its author should be told.',
+    );
+    const pid = Number(readFileSync(started, "utf8"));
+    await expect.poll(() => isRunning(pid)).toBe(false);
+    expect(findLeftovers(home)).toEqual([]);
+  });
+
+  it("is ended when it eats all memory", async () => {
+    const { home, scratch } = await openPlace();
+    const code = "const kept = []; while (true) kept.push(new Array(100_000).fill({}));";
+    const files = readPluginFiles(writePlugin(join(scratch, "small"), { code }));
+    const bounds = { deadlineMs: 30_000, heapMib: 64 };
+    const settings = { home, raw: {}, entryConfig: undefined };
+    const failure = await failureOf(tryPlugin(files, settings, bounds));
+    expect(failure?.message).toContain("needed more than 64 MiB of memory");
+  });
+
+  it("runs only after somebody agreed to what they were shown", async () => {
+    const { scratch, ...place } = await openPlace();
+    const ran = join(scratch, "ran");
+    const code = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(ran)}, ""); ${engineCode("small")}`;
+    const manifest = { kind: "context-engine", contracts: { tools: ["small_look"] } };
+    const folder = writePlugin(join(scratch, "small"), { code, manifest });
+    for (const link of [false, true]) {
+      const shown: string[] = [];
+      const agree = async (plugin: readonly string[]) => {
+        shown.push(...plugin);
+        return false;
+      };
+      const failure = await failureOf(installPlugin({ spec: folder, link, agree }, place));
+      expect(failure?.message).toBe('Plugin "small" was not installed, and nothing of it was run.');
+      expect(shown.join("\n")).toMatch(/small 1\.0\.0 \(small\), from .*\n.*context-engine/);
+      expect(shown.join("\n")).toContain("small_look");
+      expect(existsSync(ran)).toBe(false);
+      expectUntouched(place);
+    }
+    await installPlugin({ spec: folder, agree: async () => true }, place);
+    expect(existsSync(ran)).toBe(true);
+  });
+});
+
+describe("what an install left behind that was killed", () => {
+  it("is cleared by the next one, and an old version whose new one never came is put back", async () => {
+    const place = await openPlace();
+    const first = writePlugin(join(place.scratch, "first"), { id: "first" });
+    await installPlugin({ spec: first }, place);
+    const plugins = join(place.home, "plugins");
+    execFileSync("mv", [join(plugins, "first"), join(plugins, ".replaced-0badcafe")]);
+    mkdirSync(join(plugins, ".staging-0badcafe"));
+    mkdirSync(join(plugins, ".trial-0badcafe"));
+    expect(findLeftovers(place.home)).toHaveLength(3);
+    await installPlugin({ spec: writePlugin(join(place.scratch, "small")) }, place);
+    expect(readdirSync(plugins).sort()).toEqual(["first", "installs.json", "small"]);
+  });
+});
+
+describe("the environment of npm", () => {
+  it("holds what npm needs and what the person's own .npmrc names, and no key", () => {
+    const variables = {
+      ...{ PATH: "/bin", https_proxy: "http://p", npm_config_registry: "r", NPM_TOKEN: "t" },
+      ...{ OPENAI_API_KEY: "sk-1", CLEW_HOME: "/h", AWS_SECRET_ACCESS_KEY: "s", GONE: undefined },
+    };
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what an .npmrc says.
+    const npmrc = "//r/:_authToken=${NPM_TOKEN}\nother=${GONE?}";
+    expect(planNpmEnvironment(variables, npmrc)).toEqual({
+      ...{ PATH: "/bin", https_proxy: "http://p", npm_config_registry: "r", NPM_TOKEN: "t" },
+    });
+    expect(planNpmEnvironment(variables, "")).not.toHaveProperty("NPM_TOKEN");
+  });
+});
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+  } catch {
+    return false;
+  }
+}

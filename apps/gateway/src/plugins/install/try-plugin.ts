@@ -1,0 +1,94 @@
+// Loads a plugin and makes its engines once, to see whether they work.
+import { type LogPort, validateEngine } from "@clew/engine-core";
+import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import { within } from "@clew/plugin-sdk/host";
+import type { PluginFiles } from "../find/manifest.ts";
+import { invalidPlugin, messageOf } from "../invalid.ts";
+import { loadPlugin } from "../load/load-plugin.ts";
+import type { Registrations } from "../load/registrations.ts";
+import { createStrays } from "../strays.ts";
+import type { Trial, TrialSettings } from "./trial.ts";
+
+const ENGINE_MS = 30_000;
+const silent: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
+
+/** Its files go to `stateDir`. Throws PLUGIN_INVALID with everything that is wrong. */
+export async function tryEntries(
+  files: PluginFiles,
+  settings: TrialSettings & { stateDir: string },
+): Promise<Trial> {
+  const trial: Trial = {
+    engines: [],
+    tools: [...(files.manifest.contracts?.tools ?? [])],
+    warnings: [],
+  };
+  for (const entry of files.entries) {
+    const { engines, warnings } = await tryEntry(files, entry, settings);
+    trial.engines.push(...engines);
+    trial.warnings.push(...warnings);
+  }
+  return trial;
+}
+
+async function tryEntry(
+  files: PluginFiles,
+  entry: PluginFiles["entries"][number],
+  { raw, entryConfig, stateDir }: TrialSettings & { stateDir: string },
+): Promise<Pick<Trial, "engines" | "warnings">> {
+  const result = await loadPlugin(files, entry, {
+    home: stateDir,
+    mode: "full",
+    generation: 0,
+    log: silent,
+    config: () => raw,
+    entryConfig,
+    strays: createStrays(silent),
+    complete: () =>
+      Promise.reject(new Error("There is no model while a plugin is being installed.")),
+  });
+  if (!result.ok) throw invalidPlugin(result.reason);
+  const { engines, diagnostics } = result.registrations;
+  const problems = [
+    ...diagnostics.filter(({ level }) => level === "error").map(({ message }) => message),
+    ...undeclaredTools(files, result.registrations),
+  ];
+  for (const { engineId, factory } of engines)
+    problems.push(...(await tryEngine(engineId, factory)));
+  if (problems.length > 0)
+    throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
+  return {
+    engines: engines.map(({ engineId }) => engineId),
+    warnings: diagnostics.map(({ message }) => message),
+  };
+}
+
+async function tryEngine(engineId: string, factory: ContextEngineFactory): Promise<string[]> {
+  const onTimeout = () => {
+    throw new Error(`not created within ${ENGINE_MS / 1000} s`);
+  };
+  try {
+    const product = await within<unknown>({ boundMs: ENGINE_MS, onTimeout }, () => factory({}));
+    const validation = validateEngine(engineId, product);
+    if (validation.ok) await validation.engine.dispose?.();
+    return validation.ok ? [] : [validation.message.replace(/\.$/, "")];
+  } catch (error) {
+    return [`context engine "${engineId}" could not be created: ${messageOf(error)}`];
+  }
+}
+
+/** A factory that did not say its names is asked for them. */
+function undeclaredTools({ manifest }: PluginFiles, { tools }: Registrations): string[] {
+  const declared = manifest.contracts?.tools ?? [];
+  return tools.flatMap(({ names, make }) => {
+    if (names !== undefined) return [];
+    try {
+      const made = make({ sessionId: "trial", sessionKey: "agent:main:trial" });
+      const list = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
+      return list
+        .filter(({ name }) => !declared.includes(name))
+        .map(({ name }) => `plugin must declare contracts.tools for: ${name}`);
+    } catch (error) {
+      return [`a tool could not be created: ${messageOf(error)}`];
+    }
+  });
+}
