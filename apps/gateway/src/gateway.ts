@@ -217,7 +217,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           .finally(() => children.stopSweeping());
       const parts: ClosingPart[] = [
         { name: "jobs", close: () => scheduler.stop(graceMs), extraMs: graceMs },
-        { name: "memory", close: () => host.flushes.stop() },
+        { name: "memory", close: () => host.flushes.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
         { name: "plugins", close: async () => plugins?.close() },
         { name: "engines", close: () => host.close() },

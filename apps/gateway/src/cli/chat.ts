@@ -14,6 +14,7 @@ import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { type Asking, askInTerminal } from "./approval.ts";
 import { type Overrides, setUp } from "./setup.ts";
+import { waitForMemory } from "./wait-for-memory.ts";
 
 export interface ChatOptions extends Overrides {
   session?: string;
@@ -47,10 +48,16 @@ export async function chat(
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);
   try {
-    if (words.length > 0) return exitCodeOf(await talk.say(message));
+    if (words.length > 0) {
+      const code = exitCodeOf(await talk.say(message));
+      await waitForMemory(gateway, output, leaving.signal);
+      return code;
+    }
     const { name } = gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID);
     const about = `session ${key}, model ${name}`;
-    return await converse(talk, { output, asking, about, leaving: leaving.signal });
+    const code = await converse(talk, { output, asking, about, leaving: leaving.signal });
+    await waitForMemory(gateway, output, leaving.signal);
+    return code;
   } finally {
     stopListening();
     asking.stop();

@@ -6,6 +6,7 @@ import { sessionNotFound } from "../sessions/name-errors.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { setUp } from "./setup.ts";
+import { waitForMemory } from "./wait-for-memory.ts";
 
 export interface CompactOptions {
   dryRun?: boolean;
@@ -38,7 +39,10 @@ async function run(
   const { environment, loaded, log, output } = await setUp(shell, {}, { showProblems: !json });
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
-  const onSignal = () => void gateway.cancel(name);
+  const leaving = new AbortController();
+  const onSignal = () => {
+    if (!gateway.cancel(name)) leaving.abort();
+  };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
     if ((await gateway.store.find(gateway.canonicalKey(name))) === null)
@@ -46,6 +50,7 @@ async function run(
     const answer = await gateway.compact(name, request);
     if (json) output.json(answer);
     else output.line(printable(answer.text));
+    await waitForMemory(gateway, output, leaving.signal);
     return answer.ok ? 0 : 1;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

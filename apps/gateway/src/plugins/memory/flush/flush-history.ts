@@ -16,9 +16,9 @@ export interface BegunFlush {
 export interface FlushHistory {
   /** Since the last compaction, the newest first; those that make up for another one are not. */
   current: BegunFlush[];
-  /** The newest before the last compaction; null = there was none. */
-  earlier: BegunFlush | null;
-  /** What was begun to make up for that one. */
+  /** The same before each of the compactions before, the newest compaction first. */
+  earlier: BegunFlush[][];
+  /** What was begun to make up for others, the newest first. */
   retries: BegunFlush[];
   /** Places of compactions that failed, since the last one that did not. */
   missed: number[];
@@ -36,27 +36,25 @@ const MOST_COMPACTIONS = 4;
 /** Pure. */
 export function flushHistory(branch: readonly TranscriptEntry[]): FlushHistory {
   const ends = new Map<string, FlushMark["state"]>();
-  const history: FlushHistory = { current: [], earlier: null, retries: [], missed: [] };
+  const cycles: BegunFlush[][] = [[]];
   const retries: BegunFlush[] = [];
-  let compactions = 0;
-  for (let at = branch.length - 1; at >= 0 && history.earlier === null; at--) {
+  const missed: number[] = [];
+  for (let at = branch.length - 1; at >= 0; at--) {
     const entry = branch[at]!;
     const mark = markIn(entry);
-    if (isCompaction(entry, mark)) compactions++;
-    if (compactions > MOST_COMPACTIONS) break;
+    if (isCompaction(entry, mark)) cycles.push([]);
+    if (cycles.length > MOST_COMPACTIONS + 1) break;
     if (mark === undefined) continue;
-    if (mark.state === "not-compacted" && compactions === 0) history.missed.push(at);
+    if (mark.state === "not-compacted" && cycles.length === 1) missed.push(at);
     if (mark.state !== "begun") {
       if (mark.of !== undefined) ends.set(mark.of, mark.state);
       continue;
     }
     const flush = { at, id: entry.id, of: mark.of ?? null, end: ends.get(entry.id) ?? null };
-    if (flush.of !== null) retries.push(flush);
-    else if (compactions === 0) history.current.push(flush);
-    else history.earlier = flush;
+    (flush.of === null ? cycles.at(-1)! : retries).push(flush);
   }
-  history.retries = retries.filter(({ of }) => of === history.earlier?.id);
-  return history;
+  const [current = [], ...earlier] = cycles;
+  return { current, earlier, retries, missed };
 }
 
 const isCompaction = (entry: TranscriptEntry, mark: FlushMark | undefined): boolean =>

@@ -55,8 +55,12 @@ export interface Flushes {
   /** Begins one where there was none before this compaction. */
   beforeCompaction(subject: FlushSubject): Promise<void>;
   afterCompaction(subject: FlushSubject, compacted: boolean): Promise<void>;
-  /** Ends those that run, and begins no more. */
-  stop(): Promise<void>;
+  /** True while one runs. */
+  isRunning(): boolean;
+  /** None runs any more. */
+  settled(): Promise<void>;
+  /** Begins no more, and ends those that run when they had `graceMs`. */
+  stop(graceMs?: number): Promise<void>;
 }
 
 type Size = Pick<FlushQuestion, "compacts" | "messageTokens" | "compactsAt">;
@@ -67,12 +71,13 @@ export function createFlushes(options: FlushesOptions): Flushes {
   const running = new Map<string, { id: string; ended: Promise<unknown> }>();
   const stopping = new AbortController();
   const { signal } = stopping;
+  let isStopping = false;
 
   async function begin(subject: FlushSubject, size: Size): Promise<void> {
     const { transcript } = subject;
     const { sessionId, sessionKey } = transcript.session;
     const plan = options.planOf(subject);
-    if (plan === undefined || signal.aborted) return;
+    if (plan === undefined || isStopping) return;
     const { plugin, settings } = plan;
     const { softThresholdTokens, forceFlushTranscriptBytes } = settings;
     const transcriptBytes = await options.bytesOf(transcript);
@@ -120,6 +125,10 @@ export function createFlushes(options: FlushesOptions): Flushes {
     }
   };
 
+  const settled = async () => {
+    await Promise.allSettled([...running.values()].map(({ ended }) => ended));
+  };
+
   return {
     afterTurn: (subject, report) => quietly(() => begin(subject, sizeIn(report))),
     beforeCompaction: (subject) => quietly(() => begin(subject, BEFORE_COMPACTION)),
@@ -130,9 +139,12 @@ export function createFlushes(options: FlushesOptions): Flushes {
         if (current.length === 0 || (compacted && !ownsCompaction)) return;
         await transcript.append([markEntry({ state: compacted ? "compacted" : "not-compacted" })]);
       }),
-    async stop() {
-      stopping.abort();
-      await Promise.allSettled([...running.values()].map(({ ended }) => ended));
+    isRunning: () => running.size > 0,
+    settled,
+    async stop(graceMs = 0) {
+      isStopping = true;
+      const timer = setTimeout(() => stopping.abort(), graceMs);
+      await settled().finally(() => clearTimeout(timer));
     },
   };
 }

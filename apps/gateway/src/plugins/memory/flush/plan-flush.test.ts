@@ -140,6 +140,18 @@ describe("a memory flush", () => {
       "early",
     ],
     [
+      "of two that are owed the older one comes first",
+      ["begun", "compaction", "begun", "compaction", "message"],
+      { messageTokens: 1 },
+      "flush up to 0 for e0",
+    ],
+    [
+      "is not owed where another one of its compaction worked",
+      ["begun", "begun", "done", "compaction", "message"],
+      { messageTokens: 1 },
+      "early",
+    ],
+    [
       "that is made up for stands for no other one",
       ["message", "begun", "compaction", "retry", "done", "message"],
       {},

@@ -77,10 +77,16 @@ export function planFlush(question: FlushQuestion): FlushPlan {
 
 const not = (because: NotBecause): FlushPlan => ({ kind: "not", because });
 
+/** The oldest that a process died in, or that was stopped, before a compaction. */
 function owedOf({ earlier, retries }: FlushHistory): BegunFlush | null {
-  if (earlier === null || isSettled(earlier) || retries.some(isSettled)) return null;
-  const died = retries.filter(({ end }) => end === null);
-  return died.length < MOST_ATTEMPTS ? earlier : null;
+  const owed = earlier.flatMap((cycle) => {
+    const [newest] = cycle;
+    if (newest === undefined || cycle.some(isSettled)) return [];
+    const made = retries.filter(({ of }) => of === newest.id);
+    const died = made.filter(({ end }) => end === null);
+    return made.some(isSettled) || died.length >= MOST_ATTEMPTS ? [] : [newest];
+  });
+  return owed.at(-1) ?? null;
 }
 
 /**
