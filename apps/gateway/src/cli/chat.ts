@@ -47,6 +47,7 @@ export async function chat(
   const talk = createTalk({ gateway, key, output, json: options.json === true });
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);
+  plugins.startServices();
   try {
     if (words.length > 0) {
       const code = exitCodeOf(await talk.say(message));

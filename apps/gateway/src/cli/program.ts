@@ -1,10 +1,10 @@
 // The commands and their options.
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
-import { EXIT, exitCodeOf } from "../terminal/exit-codes.ts";
-import { describeFailure } from "../terminal/failure.ts";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { EXIT } from "../terminal/exit-codes.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 import { addApprovalCommands } from "./approvals/program.ts";
+import { failedCommand, throwInsteadOfExit } from "./command-errors.ts";
 import { addCronCommands } from "./cron/program.ts";
 import { addLosslessCommands } from "./lossless/program.ts";
 import { addModelCommands } from "./models-program.ts";
@@ -23,16 +23,16 @@ export async function runCli(
   });
   const unknown = describeUnknownCommand(program, argv);
   if (unknown !== null) {
-    shell.output.note(unknown);
-    return EXIT.usage;
+    const { runPluginProgram } = await import("./plugin-programs.ts");
+    const code = await runPluginProgram(program, argv, shell);
+    if (code === undefined) shell.output.note(unknown);
+    return code ?? EXIT.usage;
   }
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    shell.output.note(`clew: ${describeFailure(error, shell.environment)}`);
-    return exitCodeOf(error);
+    return failedCommand(error, shell);
   }
 }
 
@@ -65,12 +65,6 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addEmulate(program, shell, done);
   throwInsteadOfExit(program);
   return program;
-}
-
-/** The process is the caller's to end. */
-function throwInsteadOfExit(command: Command): void {
-  command.exitOverride();
-  for (const below of command.commands) throwInsteadOfExit(below);
 }
 
 type Add = (program: Command, shell: Shell, done: (exitCode: number) => void) => void;

@@ -8,6 +8,7 @@ import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { pageLink } from "../http/trust.ts";
 import type { GatewayLog } from "../log/log.ts";
+import { internalEvent } from "../plugins/offer/hook-context.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -68,7 +69,11 @@ async function serve(
     announce(server.port);
     const model = loaded.config.agents.defaults.model.primary;
     const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
-    await Promise.race([plugins.hooks.emit("gateway_start", { port: server.port }), stop.ending]);
+    plugins.startServices();
+    const started = plugins.hooks
+      .emit("gateway_start", { port: server.port })
+      .then(() => plugins.hooks.emit("gateway:startup", internalEvent("gateway", "startup")));
+    await Promise.race([started, stop.ending]);
     await gateway.scheduler.start();
     log.info("gateway started", { url: server.url, model, engine });
     const token = () => loaded.config.gateway.auth?.token;

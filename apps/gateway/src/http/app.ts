@@ -13,6 +13,7 @@ import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addMessageRoute } from "./routes/messages.ts";
 import { addPageRoute } from "./routes/page.ts";
+import { addPluginOffers } from "./routes/plugin-offers.ts";
 import { addPluginRoutes } from "./routes/plugins.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 
@@ -41,7 +42,9 @@ export function createApp(options: AppOptions): Hono {
   addSessionRoutes(app, gateway);
   addMessageRoute(app, gateway, log);
   const token = () => gateway.host.config.gateway.auth?.token;
-  addApprovalRoutes(app, gateway, { identity: options.identity, token, port: options.port });
+  const trust = { identity: options.identity, token, port: options.port };
+  addApprovalRoutes(app, gateway, trust);
+  addPluginOffers(app, gateway, { ...trust, page, log });
   addPageRoute(app, page);
   return app;
 }
@@ -56,7 +59,7 @@ function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions
     const reason = refuseForeign({ host, origin, port: port() });
     return reason === null ? next() : refuse(context, "FORBIDDEN", reason);
   });
-  app.use("/api/*", async (context, next) => {
+  app.use(async (context, next) => {
     const proof = context.req.header(REQUEST_PROOF);
     const { method, url } = context.req;
     const asked = { method, path: new URL(url).pathname };

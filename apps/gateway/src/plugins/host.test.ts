@@ -158,9 +158,9 @@ describe("a plugin that breaks a rule", () => {
       /imports "openclaw\/plugin-sdk\/channels", which Clew does not offer; it offers openclaw\/plugin-sdk, /,
     ],
     [
-      "calls what the host does not have",
-      { code: "export default (api) => { api.registerHttpRoute({}); };" },
-      /api\.registerHttpRoute is not a function/,
+      "calls what no host has",
+      { code: "export default (api) => { api.offerLunch({}); };" },
+      /api\.offerLunch is not a function/,
     ],
   ])("because it %s is a record with one sentence, and others load", async (_, plugin, reason) => {
     const home = await temporaryHome();
@@ -251,7 +251,7 @@ describe("a plugin that breaks a rule", () => {
     const { host } = await loadOne({ code });
     expect(only(host).diagnostics).toEqual([
       {
-        level: "error",
+        level: "warning",
         message: "plugin must declare contracts.tools before registering agent tools",
       },
     ]);

@@ -17,8 +17,10 @@ import type { ActiveMemory } from "./memory/choose-memory.ts";
 import { closeMemory } from "./memory/close-memory.ts";
 import { provideMemory } from "./memory/memory-run.ts";
 import { answerCommand, type OwnedCommand, type PluginAnswer } from "./offer/chat-commands.ts";
+import type { OwnedOffers } from "./offer/free-offers.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-runs.ts";
 import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
+import { createServices } from "./offer/services.ts";
 import { runSessionAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
 import { createStrays, type StrayRecord, type Strays } from "./strays.ts";
@@ -34,6 +36,8 @@ export interface PluginHostOptions extends PluginSettings {
   home: string;
   /** Where plugins keep what they store, and where sessions are; default: `home`. */
   stateDir?: string | undefined;
+  /** Where the default agent works; services are told. Default: where this process is. */
+  workspaceDir?: string | undefined;
   log: LogPort;
   /** Folders of plugins that come with Clew. */
   bundled?: readonly string[];
@@ -73,6 +77,13 @@ export interface PluginHost {
   /** What remembers now. */
   memory(): ActiveMemory;
   readonly hooks: HookRunner;
+  /**
+   * Starts the services of plugins, for when a gateway begins to be of use; they run to the end,
+   * those of a later reload too. Nobody waits for them.
+   */
+  startServices(): void;
+  /** What plugins offer besides, as they are loaded now. */
+  offers(): Readonly<OwnedOffers>;
   /** Runs code of a plugin, so that what it leaves behind is known to be its. */
   readonly runAs: RunAs;
   /**
@@ -101,6 +112,7 @@ export interface PluginHost {
  */
 export async function createPluginHost(options: PluginHostOptions): Promise<PluginHost> {
   const { home, log, bundled = [], reservedTools = [], mode = "full", stateDir = home } = options;
+  const { workspaceDir = process.cwd() } = options;
   provideStateDir(stateDir);
   let connection: PluginConnection | undefined;
   const strays = createStrays(log);
@@ -109,6 +121,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
   const subagents = () => connection?.subagents?.();
   let isClosed = false;
+  let isServing = false;
   let inForce = { number: 0, snapshot: frozenCopy(options.raw) };
   const load = async (generation: number, { plugins, raw }: PluginSettings) => {
     const snapshot = frozenCopy(raw);
@@ -127,6 +140,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       ...liveGeneration(loaded, {
         hooks: runHooks(() => loaded.hooks),
         closeMemory: () => closeMemory(loaded.memory, { runAs, log }),
+        services: createServices({
+          ...{ services: loaded.offers.services, log, runAs },
+          context: { config: snapshot, workspaceDir, stateDir },
+        }),
       }),
     };
   };
@@ -150,10 +167,15 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     const before = now;
     const gone = replace(await load(before.number + 1, given));
     retiring.add(before);
+    // Two of one kind may want the same port or file.
+    const ended = before.services.stop().then(() => {
+      if (isServing && !isClosed) now.services.start();
+    });
     subagents()?.endRetired();
     const retired = before.retire().then(() => retiring.delete(before));
     // Runs that go on keep their plugins, and nobody waits for them.
     if (!before.isInUse()) await Promise.all([gone, retired]);
+    await ended;
     await hooks.emit("gateway_start", {});
     return records();
   }
@@ -167,6 +189,11 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     tools: () => now.plugins.tools,
     memory: () => now.plugins.memory,
     commands: () => now.plugins.commands,
+    offers: () => now.plugins.offers,
+    startServices() {
+      isServing = true;
+      now.services.start();
+    },
     connect(given) {
       connection = given;
       register(given, Promise.resolve());

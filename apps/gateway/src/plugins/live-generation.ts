@@ -2,7 +2,9 @@
 
 import type { Generation } from "./generation.ts";
 import type { ActiveMemory } from "./memory/choose-memory.ts";
+import type { OwnedOffers } from "./offer/free-offers.ts";
 import type { HookRunner } from "./offer/hook-runs.ts";
+import type { Services } from "./offer/services.ts";
 import type { OwnedTool } from "./offer/tools.ts";
 
 /** What a run needs of the plugins; the same to its end, whatever is reloaded meanwhile. */
@@ -10,10 +12,12 @@ export interface PluginsInUse {
   readonly hooks: HookRunner;
   readonly tools: readonly OwnedTool[];
   readonly memory: ActiveMemory;
+  readonly offers: Readonly<OwnedOffers>;
 }
 
 export interface LiveGeneration {
   readonly plugins: Generation;
+  readonly services: Services;
   /** Runs `work` with these plugins; until it has ended they are not told to stop. */
   use<Result>(work: (plugins: PluginsInUse) => Promise<Result>): Promise<Result>;
   /** True while a run uses them. */
@@ -24,21 +28,31 @@ export interface LiveGeneration {
   stop(reason: string): Promise<void>;
 }
 
-/** `closeMemory` is called once, after the plugins were told to stop. */
+export interface GenerationParts {
+  hooks: HookRunner;
+  services: Services;
+  /** Called once, after the plugins were told to stop. */
+  closeMemory: () => Promise<void>;
+}
+
 export function liveGeneration(
   plugins: Generation,
-  { hooks, closeMemory }: { hooks: HookRunner; closeMemory: () => Promise<void> },
+  { hooks, services, closeMemory }: GenerationParts,
 ): LiveGeneration {
-  const offered = { hooks, tools: plugins.tools, memory: plugins.memory };
+  const { tools, memory, offers } = plugins;
+  const offered = { hooks, tools, memory, offers };
   let users = 0;
   let onUnused = () => {};
   let stopped: Promise<void> | undefined;
   const stop = (reason: string) => {
-    stopped ??= hooks.emit("gateway_stop", { reason }).then(closeMemory);
+    stopped ??= hooks
+      .emit("gateway_stop", { reason })
+      .then(services.stop)
+      .then(closeMemory);
     return stopped;
   };
   return {
-    ...{ plugins, stop },
+    ...{ plugins, services, stop },
     isInUse: () => users > 0,
     async use(work) {
       users++;

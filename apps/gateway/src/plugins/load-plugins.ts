@@ -15,6 +15,7 @@ import {
   whyUnused,
 } from "./memory/choose-memory.ts";
 import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./offer/chat-commands.ts";
+import { noOwnedOffers, type OwnedOffers, ownOffers, withFreeOffers } from "./offer/free-offers.ts";
 import type { OwnedHook } from "./offer/hook-runs.ts";
 import type { OwnedEngine } from "./offer/register-engines.ts";
 import type { OwnedAction } from "./offer/session-actions.ts";
@@ -38,6 +39,7 @@ export interface LoadedPlugins {
   commands: OwnedCommand[];
   hooks: OwnedHook[];
   actions: OwnedAction[];
+  offers: OwnedOffers;
   /** What all of them remember with. */
   memory: ActiveMemory;
 }
@@ -57,7 +59,7 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
   const { plugins, reservedTools, context } = request;
   const all: LoadingPlugins = {
     ...{ records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] },
-    ...{ memories: [], supplements: [] },
+    ...{ offers: noOwnedOffers(), memories: [], supplements: [] },
   };
   for (const plugin of inOrder(request.found.filter((found) => isAskedFor(found, request)))) {
     const plan = planLoading(plugin, request, all.records);
@@ -145,10 +147,11 @@ async function loadEntry(request: {
   const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
   const result = await loadPlugin(files, entry, { ...context, entryConfig });
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
+  const free = withFreeNames(result.registrations, request.reservedTools, all);
   const registrations = withUnused(
     plugins,
     pluginId,
-    withFreeNames(result.registrations, request.reservedTools, all),
+    withFreeOffers(free, all.offers),
   );
   const words = commandWords(files.manifest, registrations.commands).map((list) =>
     list.filter((word) => isFree(all, word)),
@@ -177,6 +180,7 @@ async function loadEntry(request: {
   );
   all.hooks.push(...registrations.hooks.map((hook) => ({ ...hook, pluginId })));
   all.actions.push(...registrations.actions.map((action) => ({ ...action, pluginId })));
+  ownOffers(all.offers, pluginId, registrations.offers);
   const { memory: capability, memorySupplements } = registrations;
   if (capability !== undefined) all.memories.push({ pluginId, capability });
   all.supplements.push(...memorySupplements.map((builder) => ({ pluginId, builder })));

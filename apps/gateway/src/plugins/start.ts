@@ -1,6 +1,7 @@
 // Loads the configured plugins for a command that runs turns.
 import type { LogPort } from "@clew/engine-core";
 import type { RegistrationMode } from "@clew/plugin-sdk/core";
+import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { gatewayTools } from "../recall/gateway-tools.ts";
 import { bundledPlugins } from "./find/bundled.ts";
@@ -27,6 +28,7 @@ export function startPlugins({
   return createPluginHost({
     home: environment.home,
     stateDir,
+    workspaceDir: agentSettings(config, environment.home, defaultAgentId(config)).workspace,
     plugins: config.plugins,
     raw,
     log,

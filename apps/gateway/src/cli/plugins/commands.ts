@@ -256,22 +256,18 @@ async function loadForLooking(
   return plugins.records().filter((record) => record.id === id || record.id.startsWith(`${id}/`));
 }
 
-function describeRecord({
-  id,
-  status,
-  reason,
-  engines,
-  commands,
-  hooks,
-  sessionActions,
-  diagnostics,
-}: PluginRecord): string[] {
+function describeRecord(record: PluginRecord): string[] {
+  const { id, status, reason, diagnostics } = record;
   if (status !== "loaded") return [`${id}: ${status}: ${reason}`];
   const parts = [
-    ["engines", engines],
-    ["commands", commands.map((word) => `/${word}`)],
-    ["hooks", hooks],
-    ["session actions", sessionActions],
+    ["engines", record.engines],
+    ["commands", record.commands.map((word) => `/${word}`)],
+    ["hooks", record.hooks],
+    ["session actions", record.sessionActions],
+    ["services", record.services],
+    ["programs", record.programs.map((words) => `clew ${words}`)],
+    ["HTTP routes", record.routes],
+    ["methods", record.methods],
   ] as const;
   const has = parts
     .filter(([, list]) => list.length > 0)

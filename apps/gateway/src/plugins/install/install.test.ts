@@ -333,22 +333,6 @@ describe("what an install refuses", () => {
       /names the entry \.\/dist\/index\.js, which is not in .*small; a source checkout must be built first/,
     ],
     [
-      "an undeclared tool",
-      {
-        code: "export default (api) => api.registerTool({ name: 't', description: '', parameters: {}, execute() {} });",
-        manifest: { contracts: { tools: ["other"] } },
-      },
-      /breaks the rules: plugin must declare contracts\.tools for: t\./,
-    ],
-    [
-      "an undeclared tool of a factory",
-      {
-        code: "export default (api) => api.registerTool(() => ({ name: 't' }));",
-        manifest: { contracts: { tools: ["other"] } },
-      },
-      /plugin must declare contracts\.tools for: t\./,
-    ],
-    [
       "an engine of the wrong shape",
       {
         code: "export default (api) => api.registerContextEngine('e', () => ({ info: { id: 'e' } }));",
@@ -392,6 +376,27 @@ describe("what an install refuses", () => {
       expect(failure!.message).not.toMatch(/\n|\.staging/);
       expect([read(place), listed(place)]).toEqual([CONFIG, ["clew.json"]]);
     }
+  });
+
+  it("no plugin for a tool that its manifest does not name: that one is left out, and it is said", async () => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "small"), {
+      manifest: { contracts: { tools: ["declared"] } },
+      code: `export default (api) => {
+        const tool = (name) => ({ name, description: "", parameters: {}, execute: () => ({ content: [] }) });
+        api.registerTool(tool("stray"));
+        api.registerTool(tool("own"), { name: "declared" });
+        api.registerTool(() => [tool("declared"), tool("hidden")]);
+      };`,
+    });
+    const { notes } = await installPlugin({ spec: folder }, place);
+    expect(notes).toEqual(
+      expect.arrayContaining(
+        ["stray", "own", "hidden"].map(
+          (name) => `plugin must declare contracts.tools for: ${name}`,
+        ),
+      ),
+    );
   });
 
   it("a path with nothing, a file, an address", async () => {

@@ -48,17 +48,17 @@ async function tryEntry(
   });
   if (!result.ok) throw invalidPlugin(result.reason);
   const { engines, diagnostics } = result.registrations;
-  const problems = [
-    ...diagnostics.filter(({ level }) => level === "error").map(({ message }) => message),
-    ...undeclaredTools(files, result.registrations),
-  ];
+  const tools = tryTools(files, result.registrations);
+  const problems = diagnostics.flatMap(({ level, message }) =>
+    level === "error" ? [message] : [],
+  );
   for (const { engineId, factory } of engines)
     problems.push(...(await tryEngine(engineId, factory)));
   if (problems.length > 0)
     throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
   return {
     engines: engines.map(({ engineId }) => engineId),
-    warnings: diagnostics.map(({ message }) => message),
+    warnings: [...diagnostics.map(({ message }) => message), ...tools],
   };
 }
 
@@ -76,8 +76,8 @@ async function tryEngine(engineId: string, factory: ContextEngineFactory): Promi
   }
 }
 
-/** A factory that did not say its names is asked for them. */
-function undeclaredTools({ manifest }: PluginFiles, { tools }: Registrations): string[] {
+/** Why some are not offered: a factory that did not say its names is asked for them. */
+function tryTools({ manifest }: PluginFiles, { tools }: Registrations): string[] {
   const declared = manifest.contracts?.tools ?? [];
   return tools.flatMap(({ names, make }) => {
     if (names !== undefined) return [];

@@ -8,6 +8,7 @@ import type {
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
+import { acceptAnyRegistration } from "./any-registration.ts";
 import {
   type GivenAction,
   type Registering,
@@ -18,6 +19,7 @@ import {
   registerTool,
 } from "./register.ts";
 import { memoryMethods } from "./register-memory.ts";
+import { offerRegistrations } from "./register-offers.ts";
 import { type Registrations, takes } from "./registrations.ts";
 
 export interface ApiRequest {
@@ -62,19 +64,30 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     registerCommand: (command) => registerCommand(registering, command),
     on: (...given) => registerHook(registering, ...given),
     ...memoryMethods(registering),
+    ...offerRegistrations(registering),
     session: {
       controls: {
         registerSessionAction: (action: GivenAction) => registerAction(registering, action),
       },
     },
   };
+  const told = new Set<string>();
+  const unused = (member: string) => {
+    if (told.has(member)) return;
+    told.add(member);
+    if (open) complain(notDone(member), "warning");
+    else logger.warn(`${notDone(member)}.`);
+  };
   return {
-    api,
+    api: acceptAnyRegistration(api, unused),
     close: () => {
       open = false;
     },
   };
 }
+
+const notDone = (member: string) =>
+  `api.${member} is not something this host does anything with; what it was given is not used`;
 
 function facts({ pluginId, manifest, source, root, mode, ...rest }: ApiRequest) {
   const { config, pluginConfig, logger, runtime } = rest;

@@ -14,12 +14,14 @@ describe("which hooks a plugin may have", () => {
       "gateway_stop",
       "before_compaction",
       "after_compaction",
+      "subagent_ended",
+      "command:new",
     ])
       expect(hookRule(name, undefined, plain)).toEqual({ kind: "allowed" });
   });
 
   it("those that see the conversation need the operator's word, or an engine that sees it anyway", () => {
-    for (const name of ["before_prompt_build", "before_reset"]) {
+    for (const name of ["before_prompt_build", "agent_end", "llm_input", "before_agent_start"]) {
       expect(hookRule(name, undefined, plain)).toEqual({
         kind: "blocked",
         reason: `hook "${name}" sees the conversation and is blocked until plugins.entries.p.hooks.allowConversationAccess is true`,
@@ -28,6 +30,16 @@ describe("which hooks a plugin may have", () => {
       expect(hookRule(name, undefined, engine)).toEqual({ kind: "allowed" });
       expect(hookRule(name, { allowConversationAccess: false }, engine)).toMatchObject({
         kind: "blocked",
+      });
+    }
+  });
+
+  it("those that the other host lets see it unasked may, unless the operator said no", () => {
+    for (const name of ["before_reset", "message_received", "after_tool_call"]) {
+      expect(hookRule(name, undefined, plain)).toEqual({ kind: "allowed" });
+      expect(hookRule(name, { allowConversationAccess: false }, plain)).toEqual({
+        kind: "blocked",
+        reason: `hook "${name}" sees the conversation and is blocked by plugins.entries.p.hooks.allowConversationAccess`,
       });
     }
   });

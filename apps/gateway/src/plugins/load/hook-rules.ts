@@ -2,16 +2,39 @@
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 
 /**
- * "conversation": the hook sees what people said. "prompt": it also changes what the model is told.
+ * "asked": the hook sees the conversation, once somebody has said that it may. "sees": it does,
+ * unless somebody said that it may not. "prompt": it also changes what the model is told.
  */
-const HOOKS: Record<string, readonly ("conversation" | "prompt")[]> = {
-  before_prompt_build: ["conversation", "prompt"],
-  before_reset: ["conversation"],
+type Need = "asked" | "sees" | "prompt";
+
+const HOOKS: Record<string, readonly Need[]> = {
+  before_prompt_build: ["asked", "prompt"],
+  before_agent_start: ["asked", "prompt"],
+  agent_end: ["asked"],
+  llm_input: ["asked"],
+  llm_output: ["asked"],
+  before_dispatch: ["sees"],
+  message_received: ["sees"],
+  before_message_write: ["sees"],
+  before_tool_call: ["sees"],
+  after_tool_call: ["sees"],
+  before_reset: ["sees"],
   session_end: [],
+  subagent_spawned: [],
+  subagent_ended: [],
   gateway_start: [],
   gateway_stop: [],
   before_compaction: [],
   after_compaction: [],
+  "command:new": [],
+  "command:reset": [],
+  "gateway:startup": [],
+};
+
+/** Names that `registerHook` takes for several events, or for one of another name. */
+export const INTERNAL_EVENTS: Readonly<Record<string, readonly string[]>> = {
+  command: ["command:new", "command:reset"],
+  gateway: ["gateway:startup"],
 };
 
 export type HookRule =
@@ -20,9 +43,10 @@ export type HookRule =
   | { kind: "unknown"; reason: string };
 
 /**
- * Pure. Prompt injection is allowed unless `allowPromptInjection` is false. The conversation may be
- * seen when `allowConversationAccess` is true, and by a context engine's plugin unless it is false:
- * an engine is given the conversation anyway.
+ * Pure. Prompt injection is allowed unless `allowPromptInjection` is false. A hook may see the
+ * conversation when `allowConversationAccess` is true. Unless it is false, an engine's plugin may,
+ * which is given the conversation anyway, and so may any in the hooks that the other host does not
+ * ask for either.
  */
 export function hookRule(name: string, permissions: unknown, manifest: PluginManifest): HookRule {
   const needs = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
@@ -36,19 +60,19 @@ export function hookRule(name: string, permissions: unknown, manifest: PluginMan
     unknown
   >;
   const setting = (key: string) => `plugins.entries.${manifest.id}.hooks.${key}`;
+  const blocked = (why: string): HookRule => ({
+    kind: "blocked",
+    reason: `hook "${name}" ${why}`,
+  });
   if (needs.includes("prompt") && allowPromptInjection === false)
-    return {
-      kind: "blocked",
-      reason: `hook "${name}" is blocked by ${setting("allowPromptInjection")}`,
-    };
-  const maySee =
-    allowConversationAccess === true ||
-    (allowConversationAccess !== false && isEnginePlugin(manifest));
-  if (needs.includes("conversation") && !maySee)
-    return {
-      kind: "blocked",
-      reason: `hook "${name}" sees the conversation and is blocked until ${setting("allowConversationAccess")} is true`,
-    };
+    return blocked(`is blocked by ${setting("allowPromptInjection")}`);
+  const sees = needs.includes("asked") || needs.includes("sees");
+  if (sees && allowConversationAccess === false)
+    return blocked(`sees the conversation and is blocked by ${setting("allowConversationAccess")}`);
+  if (needs.includes("asked") && allowConversationAccess !== true && !isEnginePlugin(manifest))
+    return blocked(
+      `sees the conversation and is blocked until ${setting("allowConversationAccess")} is true`,
+    );
   return { kind: "allowed" };
 }
 

@@ -27,6 +27,14 @@ export interface PluginRecord {
   sessionActions: readonly string[];
   /** True: it offers a memory, which the memory slot may choose. */
   memory: boolean;
+  /** Ids of services, which run as long as a gateway does. */
+  services: readonly string[];
+  /** Words of the command line: `clew <word>`. */
+  programs: readonly string[];
+  /** Addresses at the gateway's HTTP server. */
+  routes: readonly string[];
+  /** Names of what others may ask of it. */
+  methods: readonly string[];
   /** Errors of it that no caller could catch; null = none so far. */
   strays: StrayRecord | null;
 }
@@ -55,6 +63,7 @@ export function unusedRecord(
     hooks: [],
     sessionActions: [],
     memory: false,
+    ...{ services: [], programs: [], routes: [], methods: [] },
   };
 }
 
@@ -64,7 +73,7 @@ export function loadedRecord(
   registrations: Registrations,
   commands: readonly string[],
 ): PluginRecord {
-  const { engines, hooks, actions, diagnostics } = registrations;
+  const { engines, hooks, actions, offers, diagnostics } = registrations;
   return {
     ...base(request),
     ...{ status: "loaded", reason: null, diagnostics, commands },
@@ -72,6 +81,12 @@ export function loadedRecord(
     hooks: [...new Set(hooks.map(({ name }) => name))],
     sessionActions: actions.map(({ id }) => id),
     memory: registrations.memory !== undefined,
+    services: offers.services.map(({ id }) => id),
+    programs: offers.programs.flatMap(({ parentPath, names }) =>
+      names.map((name) => [...parentPath, name].join(" ")),
+    ),
+    routes: offers.routes.map(({ path }) => path),
+    methods: offers.methods.map(({ name }) => name),
   };
 }
 

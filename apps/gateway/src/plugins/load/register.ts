@@ -42,18 +42,28 @@ export function registerTool(
   { manifest, into, accepts, complain }: Registering,
   ...[tool, options]: Given<"registerTool">
 ): void {
-  const name =
-    (options as { name?: unknown } | undefined)?.name ??
-    (typeof tool === "function" ? undefined : tool?.name);
-  const names = options?.names ?? (typeof name === "string" ? [name] : undefined);
+  const names = namesOf(tool, options);
   if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
   const declared = manifest.contracts?.tools ?? [];
   const undeclared = names?.filter((each) => !declared.includes(each)) ?? [];
   if (declared.length === 0)
-    complain("plugin must declare contracts.tools before registering agent tools");
+    complain("plugin must declare contracts.tools before registering agent tools", "warning");
   else if (undeclared.length > 0)
-    complain(`plugin must declare contracts.tools for: ${undeclared.join(", ")}`);
-  else into.tools.push({ names, make: toFactory(tool) });
+    complain(`plugin must declare contracts.tools for: ${undeclared.join(", ")}`, "warning");
+  // Of a factory those are offered that are declared; one tool is declared by all of its names.
+  const kept =
+    typeof tool === "function" ? names?.filter((each) => declared.includes(each)) : names;
+  const isLeftOut = typeof tool === "function" ? kept?.length === 0 : undeclared.length > 0;
+  if (declared.length > 0 && !isLeftOut) into.tools.push({ names: kept, make: toFactory(tool) });
+}
+
+/** Every name that is given for it counts, as in the other host; undefined = none is. */
+function namesOf(...[tool, options]: Given<"registerTool">): string[] | undefined {
+  const { name, names } = (options ?? {}) as { name?: unknown; names?: unknown };
+  const own = typeof tool === "function" ? undefined : tool?.name;
+  const all = [...(Array.isArray(names) ? names : []), name, own];
+  const given = [...new Set(all.filter((each) => typeof each === "string"))];
+  return given.length === 0 ? undefined : given;
 }
 
 export function registerCommand(

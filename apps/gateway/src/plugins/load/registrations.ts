@@ -9,6 +9,7 @@ import type {
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
 import type { SchemaChecker } from "./json-schema.ts";
+import { noOffers, type Offers } from "./offers.ts";
 
 export interface Diagnostic {
   level: "warning" | "error";
@@ -45,24 +46,29 @@ export interface Registrations {
   memory?: MemoryCapability;
   /** Lines behind those of the selected memory. */
   memorySupplements: MemoryPromptBuilder[];
+  offers: Offers;
   diagnostics: Diagnostic[];
 }
 
 export function noRegistrations(): Registrations {
   return {
     ...{ engines: [], tools: [], commands: [], hooks: [], actions: [] },
-    ...{ memorySupplements: [], diagnostics: [] },
+    ...{ memorySupplements: [], offers: noOffers(), diagnostics: [] },
   };
 }
 
-export type RegistrationKind = "engine" | "tool" | "command" | "hook" | "action" | "memory";
+const ALL = [
+  ...(["engine", "tool", "command", "hook", "action", "memory"] as const),
+  ...(["service", "program", "route", "method"] as const),
+];
+export type RegistrationKind = (typeof ALL)[number];
 
 /** What each mode takes; the rest is ignored without a word, because the plugin cannot know. */
 const TAKES: Record<RegistrationMode, readonly RegistrationKind[]> = {
-  full: ["engine", "tool", "command", "hook", "action", "memory"],
-  discovery: ["engine", "tool", "command", "hook", "action", "memory"],
+  full: ALL,
+  discovery: ALL,
   "tool-discovery": ["tool"],
-  "cli-metadata": ["command"],
+  "cli-metadata": ["command", "program"],
   "setup-only": [],
   "setup-runtime": [],
 };

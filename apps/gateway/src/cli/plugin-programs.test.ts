@@ -1,0 +1,83 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { clew } from "../testing/command.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { writePlugin } from "../testing/plugins.ts";
+
+const CODE = `export default (api) => {
+  const tell = (...said) => (globalThis.tideSaid ??= []).push(said);
+  if (api.registrationMode !== "cli-metadata") tell("loaded for " + api.registrationMode);
+  api.registerService({ id: "clock", start() { tell("a service ran"); } });
+  api.registerCli(({ program, workspaceDir, config, logger }) => {
+    const tide = program.command("tide");
+    tide.hook("preAction", () => tell("before"));
+    tide.command("level").argument("<place>").option("--metres").action((place, options) => {
+      tell(place, options, typeof workspaceDir, config.plugins !== undefined, typeof logger.info);
+    });
+    tide.command("fail").action(async () => { throw new Error("low water"); });
+  }, { descriptors: [{ name: "tide", description: "Reads the tide.", hasSubcommands: true }] });
+  api.registerCli(({ program }) => { program.command("below").action(() => tell("below", program.name())); },
+    { commands: ["below"], parentPath: ["plugins"] });
+  api.registerCli(() => {}, { commands: ["absent"] });
+  api.registerCli(({ program }) => { program.command("start"); }, { commands: ["twice"] });
+};`;
+
+async function home() {
+  const folder = await temporaryHome();
+  const plugin = writePlugin(join(folder, "sources/tide"), { id: "tide", code: CODE });
+  writeFileSync(
+    join(folder, "clew.json"),
+    JSON.stringify({ plugins: { load: { paths: [plugin] } } }),
+  );
+  const world = globalThis as { tideSaid?: unknown[] };
+  onTestFinished(() => {
+    delete world.tideSaid;
+  });
+  return { folder, said: () => world.tideSaid };
+}
+
+describe("a command that a plugin adds to the command line", () => {
+  it("runs under its word, without a gateway and without services", async () => {
+    const { folder, said } = await home();
+    expect((await clew(folder, ["tide", "level", "Husum", "--metres"])).code).toBe(0);
+    expect(said()).toEqual([["before"], ["Husum", { metres: true }, "string", true, "function"]]);
+  });
+
+  it("may stand in one of our groups, and has help", async () => {
+    const { folder, said } = await home();
+    expect((await clew(folder, ["plugins", "below"])).code).toBe(0);
+    expect(said()).toEqual([["below", "plugins"]]);
+    const help = await clew(folder, ["tide", "--help"]);
+    expect(help.code).toBe(0);
+    expect(help.output).toContain("Usage: clew tide");
+    expect(help.output).toContain("Reads the tide.");
+  });
+
+  it("that fails, is missing or cannot be added is one sentence", async () => {
+    const { folder } = await home();
+    expect(await clew(folder, ["tide", "fail"])).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("low water"),
+    });
+    expect(await clew(folder, ["absent"])).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining(
+        'Plugin "tide" says that it has the command "absent", and did not add it.',
+      ),
+    });
+    expect((await clew(folder, ["twice"])).errors).toMatch(
+      /Plugin "tide" could not add its command "twice": .*start/,
+    );
+  });
+
+  it("is not asked for where the word is ours, and where no plugin has it we say so", async () => {
+    const { folder, said } = await home();
+    await clew(folder, ["config", "get", "gateway.port"]);
+    expect(said()).toBeUndefined();
+    expect(await clew(folder, ["tidal"])).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(/clew: unknown command "tidal"/),
+    });
+  });
+});

@@ -1,0 +1,117 @@
+// What plugins offer to requests from outside, at a gateway that runs.
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { post } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { startServedGateway, writePlugin } from "../testing/plugins.ts";
+
+const CODE = `export default (api) => {
+  const answer = (text) => async (request, response) => {
+    let body = "";
+    for await (const part of request) body += part;
+    response.writeHead(201, { "content-type": "text/plain" });
+    response.end(text + " " + request.method + " " + request.url + " " + body);
+    return true;
+  };
+  api.registerHttpRoute({ path: "/tide", auth: "plugin", handler: answer("exact") });
+  api.registerHttpRoute({ path: "/tide", auth: "plugin", match: "prefix", handler: answer("second") });
+  api.registerHttpRoute({ path: "/pool", match: "prefix", auth: "plugin", handler: answer("below") });
+  api.registerHttpRoute({ path: "/pool/deep", match: "prefix", auth: "plugin", handler: answer("deep") });
+  api.registerHttpRoute({ path: "/mine", auth: "gateway", handler: answer("mine") });
+  api.registerHttpRoute({ path: "/not-mine", auth: "plugin", handler: () => false });
+  api.registerHttpRoute({ path: "/broken", auth: "plugin", handler() { throw new Error("low water"); } });
+  api.registerGatewayMethod("tide.level", ({ params, respond }) => {
+    respond(true, { level: params.base + 1 });
+    respond(false, undefined, "too late");
+  });
+  api.registerGatewayMethod("tide.refuse", async ({ respond }) => respond(false, undefined, { code: "DRY" }));
+  api.registerGatewayMethod("tide.silent", () => {});
+};`;
+
+async function serve() {
+  const home = await temporaryHome();
+  const folder = writePlugin(join(home, "sources/tide"), { id: "tide", code: CODE });
+  const config = {
+    gateway: { auth: { token: "a-token-of-the-person" } },
+    plugins: { load: { paths: [folder] } },
+  };
+  const { server, log } = await startServedGateway(config, home);
+  const trusted = { authorization: "Bearer a-token-of-the-person" };
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${server.url}${path}`, init);
+    return { status: response.status, text: await response.text() };
+  };
+  const call = async (name: string, params: object, headers: Record<string, string> = trusted) => {
+    const init = post({ params });
+    const { status, text } = await ask(`/api/plugins/methods/${name}`, {
+      ...init,
+      headers: { ...(init.headers as Record<string, string>), ...headers },
+    });
+    return { status, body: JSON.parse(text) as unknown };
+  };
+  return { ask, call, trusted, log };
+}
+
+describe("an HTTP route of a plugin", () => {
+  it("answers at its path, and below it where it says so; the longest wins", async () => {
+    const { ask } = await serve();
+    expect(await ask("/tide?x=1", { method: "POST", body: "salt" })).toEqual({
+      status: 201,
+      text: "exact POST /tide?x=1 salt",
+    });
+    expect((await ask("/pool/a/b")).text).toBe("below GET /pool/a/b ");
+    expect((await ask("/pool/deep/c")).text).toBe("deep GET /pool/deep/c ");
+    expect([(await ask("/pooling")).status, (await ask("/tide/x")).status]).toEqual([404, 404]);
+  });
+
+  it("is for the person of the home where it says so, whatever proof a stranger makes up", async () => {
+    const { ask, trusted } = await serve();
+    expect((await ask("/mine")).status).toBe(403);
+    expect((await ask("/mine", { headers: { "x-clew-proof": "made up" } })).status).toBe(403);
+    expect(await ask("/mine", { headers: trusted })).toEqual({
+      status: 201,
+      text: "mine GET /mine ",
+    });
+  });
+
+  it("may pass a request on, and costs no more than its answer when it throws", async () => {
+    const { ask, log } = await serve();
+    expect((await ask("/not-mine")).status).toBe(404);
+    expect(await ask("/broken")).toEqual({
+      status: 500,
+      text: JSON.stringify({
+        error: {
+          code: "INTERNAL",
+          message: 'Plugin "tide": HTTP route /broken failed: low water',
+        },
+      }),
+    });
+    expect(log.lines.join()).not.toContain("an error of the gateway itself");
+    expect((await ask("/api/health")).status).toBe(200);
+  });
+});
+
+describe("a method of a plugin", () => {
+  it("answers the person by name, and its first answer counts", async () => {
+    const { call } = await serve();
+    expect(await call("tide.level", { base: 2 })).toEqual({
+      status: 200,
+      body: { ok: true, payload: { level: 3 } },
+    });
+    expect(await call("tide.refuse", {})).toEqual({
+      status: 400,
+      body: { ok: false, error: { code: "DRY" } },
+    });
+    expect((await call("tide.silent", {})).body).toEqual({
+      ok: false,
+      error: "method tide.silent gave no answer",
+    });
+    expect((await call("tide.level", { base: 2 }, {})).status).toBe(403);
+    expect((await call("ebb", {})).body).toMatchObject({
+      error: {
+        message:
+          'No plugin offers the method "ebb"; there is: tide.level, tide.refuse, tide.silent.',
+      },
+    });
+  });
+});

@@ -1,0 +1,72 @@
+// Takes requests for the HTTP routes and the methods of plugins.
+import type { LogPort } from "@clew/engine-core";
+import type { HttpBindings } from "@hono/node-server";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Hono } from "hono";
+import type { Gateway } from "../../gateway.ts";
+import { messageOf, notOffered } from "../../plugins/invalid.ts";
+import { routeAt, runMethod, runRoute } from "../../plugins/offer/plugin-requests.ts";
+import { parseSessionName } from "../../sessions/keys.ts";
+import { gatewayStopping } from "../../stopping.ts";
+import { refuse } from "../errors.ts";
+import type { PageFile } from "../page.ts";
+import { type TrustOptions, trustOf } from "../trust.ts";
+
+const FOR_THE_PERSON =
+  "This is for the person of this home: send the token of gateway.auth.token (Authorization: Bearer), or open the link that clew approvals link prints.";
+
+/** To be added after all routes of the API, whose addresses are the gateway's own. */
+export function addPluginOffers(
+  app: Hono,
+  gateway: Gateway,
+  options: TrustOptions & { page: ReadonlyMap<string, PageFile>; log: LogPort },
+): void {
+  const scope = () => ({
+    agentId: parseSessionName(gateway.canonicalKey("main"))?.agentId ?? "main",
+  });
+
+  app.post("/api/plugins/methods/:name", async (context) => {
+    const { plugins } = gateway;
+    if (plugins === undefined) throw notOffered("This gateway runs without plugins.");
+    if (trustOf(context, options) === undefined)
+      return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
+    const body: unknown = await context.req.json().catch(() => ({}));
+    const { params } = (body ?? {}) as { params?: unknown };
+    const given = typeof params === "object" && params !== null ? { ...params } : {};
+    const name = context.req.param("name");
+    const answer = await plugins.use(({ offers }) =>
+      runMethod(offers.methods, { name, params: given }, { scope: scope(), runAs: plugins.runAs }),
+    );
+    return context.json(answer, answer.ok ? 200 : 400);
+  });
+
+  app.all("*", async (context, next) => {
+    const { plugins } = gateway;
+    const { path } = context.req;
+    // The page may answer for the person: nobody stands in for it.
+    if (plugins === undefined || path === "/" || options.page.has(path)) return next();
+    const route = routeAt(plugins.offers().routes, path);
+    if (route === undefined) return next();
+    if (gateway.isStopping()) throw gatewayStopping();
+    if (route.auth === "gateway" && trustOf(context, options) === undefined)
+      return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
+    const { incoming: request, outgoing: response } = context.env as HttpBindings;
+    try {
+      const isTaken = await plugins.use(() =>
+        runRoute(
+          route,
+          { request, response: response as never },
+          { scope: scope(), runAs: plugins.runAs },
+        ),
+      );
+      return isTaken ? RESPONSE_ALREADY_SENT : await next();
+    } catch (error) {
+      const what = `HTTP route ${route.path} failed: ${messageOf(error)}`;
+      options.log.warn(`[plugins] ${route.pluginId}: ${what}`);
+      if (!response.headersSent)
+        return refuse(context, "INTERNAL", `Plugin "${route.pluginId}": ${what}`);
+      response.destroy();
+      return RESPONSE_ALREADY_SENT;
+    }
+  });
+}

@@ -1,0 +1,62 @@
+// Runs the HTTP routes and the methods of plugins.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { within } from "@clew/plugin-sdk/host";
+import { notOffered } from "../invalid.ts";
+import type { RunAs } from "../load/running.ts";
+import { inRequest, type PluginScope } from "../load/scope.ts";
+import type { OwnedMethod, OwnedRoute } from "./free-offers.ts";
+
+/** Pure. The route at a path: the one that is the path, else the longest that begins it. */
+export function routeAt(routes: readonly OwnedRoute[], path: string): OwnedRoute | undefined {
+  const below = ({ match, path: start }: OwnedRoute) =>
+    match === "prefix" && path.startsWith(start.endsWith("/") ? start : `${start}/`);
+  return (
+    routes.find((route) => route.path === path) ??
+    routes.filter(below).sort((a, b) => b.path.length - a.path.length)[0]
+  );
+}
+
+/** False: the plugin says that the request is none of its. Throws what the handler throws. */
+export async function runRoute(
+  { pluginId, handler }: OwnedRoute,
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  { scope, runAs }: { scope: PluginScope; runAs: RunAs },
+): Promise<boolean> {
+  const answer = await inRequest(scope, () =>
+    runAs(pluginId, async () => handler(request, response)),
+  );
+  return answer !== false || response.headersSent;
+}
+
+/** What a method answered. */
+export type MethodAnswer = { ok: true; payload: unknown } | { ok: false; error: unknown };
+
+const METHOD_MS = 60_000;
+
+/** Throws PLUGIN_NOT_FOUND where nobody has it; what it throws itself is thrown on. */
+export async function runMethod(
+  methods: readonly OwnedMethod[],
+  { name, params }: { name: string; params: Record<string, unknown> },
+  { scope, runAs }: { scope: PluginScope; runAs: RunAs },
+): Promise<MethodAnswer> {
+  const method = methods.find((each) => each.name === name);
+  if (method === undefined)
+    throw notOffered(
+      `No plugin offers the method "${name}"; there is: ${methods.map((each) => each.name).join(", ") || "none"}.`,
+    );
+  const nothing: MethodAnswer = { ok: false, error: `method ${name} gave no answer` };
+  const onTimeout = (): MethodAnswer => ({
+    ok: false,
+    error: `method ${name} gave no answer within ${METHOD_MS / 1000} s`,
+  });
+  let answer: MethodAnswer | undefined;
+  const respond = (ok: boolean, payload?: unknown, error?: unknown) => {
+    answer ??= ok ? { ok, payload: payload ?? null } : { ok, error: error ?? payload ?? null };
+  };
+  return within<MethodAnswer>({ boundMs: METHOD_MS, onTimeout }, () =>
+    inRequest(scope, async () => {
+      await runAs(method.pluginId, async () => method.handler({ params, respond }));
+      return answer ?? nothing;
+    }),
+  );
+}

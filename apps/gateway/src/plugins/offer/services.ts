@@ -1,0 +1,74 @@
+// Starts the services of plugins, and gives each a bounded time to stop.
+import { setTimeout as pause } from "node:timers/promises";
+import type { LogPort } from "@clew/engine-core";
+import { within } from "@clew/plugin-sdk/host";
+import { messageOf } from "../invalid.ts";
+import type { RegisteredService, ServiceContext } from "../load/offers.ts";
+import type { RunAs } from "../load/running.ts";
+import { createPluginLogger } from "../load/runtime.ts";
+
+export interface OwnedService extends RegisteredService {
+  pluginId: string;
+}
+
+/** Those of one generation of plugins. */
+export interface Services {
+  /** Begins all of them, once; nobody waits for what they do. */
+  start(): void;
+  /** Ends all that were begun, once; a service that hangs is left behind, and the log says so. */
+  stop(): Promise<void>;
+}
+
+/** A gateway ends within seconds, whatever its plugins do. */
+const STOP_MS = 5000;
+
+export interface ServicesRequest {
+  services: readonly OwnedService[];
+  context: Omit<ServiceContext, "logger">;
+  log: LogPort;
+  runAs: RunAs;
+  /** How long one may take to stop; half of it is for a start that still goes on. */
+  stopMs?: number;
+}
+
+export function createServices({
+  services,
+  context,
+  log,
+  runAs,
+  stopMs = STOP_MS,
+}: ServicesRequest): Services {
+  const begun: { service: OwnedService; settled: Promise<void> }[] = [];
+  let stopping: Promise<void> | undefined;
+  const contextOf = ({ pluginId }: OwnedService): ServiceContext => ({
+    ...context,
+    logger: createPluginLogger(log, pluginId),
+  });
+  const warn =
+    ({ pluginId, id }: OwnedService, what: string) =>
+    (error: unknown) =>
+      log.warn(`[plugins] ${pluginId}: service ${id} ${what}: ${messageOf(error)}`);
+  const begin = (service: OwnedService) =>
+    runAs(service.pluginId, async () => void (await service.start(contextOf(service)))).catch(
+      warn(service, "did not start"),
+    );
+  const end = ({ service, settled }: (typeof begun)[number]) => {
+    const onTimeout = () => {
+      throw new Error(`not finished within ${stopMs / 1000} s`);
+    };
+    return within({ boundMs: stopMs, onTimeout }, async () => {
+      await Promise.race([settled, pause(stopMs / 2, undefined, { ref: false })]);
+      await runAs(service.pluginId, () => service.stop?.(contextOf(service)));
+    }).catch(warn(service, "did not stop"));
+  };
+  return {
+    start() {
+      if (begun.length > 0 || stopping !== undefined) return;
+      for (const service of services) begun.push({ service, settled: begin(service) });
+    },
+    stop() {
+      stopping ??= Promise.all(begun.map(end)).then(() => {});
+      return stopping;
+    },
+  };
+}
