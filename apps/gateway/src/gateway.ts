@@ -40,6 +40,7 @@ import type { Host, HostOptions } from "./host/host.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
+import { hookContext } from "./plugins/offer/hook-context.ts";
 import { type Conversation, createConversations } from "./sessions/conversations.ts";
 import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
@@ -156,7 +157,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     onClosing: async (conversation) => {
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
-      if (closing) await endSession(plugins, conversation);
+      if (closing) {
+        const { agentId } = conversation.session.session;
+        await endSession(plugins, conversation, host.workspace(agentId));
+      }
       await reports.close(conversation);
     },
   });
@@ -166,6 +170,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ home, log, host, store, known, conversations, isStopping },
     converse: (turn) => converse(parts, turn),
     pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
+    tellPlugins: (name, event, context) => plugins?.hooks.observe(name, () => event, context),
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
@@ -268,13 +273,14 @@ async function reloadPlugins(options: GatewayOptions): Promise<readonly PluginRe
 async function endSession(
   plugins: PluginHost | undefined,
   { session }: Conversation,
+  workspaceDir: string,
 ): Promise<void> {
-  const { sessionId, sessionKey, agentId } = session.session;
+  const { sessionId, sessionKey, sessionFile } = session.session;
   const messageCount = session.branch().filter(({ type }) => type === "message").length;
   await plugins?.hooks.emit(
     "session_end",
-    { sessionId, sessionKey, messageCount, reason: "shutdown" },
-    { sessionId, sessionKey, agentId },
+    { sessionId, sessionKey, sessionFile, messageCount, reason: "shutdown" },
+    hookContext(session.session, { workspaceDir }),
   );
 }
 

@@ -15,6 +15,7 @@ import { describeEngine, pluginProblem } from "../plugins/engines/describe-engin
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { OwnedCommand, PluginAnswer } from "../plugins/offer/chat-commands.ts";
+import { hookContext, internalEvent } from "../plugins/offer/hook-context.ts";
 import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
@@ -151,19 +152,28 @@ function learnedOf(host: Host, { provider, id, contextWindow }: ModelRef) {
 }
 
 async function tellPlugins(
-  { plugins, agentId }: CommandSessionOptions,
+  { plugins, agentId, host }: CommandSessionOptions,
   { session }: Conversation,
   reason: "new" | "reset",
 ): Promise<void> {
+  if (plugins === undefined) return;
+  const { hooks } = plugins;
   const { sessionId, sessionKey, sessionFile } = session.session;
   const messages = buildContext(session.branch()).items.map(({ message }) => message);
-  const about = { sessionId, sessionKey, agentId };
-  await plugins?.hooks.emit("before_reset", { sessionFile, messages, reason }, about);
-  await plugins?.hooks.emit(
+  const about = hookContext(session.session, { workspaceDir: host.workspace(agentId) });
+  const next = {
+    nextSessionKey: sessionKey,
+    ...(reason === "reset" && { nextSessionId: sessionId }),
+  };
+  const messageCount = messages.length;
+  await hooks.emit("before_reset", { sessionFile, messages, reason }, about);
+  await hooks.emit(
     "session_end",
-    { sessionId, sessionKey, messageCount: messages.length, reason },
+    { sessionId, sessionKey, sessionFile, messageCount, reason, ...next },
     about,
   );
+  const context = { sessionId, workspaceDir: about.workspaceDir, commandSource: "clew" };
+  await hooks.emit(`command:${reason}`, internalEvent("command", reason, { sessionKey, context }));
 }
 
 async function askPlugins(

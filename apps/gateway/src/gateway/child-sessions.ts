@@ -16,6 +16,7 @@ import { type Child, isOver } from "../subagents/child.ts";
 import { createChildFiles } from "../subagents/child-files.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
 import { describeHistory } from "../subagents/describe-history.ts";
+import { endedEvent, spawnedEvent } from "../subagents/hook-events.ts";
 import { planFork } from "../subagents/plan-fork.ts";
 import { depthOf } from "../subagents/plan-spawn.ts";
 import { type SessionToolsPort, SPAWN_TOOL } from "../subagents/session-tools.ts";
@@ -39,6 +40,8 @@ export interface ChildSessionsOptions {
   isStopping(): boolean;
   /** The `plugins` section in force. */
   pluginSettings(): PluginsConfig;
+  /** Tells hooks of plugins; nobody waits for them. */
+  tellPlugins(hook: string, event: object, context: object): void;
 }
 
 export interface ChildSessions
@@ -61,7 +64,7 @@ const SWEEP_MS = 60_000;
 const MOST_WAITING = 8;
 
 export function createChildSessions(options: ChildSessionsOptions): ChildSessions {
-  const { home, log, host, store, conversations, converse, isStopping } = options;
+  const { home, log, host, store, conversations, converse, isStopping, tellPlugins } = options;
   const subagents = createSubagents({
     files: createChildFiles({ home, log }),
     ...{ log, converse, isStopping },
@@ -80,6 +83,8 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
       }),
     discard: ({ key }) =>
       isStopping() ? store.remove(key) : conversations.replace(key, () => store.remove(key)),
+    onBegun: (child) => tellPlugins("subagent_spawned", ...spawnedEvent(child)),
+    onEnded: (child) => tellPlugins("subagent_ended", ...endedEvent(child)),
     ended: ({ key, parent, preparedBy }, reason) =>
       host.childEnded({
         parent: { agentId: parent.agentId, sessionKey: parent.key },

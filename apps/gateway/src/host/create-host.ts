@@ -117,11 +117,13 @@ async function answer(
   if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
+  await hooks?.began(prompt);
   const result = await withTimeout({ seconds, signal }, (bounded) =>
     inMemoryRun(memory.prepared, () =>
       runTurn({ ...turn, ...promptHook, prompt, signal: bounded }),
     ),
   );
+  await hooks?.ended(result, () => transcript.read({ after: null }));
   if (replacement === undefined) {
     await tokenRatios.learn(transcript.session.agentId, result.report);
     await windows.learn(result.report, (name) => windowOf(turn, name));

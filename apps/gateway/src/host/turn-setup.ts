@@ -32,7 +32,7 @@ import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import type { TurnMemory } from "../plugins/memory/turn-memory.ts";
 import { engineRecalls } from "../plugins/offer/engine-recall.ts";
-import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
+import type { TurnHooks } from "../plugins/offer/turn-hooks.ts";
 import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
@@ -40,6 +40,7 @@ import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
+import { pluginHooks } from "./plugin-hooks.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { hooksOf, memoryOfTurn, memoryToolsOf } from "./turn-memory.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
@@ -73,11 +74,10 @@ export async function prepareTurn(
       }),
   });
   const { limits } = loaded.config.gateway;
-  const asked = { signal: setup.signal, limitBytes: limits.hookBytes };
-  const hooks = plugins && turnHooks(plugins.hooks, session, asked);
+  const hooks = plugins && pluginHooks(parts, setup, plugins);
   const chain = modelsOf(parts, session.agentId, session.sessionKey);
   const model = replacement?.modelRef ?? chain.answering.model;
-  const following = followSuccessors(setup);
+  const following = followSuccessors(setup, hooks);
   const approve = approveIn(parts, setup);
   const ofPlugins = plugins?.tools ?? [];
   const base =
@@ -95,7 +95,7 @@ export async function prepareTurn(
     offered: base.list(session),
   });
   const isToolless = parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
-  const tools = isToolless
+  const allTools = isToolless
     ? NO_TOOLS
     : withRecall(parts, recalls, {
         base,
@@ -103,6 +103,7 @@ export async function prepareTurn(
         contextWindow: model.contextWindow,
         isPlayed: replacement !== undefined,
       });
+  const tools = hooks?.tools(allTools, approve) ?? allTools;
   const about = { engineId: engine.guard.engineId, plugins, model, tools };
   const memory = await memoryOfTurn(parts, setup, about);
   const systemPrompt = [...(await systemPromptOf(parts, session, tools)), ...memory.parts];
@@ -122,7 +123,7 @@ export async function prepareTurn(
   const turn = {
     ...{ engine, state, model, systemPrompt },
     ports: {
-      ...portsOf(parts, setup),
+      ...portsOf(parts, setup, hooks),
       ...{ tools, compaction },
       ...(successors !== undefined && { successors }),
       ...hooksOf(parts, {
@@ -184,7 +185,10 @@ const withRecall = (
   loaded.config.session.recall && !engineRecalls ? withSessionTools(request) : request.base;
 
 /** Where the session's transcript is now: an engine may move it while the turn runs. */
-function followSuccessors({ transcript, successors }: TurnSetup): {
+function followSuccessors(
+  { transcript, successors }: TurnSetup,
+  hooks: TurnHooks | undefined,
+): {
   transcript: () => CompactableSession;
   port: SuccessorPort | undefined;
 } {
@@ -192,7 +196,7 @@ function followSuccessors({ transcript, successors }: TurnSetup): {
   const adopt: SuccessorPort["adopt"] = async (move) => {
     const adopted = await successors?.(move);
     current = adopted ?? current;
-    return adopted;
+    return adopted && (hooks?.transcript(adopted) ?? adopted);
   };
   return { transcript: () => current, port: successors && { adopt } };
 }
@@ -226,9 +230,12 @@ const IDS = { next: () => randomUUID(), hash: (text: string) => hash("sha256", t
 function portsOf(
   { models, policy, log }: HostParts,
   setup: TurnSetup,
+  hooks: TurnHooks | undefined,
 ): Pick<HostPorts, "transcript" | "model" | "policy" | "log" | "clock" | "ids"> {
-  const { transcript, replacement } = setup;
-  const model = replacement?.model ?? models.port;
+  const { replacement } = setup;
+  const transcript = hooks?.transcript(setup.transcript) ?? setup.transcript;
+  const asked = replacement?.model ?? models.port;
+  const model = hooks?.model(asked) ?? asked;
   return { ...{ transcript, model, policy, log }, clock: clockOf(setup), ids: IDS };
 }
 

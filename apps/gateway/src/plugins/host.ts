@@ -216,6 +216,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     async close(reason = "shutdown") {
       isClosed = true;
       subagents()?.endRetired();
+      await hooks.settled();
       await Promise.all([...retiring, now].map((generation) => generation.stop(reason)));
     },
   };

@@ -45,8 +45,10 @@ export function liveGeneration(
   let onUnused = () => {};
   let stopped: Promise<void> | undefined;
   const stop = (reason: string) => {
+    // What they still make of the last turns belongs to these.
     stopped ??= hooks
-      .emit("gateway_stop", { reason })
+      .settled()
+      .then(() => hooks.emit("gateway_stop", { reason }))
       .then(services.stop)
       .then(closeMemory);
     return stopped;

@@ -40,6 +40,10 @@ export interface SubagentPorts {
   discard(child: Child): Promise<void>;
   /** Tells the engine that prepared; best effort. */
   ended(child: Child, notice: SubagentEndedParams["reason"]): Promise<void>;
+  /** It runs. */
+  onBegun(child: Child): void;
+  /** It is over, whatever came of it. */
+  onEnded(child: Child): void;
   /** One turn; undefined: there was nothing to say. */
   converse(turn: ChildTurn): Promise<TurnResult | undefined>;
   isStopping(): boolean;
@@ -180,6 +184,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
       noDisk(error);
     }
     known.set(told.key, told);
+    ports.onEnded(told);
     await lock?.release().catch(warn(`the lock of ${child.key} stays`));
     return told;
   }
@@ -271,6 +276,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
       },
     });
     runs.set(child.key, run);
+    ports.onBegun(child);
     void inBackground(run.ended);
     return run;
   }

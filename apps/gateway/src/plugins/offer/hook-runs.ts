@@ -6,20 +6,54 @@ import { messageOf } from "../invalid.ts";
 import type { RegisteredHook } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
 
+/** What one call of a handler may take, ms: as long as the other host lets it, and no longer. */
+const HOOK_MS: Readonly<Record<string, number>> = {
+  before_prompt_build: 15_000,
+  before_agent_start: 15_000,
+  agent_end: 30_000,
+  before_compaction: 30_000,
+  after_compaction: 30_000,
+  gateway_stop: 5000,
+};
 /** A hook that hangs must not hold up a reply for long. */
-const HOOK_MS = 10_000;
+const OTHER_MS = 10_000;
 
 export interface OwnedHook extends RegisteredHook {
   pluginId: string;
 }
+
+/** What one handler came to. */
+export type HookOutcome =
+  | { pluginId: string; ok: true; given: unknown }
+  | { pluginId: string; ok: false; reason: string };
 
 export interface HookRunner {
   has(name: string): boolean;
   /** Tells every handler of `name`; what they return is ignored. */
   emit(name: string, event: object, context?: object): Promise<void>;
   /**
-   * What before_prompt_build handlers want added, together; an abort ends the wait for them. One
-   * that gives more text than `limitBytes` adds nothing.
+   * Tells every handler, each of a copy of its own, and nobody waits for them. `event` is asked for
+   * where somebody wants to know.
+   */
+  observe(name: string, event: () => object, context: object): void;
+  /** Resolves when all who were told so are done, or have been given up. */
+  settled(): Promise<void>;
+  /** Asks one handler after the other, the most important first, until `take` says it is over. */
+  ask(
+    name: string,
+    request: { event: () => object; context: object; signal?: AbortSignal | undefined },
+    take: (outcome: HookOutcome) => Promise<boolean> | boolean,
+  ): Promise<void>;
+  /** The same of handlers that answer at once. */
+  askNow(
+    name: string,
+    request: { event: () => object; context: object },
+    take: (outcome: HookOutcome) => void,
+  ): void;
+  /**
+   * What before_prompt_build handlers want added, together, and before_agent_start's, as that one
+   * was called before; an abort ends the wait for them. One that gives more text than `limitBytes`
+   * adds nothing.
    */
   additions(
     event: object,
@@ -27,6 +61,8 @@ export interface HookRunner {
     options: { signal?: AbortSignal | undefined; limitBytes: number },
   ): Promise<PromptAdditions>;
 }
+
+type Handler = (given: object, about: object) => unknown;
 
 export function createHookRunner({
   hooks,
@@ -37,29 +73,44 @@ export function createHookRunner({
   log: LogPort;
   runAs: RunAs;
 }): HookRunner {
+  const observing = new Set<Promise<unknown>>();
   const handlersOf = (name: string) =>
     hooks()
       .filter((hook) => hook.name === name)
       .toSorted((a, b) => b.priority - a.priority);
+  const failed = ({ name, pluginId }: OwnedHook, error: unknown): HookOutcome => {
+    const reason = messageOf(error);
+    log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${reason}`);
+    return { pluginId, ok: false, reason };
+  };
   const call = async (
-    { name, pluginId, handler }: OwnedHook,
+    hook: OwnedHook,
     event: object,
     context: object,
     signal?: AbortSignal,
-  ): Promise<unknown> => {
+  ): Promise<HookOutcome> => {
+    const { name, pluginId, handler } = hook;
+    const boundMs = HOOK_MS[name] ?? OTHER_MS;
     const onTimeout = () => {
-      throw new Error(`not finished within ${HOOK_MS / 1000} s`);
+      throw new Error(`not finished within ${boundMs / 1000} s`);
     };
     try {
-      return await within<unknown>({ boundMs: HOOK_MS, signal, onTimeout }, () =>
-        runAs(pluginId, () =>
-          (handler as (given: object, about: object) => unknown)(event, context),
-        ),
+      const given = await within<unknown>({ boundMs, signal, onTimeout }, () =>
+        runAs(pluginId, () => (handler as Handler)(event, context)),
       );
+      return { pluginId, ok: true, given };
     } catch (error) {
       signal?.throwIfAborted();
-      log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${messageOf(error)}`);
-      return undefined;
+      return failed(hook, error);
+    }
+  };
+  const callNow = (hook: OwnedHook, event: object, context: object): HookOutcome => {
+    const { pluginId, handler } = hook;
+    try {
+      const given = runAs(pluginId, () => (handler as Handler)(event, context));
+      return { pluginId, ok: true, given };
+    } catch (error) {
+      return failed(hook, error);
     }
   };
   return {
@@ -67,17 +118,52 @@ export function createHookRunner({
     async emit(name, event, context = {}) {
       for (const hook of handlersOf(name)) await call(hook, event, context);
     },
+    observe(name, event, context) {
+      const told = handlersOf(name);
+      if (told.length === 0) return;
+      const seen = event();
+      for (const hook of told) {
+        const done = call(hook, structuredClone(seen), { ...context }).finally(() =>
+          observing.delete(done),
+        );
+        observing.add(done);
+      }
+    },
+    async settled() {
+      while (observing.size > 0) await Promise.allSettled(observing);
+    },
+    async ask(name, { event, context, signal }, take) {
+      for (const hook of handlersOf(name)) {
+        const given = structuredClone(event());
+        if (await take(await call(hook, given, { ...context }, signal))) return;
+      }
+    },
+    askNow(name, { event, context }, take) {
+      for (const hook of handlersOf(name))
+        take(callNow(hook, structuredClone(event()), { ...context }));
+    },
     async additions(event, context, { signal, limitBytes }) {
       const results: unknown[] = [];
-      for (const hook of handlersOf("before_prompt_build")) {
-        const given = await call(hook, event, context, signal);
-        const bytes = isRecord(given) ? bytesOf(TEXTS.flatMap((key) => textIn(given, key))) : 0;
-        if (bytes <= limitBytes) results.push(given);
-        else log.warn(tooLong(hook, bytes, limitBytes));
-      }
+      for (const name of ["before_prompt_build", "before_agent_start"])
+        for (const hook of handlersOf(name)) {
+          const outcome = await call(hook, event, context, signal);
+          const given = outcome.ok ? asAdditions(name, outcome.given) : undefined;
+          const bytes = isRecord(given) ? bytesOf(TEXTS.flatMap((key) => textIn(given, key))) : 0;
+          if (bytes <= limitBytes) results.push(given);
+          else log.warn(tooLong(hook, bytes, limitBytes));
+        }
       return mergeAdditions(results);
     },
   };
+}
+
+/** The old hook's system prompt is a block to add: real plugins give only their own part in it. */
+function asAdditions(name: string, given: unknown): unknown {
+  if (name === "before_prompt_build" || !isRecord(given)) return given;
+  const { systemPrompt, ...rest } = given;
+  const texts = [textIn(given, "appendSystemContext"), textIn({ systemPrompt }, "systemPrompt")];
+  const appended = texts.flat().join("\n\n");
+  return appended === "" ? rest : { ...rest, appendSystemContext: appended };
 }
 
 const TEXTS = [

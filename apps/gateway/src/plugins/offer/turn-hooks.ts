@@ -1,22 +1,48 @@
 // What the hooks of plugins are told about one turn.
-import type { HookPort, HostSession, TurnRequest } from "@clew/engine-core";
+import type {
+  HookPort,
+  HostSession,
+  LogPort,
+  ModelPort,
+  ToolPort,
+  TranscriptPort,
+  TurnRequest,
+} from "@clew/engine-core";
+import type { Approve } from "../../tools/tool.ts";
+import type { HookContext } from "./hook-context.ts";
 import type { HookRunner } from "./hook-runs.ts";
+import { withModelHooks } from "./model-hooks.ts";
+import { type TalkHooks, talkHooks } from "./talk-hooks.ts";
+import { withToolHooks } from "./tool-hooks.ts";
+import { withWriteHooks } from "./write-hooks.ts";
 
 /** How many messages a compaction took is the engine's to know. */
 const UNKNOWN_COUNT = -1;
 
-export interface TurnHooks {
+export interface TurnHooks extends TalkHooks {
   port: HookPort;
   beforePromptBuild: NonNullable<TurnRequest["beforePromptBuild"]>;
+  tools(tools: ToolPort, approve: Approve | undefined): ToolPort;
+  model(model: ModelPort): ModelPort;
+  transcript(transcript: TranscriptPort): TranscriptPort;
 }
 
-export function turnHooks(
-  hooks: HookRunner,
-  { agentId, sessionId, sessionKey, sessionFile }: HostSession,
-  { signal, limitBytes }: { signal: AbortSignal | undefined; limitBytes: number },
-): TurnHooks {
-  const context = { agentId, sessionId, sessionKey };
+export interface TurnHooksOptions {
+  context: HookContext;
+  session: HostSession;
+  log: LogPort;
+  signal: AbortSignal | undefined;
+  limitBytes: number;
+}
+
+export function turnHooks(hooks: HookRunner, options: TurnHooksOptions): TurnHooks {
+  const { context, session, log, signal, limitBytes } = options;
+  const { sessionFile } = session;
   return {
+    ...talkHooks(hooks, context, { log, signal }),
+    tools: (tools, approve) => withToolHooks(tools, { hooks, context, approve }),
+    model: (model) => withModelHooks(model, { hooks, context }),
+    transcript: (transcript) => withWriteHooks(transcript, { hooks, context, log }),
     port: {
       beforeCompaction: ({ messageCount, tokenCount, trigger }) =>
         hooks.emit(
@@ -42,7 +68,7 @@ export function turnHooks(
     },
     // A list of their own: handlers may keep or change it.
     beforePromptBuild: async ({ prompt, messages }) =>
-      hooks.has("before_prompt_build")
+      hooks.has("before_prompt_build") || hooks.has("before_agent_start")
         ? hooks.additions({ prompt, messages: [...messages] }, context, { signal, limitBytes })
         : {},
   };
