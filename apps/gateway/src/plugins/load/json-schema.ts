@@ -1,5 +1,6 @@
 // Checks values against the JSON Schemas that plugins bring.
 import { createRequire } from "node:module";
+import { isRecord } from "@clew/plugin-sdk/host";
 import type * as AjvModule from "ajv";
 import type { ErrorObject } from "ajv";
 
@@ -12,35 +13,69 @@ function ajvModule(): typeof AjvModule {
 
 export type SchemaCheck = { ok: true; value: unknown } | { ok: false; problems: string[] };
 
-/** Checks a value; with `defaults` the result is a copy that has them. */
+/** Checks a value; with `defaults` or `coerces` the result is a copy that is changed so. */
 export interface SchemaChecker {
   check(value: unknown): SchemaCheck;
+}
+
+export interface SchemaOptions {
+  /** What is missing is taken from the schema. Default: false. */
+  defaults?: boolean;
+  /**
+   * "2" is taken for 2 where a number is wanted, and the like, as models write it; null for
+   * what is not given. Default: false.
+   */
+  coerces?: boolean;
 }
 
 /** Throws when `schema` itself is not usable. Draft 7; formats are not checked. */
 export function compileSchema(
   schema: Record<string, unknown>,
-  { defaults = false } = {},
+  { defaults = false, coerces = false }: SchemaOptions = {},
 ): SchemaChecker {
-  const ajv = new (ajvModule().Ajv)({
-    allErrors: true,
-    strict: false,
-    validateFormats: false,
-    useDefaults: defaults,
-    logger: false,
-  });
   // A "$schema" of another draft would be refused for its name alone; "$id" must
   // not collide with anything.
   const { $schema: _draft, $id: _id, ...rules } = schema;
-  const validate = ajv.compile(rules);
+  const compile = (coerceTypes: boolean) =>
+    new (ajvModule().Ajv)({
+      ...{ allErrors: true, strict: false, validateFormats: false, logger: false },
+      ...{ useDefaults: defaults, coerceTypes },
+    }).compile(rules);
+  const asItIs = compile(false);
+  let coercing: ReturnType<typeof compile> | undefined;
+  const run = (validate: typeof asItIs, given: unknown): SchemaCheck => {
+    const copy: unknown = defaults || coerces ? structuredClone(given) : given;
+    const value = coerces ? withoutNulls(copy, rules) : copy;
+    if (validate(value)) return { ok: true, value };
+    return { ok: false, problems: [...new Set((validate.errors ?? []).map(describe))] };
+  };
   return {
     check(given) {
-      const value: unknown = defaults ? structuredClone(given) : given;
-      return validate(value)
-        ? { ok: true, value }
-        : { ok: false, problems: [...new Set((validate.errors ?? []).map(describe))] };
+      const checked = run(asItIs, given);
+      // What fits as it is, is meant as it is.
+      if (checked.ok || !coerces) return checked;
+      coercing ??= compile(true);
+      return run(coercing, given);
     },
   };
+}
+
+/** Without those that stand for "not given": they would else be taken for 0 or "". */
+function withoutNulls(value: unknown, { properties }: Record<string, unknown>): unknown {
+  if (!isRecord(value) || !isRecord(properties)) return value;
+  const isMeant = (name: string) => !Object.hasOwn(properties, name) || takesNull(properties[name]);
+  return Object.fromEntries(
+    Object.entries(value).filter(([name, given]) => given !== null || isMeant(name)),
+  );
+}
+
+function takesNull(schema: unknown): boolean {
+  if (!isRecord(schema)) return true;
+  const { type, anyOf, oneOf, enum: values } = schema;
+  if (type !== undefined) return [type].flat().includes("null");
+  const others = [anyOf, oneOf].filter(Array.isArray).flat();
+  if (others.length > 0) return others.some(takesNull);
+  return Array.isArray(values) ? values.includes(null) : schema.nullable === true;
 }
 
 function describe({ instancePath, message, keyword, params }: ErrorObject): string {

@@ -147,6 +147,14 @@ describe("tools of plugins", () => {
     );
   });
 
+  it("get what a model meant: a number written as text, and nothing by null", async () => {
+    const { text } = await openTools();
+    expect(await text("look", { n: "3" })).toBe("c1 saw 3");
+    expect(await text("look", { n: null })).toBe(
+      "ERROR The arguments of look are wrong: must have required property 'n'",
+    );
+  });
+
   it("that fail are an answer to the model", async () => {
     const { text } = await openTools();
     expect(await text("throws")).toBe("ERROR throws failed: no luck");

@@ -89,11 +89,15 @@ export function createPluginTools(options: PluginToolsOptions): PluginTools {
       const checked = offered.checker.check(call.arguments);
       if (!checked.ok)
         return refusal(`The arguments of ${call.name} are wrong: ${checked.problems.join("; ")}`);
+      const given = checked.value as ToolCallBlock["arguments"];
       const execution = () =>
-        inPluginScope(session, () => runAs(offered.pluginId, () => execute(offered, call, signal)));
+        inPluginScope(session, () =>
+          runAs(offered.pluginId, () => execute(offered, { ...call, arguments: given }, signal)),
+        );
       if (offered.runsUnasked) return execution();
       const asker = { kind: "plugin", id: offered.pluginId } as const;
-      const end = (await approve?.({ asker, call, session, signal })) ?? NOBODY;
+      const asked = { asker, call: { ...call, arguments: given }, session, signal };
+      const end = (await approve?.(asked)) ?? NOBODY;
       if (!isAllowed(end)) return refusalWithReason(describeRefusal(call.name, end));
       return { ...(await execution()), note: describeEnd(end) };
     },
@@ -160,7 +164,7 @@ function toOffer({ pluginId, permissions }: OwnedTool, tool: PluginTool): Offere
       description: description ?? "",
       parameters: parameters ?? { type: "object", properties: {} },
     },
-    checker: compileSchema(parameters ?? {}),
+    checker: compileSchema(parameters ?? {}, { defaults: true, coerces: true }),
     runsUnasked: saysReadOnly || (permissions.allow?.includes(name) ?? false),
   };
 }

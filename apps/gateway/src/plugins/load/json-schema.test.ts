@@ -1,0 +1,44 @@
+import { describe, expect, it } from "vitest";
+import { compileSchema } from "./json-schema.ts";
+
+const schema = {
+  type: "object",
+  properties: {
+    limit: { type: "number" },
+    deep: { type: "boolean", default: true },
+    name: { type: "string" },
+    when: { type: ["string", "null"] },
+    either: { anyOf: [{ type: "integer" }, { type: "null" }] },
+    needed: { type: "string" },
+  },
+  required: ["deep"],
+};
+
+describe("a value that is checked against a schema of a plugin", () => {
+  const { check } = compileSchema(schema, { defaults: true, coerces: true });
+  it.each([
+    [{ limit: "2" }, { limit: 2, deep: true }],
+    [{ deep: "false" }, { deep: false }],
+    [{ name: 7 }, { name: "7", deep: true }],
+    [
+      { limit: null, name: null, when: null, either: null },
+      { when: null, either: null, deep: true },
+    ],
+    [{ more: null }, { more: null, deep: true }],
+  ])("%j becomes what was meant", (given, value) => {
+    const before = structuredClone(given);
+    expect(check(given)).toEqual({ ok: true, value });
+    expect(given).toEqual(before);
+  });
+
+  it("stays wrong where nobody can know what was meant", () => {
+    expect(check({ limit: "many" })).toEqual({ ok: false, problems: ["limit must be number"] });
+    expect(check("text")).toEqual({ ok: false, problems: ["must be object"] });
+  });
+
+  it("is left as it is where nobody asked for more than a check", () => {
+    const given = { limit: 2, deep: true };
+    expect(compileSchema(schema).check(given)).toEqual({ ok: true, value: given });
+    expect(compileSchema(schema).check({ limit: "2", deep: true }).ok).toBe(false);
+  });
+});
