@@ -30,6 +30,9 @@ export default defineConfig([
     target: "node24",
     entry: {
       main: "src/main.ts",
+      "sdk-core": "src/plugins/load/sdk/core.ts",
+      "plugin-entry": "src/plugins/load/sdk/plugin-entry.ts",
+      "session-transcript-runtime": "src/plugins/load/sdk/session-transcript-runtime.ts",
       "logging-core": "src/plugins/load/sdk/logging-core.ts",
       "trial-process": "src/plugins/install/trial-process.ts",
     },

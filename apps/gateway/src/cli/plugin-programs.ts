@@ -20,7 +20,8 @@ export async function runPluginProgram(
   shell: Shell,
 ): Promise<number | undefined> {
   const { environment, output } = shell;
-  const log = { info: () => {}, warn: output.note, error: output.note };
+  // What a plugin lacks here, its inspection tells; a command says what it was asked.
+  const log = { info: () => {}, warn: () => {}, error: output.note };
   const loaded = await loadConfig(environment.configFile).catch(() => undefined);
   if (loaded === undefined) return undefined;
   const plugins = await startPlugins({ environment, loaded, log, mode: "cli-metadata" });

@@ -153,8 +153,8 @@ describe("a plugin that breaks a rule", () => {
       /requires plugin "wind", which is not loaded/,
     ],
     [
-      "imports what the host does not offer",
-      { code: "import 'openclaw/plugin-sdk/channels'; export default () => {};" },
+      "waits for what the host does not offer",
+      { code: "await import('openclaw/plugin-sdk/channels'); export default () => {};" },
       /imports "openclaw\/plugin-sdk\/channels", which Clew does not offer; it offers openclaw\/plugin-sdk, /,
     ],
     [

@@ -11,6 +11,7 @@ import type { LoadContext } from "./load/load-plugin.ts";
 import type { PluginRecord } from "./load/record.ts";
 import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
+import { createSessionTranscripts } from "./load/session-transcripts.ts";
 import { provideStateDir } from "./load/state-dir.ts";
 import type { SubagentsPort } from "./load/subagents.ts";
 import type { ActiveMemory } from "./memory/choose-memory.ts";
@@ -116,7 +117,8 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   provideStateDir(stateDir);
   let connection: PluginConnection | undefined;
   const strays = createStrays(log);
-  const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays }, work);
+  const transcripts = createSessionTranscripts(stateDir);
+  const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays, transcripts }, work);
   const complete = completeThrough(() => connection);
   const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
   const subagents = () => connection?.subagents?.();
@@ -130,6 +132,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     const isRetired = () => isClosed || generation < inForce.number;
     const context = {
       ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
+      transcripts,
     };
     const agentEngines = agentEnginesIn(raw);
     const loaded = await loadGeneration({

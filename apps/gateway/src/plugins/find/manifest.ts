@@ -7,6 +7,7 @@ import { z } from "zod";
 import { fileNotFound } from "../../file-not-found.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { checkCompatibility } from "./compatibility.ts";
+import { compiledEntry } from "./compiled-entry.ts";
 
 export const MANIFEST_FILE = "openclaw.plugin.json";
 
@@ -98,7 +99,10 @@ function problemOfId(id: string): string | null {
   return isTaken ? "cannot be used, for it means something else to a program or a system" : null;
 }
 
-/** `runtimeExtensions` are the built form of `extensions`. Without either, index.js. */
+/**
+ * `runtimeExtensions` are the built form of `extensions`, and so is what stands where compilers put
+ * it. Without either, index.js.
+ */
 function findEntries(
   root: string,
   id: string,
@@ -107,7 +111,7 @@ function findEntries(
   const named = openclaw?.runtimeExtensions ?? openclaw?.extensions ?? [];
   const files = (named.length > 0 ? named : defaultEntry(root)).map((name) => ({
     name,
-    file: resolve(root, name),
+    file: resolve(root, compiledEntry(root, name) ?? name),
   }));
   for (const { name, file } of files) {
     if (!isInside(root, file))

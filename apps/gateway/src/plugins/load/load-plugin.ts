@@ -13,6 +13,7 @@ import { checkPluginConfig } from "./plugin-config.ts";
 import { noRegistrations, type Registrations } from "./registrations.ts";
 import { asPlugin } from "./running.ts";
 import { createPluginLogger, createPluginRuntime } from "./runtime.ts";
+import type { SessionTranscripts } from "./session-transcripts.ts";
 import { createPluginSubagents, type SubagentsPort } from "./subagents.ts";
 
 /** A module that never finishes evaluating must not hold up the start. */
@@ -30,6 +31,8 @@ export interface LoadContext {
   entryConfig: { config?: unknown; hooks?: unknown } | undefined;
   complete: (pluginId: string, params: LlmCompleteParams) => Promise<LlmCompleteResult>;
   strays: Strays;
+  /** What plugins may read of sessions. Absent: nothing. */
+  transcripts?: SessionTranscripts;
   /** Undefined: no gateway runs here, or not yet. Absent: none ever will. */
   subagents?: () => SubagentsPort | undefined;
   /** True once these plugins were loaded again, or told to stop. Absent: they are not. */
@@ -47,14 +50,23 @@ export async function loadPlugin(
   entry: PluginFiles["entries"][number],
   context: LoadContext,
 ): Promise<LoadResult> {
-  const { strays, generation } = context;
+  const { strays, generation, transcripts } = context;
+  const lacking = new Set<string>();
   try {
     const pluginConfig = checkPluginConfig(files.manifest, context.entryConfig?.config);
-    exposeSdkTo(files.root, { pluginId: files.manifest.id, strays });
+    const lacks = (what: string) => void lacking.add(what);
+    exposeSdkTo(files.root, { pluginId: files.manifest.id, strays, transcripts, lacks });
     const url = moduleUrl(entry.file, generation);
-    const registrations = await asPlugin({ pluginId: entry.pluginId, strays }, async () =>
-      register(files, entry, pluginConfig, await importWithin(url, entry.pluginId), context),
+    const registrations = await asPlugin(
+      { pluginId: entry.pluginId, strays, transcripts },
+      async () =>
+        register(files, entry, pluginConfig, await importWithin(url, entry.pluginId), context),
     );
+    for (const what of lacking)
+      registrations.diagnostics.push({
+        level: "warning",
+        message: `it imports ${what}, which this host does not offer; what needs it will fail`,
+      });
     return { ok: true, registrations };
   } catch (error) {
     return { ok: false, reason: messageOf(error) };

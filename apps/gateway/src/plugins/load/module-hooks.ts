@@ -1,30 +1,43 @@
 // Makes `openclaw/plugin-sdk` resolvable for the modules of plugins only.
-import { createRequire, type ResolveHookSync, registerHooks } from "node:module";
+import { readFileSync } from "node:fs";
+import {
+  createRequire,
+  type LoadHookSync,
+  type ResolveHookSync,
+  registerHooks,
+} from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../find/manifest.ts";
+import { importedNames } from "./imported-names.ts";
 import type { RunningPlugin } from "./running.ts";
+import { isOfOpenClaw, sdkModule } from "./sdk-modules.ts";
+import { loadTypeScript, typeScriptBeside } from "./typescript-modules.ts";
 
-const SDK = "openclaw/plugin-sdk";
 const GENERATION = "clew-generation";
 
 /**
  * Plugin folders of this process; they stay, because a module that is
  * loaded once is never unloaded.
  */
-const roots = new Map<string, RunningPlugin>();
-let offered: ReadonlyMap<string, string> | undefined;
+const roots = new Map<string, ExposedPlugin>();
+let isHooked = false;
+
+export interface ExposedPlugin extends RunningPlugin {
+  /** Told of what its modules import and we have not. */
+  lacks(what: string): void;
+}
 
 /**
  * From now on modules in `root` (absolute, links resolved) see the SDK, by import, dynamic import
  * (also through `new Function`) and require. V8 compiles equal `new Function` texts once and names
  * the first one's module as the importer, so a root must outlive its plugin.
  */
-export function exposeSdkTo(root: string, plugin: RunningPlugin): void {
+export function exposeSdkTo(root: string, plugin: ExposedPlugin): void {
   roots.set(root, plugin);
-  if (offered !== undefined) return;
-  offered = offeredModules();
-  registerHooks({ resolve });
+  if (isHooked) return;
+  isHooked = true;
+  registerHooks({ resolve, load });
 }
 
 /**
@@ -41,13 +54,8 @@ export function moduleUrl(file: string, generation: number): string {
 const resolve: ResolveHookSync = (specifier, context, next) => {
   const plugin = pluginAt(context.parentURL);
   if (plugin === undefined) return next(specifier, context);
-  if (specifier === "openclaw" || specifier.startsWith("openclaw/")) {
-    const url = offered?.get(specifier);
-    if (url === undefined)
-      throw notOffered(plugin.pluginId, specifier, [...(offered?.keys() ?? [])]);
-    return { url, shortCircuit: true };
-  }
-  const found = next(specifier, context);
+  if (isOfOpenClaw(specifier)) return resolveSdk(plugin, specifier, context);
+  const found = resolveOwn(specifier, context, next);
   const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
   // A required module is cached by its file name, which a query would not be part of.
   if (
@@ -59,6 +67,37 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   return { ...found, url: withGeneration(found.url, generation) };
 };
 
+const load: LoadHookSync = (url, context, next) =>
+  (pluginAt(url) === undefined ? undefined : loadTypeScript(url)) ?? next(url, context);
+
+const resolveOwn: ResolveHookSync = (specifier, context, next) => {
+  try {
+    return next(specifier, context);
+  } catch (error) {
+    const url = typeScriptBeside(specifier, context.parentURL!);
+    if (url === undefined) throw error;
+    return { url, shortCircuit: true };
+  }
+};
+
+function resolveSdk(
+  { pluginId, lacks }: PluginAt,
+  specifier: string,
+  { parentURL, conditions }: Parameters<ResolveHookSync>[1],
+): ReturnType<ResolveHookSync> {
+  // What is required is an object: names that it lacks are undefined there.
+  const names = conditions.includes("require")
+    ? undefined
+    : importedNames(sourceOf(parentURL!), specifier);
+  const module = sdkModule(pluginId, specifier, names);
+  // The code plugins look for when a module is optional to them.
+  if (module.kind === "none")
+    throw Object.assign(new Error(module.message), { code: "ERR_MODULE_NOT_FOUND" });
+  const { url, lacking } = module;
+  if (lacking.length > 0) lacks(`${lacking.join(", ")} of "${specifier}"`);
+  return { url, shortCircuit: true };
+}
+
 /** The plugin whose module is innermost in a stack trace; undefined when none is. */
 export function pluginOfStack(stack: string): RunningPlugin | undefined {
   for (const line of stack.split("\n"))
@@ -66,25 +105,25 @@ export function pluginOfStack(stack: string): RunningPlugin | undefined {
   return undefined;
 }
 
-function pluginAt(url: string | undefined): { root: string; pluginId: string } | undefined {
-  if (url?.startsWith("file:") !== true) return undefined;
-  const file = fileURLToPath(url);
-  for (const [root, { pluginId }] of roots) if (isInside(root, file)) return { root, pluginId };
-  return undefined;
+/** Nothing where the file is gone: code that was made from text may name an older importer. */
+function sourceOf(url: string): string {
+  try {
+    return readFileSync(fileURLToPath(url), "utf8");
+  } catch {
+    return "";
+  }
 }
 
-function offeredModules(): ReadonlyMap<string, string> {
-  const require = createRequire(import.meta.url);
-  const core = pathToFileURL(require.resolve("@clew/plugin-sdk/core")).href;
-  return new Map([
-    [SDK, core],
-    [`${SDK}/core`, core],
-    [
-      `${SDK}/memory-host-core`,
-      pathToFileURL(require.resolve("@clew/plugin-sdk/memory-host-core")).href,
-    ],
-    [`${SDK}/logging-core`, pathToFileURL(require.resolve("#logging-core")).href],
-  ]);
+interface PluginAt extends Pick<ExposedPlugin, "pluginId" | "lacks"> {
+  root: string;
+}
+
+function pluginAt(url: string | undefined): PluginAt | undefined {
+  if (url?.startsWith("file:") !== true) return undefined;
+  const file = fileURLToPath(url);
+  for (const [root, { pluginId, lacks }] of roots)
+    if (isInside(root, file)) return { root, pluginId, lacks };
+  return undefined;
 }
 
 /** In the plugin's folder, and not one of its dependencies. */
@@ -92,12 +131,6 @@ function isOwnModule(url: string, root: string): boolean {
   if (!url.startsWith("file:")) return false;
   const file = fileURLToPath(url);
   return isInside(root, file) && !file.slice(root.length).split(sep).includes("node_modules");
-}
-
-function notOffered(pluginId: string, specifier: string, offered: readonly string[]): Error {
-  const message = `Plugin "${pluginId}" imports "${specifier}", which Clew does not offer; it offers ${offered.join(", ")}.`;
-  // The code plugins look for when a module is optional to them.
-  return Object.assign(new Error(message), { code: "ERR_MODULE_NOT_FOUND" });
 }
 
 function withGeneration(url: string, generation: string): string {

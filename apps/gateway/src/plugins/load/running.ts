@@ -1,17 +1,25 @@
 // Whose code is running, so that what it leaves behind can be laid at its door.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Strays } from "../strays.ts";
+import type { SessionTranscripts } from "./session-transcripts.ts";
 
 export interface RunningPlugin {
   pluginId: string;
   /** Where errors are noted that nobody could catch. */
   strays: Strays;
+  /** What it may read of sessions. Absent: nothing, no gateway runs here. */
+  transcripts?: SessionTranscripts | undefined;
 }
 
 /** Runs code of the plugin that is named. */
 export type RunAs = <Result>(pluginId: string, work: () => Result) => Result;
 
-const storage = new AsyncLocalStorage<RunningPlugin>();
+const SLOT = Symbol.for("clew.running-plugin");
+type Slots = { [SLOT]?: AsyncLocalStorage<RunningPlugin> };
+/** One for the process: modules that plugins import may be another copy of this file. */
+const slots = globalThis as Slots;
+slots[SLOT] ??= new AsyncLocalStorage();
+const storage = slots[SLOT];
 
 /** Runs `work`, and everything it starts, as code of one plugin. */
 export function asPlugin<Result>(plugin: RunningPlugin, work: () => Result): Result {
