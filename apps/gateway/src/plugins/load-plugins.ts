@@ -148,11 +148,7 @@ async function loadEntry(request: {
   const result = await loadPlugin(files, entry, { ...context, entryConfig });
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
   const free = withFreeNames(result.registrations, request.reservedTools, all);
-  const registrations = withUnused(
-    plugins,
-    pluginId,
-    withFreeOffers(free, all.offers),
-  );
+  const registrations = withUnused(plugins, pluginId, withFreeOffers(free, all.offers));
   const words = commandWords(files.manifest, registrations.commands).map((list) =>
     list.filter((word) => isFree(all, word)),
   );

@@ -1,11 +1,6 @@
 // Makes `openclaw/plugin-sdk` resolvable for the modules of plugins only.
 import { readFileSync } from "node:fs";
-import {
-  createRequire,
-  type LoadHookSync,
-  type ResolveHookSync,
-  registerHooks,
-} from "node:module";
+import { createRequire, type LoadHookSync, type ResolveHookSync, registerHooks } from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../find/manifest.ts";

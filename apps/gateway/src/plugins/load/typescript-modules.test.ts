@@ -49,14 +49,19 @@ describe("an entry that is TypeScript", () => {
   );
 
   it("and needs a compiler is refused in one sentence", async () => {
-    const code = "export default class { constructor(private readonly n: number) {} register() {} }";
+    const code =
+      "export default class { constructor(private readonly n: number) {} register() {} }";
     const { status, reason } = await load({ "plugin.ts": code }, "plugins/node_modules/small");
     expect(status).toBe("error");
-    expect(reason).toMatch(/plugin\.ts is TypeScript that does more than name types \(.*it has to be compiled/);
+    expect(reason).toMatch(
+      /plugin\.ts is TypeScript that does more than name types \(.*it has to be compiled/,
+    );
     expect(reason).not.toContain("\n");
   });
 
   it("and is neither there nor compiled is named", async () => {
-    expect((await load({}, "one")).reason).toMatch(/names the entry \.\/plugin\.ts, which is not in/);
+    expect((await load({}, "one")).reason).toMatch(
+      /names the entry \.\/plugin\.ts, which is not in/,
+    );
   });
 });
