@@ -25,7 +25,7 @@ export function loadTypeScript(url: string): ReturnType<LoadHookSync> | undefine
 }
 
 function stripTypes(source: string, file: string): string {
-  const { emitWarning } = process;
+  const original = process.emitWarning;
   // That Node calls it experimental is nothing that the plugin's user could change.
   process.emitWarning = () => {};
   try {
@@ -36,6 +36,6 @@ function stripTypes(source: string, file: string): string {
       { cause: error },
     );
   } finally {
-    process.emitWarning = emitWarning;
+    process.emitWarning = original;
   }
 }
