@@ -12,6 +12,7 @@ import {
   messagesWithId,
   messageWithCopies,
   pairOf,
+  summariesBehind,
 } from "../store/pairs.ts";
 import { messagesBetween, messagesBySeq } from "../store/recall.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
@@ -20,6 +21,7 @@ import type { Store } from "../store/store.ts";
 import { worded } from "../store/summaries.ts";
 import { othersTurn } from "../turns.ts";
 import { isMatched, isMessageMatched, isMessageMatchedInSlices, type Matcher } from "./matcher.ts";
+import { isQuoted } from "./quotations.ts";
 
 /** What somebody asks to be forgotten; one of the four. */
 export type ForgetRequest =
@@ -47,8 +49,9 @@ export interface PlannedMessage {
   /**
    * "asked": it is what was asked for. "pair": a tool call goes with its results. "quoted": it is
    * no longer kept, and what was asked for stands in a text that was made of it or of others.
+   * "summary": the host wrote it later to stand for a message that goes, in words of its own.
    */
-  readonly why: "asked" | "pair" | "quoted";
+  readonly why: "asked" | "pair" | "quoted" | "summary";
 }
 
 /** What would go. */
@@ -75,9 +78,11 @@ export async function planForget(store: Store, request: ForgetRequest): Promise<
     for (const each of asked)
       for (const pair of await patiently(() => pairOf(store, each)))
         if (!chosen.has(pair.seq)) chosen.set(pair.seq, planned(pair, "pair"));
-  if ("text" in request)
-    for (const each of await quoted(store, request.text))
-      if (!chosen.has(each.seq)) chosen.set(each.seq, planned(each, "quoted"));
+  const quotedToo = "text" in request ? await quoted(store, request.text) : [];
+  for (const each of quotedToo)
+    if (!chosen.has(each.seq)) chosen.set(each.seq, planned(each, "quoted"));
+  for (const each of await standingFor(store, [...asked, ...quotedToo]))
+    if (!chosen.has(each.seq)) chosen.set(each.seq, planned(each, "summary"));
   const messages = [...chosen.values()].sort((a, b) => a.number - b.number);
   const refused =
     "text" in request
@@ -143,7 +148,7 @@ async function matching(store: Store, text: Matcher): Promise<StoredMessage[]> {
 async function quoted(store: Store, text: Matcher): Promise<StoredMessage[]> {
   const found = new Map<number, StoredMessage>();
   for (const derived of await patiently(() => derivedOfExpired(store))) {
-    if (!isQuotedIn(derived.texts, text)) continue;
+    if (!derived.texts.some((each) => isQuoted(each, text))) continue;
     for (const each of await patiently(() => expiredWithin(store, derived)))
       found.set(each.seq, each);
     await othersTurn();
@@ -151,11 +156,18 @@ async function quoted(store: Store, text: Matcher): Promise<StoredMessage[]> {
   return [...found.values()];
 }
 
-/** Facts are kept as JSON. */
-const isQuotedIn = (texts: readonly string[], text: Matcher): boolean =>
-  isMatched(texts, text) || (typeof text === "string" && isMatched(texts, jsonOf(text)));
-
-const jsonOf = (text: string): string => JSON.stringify(text).slice(1, -1);
+/** Summaries of the host behind any of them, in whichever conversation. */
+async function standingFor(store: Store, gone: readonly StoredMessage[]): Promise<StoredMessage[]> {
+  const earliest = new Map<number, StoredMessage>();
+  for (const each of gone) {
+    const known = earliest.get(each.conversation);
+    if (known === undefined || each.seq < known.seq) earliest.set(each.conversation, each);
+  }
+  const found: StoredMessage[] = [];
+  for (const each of earliest.values())
+    found.push(...(await patiently(() => summariesBehind(store, each))));
+  return found;
+}
 
 /** Texts by which other files are known to hold what is to be forgotten. */
 export async function tracesOf(store: Store, numbers: readonly number[]): Promise<string[]> {

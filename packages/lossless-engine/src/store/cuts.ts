@@ -72,8 +72,17 @@ export const recordOf = (store: Store, id: number): string =>
 
 /** What was known at a cut, as JSON; undefined when it was let go. */
 export function ledgerOf(store: Store, id: number): string | undefined {
-  const ledger = store.read((sql) => sql("SELECT ledger FROM cut WHERE id = ?").get(id)?.ledger);
-  return ledger instanceof Uint8Array ? zstdDecompressSync(ledger).toString("utf8") : undefined;
+  return ledgerIn(store.read((sql) => sql("SELECT ledger FROM cut WHERE id = ?").get(id)?.ledger));
+}
+
+/** What a column of ledgers holds, as JSON; undefined = nothing, or nothing that can be read. */
+export function ledgerIn(column: unknown): string | undefined {
+  if (!(column instanceof Uint8Array)) return undefined;
+  try {
+    return zstdDecompressSync(column).toString("utf8");
+  } catch {
+    return undefined;
+  }
 }
 
 /**

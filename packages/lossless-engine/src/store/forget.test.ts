@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { zstdCompressSync } from "node:zlib";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
@@ -281,6 +282,28 @@ describe("what is forgotten after it was no longer kept", () => {
     expect(readFileSync(path).includes(SECRET)).toBe(false);
   });
 
+  it.each([
+    ["in a packed ledger", { ledger: SECRET, record: "" }],
+    ["with other blanks", { ledger: "", record: "she said zanzibarquux-4711 is 'the one'" }],
+    ["up to where a quotation ends", { ledger: "", record: `"${SECRET} is…" and more` }],
+  ])("is found where it stands only %s", async (_, { ledger, record }) => {
+    const store = temporaryStore();
+    stored(store, [user("hello"), user("ok")]);
+    expire(store, [1, 2]);
+    store.change((sql) =>
+      sql(`INSERT INTO cut (conversation, name, first, estimate, high, covered, record, ledger)
+        VALUES (1, 'c', 'e0', 1, 1, 1, ?, ?)`).run(
+        ...[record, zstdCompressSync(JSON.stringify({ names: { [ledger]: [1] } }))],
+      ),
+    );
+    const text = `${SECRET}${record === "" ? "" : ` is\n "the  one"`}`;
+    const { messages } = await planForget(store, { text });
+    expect(messages.map(({ number, why }) => [number, why])).toEqual([
+      [1, "quoted"],
+      [2, "quoted"],
+    ]);
+  });
+
   it("goes by its number, and stays known when it is told again", async () => {
     const { store, release } = await letGo();
     const { seq } = all(store)[told.findIndex(({ role }) => role === "user")]!;
@@ -318,6 +341,34 @@ describe("words of a model", () => {
     expect(forget(store, { numbers: [], ...plan }, READER)).toBe(0);
     expect((await planForget(store, { text: "quuxville" })).summaries).toEqual([]);
     expect(isStale(store)).toBe(true);
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+});
+
+describe("a summary that the host wrote", () => {
+  const summary = { role: "compactionSummary", summary: "They agreed on a word." } as AgentMessage;
+  const talk = [
+    user("before"),
+    summary,
+    user(`it is ${SECRET}`),
+    user("then"),
+    summary,
+    user("on"),
+  ];
+
+  it("goes with the messages before it, for it tells of them in words of its own", async () => {
+    const store = temporaryStore();
+    stored(store, talk);
+    for (const request of [{ number: 3 }, { id: "e2" }, { text: SECRET }]) {
+      const { messages } = await planForget(store, request);
+      expect(messages.map(({ number, why }) => [number, why])).toEqual([
+        [3, "asked"],
+        [5, "summary"],
+      ]);
+    }
+    expect(await forgetText(store)).toEqual([3, 5]);
+    expect(JSON.stringify(all(store)[4])).not.toContain("agreed");
+    expect(JSON.stringify(all(store)[1])).toContain("agreed");
     expect((await verifyStore(store)).faults).toEqual([]);
   });
 });

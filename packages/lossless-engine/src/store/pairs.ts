@@ -1,8 +1,10 @@
 // Finds the messages that go with one that is forgotten.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { blocksOf, textOf } from "@clew/plugin-sdk/transcript";
+import { isSummary } from "../messages/quoting.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { conversationsOf } from "./conversations.ts";
+import { ledgerIn } from "./cuts.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
 
@@ -53,8 +55,8 @@ export interface Derived {
 }
 
 /**
- * Summaries and records of conversations of which something is no longer kept: they may quote what
- * no message says any more.
+ * Summaries, records and ledgers of conversations of which something is no longer kept: they may
+ * quote what no message says any more.
  */
 export const derivedOfExpired = (store: Store): Derived[] =>
   store.read((sql) => {
@@ -64,15 +66,15 @@ export const derivedOfExpired = (store: Store): Derived[] =>
     return conversations.flatMap(({ conversation }) => {
       const of = Number(conversation);
       const leaves = sql("SELECT * FROM summary WHERE conversation = ?").all(of);
-      const cuts = sql("SELECT record FROM cut WHERE conversation = ?").all(of);
+      const cuts = sql("SELECT record, ledger FROM cut WHERE conversation = ?").all(of);
       return [
         ...leaves.map(({ first, last, days, words }) => ({
           ...{ conversation: of, first: Number(first), last: Number(last) },
           texts: [String(days), String(words ?? "")],
         })),
-        ...cuts.map(({ record }) => ({
+        ...cuts.map(({ record, ledger }) => ({
           ...{ conversation: of, first: 0, last: Number.MAX_SAFE_INTEGER },
-          texts: [String(record)],
+          texts: [String(record), ledgerIn(ledger) ?? ""],
         })),
       ];
     });
@@ -87,6 +89,21 @@ export const expiredWithin = (store: Store, { conversation, first, last }: Deriv
     `)
       .all(conversation, first, last)
       .map((row) => messageOf(sql, row)),
+  );
+
+/** What the host wrote behind a message to stand for it and others, and is still kept. */
+export const summariesBehind = (
+  store: Store,
+  { conversation, seq }: Pick<StoredMessage, "conversation" | "seq">,
+): StoredMessage[] =>
+  store.read((sql) =>
+    sql(`
+      SELECT * FROM message WHERE conversation = ? AND seq > ?
+        AND role IN ('compactionSummary', 'branchSummary') ORDER BY seq
+    `)
+      .all(conversation, seq)
+      .map((row) => messageOf(sql, row))
+      .filter((stored) => isSummary(stored.message) && !isForgottenFor(sql, stored.seq)),
   );
 
 /** How far a call and its results stand apart, at most. */

@@ -270,6 +270,13 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
   ];
 }
 
+const BECAUSE: Readonly<Record<PlannedDatabase["messages"][number]["why"], string>> = {
+  asked: "",
+  pair: " (a tool call goes with its results)",
+  quoted: "",
+  summary: " (a summary that was made after it)",
+};
+
 const holds = ({ messages, summaries }: PlannedDatabase) => messages.length + summaries.length > 0;
 
 function describeMessages({ file, messages, summaries }: PlannedDatabase): string[] {
@@ -281,10 +288,7 @@ function describeMessages({ file, messages, summaries }: PlannedDatabase): strin
     `  ${file}: ${counted(messages.length, "message")}`,
     ...told
       .slice(0, MOST_TOLD)
-      .map(
-        ({ number, role, excerpt, why }) =>
-          `    #${number} ${role}: ${excerpt}${why === "pair" ? " (a tool call goes with its results)" : ""}`,
-      ),
+      .map(({ number, role, excerpt, why }) => `    #${number} ${role}: ${excerpt}${BECAUSE[why]}`),
     ...(more > 0 ? [`    and ${counted(more, "more message")}`] : []),
     ...(quoted > 0
       ? [
