@@ -1,8 +1,11 @@
-import { conversation } from "@clew/plugin-sdk/testing";
+import { conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
 import { describeStore } from "../operating/describe-store.ts";
 import { readMessages, storeMessages } from "../store/messages.ts";
+import { useOf } from "../store/oldest.ts";
+import { scrub } from "../store/scrub.ts";
+import { indexMore } from "../store/search-index.ts";
 import { SESSION, startLife } from "../testing/life.ts";
 import { namedWithIds, temporaryStore, withIds } from "../testing/stored.ts";
 import { planExpiry, retain } from "./retain.ts";
@@ -40,15 +43,71 @@ describe("retention", () => {
     expect(await describeStore(store)).toContain(`(${gone} no longer kept)`);
   });
 
+  it("lets no more go than the size asks for, of long and of short messages", async () => {
+    for (const chars of [1_500, 3_000, 20_000]) {
+      const store = temporaryStore();
+      const many = namedWithIds(conversation({ turns: 400, tools: 1, toolResultChars: chars }));
+      storeMessages(store, { session: SESSION, messages: many, from: "told" });
+      const { bytes } = useOf(store);
+      const wanted = 0.8 * bytes;
+      const request = { now: NOW, boundMs: 60_000 };
+      await retain(store, { keepMegabytes: wanted / 1e6, keepNewest: 40 }, request);
+      const { bytes: left, looseBytes } = useOf(store);
+      expect(left - looseBytes).toBeLessThanOrEqual(wanted);
+      await scrub(store);
+      // What status counts as free is free once the file is written anew.
+      expect(useOf(store).bytes).toBeGreaterThan(0.55 * bytes);
+      expect(useOf(store).bytes).toBeLessThan(1.1 * wanted);
+    }
+  });
+
+  it("leaves short messages, which give no room back, and says what is free", async () => {
+    const store = temporaryStore();
+    const words = Array.from({ length: 3_000 }, (_, at) => user(`short ${at}`));
+    storeMessages(store, { session: SESSION, messages: namedWithIds(words), from: "told" });
+    const request = { now: NOW, boundMs: 60_000 };
+    expect(await retain(store, { keepMegabytes: 0.001, keepNewest: 10 }, request)).toBe(0);
+    const long = user("long ".repeat(500_000));
+    storeMessages(store, {
+      session: SESSION,
+      messages: namedWithIds([long, user("end")], "l"),
+      from: "told",
+    });
+    expect(await retain(store, { keepMegabytes: 0.001, keepNewest: 1 }, request)).toBe(1);
+    expect(await describeStore(store)).toMatch(/\d\.\d MB \(\d\.\d MB of it free\) in /);
+  });
+
+  it("takes the words of what went out of the search index", async () => {
+    const store = temporaryStore();
+    const messages = namedWithIds([user("zanzibar ".repeat(100)), user("end")]);
+    storeMessages(store, { session: SESSION, messages, from: "told" });
+    while (!indexMore(store, () => false));
+    const request = { now: NOW, boundMs: 60_000 };
+    const wordsKept = () =>
+      store.read((sql) =>
+        sql("SELECT block FROM words_data")
+          .all()
+          .some(({ block }) => Buffer.from(block as Uint8Array).includes("anzibar")),
+      );
+    expect(wordsKept()).toBe(true);
+    expect(await retain(store, { keepMegabytes: 0.001, keepNewest: 1 }, request)).toBe(1);
+    expect(await retain(store, { keepMegabytes: 0.001, keepNewest: 1 }, request)).toBe(0);
+    expect(wordsKept()).toBe(false);
+  });
+
   it("lets the oldest go above a size, and keeps the newest 1,000 messages", async () => {
     const store = temporaryStore();
     const many = namedWithIds(conversation({ turns: 300, tools: 1, toolResultChars: 500 }));
     storeMessages(store, { session: SESSION, messages: many, from: "told" });
     const request = { now: NOW, boundMs: 60_000 };
-    expect(await retain(store, { keepMegabytes: 0.001 }, request)).toBe(many.length - 1_000);
+    const longOf = (of: typeof many) =>
+      of.filter(({ message }) => JSON.stringify(message).length >= 512).length;
+    const old = longOf(many.slice(0, -1_000));
+    expect(old).toBeGreaterThan(40);
+    expect(await retain(store, { keepMegabytes: 0.001 }, request)).toBe(old);
     expect((await verifyStore(store)).faults).toEqual([]);
     const few = { keepMegabytes: 0.001, keepNewest: 40 };
-    expect(await retain(store, few, request)).toBe(960);
+    expect(await retain(store, few, request)).toBe(longOf(many.slice(-1_000, -40)));
   });
 
   it("is done after turns by an engine that is told to", async () => {

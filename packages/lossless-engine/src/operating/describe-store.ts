@@ -2,6 +2,7 @@
 import { patiently } from "../patiently.ts";
 import type { Fault } from "../store/audit/fault.ts";
 import { holdingsOf } from "../store/health.ts";
+import { useOf } from "../store/oldest.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { absentCounts } from "../store/tombstones.ts";
@@ -19,7 +20,10 @@ export async function describeStore(store: Store): Promise<string> {
     ...(expired === 0 ? [] : [`${expired.toLocaleString("en-US")} no longer kept`]),
   ];
   const gone = absent.length === 0 ? "" : ` (${absent.join(", ")})`;
-  return `${counted(messages, "message")}${gone} of ${counted(conversations, "conversation")}, ${inMegabytes(bytes)} in ${store.path}; the search index is ${index}`;
+  const use = await patiently(() => useOf(store));
+  const free = bytes - use.bytes + use.looseBytes;
+  const room = free < MEGABYTE ? "" : ` (${inMegabytes(free)} of it free)`;
+  return `${counted(messages, "message")}${gone} of ${counted(conversations, "conversation")}, ${inMegabytes(bytes)}${room} in ${store.path}; the search index is ${index}`;
 }
 
 export const inMegabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;

@@ -7,6 +7,7 @@ import { packMessage } from "./body.ts";
 import { changing } from "./chain.ts";
 import { conversationsOf, transcriptOf } from "./conversations.ts";
 import { forgetDependents } from "./dependents.ts";
+import { addLooseBytes, bytesAmongOthers } from "./oldest.ts";
 import { relink } from "./relink.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
@@ -53,8 +54,7 @@ export function forget(
     dropWords(sql, summaries);
     for (const session of sessions) unname(sql, session);
     if (gone.length > 0) removeUnused(sql);
-    if (gone.length + sessions.length + summaries.length > 0)
-      sql("UPDATE forgetting SET stale = 1").run();
+    if (gone.length + sessions.length + summaries.length > 0) addLooseBytes(sql, 0);
     return gone.length;
   });
 }
@@ -66,6 +66,9 @@ export function forget(
 export function expire(store: Store, numbers: readonly number[]): number {
   return store.change((sql) => {
     let expired = 0;
+    let loose = 0;
+    const size = sql("SELECT length(CAST(body AS BLOB)) AS bytes FROM message WHERE seq = ?");
+    const bytesOf = (seq: number) => bytesAmongOthers(sql, Number(size.get(seq)?.bytes ?? 0));
     const held = sql(`
       SELECT DISTINCT payload FROM payload_use WHERE message IN (SELECT value FROM json_each(?))
     `)
@@ -74,13 +77,16 @@ export function expire(store: Store, numbers: readonly number[]): number {
     const known = sql("SELECT 1 FROM forgotten WHERE message = ?");
     for (const seq of numbers.filter((each) => known.get(each) === undefined))
       changing(sql, seq, () => {
-        if (bury(sql, seq, "expired") !== undefined) expired++;
+        const before = bytesOf(seq);
+        if (bury(sql, seq, "expired") === undefined) return;
+        expired++;
+        loose += before - bytesOf(seq);
       });
     sql(`
       DELETE FROM payload WHERE id IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM payload_use WHERE payload_use.payload = payload.id)
     `).run(JSON.stringify(held));
-    if (expired > 0) sql("UPDATE forgetting SET stale = 1 WHERE stale = 0").run();
+    if (expired > 0) addLooseBytes(sql, loose);
     return expired;
   });
 }

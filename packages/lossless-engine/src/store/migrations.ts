@@ -242,7 +242,8 @@ const FORGETTING = `
   ) STRICT;
   CREATE INDEX forgotten_hash ON forgotten (hash);
 
-  -- What the hashes are made with. stale = 1: pages that nothing uses may hold forgotten words.
+  -- What the hashes are made with. stale > 0: pages that nothing uses may hold forgotten words, and
+  -- in pages in use that many bytes but one are free since messages went.
   CREATE TABLE forgetting (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     salt BLOB NOT NULL,

@@ -1,5 +1,6 @@
-// Finds the oldest messages of a database that are still kept whole.
+// Finds the oldest messages of a database that are still kept whole, and what they take.
 import { FLAGS } from "./rows.ts";
+import type { Sql } from "./sql.ts";
 import type { Store } from "./store.ts";
 
 /** A message that may be too old. */
@@ -9,32 +10,83 @@ export interface OldMessage {
   readonly time: number | null;
 }
 
-/** Up to where nothing is kept, as far as this process looked; by database. */
-const expiredUpTo = new WeakMap<Store, number>();
+/** Which of the oldest. */
+export interface Oldest {
+  readonly limit: number;
+  /** So many of the newest messages are none. */
+  readonly newest: number;
+}
 
-/** In the order in which they came, without the newest `newest`. */
-export const oldestKept = (
+/** Shorter ones give no room back: what stands in their place takes as much. */
+const LONG_BYTES = 512;
+
+/** Up to where nothing is to be found, as far as this process looked; by database. */
+const lookedUpTo = { any: new WeakMap<Store, number>(), long: new WeakMap<Store, number>() };
+
+/** In the order in which they came. */
+export const oldestKept = (store: Store, of: Oldest): OldMessage[] =>
+  oldest(store, of, { kind: "any", where: "TRUE" });
+
+/** The same, of those that give room back when they go. */
+export const oldestLong = (store: Store, of: Oldest): OldMessage[] =>
+  oldest(store, of, {
+    kind: "long",
+    where: `(length(body) >= ${LONG_BYTES}
+      OR EXISTS (SELECT 1 FROM payload_use WHERE payload_use.message = seq))`,
+  });
+
+const oldest = (
   store: Store,
-  { limit, newest }: { limit: number; newest: number },
+  { limit, newest }: Oldest,
+  { kind, where }: { kind: keyof typeof lookedUpTo; where: string },
 ): OldMessage[] =>
   store.read((sql) => {
     const last = sql("SELECT seq FROM message ORDER BY seq DESC LIMIT 1 OFFSET ?").get(newest);
     if (last === undefined) return [];
     const rows = sql(`
-      SELECT seq, time FROM message WHERE seq > ? AND seq <= ? AND flags & ${FLAGS.forgotten} = 0
+      SELECT seq, time FROM message
+      WHERE seq > ? AND seq <= ? AND flags & ${FLAGS.forgotten} = 0 AND ${where}
       ORDER BY seq LIMIT ?
-    `).all(expiredUpTo.get(store) ?? 0, Number(last.seq), limit);
+    `).all(lookedUpTo[kind].get(store) ?? 0, Number(last.seq), limit);
     const first = rows[0]?.seq ?? last.seq;
-    expiredUpTo.set(store, Number(first) - 1);
+    lookedUpTo[kind].set(store, Number(first) - 1);
     return rows.map(({ seq, time }) => ({
       seq: Number(seq),
       time: time === null ? null : Number(time),
     }));
   });
 
-/** What pages in use take. */
-export const bytesInUse = (store: Store): number =>
+/** What a database takes. */
+export interface Use {
+  /** Bytes of pages that hold something. */
+  readonly bytes: number;
+  /** Of those, bytes that messages left when they went, up to the next time all is written anew. */
+  readonly looseBytes: number;
+}
+
+export const useOf = (store: Store): Use =>
   store.read((sql) => {
-    const pragma = (name: string) => Number(Object.values(sql(`PRAGMA ${name}`).get()!)[0]);
-    return (pragma("page_count") - pragma("freelist_count")) * pragma("page_size");
+    const bytes =
+      (pragma(sql, "page_count") - pragma(sql, "freelist_count")) * pragma(sql, "page_size");
+    return { bytes, looseBytes: looseBytesOf(sql) };
   });
+
+/** See `Use`; 1 more than them says that there may be words that were forgotten. */
+const looseBytesOf = (sql: Sql): number =>
+  Math.max(0, Number(sql("SELECT stale FROM forgetting").get()?.stale ?? 0) - 1);
+
+/** In the change in which bodies became shorter. */
+export const addLooseBytes = (sql: Sql, bytes: number): void => {
+  sql("UPDATE forgetting SET stale = max(stale, 1) + ?").run(Math.max(0, Math.round(bytes)));
+};
+
+/** Bytes of a body that stand in a page with others: a long one has pages of its own. */
+export function bytesAmongOthers(sql: Sql, body: number): number {
+  const most = pragma(sql, "page_size") - 35;
+  const least = Math.floor(((most + 23) * 32) / 255) - 23;
+  if (body <= most) return body;
+  const rest = least + ((body - least) % (most + 31));
+  return rest <= most ? rest : least;
+}
+
+const pragma = (sql: Sql, name: string) => Number(Object.values(sql(`PRAGMA ${name}`).get()!)[0]);

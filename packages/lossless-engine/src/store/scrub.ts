@@ -6,17 +6,30 @@ import type { Store } from "./store.ts";
 
 /** True: something was forgotten or let go, and the file was not written anew since. */
 export const isStale = (store: Store): boolean =>
-  store.read((sql) => Number(sql("SELECT stale FROM forgetting").get()?.stale) === 1);
+  store.read((sql) => Number(sql("SELECT stale FROM forgetting").get()?.stale ?? 0) > 0);
+
+/**
+ * Merges the words until those of messages that went are left out, or `performance.now()` is at
+ * `end`; true: they are all out.
+ */
+export async function mergeWords(
+  store: Store,
+  { end, signal }: { end: number; signal?: AbortSignal | undefined },
+): Promise<boolean> {
+  for (let isFirst = true; performance.now() < end; isFirst = false) {
+    if (store.change((sql) => mergeAll(sql, isFirst))) return true;
+    await othersTurn();
+    signal?.throwIfAborted();
+  }
+  return false;
+}
 
 /**
  * Merges the words until those of forgotten messages are left out, writes all pages anew and
  * empties the journal. Throws where another process has the database open.
  */
 export async function scrub(store: Store): Promise<void> {
-  for (let isFirst = true, isMerged = false; !isMerged; isFirst = false) {
-    isMerged = store.change((sql) => mergeAll(sql, isFirst));
-    await othersTurn();
-  }
+  await mergeWords(store, { end: Infinity });
   if (!store.rewrite())
     throw storageError(
       `The lossless engine forgot what was asked, and could not empty the journal of ${store.path}: another process reads it; stop that one and run clew lossless forget --resume.`,
