@@ -90,4 +90,18 @@ describe("stretches that share lines", () => {
     expect(text).toContain(`${dateOf(20_000)} to `);
     expect(estimateText(text).estimate).toBeLessThanOrEqual(900);
   });
+
+  it("tell something of each of forty days within an eighth of 8,000 tokens", () => {
+    const shapes = [Array.from({ length: 40 }, () => 1), [10, 8, 6, 4, 3, 2, 2, 1, 1, 1, 1, 1]];
+    for (const shape of shapes)
+      for (const tasks of [1, 3, 5])
+        for (const room of [1_000, 2_000, 3_700]) {
+          const stretches = pastOf(shape, tasks);
+          const text = joinedLinesOf(stretches, room);
+          const days = stretches.flatMap(({ facts }) => facts.days);
+          expect(days).toHaveLength(40);
+          for (const { files } of days)
+            expect(files.some(([path]) => text.includes(path))).toBe(true);
+        }
+  });
 });

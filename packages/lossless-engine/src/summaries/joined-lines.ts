@@ -1,41 +1,91 @@
 // Lets stretches share a line where that tells more of their days than a line for each.
 import { estimateText } from "@clew/plugin-sdk/tokens";
+import { headOf } from "@clew/plugin-sdk/transcript";
+import type { DayFacts } from "../store/summary-rows.ts";
 import { MOST_DAYS, READER } from "./facts.ts";
-import { type Detail, linesOf, linesWithin, type Stretch, textOf } from "./lines.ts";
+import { type Detail, linesOf, linesWithin, pathText, type Stretch, textOf } from "./lines.ts";
 
 /** Where lines alone name fewer files of a day, days told together say more. */
 const LEAST_FILES = 3;
 
-/** From most to least. The last ones name files only, which take less than what was asked. */
+/** From most to least. Names of files take less room than what was asked. */
 const TOGETHER: readonly Detail[] = [
   { asked: 5, files: 4, answered: 0, chars: 60 },
   { asked: 4, files: 4, answered: 0, chars: 40 },
   { asked: 3, files: 4, answered: 0, chars: 40 },
   { asked: 2, files: 4, answered: 0, chars: 40 },
+  { asked: 0, files: 8, answered: 0, chars: 0 },
   { asked: 0, files: 5, answered: 0, chars: 0 },
   { asked: 0, files: 4, answered: 0, chars: 0 },
+  { asked: 1, files: 1, answered: 0, chars: 30 },
+  { asked: 0, files: 2, answered: 0, chars: 0 },
+  { asked: 1, files: 0, answered: 0, chars: 30 },
+  { asked: 0, files: 1, answered: 0, chars: 0 },
 ];
 
 /**
  * Pure: lines of stretches as `linesOf` writes them, while there is room to tell of each of its
- * days; with less, of neighbours together what was done on each day that they hold.
+ * days; with less, neighbours together, in the way in which most days are told something of, and of
+ * those ways the one that names most.
  */
 export function joinedLinesOf(stretches: readonly Stretch[], tokens: number): string {
   const alone = linesWithin(stretches, { tokens, leastFiles: LEAST_FILES });
   if (alone !== null) return alone;
-  const fits = (text: string) => estimateText(text).estimate <= tokens;
+  const everyDay = stretches.flatMap(({ facts }) => facts.days);
   const sizes = sizesOf(stretches.length);
-  const byDays = sizes.map((size) => joinedBy(stretches, { size, days: MOST_DAYS }));
-  for (const detail of TOGETHER)
-    for (const joined of byDays) {
-      const text = textOf(joined, detail);
-      if (fits(text)) return text;
-    }
-  // Days that have too little room each are told two or more at once.
-  const all = joinedBy(stretches, { size: stretches.length, days: Infinity });
-  const texts = TOGETHER.map((detail) => textOf(all, detail));
-  return texts.find(fits) ?? linesOf(stretches, tokens);
+  const all = { size: stretches.length, days: Infinity };
+  const ways = [
+    ...sizes.map((size) => joinedBy(stretches, { size, days: MOST_DAYS })),
+    joinedBy(stretches, all),
+    // Days that have too little room each are told two or more at once, with a little of each.
+    ...[2, 1].map((most) => joinedBy(thinned(stretches, most), all)),
+  ];
+  const fitting = TOGETHER.flatMap((detail) => ways.map((joined) => textOf(joined, detail))).filter(
+    (text) => estimateText(text).estimate <= tokens,
+  );
+  const best = mostTold(fitting, everyDay);
+  return best ?? linesOf(stretches, tokens);
 }
+
+/** The first of those that tell something of most days, and name most of what was done. */
+function mostTold(texts: readonly string[], days: readonly DayFacts[]): string | undefined {
+  let [best, most]: [string | undefined, number] = [undefined, 0];
+  for (const text of texts) {
+    const named = days.map((day) => namesOf(day).filter((name) => text.includes(name)).length);
+    const score =
+      named.filter((count) => count > 0).length * MOST_NAMES * days.length +
+      named.reduce((sum, count) => sum + Math.min(count, MOST_NAMES - 1), 0);
+    if (score > most) [best, most] = [text, score];
+  }
+  return best ?? texts[0];
+}
+
+/** More than a day can name. */
+const MOST_NAMES = 32;
+/** By so many characters of a request it is known which one it is, more or less. */
+const KNOWN_CHARS = 28;
+
+/** By what it is seen that a text tells of the day: requests of many days begin alike. */
+const namesOf = ({ asked, files }: DayFacts): string[] =>
+  files.length > 0
+    ? files.map(([path]) => pathText(path, SHORT_PATHS))
+    : asked.map(({ text }) => headOf(text, KNOWN_CHARS).trimEnd().replaceAll('"', "'"));
+
+const SHORT_PATHS: Detail = { asked: 0, files: 1, answered: 0, chars: 0 };
+
+/** With so many files and requests of each day at most. */
+const thinned = (stretches: readonly Stretch[], most: number): Stretch[] =>
+  stretches.map((stretch) => ({
+    ...stretch,
+    facts: {
+      ...stretch.facts,
+      days: stretch.facts.days.map((day) => ({
+        ...day,
+        asked: day.asked.slice(0, most),
+        files: day.files.slice(0, most),
+      })),
+    },
+  }));
 
 /** Each twice the one before, up to one for all. */
 function sizesOf(count: number): number[] {

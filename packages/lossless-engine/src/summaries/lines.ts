@@ -162,8 +162,8 @@ function clipped(text: string, chars: number): string {
   return `${head}${head.length < text.length ? "…" : ""}`.replaceAll('"', "'");
 }
 
-/** Of a long one the end, where there is little room: folders are the same all day. */
-function pathText(path: string, detail: Detail): string {
+/** Pure. Of a long one the end, where there is little room: folders are the same all day. */
+export function pathText(path: string, detail: Detail): string {
   const ends = path.split(/(?<=[/\\])/);
   const isWhole = detail.hasFolders === true || path.length <= SHORT_PATH;
   return (isWhole ? path : ends.slice(-PARTS_OF_PATH).join("")).replaceAll('"', "'");
