@@ -309,6 +309,20 @@ describe("the audit", () => {
     ],
     ["CREATE TRIGGER t AFTER INSERT ON message BEGIN DELETE FROM cut; END", "added file null"],
     ["CREATE TABLE other (a)", "added file null"],
+    [
+      "CREATE TRIGGER sqliteXt AFTER INSERT ON message BEGIN DELETE FROM cut; END",
+      "added file null",
+    ],
+    ["CREATE VIEW sqlite1 AS SELECT * FROM message", "added file null"],
+    [
+      "DROP INDEX message_conversation; CREATE INDEX message_conversation ON message (role)",
+      "changed file null",
+    ],
+    [
+      "DROP INDEX forgotten_hash; CREATE UNIQUE INDEX forgotten_hash ON forgotten (hash)",
+      "changed file null",
+    ],
+    ["ALTER TABLE payload ADD COLUMN more TEXT", "changed file null"],
     ["DROP INDEX message_conversation", "missing file null"],
     ["INSERT INTO forgotten VALUES (99999, x'00', 0)", "added message 99999"],
   ])("names what nothing is linked to: %s", async (sql, expected) => {

@@ -58,33 +58,44 @@ export function filePart(): AuditPart {
 
 /** Tables, indexes and the like are those of a new database: triggers write what they like. */
 function schemaFaults(sql: Sql): Fault[] {
-  const found = namesIn(sql);
-  const known = newDatabaseNames();
+  const found = definitionsIn(sql);
+  const known = newDatabaseDefinitions();
   return [
-    ...[...found]
+    ...[...found.keys()]
       .filter((name) => !known.has(name))
       .map((name) => fault("added", "file", null, `the ${name} is none of the engine's`)),
-    ...[...known]
-      .filter((name) => !found.has(name))
-      .map((name) => fault("missing", "file", null, `the ${name} is gone`)),
+    ...[...known].flatMap(([name, definition]) => {
+      const there = found.get(name);
+      if (there === undefined) return [fault("missing", "file", null, `the ${name} is gone`)];
+      return there === definition
+        ? []
+        : [fault("changed", "file", null, `the ${name} is defined otherwise than by the engine`)];
+    }),
   ];
 }
 
-/** "index message_conversation"; what SQLite keeps for itself left out. */
-const namesIn = (sql: Sql): Set<string> =>
-  new Set(
-    sql("SELECT type, name FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%'")
+/** What SQLite counts and notes for itself, in tables only. */
+const STATISTICS = /^sqlite_(?:stat\d|sequence)$/;
+
+/** "index message_conversation", with the table that it is of and the words that made it. */
+const definitionsIn = (sql: Sql): ReadonlyMap<string, string> =>
+  new Map(
+    sql("SELECT type, name, tbl_name, sql FROM sqlite_schema")
       .all()
-      .map(({ type, name }) => `${type} ${name}`),
+      .filter(({ type, name }) => type !== "table" || !STATISTICS.test(String(name)))
+      .map(({ type, name, tbl_name, sql: words }) => [
+        `${type} ${name}`,
+        `${tbl_name}: ${String(words ?? "").replaceAll(/\s+/g, " ")}`,
+      ]),
   );
 
-let known: ReadonlySet<string> | undefined;
-function newDatabaseNames(): ReadonlySet<string> {
+let known: ReadonlyMap<string, string> | undefined;
+function newDatabaseDefinitions(): ReadonlyMap<string, string> {
   if (known !== undefined) return known;
   const db = new DatabaseSync(":memory:");
   try {
     migrate(db, ":memory:", MIGRATIONS);
-    known = namesIn((text) => db.prepare(text));
+    known = definitionsIn((text) => db.prepare(text));
     return known;
   } finally {
     db.close();
