@@ -10,6 +10,8 @@ import { planForget } from "../forget/plan.ts";
 import { named } from "../messages/name.ts";
 import { catchUp } from "../search/catch-up.ts";
 import { type NewStoredCut, storeCut } from "../store/cuts.ts";
+import { expire, forget } from "../store/forget.ts";
+import { carry } from "../store/graves.ts";
 import { markJoined, markLeft } from "../store/left.ts";
 import { storeMessages } from "../store/messages.ts";
 import { payloadHash } from "../store/payloads.ts";
@@ -17,6 +19,7 @@ import { indexMore } from "../store/search-index.ts";
 import { useStore } from "../store/store.ts";
 import { coverageOf, coverageOfConversation, storeWords } from "../store/summaries.ts";
 import { frontierHash, summaryHash } from "../store/summary-rows.ts";
+import { READER } from "../summaries/facts.ts";
 import { growGraph } from "../summaries/grow.ts";
 import { type Dice, damage, diceOf, saidIn } from "../testing/damage.ts";
 import { namedWithIds, temporaryStore } from "../testing/stored.ts";
@@ -70,6 +73,11 @@ async function history(path: string, dice: Dice): Promise<void> {
     if (oldest !== undefined && dice(2) === 0)
       storeWords(store, oldest, { words: "What it was about.", model: "m" });
   }
+  if (dice(2) === 0) forget(store, { numbers: [2 + dice(4)], sessions: [] }, READER);
+  if (dice(2) === 0) expire(store, [2 + dice(4)]);
+  const hashes = new Set([payloadHash("of another database").toString("hex")]);
+  if (dice(2) === 0)
+    store.change((sql) => carry(sql, [{ salt: new Uint8Array([dice(9)]), hashes }]));
   release();
 }
 
@@ -325,6 +333,14 @@ describe("the audit", () => {
     ["ALTER TABLE payload ADD COLUMN more TEXT", "changed file null"],
     ["DROP INDEX message_conversation", "missing file null"],
     ["INSERT INTO forgotten VALUES (99999, x'00', 0)", "added message 99999"],
+    [
+      "INSERT INTO forgotten SELECT seq, x'00', 1 FROM message WHERE flags & 16 = 0 LIMIT 1",
+      "added message 1",
+    ],
+    ["UPDATE forgetting SET salt = randomblob(32)", "changed forgetting null"],
+    ["UPDATE forgetting SET stale = 1 - stale", "changed forgetting null"],
+    ["DELETE FROM forgetting", "missing forgetting null"],
+    ["INSERT INTO carried VALUES (x'00', x'00')", "changed forgetting null"],
   ])("names what nothing is linked to: %s", async (sql, expected) => {
     const path = join(temporaryFolder(), "lossless.db");
     const dice = diceOf(5);
@@ -338,6 +354,23 @@ describe("the audit", () => {
     db.close();
     const { faults } = await audited(path);
     expect(faults.map(({ kind, what, number }) => `${kind} ${what} ${number}`)).toContain(expected);
+  });
+
+  it("finds what was carried over and changed, also when more is carried over later", async () => {
+    const store = temporaryStore();
+    const other = (text: string) => ({
+      salt: new Uint8Array([7]),
+      hashes: new Set([payloadHash(text).toString("hex")]),
+    });
+    const carried = (text: string) => store.change((sql) => carry(sql, [other(text)]));
+    carried("one");
+    carried("two");
+    expect((await verifyStore(store)).faults).toEqual([]);
+    store.change((sql) => sql("DELETE FROM carried WHERE hash = ?").run(payloadHash("one")));
+    const changed = [{ kind: "changed", what: "forgetting" }];
+    expect((await verifyStore(store)).faults).toMatchObject(changed);
+    carried("three");
+    expect((await verifyStore(store)).faults).toMatchObject(changed);
   });
 
   it("names summaries that are gone, changed or stand for something else", async () => {

@@ -7,7 +7,8 @@ import { packMessage } from "./body.ts";
 import { changing } from "./chain.ts";
 import { conversationsOf, transcriptOf } from "./conversations.ts";
 import { forgetDependents } from "./dependents.ts";
-import { addLooseBytes, bytesAmongOthers } from "./oldest.ts";
+import { markStale } from "./forgetting.ts";
+import { bytesAmongOthers } from "./oldest.ts";
 import { relink } from "./relink.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
@@ -54,7 +55,7 @@ export function forget(
     dropWords(sql, summaries);
     for (const session of sessions) unname(sql, session);
     if (gone.length > 0) removeUnused(sql);
-    if (gone.length + sessions.length + summaries.length > 0) addLooseBytes(sql, 0);
+    if (gone.length + sessions.length + summaries.length > 0) markStale(sql, true);
     return gone.length;
   });
 }
@@ -86,7 +87,7 @@ export function expire(store: Store, numbers: readonly number[]): number {
       DELETE FROM payload WHERE id IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM payload_use WHERE payload_use.payload = payload.id)
     `).run(JSON.stringify(held));
-    if (expired > 0) addLooseBytes(sql, loose);
+    if (expired > 0) markStale(sql, true, loose);
     return expired;
   });
 }

@@ -1,5 +1,6 @@
 // Tells one database what was forgotten in another, by salts and hashes.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { carrying } from "./forgetting.ts";
 import type { Sql } from "./sql.ts";
 import { hashOf, inHex, saltOf } from "./tombstones.ts";
 
@@ -57,11 +58,13 @@ export function carry(sql: Sql, graves: readonly Graves[]): void {
   const own = inHex(saltOf(sql));
   const known = sql("SELECT 1 FROM forgotten WHERE hash = ?");
   const insert = sql("INSERT INTO carried (salt, hash) VALUES (?, ?) ON CONFLICT DO NOTHING");
-  for (const { salt, hashes } of graves)
-    for (const hex of hashes) {
-      const hash = Buffer.from(hex, "hex");
-      if (inHex(salt) !== own || known.get(hash) === undefined) insert.run(salt, hash);
-    }
+  carrying(sql, () => {
+    for (const { salt, hashes } of graves)
+      for (const hex of hashes) {
+        const hash = Buffer.from(hex, "hex");
+        if (inHex(salt) !== own || known.get(hash) === undefined) insert.run(salt, hash);
+      }
+  });
 }
 
 const hasTable = (sql: Sql, name: string) =>

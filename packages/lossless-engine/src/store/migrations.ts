@@ -1,5 +1,6 @@
 // The tables of the database, and the changes by which older databases get them.
 import { linkAll } from "./chain.ts";
+import { bindCarried } from "./forgetting.ts";
 import { sealAll } from "./seals.ts";
 import type { Sql } from "./sql.ts";
 
@@ -275,6 +276,20 @@ const SEALS = `
     coalesce((SELECT up_to FROM graph WHERE graph.conversation = conversation.id), 0);
 `;
 
+const SEALED_FORGETTING = `
+  -- carried binds all rows of that table, seal this row; see store/forgetting.ts.
+  ALTER TABLE forgetting ADD COLUMN carried BLOB;
+  ALTER TABLE forgetting ADD COLUMN seal BLOB;
+`;
+
+/** Tables that were sealed first. */
+const SEALED_FIRST = ["transcript", "cut", "cursor", "advancement"] as const;
+
+function sealForgetting(sql: Sql): void {
+  sealAll(sql, ["forgetting"]);
+  bindCarried(sql);
+}
+
 /** What is here stays as it is; the next change is one more. */
 export const MIGRATIONS: readonly Migration[] = [
   { from: [0], to: 6, sql: TABLES },
@@ -283,5 +298,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { from: [7], to: 8, sql: SUMMARIES },
   { from: [8], to: 9, sql: FORGETTING },
   { from: [9], to: 10, sql: CARRYING },
-  { from: [10], to: 11, sql: SEALS, run: sealAll },
+  { from: [10], to: 11, sql: SEALS, run: (sql) => sealAll(sql, SEALED_FIRST) },
+  { from: [11], to: 12, sql: SEALED_FORGETTING, run: sealForgetting },
 ];

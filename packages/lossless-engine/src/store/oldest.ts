@@ -1,4 +1,5 @@
 // Finds the oldest messages of a database that are still kept whole, and what they take.
+import { looseBytesOf } from "./forgetting.ts";
 import { FLAGS } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 import type { Store } from "./store.ts";
@@ -70,15 +71,6 @@ export const useOf = (store: Store): Use =>
       (pragma(sql, "page_count") - pragma(sql, "freelist_count")) * pragma(sql, "page_size");
     return { bytes, looseBytes: looseBytesOf(sql) };
   });
-
-/** See `Use`; 1 more than them says that there may be words that were forgotten. */
-const looseBytesOf = (sql: Sql): number =>
-  Math.max(0, Number(sql("SELECT stale FROM forgetting").get()?.stale ?? 0) - 1);
-
-/** In the change in which bodies became shorter. */
-export const addLooseBytes = (sql: Sql, bytes: number): void => {
-  sql("UPDATE forgetting SET stale = max(stale, 1) + ?").run(Math.max(0, Math.round(bytes)));
-};
 
 /** Bytes of a body that stand in a page with others: a long one has pages of its own. */
 export function bytesAmongOthers(sql: Sql, body: number): number {

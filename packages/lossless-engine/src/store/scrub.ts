@@ -1,12 +1,12 @@
 // Writes the database anew, so that no page of it holds words that were forgotten.
 import { othersTurn } from "../turns.ts";
 import { storageError } from "./failure.ts";
+import { isMarkedStale, markStale } from "./forgetting.ts";
 import { mergeAll } from "./search-index.ts";
 import type { Store } from "./store.ts";
 
 /** True: something was forgotten or let go, and the file was not written anew since. */
-export const isStale = (store: Store): boolean =>
-  store.read((sql) => Number(sql("SELECT stale FROM forgetting").get()?.stale ?? 0) > 0);
+export const isStale = (store: Store): boolean => store.read(isMarkedStale);
 
 /**
  * Merges the words until those of messages that went are left out, or `performance.now()` is at
@@ -34,5 +34,5 @@ export async function scrub(store: Store): Promise<void> {
     throw storageError(
       `The lossless engine forgot what was asked, and could not empty the journal of ${store.path}: another process reads it; stop that one and run clew lossless forget --resume.`,
     );
-  store.change((sql) => sql("UPDATE forgetting SET stale = 0").run());
+  store.change((sql) => markStale(sql, false));
 }

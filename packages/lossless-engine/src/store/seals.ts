@@ -1,4 +1,4 @@
-// Seals records, names of sessions and marks by a hash of what each row says.
+// Seals records, names of sessions, marks and the salt by a hash of what each row says.
 import { hash } from "node:crypto";
 import { isSame } from "./chain.ts";
 import type { Sql } from "./sql.ts";
@@ -21,6 +21,7 @@ export const SEALED = {
     columns: ["transcript", "bytes", "line_bytes", "line_hash", "entry"],
   },
   advancement: { key: ["conversation", "key"], columns: ["conversation", "key"] },
+  forgetting: { key: ["only"], columns: ["only", "salt", "stale", "carried"] },
 } as const;
 export type SealedTable = keyof typeof SEALED;
 
@@ -80,8 +81,8 @@ export function sealing<Result>(sql: Sql, chosen: Chosen, change: () => Result):
 }
 
 /** Of a database of an older version. */
-export function sealAll(sql: Sql): void {
-  for (const table of Object.keys(SEALED) as SealedTable[]) {
+export function sealAll(sql: Sql, tables: readonly SealedTable[]): void {
+  for (const table of tables) {
     const { key } = SEALED[table];
     const put = sql(
       `UPDATE ${table} SET seal = ? WHERE ${key.map((column) => `${column} = ?`).join(" AND ")}`,

@@ -3,6 +3,7 @@ import { createHmac, hash } from "node:crypto";
 import { type AgentMessage, type AssistantMessage, messageId } from "@clew/plugin-sdk/core";
 import { blocksOf } from "@clew/plugin-sdk/transcript";
 import type { Absence } from "../messages/placeholder.ts";
+import { storageError } from "./failure.ts";
 import type { BoundPayload } from "./payloads.ts";
 import { timeOf } from "./rows.ts";
 import type { Sql } from "./sql.ts";
@@ -19,6 +20,9 @@ export interface AbsentCounts {
   /** By age or size. */
   readonly expired: number;
 }
+
+/** Of a database that lost its own, which an audit names. */
+const NO_SALT = new Uint8Array();
 
 /** How names of messages begin that had no id, once they are forgotten. */
 const PREFIX = "forgotten:";
@@ -67,7 +71,8 @@ export function raise(sql: Sql, seq: number, { hash, absence }: Tombstone): void
 export function boundTombstone(sql: Sql, seq: number): BoundPayload[] {
   const row = sql("SELECT hash, expired FROM forgotten WHERE message = ?").get(seq);
   if (row === undefined) return [];
-  const bytes = Buffer.concat([saltOf(sql), row.hash as Uint8Array]);
+  const salt = (sql("SELECT salt FROM forgetting").get()?.salt ?? NO_SALT) as Uint8Array;
+  const bytes = Buffer.concat([salt, row.hash as Uint8Array]);
   return [{ place: `forgotten ${row.expired}`, hash: hash("sha256", bytes, "buffer") }];
 }
 
@@ -80,8 +85,13 @@ export function absentCounts(sql: Sql): AbsentCounts {
 }
 
 /** As long as the database, and in every copy of it. */
-export const saltOf = (sql: Sql): Uint8Array =>
-  sql("SELECT salt FROM forgetting").get()!.salt as Uint8Array;
+export function saltOf(sql: Sql): Uint8Array {
+  const salt = sql("SELECT salt FROM forgetting").get()?.salt;
+  if (salt instanceof Uint8Array) return salt;
+  throw storageError(
+    "The lossless engine cannot know again what was forgotten, as the salt of its database is gone; restore a backup of it (clew lossless backups).",
+  );
+}
 
 /**
  * Of role, time and what was said: the same in every copy of the message, whatever id it has there.

@@ -50,6 +50,9 @@ const COLUMNS: readonly (readonly [table: string, key: string, column: string])[
     (column) => ["cursor", "transcript", column] as const,
   ),
   ["advancement", "conversation", "key"],
+  ...["message", "hash", "expired"].map((column) => ["forgotten", "message", column] as const),
+  ...["salt", "stale", "carried", "seal"].map((column) => ["forgetting", "only", column] as const),
+  ...["salt", "hash"].map((column) => ["carried", "hash", column] as const),
 ];
 const TABLES = [
   ["message", "seq"],
@@ -59,6 +62,9 @@ const TABLES = [
   ["conversation", "id"],
   ["summary", "id"],
   ["graph", "conversation"],
+  ["forgotten", "message"],
+  ["forgetting", "only"],
+  ["carried", "hash"],
 ] as const;
 /** Tables of which a row may go: it is made again, or told again. */
 const MADE_AGAIN = ["transcript", "cut", "cursor", "advancement"];

@@ -22,6 +22,7 @@ export interface Fault {
     | "record"
     | "cursor"
     | "turn"
+    | "forgetting"
     | "index"
     | "file";
   /** Which one: its number. Null: the whole of it. */

@@ -1,4 +1,6 @@
 // Audits rows that no link binds against their seals.
+import { isCarriedBound } from "../forgetting.ts";
+import { FLAGS } from "../rows.ts";
 import { isSealed, SEALED, type SealedTable } from "../seals.ts";
 import type { Sql } from "../sql.ts";
 import {
@@ -12,6 +14,7 @@ import {
 
 const WHAT: Readonly<Record<SealedTable, Fault["what"]>> = {
   ...{ transcript: "session", cut: "record", cursor: "cursor", advancement: "turn" },
+  forgetting: "forgetting",
 };
 
 /** What a fault calls it. */
@@ -21,6 +24,7 @@ const NAMES: Readonly<Record<SealedTable, (row: Record<string, unknown>) => stri
   cursor: ({ transcript }) => `how far the file of session ${transcript} was read`,
   advancement: ({ conversation }) =>
     `a turn of conversation ${conversation} that is marked as told`,
+  forgetting: () => "what forgotten messages are known by",
 };
 
 /** A table after the other, a few rows at a time. */
@@ -50,8 +54,8 @@ export function sealPart(): AuditPart {
           }),
         );
         if (isEnd) {
-          if (table === "transcript")
-            faults.push(...(readable(() => store.read(namelessFaults)) ?? []));
+          const ofAll = FAULTS_OF_ALL[table];
+          if (ofAll !== undefined) faults.push(...(readable(() => store.read(ofAll)) ?? []));
           left.shift();
           at = 0;
         }
@@ -63,13 +67,38 @@ export function sealPart(): AuditPart {
 
 const NAMES_OF_ALL: Readonly<Record<SealedTable, string>> = {
   ...{ transcript: "names of sessions", cut: "records", cursor: "positions in session files" },
-  advancement: "marks of turns",
+  ...{ advancement: "marks of turns", forgetting: "hashes of what was forgotten" },
 };
 
 function rowFaults(table: SealedTable, row: Record<string, unknown>): Fault[] {
   if (isSealed(table, row)) return [];
-  const number = Number(row[SEALED[table].key[0]]);
+  const number = table === "forgetting" ? null : Number(row[SEALED[table].key[0]]);
   return [fault("changed", WHAT[table], number, `${NAMES[table](row)} is not what was stored`)];
+}
+
+/** The only row is there; what it binds of other databases is what was carried over. */
+function forgettingFaults(sql: Sql): Fault[] {
+  if (sql("SELECT 1 FROM forgetting").get() === undefined)
+    return [fault("missing", "forgetting", null, "what forgotten messages are known by is gone")];
+  const untrue = sql(
+    `SELECT seq FROM message JOIN forgotten ON message = seq WHERE flags & ${FLAGS.forgotten} = 0`,
+  )
+    .all()
+    .map(({ seq }) =>
+      fault(
+        ...(["added", "message", Number(seq)] as const),
+        `message ${seq} is said to be forgotten, and is there`,
+      ),
+    );
+  return isCarriedBound(sql)
+    ? untrue
+    : [
+        ...untrue,
+        fault(
+          ...(["changed", "forgetting", null] as const),
+          "what is known of messages that were forgotten in other databases is not what was stored",
+        ),
+      ];
 }
 
 /** Names of sessions are numbered one after the other, and stay, forgotten or not. */
@@ -88,3 +117,8 @@ function namelessFaults(sql: Sql): Fault[] {
       : [fault("missing", "session", null, `names of sessions are gone: ${gone}`)]),
   ];
 }
+
+/** What no row of a table tells by itself. */
+const FAULTS_OF_ALL: Partial<Record<SealedTable, (sql: Sql) => Fault[]>> = {
+  ...{ transcript: namelessFaults, forgetting: forgettingFaults },
+};
