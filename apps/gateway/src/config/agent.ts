@@ -25,8 +25,7 @@ export interface AgentSettings {
 export function agentSettings(config: Config, home: string, agentId: string): AgentSettings {
   const { defaults, list } = config.agents;
   const own = list.find(({ id }) => id === agentId);
-  const workspace =
-    own?.workspace ?? (agentId === DEFAULT_AGENT_ID ? defaults.workspace : undefined);
+  const workspace = own?.workspace ?? defaults.workspace;
   return {
     id: agentId,
     model: (own?.model ?? defaults.model).primary,

@@ -47,7 +47,7 @@ export const AgentDefaultsSchema = z.object({
     .min(1)
     .optional()
     .describe(
-      "Folder that the read-only tools may see; unset = agents/<id>/workspace in CLEW_HOME.",
+      "Folder in which an agent's tools work, one for all that name none of their own; unset = each has agents/<id>/workspace in CLEW_HOME.",
     ),
   contextTokens: z
     .number()
@@ -95,7 +95,7 @@ export const AgentSchema = z.object({
   thinkingDefault: ThinkingLevelSchema.optional().describe(
     "How hard its models think; unset = as the defaults say.",
   ),
-  workspace: z.string().min(1).optional().describe("Its folder; unset = the default one."),
+  workspace: z.string().min(1).optional().describe("Its own folder; unset = as the defaults say."),
   engine: z
     .string()
     .trim()
