@@ -137,6 +137,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     learnedWindow: learnedOf(host, model),
     engine: {
       ...engine,
+      agentId,
       ownsCompaction: info.ownsCompaction === true,
       autoCompaction: agentSettings(host.config, home, agentId).compaction.enabled,
     },

@@ -23,6 +23,7 @@ import { describeRest, timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts"
 import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
+import { type ChosenBy, describeChooser } from "../plugins/engines/engine-choice.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
 import { number } from "../text/number.ts";
@@ -51,7 +52,9 @@ export interface StatusFacts {
   /** What its provider said that it holds; null = nothing that was news. */
   learnedWindow: LearnedWindow | null;
   engine: {
+    agentId: string;
     configured: string | null;
+    chosenBy: ChosenBy;
     engineId: string;
     switchedOff: string | null;
     degraded: EngineFailure | null;
@@ -245,9 +248,11 @@ function dueText(
   return `the next ${marks} (now ${number(messages)})`;
 }
 
-function whyEngine({ configured, engineId, switchedOff, degraded }: StatusFacts["engine"]): string {
+function whyEngine(engine: StatusFacts["engine"]): string {
+  const { agentId, configured, chosenBy, switchedOff, degraded } = engine;
   if (degraded !== null)
     return `because "${configured}" failed (${degraded.operation}: ${degraded.reason.replaceAll("\n", " ")})`;
   if (switchedOff !== null) return `because ${switchedOff}`;
-  return configured === engineId ? "chosen by plugins.slots.contextEngine" : "the default";
+  const chooser = describeChooser(chosenBy, agentId);
+  return chooser === undefined ? "the default" : `chosen by ${chooser}`;
 }

@@ -1,5 +1,6 @@
 // What the doctor reports about the engine and the plugins.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { describeOtherEngine } from "../plugins/engines/engine-choice.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
@@ -35,14 +36,14 @@ function answeringFinding(status: EngineStatus): Finding {
     return engine(
       "warning",
       "engine-switched-off",
-      `"${configured}" is configured, but ${switchedOff}; "${engineId}" answers; clew plugins enable brings it back, or clew config set plugins.slots.contextEngine ${engineId} makes it the choice`,
+      `"${configured}" is configured, but ${switchedOff}; "${engineId}" answers; clew plugins enable brings it back, or ${describeOtherEngine(status, engineId)} makes it the choice`,
     );
   return missingMessage === null
     ? engine("ok", "engine", about(status))
     : engine(
         "failure",
         "engine-host-lacks",
-        `${missingMessage} No turn can start; choose another engine: clew config set plugins.slots.contextEngine legacy`,
+        `${missingMessage} No turn can start; choose another engine: ${describeOtherEngine(status, "legacy")}`,
       );
 }
 

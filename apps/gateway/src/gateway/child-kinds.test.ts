@@ -156,6 +156,39 @@ describe("agents of one gateway", () => {
     expect(await gateway.engine(key)).toMatchObject({ engineId: "lossless" });
   });
 
+  it("are told whose setting names their engine", async () => {
+    const home = await temporaryHome();
+    const { config } = await obedientModel();
+    const { plugins } = writeNotary(home);
+    const list = [{ id: "main" }, { id: "second", engine: "legacy" }];
+    const agents = { ...config.agents, list };
+    const { say, gateway } = await startPluginGateway({ ...config, agents, plugins }, home);
+    const ask = async (session: string, name: string) =>
+      (await gateway.command(session, { kind: "command", name, args: "" })).text;
+    const spawned = await say(run("sessions_spawn", { task: "x", engine: "legacy", wait: true }));
+    const ofAgent = 'the engine of agent "second" in agents.list';
+    const ofParent = "the session that started this one";
+    for (const [session, place, engine] of [
+      ["main", "plugins.slots.contextEngine", "notary"],
+      ["agent:second:main", ofAgent, "legacy"],
+      [keyIn(textOf(spawned.reply!)), ofParent, "legacy"],
+    ] as const) {
+      expect(await ask(session, "engine")).toContain(`\nChosen by: ${place} = ${engine}\n`);
+      expect(await ask(session, "status")).toContain(`\nEngine: ${engine}, chosen by ${place}\n`);
+    }
+    expect(await gateway.engine("agent:second:main")).toMatchObject({ chosenBy: "agent" });
+  });
+
+  it("have the default engine where nobody names one", async () => {
+    const { gateway } = await startPluginGateway({}, await temporaryHome());
+    const ask = async (name: string) =>
+      (await gateway.command("main", { kind: "command", name, args: "" })).text;
+    expect(await ask("engine")).toContain(
+      "\nChosen by: default, plugins.slots.contextEngine is not set\n",
+    );
+    expect(await ask("status")).toContain("\nEngine: legacy, the default\n");
+  });
+
   it("are refused an engine that nobody brings", async () => {
     const home = await temporaryHome();
     const agents = { list: [{ id: "main", engine: "losless" }] };

@@ -53,11 +53,12 @@ export function createHost(parts: HostParts): Host {
         inMemoryRun(memory.prepared, () => previewRequest(turn)),
       ),
     async inspectEngine(agentId, sessionKey) {
-      const { configured, guard, switchedOff, degraded } = await engines.resolve(
+      const { guard, configured, chosenBy, switchedOff, degraded } = await engines.resolve(
         agentId,
         sessionKey === undefined ? {} : { sessionKey },
       );
-      return { configured, engineId: guard.engineId, info: guard.info(), switchedOff, degraded };
+      const why = { configured, chosenBy, switchedOff, degraded };
+      return { ...why, engineId: guard.engineId, info: guard.info() };
     },
     async engineStatus(agentId, session) {
       const engine = await engines.resolve(

@@ -13,9 +13,18 @@ import { type ContextEngineFactory, isAbort } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { systemClock } from "../clock.ts";
 import { agentSettings } from "../config/agent.ts";
+import {
+  type ChosenBy,
+  type EngineChoice,
+  planEngineChoice,
+} from "../plugins/engines/engine-choice.ts";
 import { engineBounds, failurePolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { HostOptions } from "./host.ts";
+
+export interface ChosenEngine extends ResolvedEngine {
+  chosenBy: ChosenBy;
+}
 
 export interface Engines {
   readonly registry: EngineRegistry;
@@ -35,7 +44,7 @@ export interface Engines {
       /** Told when the chosen engine is set aside because it could not be made now. */
       onSetAside?: (record: QuarantineRecord) => void;
     },
-  ): Promise<ResolvedEngine>;
+  ): Promise<ChosenEngine>;
 }
 
 export interface EnginesOptions extends HostOptions {
@@ -44,8 +53,8 @@ export interface EnginesOptions extends HostOptions {
 }
 
 /** The same settings, with this engine in the slot. */
-const withEngine = (plugins: PluginsConfig, engineId: string | undefined): PluginsConfig =>
-  engineId === undefined
+const withEngine = (plugins: PluginsConfig, { engineId, chosenBy }: EngineChoice): PluginsConfig =>
+  engineId === undefined || chosenBy === "slot"
     ? plugins
     : { ...plugins, slots: { ...plugins.slots, contextEngine: engineId } };
 
@@ -80,7 +89,9 @@ export function createEngines(options: EnginesOptions): Engines {
       const ofSession =
         sessionKey === undefined ? undefined : options.sessionSettings?.(sessionKey);
       const ofAgent = agentSettings(config, environment.home, agentId);
-      const chosen = slot ?? ofSession?.engine ?? ofAgent.engine ?? settings().slots?.contextEngine;
+      const choice = planEngineChoice({
+        ...{ run: slot, session: ofSession?.engine, agent: ofAgent.engine, plugins: settings() },
+      });
       const context = {
         config: raw,
         agentDir: join(environment.home, "agents", agentId),
@@ -90,7 +101,7 @@ export function createEngines(options: EnginesOptions): Engines {
         ...{ registry, context },
         ...(sessionKey !== undefined && { sessionKey }),
         ...(signal !== undefined && { signal }),
-        config: { plugins: withEngine(settings(), chosen) },
+        config: { plugins: withEngine(settings(), choice) },
         ...(plugins !== undefined && {
           ownerPluginOf: plugins.ownerOf,
           whyMissing: (engineId) => whyMissing(engineId, plugins),
@@ -103,7 +114,7 @@ export function createEngines(options: EnginesOptions): Engines {
       const record = registry.quarantine.get(resolved.configured ?? "", sessionKey);
       if (resolved.degraded !== null && record !== undefined && !before.includes(record))
         onSetAside?.(record);
-      return resolved;
+      return { ...resolved, chosenBy: choice.chosenBy };
     },
   };
 }

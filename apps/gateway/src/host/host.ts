@@ -28,6 +28,7 @@ import type { AgentModels } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
+import type { ChosenBy } from "../plugins/engines/engine-choice.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { SubagentsPort } from "../plugins/load/subagents.ts";
@@ -117,6 +118,7 @@ export interface Host {
 }
 
 export interface EngineInspection {
+  chosenBy: ChosenBy;
   configured: string | null;
   engineId: string;
   info: ContextEngineInfo;

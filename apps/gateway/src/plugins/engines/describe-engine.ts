@@ -2,6 +2,7 @@
 import { counted } from "../../text/number.ts";
 import type { PluginHost } from "../host.ts";
 import { describeStrays } from "../strays.ts";
+import { describeChooser } from "./engine-choice.ts";
 import type { EngineStatus, SessionEngine } from "./engine-status.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
@@ -22,12 +23,12 @@ export function pluginProblem(
 
 /** Pure. The answer to `/engine`. */
 export function describeEngine(status: EngineStatus, problem: string | null = null): string {
-  const { engineId, infoId, name, version, configured, owner, degraded, switchedOff } = status;
+  const { engineId, infoId, name, version, owner, degraded, switchedOff } = status;
   const own = infoId === engineId ? "" : `, calls itself "${infoId}"`;
   const from = owner.startsWith("plugin:") ? `, of plugin "${owner.slice("plugin:".length)}"` : "";
   const lines = [
     `Engine: ${engineId} (${name}${version === null ? "" : ` ${version}`}${own}${from})`,
-    `Chosen by: ${configured === null ? "default, plugins.slots.contextEngine is not set" : `plugins.slots.contextEngine = ${configured}`}`,
+    `Chosen by: ${describeChoice(status)}`,
   ];
   if (switchedOff !== null) lines.push(`The chosen one does not run: ${switchedOff}.`);
   if (degraded !== null)
@@ -45,6 +46,13 @@ export function describeEngine(status: EngineStatus, problem: string | null = nu
   if (isSetAsideHere(status) || (status.session?.deliveries.blocked.length ?? 0) > 0)
     lines.push('"/engine retry" gives it another chance in this session.');
   return lines.join("\n");
+}
+
+function describeChoice({ configured, chosenBy, agentId }: EngineStatus): string {
+  const chooser = describeChooser(chosenBy, agentId);
+  return chooser === undefined
+    ? "default, plugins.slots.contextEngine is not set"
+    : `${chooser} = ${configured ?? "none"}`;
 }
 
 const isSetAsideHere = ({ session }: EngineStatus) => session !== null && session.setAside !== null;

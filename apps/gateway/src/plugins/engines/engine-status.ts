@@ -16,12 +16,14 @@ import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../invalid.ts";
+import type { ChosenBy } from "./engine-choice.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
 export interface EngineStatus {
   agentId: string;
-  /** The slot's value; null = unset, blank or "none". */
+  /** As it is written where it is chosen; null = nobody chose, or chose "none". */
   configured: string | null;
+  chosenBy: ChosenBy;
   /** Registered id of the engine that answers. */
   engineId: string;
   /** What it calls itself. */
@@ -78,13 +80,13 @@ const STORE_CHECK_MS = 5000;
 
 export async function engineStatus(request: {
   agentId: string;
-  engine: ResolvedEngine;
+  engine: ResolvedEngine & { chosenBy: ChosenBy };
   quarantined: readonly QuarantineRecord[];
   recent: RecentTurns;
   session?: AskedSession | undefined;
 }): Promise<EngineStatus> {
   const { agentId, engine, quarantined, recent, session } = request;
-  const { guard, configured, source, switchedOff, degraded } = engine;
+  const { guard, configured, chosenBy, source, switchedOff, degraded } = engine;
   const info = guard.info();
   const entered = guard.enter({});
   entered.release();
@@ -93,7 +95,7 @@ export async function engineStatus(request: {
       ? { ok: true as const }
       : evaluateHostSupport(info, "agent-run", CLEW_EMBEDDED_HOST);
   return {
-    ...{ agentId, configured, source, switchedOff, degraded, quarantined, recent },
+    ...{ agentId, configured, chosenBy, source, switchedOff, degraded, quarantined, recent },
     engineId: guard.engineId,
     infoId: info.id,
     name: info.name,
