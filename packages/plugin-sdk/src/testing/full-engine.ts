@@ -3,10 +3,9 @@ import type { ContextEngine } from "../contract/engine.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
 import { extractiveSummary } from "../record/extractive-summary.ts";
-import { estimateMessages } from "../tokens/message.ts";
+import { estimateMessage, estimateMessages } from "../tokens/message.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
 import { messageId } from "../transcript/message-id.ts";
-import { atomicGroups } from "../transcript/tool-pairs.ts";
 
 interface StoredSession {
   /** By their ids. */
@@ -90,19 +89,19 @@ export function createFullEngine(
         session.summary === undefined
           ? []
           : [{ role: "compactionSummary", summary: session.summary }];
-      let start = history.length;
-      let tokens = estimateMessages(head).high;
-      for (const group of atomicGroups(history).reverse()) {
-        tokens += estimateMessages(history.slice(group.start, group.end)).high;
-        // Written so that a budget that is no number leaves everything out.
-        if (!(tokens <= tokenBudget)) break;
-        start = group.start;
-      }
-      const kept = [
-        ...(estimateMessages(head).high <= tokenBudget ? head : []),
-        ...history.slice(start),
-      ];
-      return { messages: kept, estimatedTokens: estimateMessages(kept).estimate };
+      const headTokens = estimateMessages(head).high;
+      const { start, tokens } = freshTail(history, {
+        tokens: Infinity,
+        maxTokens: tokenBudget - headTokens,
+        count: (message) => estimateMessage(message).high,
+      });
+      const fits = headTokens + tokens <= tokenBudget;
+      const kept = [...(fits ? head : []), ...history.slice(start)];
+      return {
+        messages: kept,
+        estimatedTokens: estimateMessages(kept).estimate,
+        promptAuthority: tokens <= tokenBudget ? "assembled" : "preassembly_may_overflow",
+      };
     },
     async compact({ runtimeContext, abortSignal, tokenBudget = 1_000, ...ref }) {
       abortSignal?.throwIfAborted();

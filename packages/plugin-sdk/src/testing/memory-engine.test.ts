@@ -6,24 +6,41 @@ import { pairToolCalls } from "../transcript/tool-pairs.ts";
 import { createMemoryEngine } from "./memory-engine.ts";
 import { conversation, user } from "./messages.ts";
 
+/** Messages of one turn of the conversation below. */
+const NEWEST_TURN = 5;
+
 describe("createMemoryEngine", () => {
-  it("keeps the newest messages that fit, pairs whole, and leaves the input alone, at every budget", async () => {
+  it("keeps the newest messages that fit and always the newest turn, pairs whole, and leaves the input alone, at every budget", async () => {
     const messages = conversation({ turns: 12, tools: 2 });
     const given = structuredClone(messages);
     await fc.assert(
       fc.asyncProperty(fc.nat({ max: 6000 }), async (tokenBudget) => {
-        const { messages: kept, estimatedTokens } = await createMemoryEngine().assemble({
+        const view = await createMemoryEngine().assemble({
           sessionId: "s",
           messages,
           tokenBudget,
         });
+        const { messages: kept, estimatedTokens, promptAuthority } = view;
         expect(kept).toEqual(messages.slice(messages.length - kept.length));
-        expect(estimateMessages(kept).high).toBeLessThanOrEqual(tokenBudget);
+        expect(kept).toEqual(expect.arrayContaining(messages.slice(-NEWEST_TURN)));
+        const fits = estimateMessages(kept).high <= tokenBudget;
+        expect(promptAuthority).toBe(fits ? "assembled" : "preassembly_may_overflow");
+        if (!fits) expect(kept).toHaveLength(NEWEST_TURN);
         expect(estimatedTokens).toBe(estimateMessages(kept).estimate);
         expect(pairToolCalls(kept)).toMatchObject({ unanswered: [], orphanResults: [] });
       }),
     );
     expect(messages).toEqual(given);
+  });
+
+  it("keeps the running request and what its tools returned, however small the budget", async () => {
+    const running = conversation({ turns: 4, tools: 1 }).slice(0, -1);
+    for (const tokenBudget of [0, 1, 50, Number.NaN])
+      expect(
+        (
+          await createMemoryEngine().assemble({ sessionId: "s", messages: running, tokenBudget })
+        ).messages.slice(-3),
+      ).toEqual(running.slice(-3));
   });
 
   it("keeps everything without a budget", async () => {

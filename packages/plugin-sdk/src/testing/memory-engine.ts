@@ -3,9 +3,9 @@ import type { ContextEngine } from "../contract/engine.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
 import { delegateCompactionToRuntime } from "../delegate.ts";
-import { estimateMessages } from "../tokens/message.ts";
+import { estimateMessage, estimateMessages } from "../tokens/message.ts";
+import { freshTail } from "../transcript/fresh-tail.ts";
 import { messageId } from "../transcript/message-id.ts";
-import { atomicGroups } from "../transcript/tool-pairs.ts";
 
 /** An engine to copy from. What it remembers ends with the process. */
 export function createMemoryEngine(): ContextEngine {
@@ -28,16 +28,16 @@ export function createMemoryEngine(): ContextEngine {
     assemble({ messages, tokenBudget = Infinity, ...session }) {
       // The host's history is the truth; a host that has none asks for what was ingested.
       const history = messages.length > 0 ? messages : [...remembered(session).values()];
-      let start = history.length;
-      let tokens = 0;
-      for (const group of atomicGroups(history).reverse()) {
-        tokens += estimateMessages(history.slice(group.start, group.end)).high;
-        if (tokens > tokenBudget) break;
-        start = group.start;
-      }
+      // The high estimate: what risks an overflow is decided by the worst case.
+      const count = (message: AgentMessage) => estimateMessage(message).high;
+      const room = { tokens: Infinity, maxTokens: tokenBudget, count };
+      const { start, tokens } = freshTail(history, room);
+      const kept = history.slice(start);
       return {
-        messages: history.slice(start),
-        estimatedTokens: estimateMessages(history.slice(start)).estimate,
+        messages: kept,
+        estimatedTokens: estimateMessages(kept).estimate,
+        // The newest turn may be running: it is kept whatever it costs, and the host is told.
+        promptAuthority: tokens <= tokenBudget ? "assembled" : "preassembly_may_overflow",
       };
     },
     compact: delegateCompactionToRuntime,

@@ -5,13 +5,14 @@ export const BROKEN_BUDGET: BrokenEngines = {
   "budget/never-throws": memoryWith((engine) => ({
     async assemble(params) {
       const result = await engine.assemble(params);
-      if (result.messages.length === 0 && params.messages.length > 0)
-        throw new Error("nothing fits");
+      if (result.promptAuthority === "preassembly_may_overflow") throw new Error("nothing fits");
       return result;
     },
   })),
   "budget/never-above": fullWith((engine) => ({
-    assemble: ({ tokenBudget: _budget, ...params }) => engine.assemble(params),
+    async assemble({ tokenBudget: _budget, ...params }) {
+      return { ...(await engine.assemble(params)), promptAuthority: "assembled" };
+    },
   })),
   "budget/honest-estimate": memoryWith(
     reassemble(({ messages }) => ({ estimatedTokens: messages.length })),
