@@ -31,7 +31,7 @@ it("a job runs for no moment twice, and each run is told, whenever its process i
   last.process.stdin!.end();
   await last.exit;
   const ran = readFileSync(join(home, "ran"), "utf8").trim().split("\n").map(Number);
-  expect(ran.length).toBeGreaterThan(5);
+  expect(ran.length).toBeGreaterThan(2);
   expect(new Set(ran).size).toBe(ran.length);
   const told = (await files.runs("j", 10_000)).map(({ due }) => due);
   expect(new Set(told).size).toBe(told.length);

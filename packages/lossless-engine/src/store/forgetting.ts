@@ -1,4 +1,4 @@
-// Keeps what forgetting notes of itself, and binds it: salt, carried hashes, unwritten pages.
+// Keeps what a database notes of forgetting, bound by seals.
 import { createHash } from "node:crypto";
 import { isSame } from "./chain.ts";
 import { sealing } from "./seals.ts";
