@@ -3,7 +3,7 @@
 import { type AgentMessage, type AssembleResult, messageId } from "@clew/plugin-sdk/core";
 import type { WaterSettings } from "@clew/plugin-sdk/host";
 import { nameOf, withoutNamesakes } from "../messages/name.ts";
-import { isOwn } from "../messages/own.ts";
+import { isOwn, isThinned } from "../messages/own.ts";
 import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
@@ -19,6 +19,7 @@ import { type KeptView, marksOf, type PlanInput, partsOf, planFromCut, planView 
 import {
   isMerged,
   placeOfRequest,
+  type Standing,
   show,
   shownBy,
   type View,
@@ -178,7 +179,7 @@ export function assemblyOf(
     // The very list, where nothing had to be done.
     messages: isWhole ? [...messages] : items.map(({ message }) => message),
     estimatedTokens: tokens.estimate,
-    ...(record !== null && { reasons: reasonsOf(items, record.covered) }),
+    ...(record !== null && { reasons: reasonsOf(items, record) }),
     ...(!fits && { promptAuthority: "preassembly_may_overflow" as const }),
     contextProjection: {
       mode: "thread_bootstrap",
@@ -190,10 +191,10 @@ export function assemblyOf(
 /** For people; messages that are shown for the same reason share it. */
 function reasonsOf(
   items: readonly ViewItem[],
-  covered: number,
+  { record, covered }: Standing,
 ): NonNullable<AssembleResult["reasons"]> {
   const says: Record<Why, string> = {
-    record: `stands for ${covered} earlier messages, all of them kept`,
+    record: `stands for ${covered} earlier messages, ${isThinned(record) ? "as far as they are still kept" : "all of them kept"}`,
     request: "the request that what follows belongs to",
     kept: "came after what the record stands for",
     shortened: "came after it too, and all of it would not fit",

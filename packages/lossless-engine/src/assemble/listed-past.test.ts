@@ -3,13 +3,15 @@ import { assistant, conversation, toolCall, toolResult, user } from "@clew/plugi
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { verifyStore } from "../audit/verify.ts";
 import { storeSeen } from "../ingest/seen.ts";
-import { isOwn } from "../messages/own.ts";
+import { coveredBy, isOwn } from "../messages/own.ts";
+import { expire } from "../store/forget.ts";
 import type { Store } from "../store/store.ts";
 import { coverageOf } from "../store/summaries.ts";
 import { growSession } from "../summaries/grow-session.ts";
 import { temporaryStore, withIds } from "../testing/stored.ts";
-import { viewOf } from "./assemble.ts";
+import { assemblyOf, viewOf } from "./assemble.ts";
 import { compactView } from "./compact.ts";
 import type { View } from "./show.ts";
 import { pastRoomOf } from "./write-record.ts";
@@ -116,5 +118,30 @@ describe("a record that lists the past", () => {
     expect(spans.at(-1)![1]).toBeGreaterThan(4_400);
     const again = await shown(store, withIds(big.flat()), 32_000);
     expect(again.record?.record).toBe(view.record?.record);
+  });
+});
+
+describe("a record of messages that are no longer kept", () => {
+  it("says so, in views that stand and in new ones, and is known as ours", async () => {
+    const store = temporaryStore();
+    const history = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 2_000 }));
+    const before = await shown(store, history, 16_000);
+    expect(before.record!.record).toContain("every byte of them is kept");
+    expire(store, [1, 2, 3]);
+    const standing = await shown(store, history, 16_000);
+    expect(standing.record!.name).toBe(before.record!.name);
+    expect(standing.items.slice(1)).toEqual(before.items.slice(1));
+    const more = withIds(conversation({ turns: 60, tools: 1, toolResultChars: 2_000 }), "m");
+    const next = await shown(store, [...history, ...more], 16_000);
+    expect(next.record!.name).not.toBe(before.record!.name);
+    for (const { record, items } of [standing, next]) {
+      expect(record!.record).toContain("stand behind this record, as far as they are still kept:");
+      expect(record!.record).not.toContain("every byte");
+      expect(coveredBy(record!.record)).toBe(record!.covered);
+      expect(isOwn({ ...items[0]!.message, __openclaw: {} })).toBe(true);
+    }
+    const of = { messages: history, tokenBudget: 16_000 };
+    expect(assemblyOf(standing, of).reasons![0]!.reason).toContain("as far as they are still kept");
+    expect((await verifyStore(store)).faults).toEqual([]);
   });
 });

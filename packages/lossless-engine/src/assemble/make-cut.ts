@@ -6,7 +6,7 @@ import { saveLedger } from "@clew/plugin-sdk/transcript";
 import { named, nameOf } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import { type StoredCut, storeCut } from "../store/cuts.ts";
+import { hasLetGo, type StoredCut, storeCut } from "../store/cuts.ts";
 import { timeOf } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { pastBefore } from "../summaries/past.ts";
@@ -112,6 +112,7 @@ async function standingFor(
           writeRecord({
             state: known,
             covered,
+            hasLetGo: await patiently(() => hasLetGo(store, session), signal),
             budget,
             kept: shown,
             left: fit.left,

@@ -18,6 +18,8 @@ export interface RecordInput {
   readonly state: LedgerState;
   /** How many they are. */
   readonly covered: number;
+  /** See `sayCovered`. */
+  readonly hasLetGo: boolean;
   /** The messages that are shown beside it. */
   readonly kept: readonly AgentMessage[];
   /** Tokens of the whole context. */
@@ -40,6 +42,7 @@ const SHARES: readonly number[] = [1, 0.6, 0.3, 0.1];
 export function* writeRecord({
   state,
   covered,
+  hasLetGo,
   kept,
   budget,
   left,
@@ -52,14 +55,14 @@ export function* writeRecord({
   for (const share of SHARES) {
     const lines =
       past.length === 0 ? "" : sayPast(joinedLinesOf(past, Math.min(most, left) * share));
-    const summary = `${sayCovered(covered)}${lines}`;
+    const summary = `${sayCovered(covered, hasLetGo)}${lines}`;
     const within = withinTokens(room, Math.min(all, left - estimateText(lines).high) * share);
     const parts = yield* recordSteps(state, { room: within, kept });
     const record = joinRecord({ ...parts, summary });
     yield;
     if (highOf(record) <= left) return record;
   }
-  return joinRecord({ summary: sayCovered(covered) });
+  return joinRecord({ summary: sayCovered(covered, hasLetGo) });
 }
 
 /** Tokens that lines of the past may take under a budget. */
@@ -72,7 +75,7 @@ const PAST_SHARE = 1 / 8;
 
 /** Tokens of the smallest record, by the high estimate. */
 export const leastRecord = (covered: number): number =>
-  highOf(joinRecord({ summary: sayCovered(covered) }));
+  highOf(joinRecord({ summary: sayCovered(covered, false) }));
 
 const highOf = (record: string) =>
   estimateMessage(ownRecord(record, { name: "", timestamp: undefined })).high;

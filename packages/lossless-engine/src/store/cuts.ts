@@ -1,6 +1,7 @@
 // Keeps where records stand, what they say, and from what they can be carried on.
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { NamedMessage } from "../messages/name.ts";
+import { thinned } from "../messages/own.ts";
 import type { Part, Parts } from "../messages/shorten.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { makePlace, placeOf } from "./conversations.ts";
@@ -69,6 +70,28 @@ export function cutsOf(store: Store, session: OwnedSession): StoredCut[] {
 /** What a cut's record says. */
 export const recordOf = (store: Store, id: number): string =>
   store.read((sql) => String(sql("SELECT record FROM cut WHERE id = ?").get(id)?.record ?? ""));
+
+/** The records of a conversation of which something goes. */
+export function thinRecords(sql: Sql, conversation: number): void {
+  const changed = sql("SELECT id, record FROM cut WHERE conversation = ?")
+    .all(conversation)
+    .map(({ id, record }) => ({ id: Number(id), record: String(record) }))
+    .filter(({ record }) => thinned(record) !== record);
+  if (changed.length === 0) return;
+  const all = { table: "cut", where: "conversation = ?", values: [conversation] } as const;
+  sealing(sql, all, () => {
+    for (const { id, record } of changed)
+      sql("UPDATE cut SET record = ? WHERE id = ?").run(thinned(record), id);
+  });
+}
+
+/** True: something of the session's conversation was forgotten, or is no longer kept. */
+export const hasLetGo = (store: Store, session: OwnedSession): boolean =>
+  store.read((sql) => {
+    const place = placeOf(sql, session);
+    const gone = "SELECT 1 FROM forgotten JOIN message ON seq = message WHERE conversation = ?";
+    return place !== undefined && sql(`${gone} LIMIT 1`).get(place.conversation) !== undefined;
+  });
 
 /** What was known at a cut, as JSON; undefined when it was let go. */
 export function ledgerOf(store: Store, id: number): string | undefined {

@@ -6,6 +6,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { packMessage } from "./body.ts";
 import { changing } from "./chain.ts";
 import { conversationsOf, transcriptOf } from "./conversations.ts";
+import { thinRecords } from "./cuts.ts";
 import { forgetDependents } from "./dependents.ts";
 import { markStale } from "./forgetting.ts";
 import { bytesAmongOthers } from "./oldest.ts";
@@ -68,6 +69,7 @@ export function expire(store: Store, numbers: readonly number[]): number {
   return store.change((sql) => {
     let expired = 0;
     let loose = 0;
+    const conversations = new Set<number>();
     const size = sql("SELECT length(CAST(body AS BLOB)) AS bytes FROM message WHERE seq = ?");
     const bytesOf = (seq: number) => bytesAmongOthers(sql, Number(size.get(seq)?.bytes ?? 0));
     const held = sql(`
@@ -79,7 +81,9 @@ export function expire(store: Store, numbers: readonly number[]): number {
     for (const seq of numbers.filter((each) => known.get(each) === undefined))
       changing(sql, seq, () => {
         const before = bytesOf(seq);
-        if (bury(sql, seq, "expired") === undefined) return;
+        const conversation = bury(sql, seq, "expired");
+        if (conversation === undefined) return;
+        conversations.add(conversation);
         expired++;
         loose += before - bytesOf(seq);
       });
@@ -87,6 +91,7 @@ export function expire(store: Store, numbers: readonly number[]): number {
       DELETE FROM payload WHERE id IN (SELECT value FROM json_each(?))
         AND NOT EXISTS (SELECT 1 FROM payload_use WHERE payload_use.payload = payload.id)
     `).run(JSON.stringify(held));
+    for (const conversation of conversations) thinRecords(sql, conversation);
     if (expired > 0) markStale(sql, true, loose);
     return expired;
   });
