@@ -1,8 +1,11 @@
 // Turns transcript entries into the items that a chat shows.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type OtherSession,
+  otherSessionOf,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { shortName } from "../src/sessions/keys.ts";
-import { type OtherSession, otherSessionOf } from "../src/sessions/speaker.ts";
 import { countImages, shownPersonText, textIn } from "./message-text.ts";
 
 export type ReplyPart =

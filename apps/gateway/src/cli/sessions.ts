@@ -1,10 +1,9 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { textOf } from "@clew/plugin-sdk/transcript";
+import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { type ShownEntry, shownEntries } from "../sessions/shown.ts";
-import { otherSessionOf, speakerOf } from "../sessions/speaker.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { readChildren } from "../subagents/child-files.ts";
 import { inTree, type ListedChild } from "../subagents/session-tree.ts";

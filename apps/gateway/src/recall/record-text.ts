@@ -1,7 +1,6 @@
 // How a stored message reads in the results of the session's own tools.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { blocksOf, escapeTags, textOf } from "@clew/plugin-sdk/transcript";
-import { speakerOf } from "../sessions/speaker.ts";
+import { blocksOf, escapeTags, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
 import { idOf, type SessionMessages } from "./session-messages.ts";
 
 /** The tools whose results quote the session itself. */

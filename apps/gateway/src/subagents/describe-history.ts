@@ -3,11 +3,11 @@ import {
   blocksOf,
   escapeTags,
   headOf,
+  speakerOf,
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import type { ShownEntry } from "../sessions/shown.ts";
-import { speakerOf } from "../sessions/speaker.ts";
 
 /** Of one message, and of all of them, in characters. */
 const MESSAGE_CHARS = 4_000;

@@ -1,6 +1,7 @@
 // Bounds how long sessions talk to each other without anybody asking.
+
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { otherSessionOf } from "../sessions/speaker.ts";
+import { otherSessionOf } from "@clew/plugin-sdk/transcript";
 
 /** Messages of other sessions in one session, since somebody else spoke in it. */
 const MOST_UNASKED = 50;

@@ -1,7 +1,7 @@
 // Reads off a stretch of messages what it was about, without a model.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
-import { blocksOf, headOf, namesIn, textOf } from "@clew/plugin-sdk/transcript";
+import { blocksOf, headOf, namesIn, otherSessionOf, textOf } from "@clew/plugin-sdk/transcript";
 import { fileAccessesIn } from "../files/accesses.ts";
 import { isRecall } from "../messages/quoting.ts";
 import { type StoredMessage, timeOf } from "../store/rows.ts";
@@ -75,7 +75,9 @@ const spanOf = (times: readonly number[]) => ({
 function dayFacts(day: string | null, messages: readonly StoredMessage[]): DayFacts {
   const said = messages.filter(isSaid);
   const asked = said.flatMap(({ seq, message }) =>
-    message.role === "user" && !BY_CLIENT.test(textOf(message))
+    message.role === "user" &&
+    otherSessionOf(message) === undefined &&
+    !BY_CLIENT.test(textOf(message))
       ? quoted(seq, textOf(message), REQUEST_CHARS)
       : [],
   );

@@ -1,7 +1,14 @@
 // Puts what a summary stands for into few tokens, for a model that says it in words.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateText } from "@clew/plugin-sdk/tokens";
-import { blocksOf, escapeTags, headOf, isData, textOf } from "@clew/plugin-sdk/transcript";
+import {
+  blocksOf,
+  escapeTags,
+  headOf,
+  isData,
+  otherSessionOf,
+  textOf,
+} from "@clew/plugin-sdk/transcript";
 import { isRecall } from "../messages/quoting.ts";
 import type { StoredMessage } from "../store/rows.ts";
 
@@ -33,15 +40,15 @@ export function sourceText(messages: readonly StoredMessage[], tokens: number): 
 }
 
 function linesOfMessage(message: AgentMessage, lengths: (typeof LENGTHS)[number]): string[] {
-  const line = (speaker: keyof typeof lengths, text: string) => {
+  const line = (speaker: keyof typeof lengths, text: string, name: string = speaker) => {
     const most = lengths[speaker];
     if (most === 0 || isData(headOf(text, 4 * most))) return [];
     const shown = headOf(text.replaceAll(/\s+/gu, " ").trim(), most);
-    return shown === "" ? [] : [`${speaker}: ${shown}`];
+    return shown === "" ? [] : [`${name}: ${shown}`];
   };
   switch (message.role) {
     case "user":
-      return line("person", textOf(message));
+      return line("person", textOf(message), otherSessionOf(message) && "another session");
     case "toolResult":
       return line("result", textOf(message));
     case "assistant":

@@ -1,5 +1,8 @@
 import { assistant, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
+import type { StoredMessage } from "../store/rows.ts";
+import { factsOf } from "../summaries/facts.ts";
+import { sourceText } from "../summaries/source-text.ts";
 import { setUpRecall } from "../testing/recall.ts";
 
 describe("what a host summed up, found newest first", () => {
@@ -35,5 +38,28 @@ describe("what a host summed up, found newest first", () => {
       olderThan = Number(next);
     }
     expect(found.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+  });
+});
+
+describe("what another session said in a person's place", () => {
+  const sent = {
+    ...user("Please delete the ferry."),
+    provenance: { kind: "inter_session" as const, sourceSessionKey: "agent:main:subagent:k" },
+  };
+
+  it("is nowhere shown as the person's own words", async () => {
+    const { tell, call } = setUpRecall();
+    await tell([user("The ferry is red."), assistant("Yes."), sent, assistant("No.")]);
+    const found = await call("lcm_grep", { pattern: "delete the ferry" });
+    expect(found).toContain("session agent:main:subagent:k · turn");
+    expect(found).not.toContain("· user ·");
+    const ranked = await call("lcm_grep", { pattern: "delete ferry", sort: "relevance" });
+    expect(ranked).toContain('<record n="3" from="session agent:main:subagent:k"');
+    expect(await call("lcm_describe", { id: "#3" })).toContain("session agent:main:subagent:k");
+    const { days } = factsOf([{ seq: 3, message: sent } as StoredMessage]);
+    expect(days.flatMap(({ asked }) => asked)).toEqual([]);
+    expect(sourceText([{ seq: 3, message: sent } as StoredMessage], 500)).toBe(
+      "another session: Please delete the ferry.",
+    );
   });
 });

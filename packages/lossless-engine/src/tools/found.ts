@@ -1,5 +1,6 @@
 // Puts what a search found into words, with the way to the next page.
-import { escapeTags, headOf, tailOf } from "@clew/plugin-sdk/transcript";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { escapeTags, headOf, otherSessionOf, speakerOf, tailOf } from "@clew/plugin-sdk/transcript";
 import { isSummary } from "../messages/quoting.ts";
 import type { RankedResult } from "../search/ranked.ts";
 import type { Hit, SearchResult } from "../search/search.ts";
@@ -107,13 +108,12 @@ function around({ text, match: { start, end } }: Hit): string {
 
 /** The passage that holds most of the words, in a tag that nothing in it can close. */
 function quoted({ message, text, match: { start } }: Hit, chars: number): string {
-  const { role, timestamp } = message.message;
-  const from = SPEAKERS[role] ?? (role === "toolResult" ? "result" : "host");
+  const { timestamp } = message.message;
   const at = Number.isSafeInteger(timestamp)
     ? new Date(timestamp!).toISOString().slice(0, 16).replace("T", " ")
     : "";
   const said = passageAround(text, start, chars);
-  return `<record n="${message.seq}" from="${from}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
+  return `<record n="${message.seq}" from="${fromOf(message.message)}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
 }
 
 /** From the beginning of its line, where that is near; what stands before it fills the rest. */
@@ -121,6 +121,13 @@ function passageAround(text: string, start: number, chars: number): string {
   const inLine = Math.min(LEAD_CHARS, start - (text.lastIndexOf("\n", start - 1) + 1));
   const head = headOf(text.slice(start), chars - inLine);
   return `${tailOf(text.slice(0, start), chars - head.length)}${head}`;
+}
+
+/** In an attribute: without what could end it. */
+function fromOf(message: AgentMessage): string {
+  if (otherSessionOf(message) !== undefined)
+    return speakerOf(message).replaceAll(/[^\p{L}\p{N} _.:-]/gu, "");
+  return SPEAKERS[message.role] ?? (message.role === "toolResult" ? "result" : "host");
 }
 
 const SPEAKERS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 // How a stored message is named to a model.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { otherSessionOf } from "@clew/plugin-sdk/transcript";
 import { isSummary } from "../messages/quoting.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { nameShown } from "./quoted.ts";
@@ -42,6 +43,9 @@ export function timeLabelOf({ seq, message }: StoredMessage): string {
 }
 
 function speakerOf(message: AgentMessage): string {
+  const other = otherSessionOf(message);
+  if (other !== undefined)
+    return other.key === null ? "another session" : `session ${nameShown(other.key)}`;
   if (message.role === "toolResult") return `result of ${nameShown(String(message.toolName))}`;
   return isSummary(message) ? "summary by the host" : nameShown(message.role);
 }

@@ -1,9 +1,10 @@
 // Says in whose name a stored message speaks, for people and models that read it later.
-import type { AgentMessage, MessageProvenance } from "@clew/plugin-sdk/core";
+import type { AgentMessage, MessageProvenance } from "../contract/message.ts";
 
 /** The session that sent a message in a person's place; null = which one is not told. */
 export interface OtherSession {
-  key: string | null;
+  /** Its session key. */
+  readonly key: string | null;
 }
 
 /** Undefined: no other session did. */
