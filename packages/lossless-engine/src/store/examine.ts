@@ -2,6 +2,7 @@
 import { isDamage } from "./failure.ts";
 import { markRow } from "./mark-damaged.ts";
 import { messageOf } from "./rows.ts";
+import { circling } from "./seek.ts";
 import type { Store } from "./store.ts";
 
 /** Up to where messages were read, and what was found. */
@@ -19,29 +20,20 @@ const ROWS_AT_ONCE = 16;
 
 /** Reads messages behind number `from` until `isOver` says so, at least a few. */
 export function readOn(store: Store, from: number, isOver: () => boolean): Reading {
-  const newest = newestOf(store);
   const [broken, lost]: [number[], number[]] = [[], []];
   let [upTo, read] = [from, 0];
-  while (upTo < newest) {
-    const to = Math.min(newest, upTo + ROWS_AT_ONCE);
-    for (const { seq, state } of statesOf(store, upTo + 1, to)) {
+  for (;;) {
+    const states = statesBehind(store, upTo);
+    for (const { seq, state } of states) {
       read++;
       if (state === "broken") broken.push(seq);
       if (state === "lost") lost.push(seq);
     }
-    upTo = to;
-    if (isOver()) break;
+    const last = states.at(-1)?.seq;
+    if (last === undefined) return { upTo: null, read, broken, lost };
+    upTo = last;
+    if (isOver()) return { upTo, read, broken, lost };
   }
-  return { upTo: upTo < newest ? upTo : null, read, broken, lost };
-}
-
-/** Where a page is damaged, another way leads to the number. */
-function newestOf(store: Store): number {
-  const newest = (from: string) =>
-    store.read((sql) =>
-      Number(sql(`SELECT max(seq) AS newest FROM message ${from}`).get()?.newest),
-    );
-  return pastDamage(() => newest("")) ?? newest("INDEXED BY message_conversation");
 }
 
 interface State {
@@ -49,13 +41,13 @@ interface State {
   readonly state: "whole" | "broken" | "lost";
 }
 
-/** Together; where that meets a damaged page, each for itself. */
-function statesOf(store: Store, from: number, to: number): readonly State[] {
-  const among = (first: number, last: number) =>
+/** Together; where that meets a damaged page, those that have a link, each for itself. */
+function statesBehind(store: Store, from: number): readonly State[] {
+  const statesOf = (where: string, values: readonly number[]) =>
     pastDamage(() =>
       store.read((sql) =>
-        sql("SELECT * FROM message WHERE seq BETWEEN ? AND ? ORDER BY seq")
-          .all(first, last)
+        sql(`SELECT * FROM message WHERE ${where} ORDER BY seq LIMIT ${ROWS_AT_ONCE}`)
+          .all(...values)
           .map(
             (row): State => ({
               seq: Number(row.seq),
@@ -64,13 +56,28 @@ function statesOf(store: Store, from: number, to: number): readonly State[] {
           ),
       ),
     );
-  return (
-    among(from, to) ??
-    Array.from({ length: to - from + 1 }, (_, at) => from + at).flatMap(
-      (seq) => among(seq, seq) ?? [{ seq, state: "lost" as const }],
-    )
+  const states = statesOf("seq > ?", [from]);
+  if (states !== undefined && isRising([from, ...states.map(({ seq }) => seq)])) return states;
+  return linkedBehind(store, from).map(
+    (seq) => statesOf("seq = ?", [seq])?.[0] ?? { seq, state: "lost" },
   );
 }
+
+function linkedBehind(store: Store, from: number): readonly number[] {
+  const numbers = pastDamage(() =>
+    store.read((sql) =>
+      sql("SELECT message FROM link WHERE message > ? ORDER BY message LIMIT ?")
+        .all(from, ROWS_AT_ONCE)
+        .map(({ message }) => Number(message)),
+    ),
+  );
+  if (numbers !== undefined && isRising([from, ...numbers])) return numbers;
+  throw circling();
+}
+
+/** Where pages were exchanged rows come again, for ever. */
+const isRising = (numbers: readonly number[]): boolean =>
+  numbers.every((number, at) => at === 0 || number > numbers[at - 1]!);
 
 /** Tables of the search indexes; the words are in tables of SQLite's. */
 export const INDEX_TABLES: readonly string[] = [
@@ -99,7 +106,9 @@ export function readIndexOn(
         rows.setReadBigInts(true);
         const found = rows.all(upTo, INDEX_ROWS_AT_ONCE);
         if (found.length < INDEX_ROWS_AT_ONCE) return null;
-        upTo = String(found.at(-1)!.place);
+        const last = String(found.at(-1)!.place);
+        if (BigInt(last) <= BigInt(upTo)) return undefined;
+        upTo = last;
         if (isOver()) return upTo;
       }
     }),

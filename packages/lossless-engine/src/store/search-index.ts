@@ -5,6 +5,7 @@ import { composed } from "../messages/spelling.ts";
 import { markRow } from "./mark-damaged.ts";
 import { LEAF_SPAN } from "./postings.ts";
 import { messageOf } from "./rows.ts";
+import { circling } from "./seek.ts";
 import type { Sql, Store } from "./store.ts";
 import { addLeaf, groupLeaves } from "./trigram-index.ts";
 import { wordText } from "./word-text.ts";
@@ -81,6 +82,7 @@ function indexLeaf(sql: Sql, isOver: () => boolean): boolean {
     ...[indexed, LEAF_SPAN],
   );
   const first = Number(rows[0]?.seq);
+  if (first <= indexed) throw circling();
   const texts: (string | undefined)[] = [];
   let [read, chars] = [0, 0];
   for (const row of rows) {

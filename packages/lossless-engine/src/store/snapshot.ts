@@ -1,6 +1,6 @@
 // Reads and copies a database as it is at one moment, whoever writes to it meanwhile.
 import { renameSync, rmSync } from "node:fs";
-import { backup, DatabaseSync } from "node:sqlite";
+import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
 import { connectToRead, IN_MEMORY } from "./connect.ts";
 import { createFile } from "./create-file.ts";
 import { storageError, storageFailure } from "./failure.ts";
@@ -30,16 +30,23 @@ export interface CopyOptions {
  */
 export function takeSnapshot(path: string, own: DatabaseSync): Snapshot {
   const db = path === IN_MEMORY ? own : openMoment(path);
+  const statements = new Map<string, StatementSync>();
+  const sql: Sql = (text) => {
+    const known = statements.get(text) ?? db.prepare(text);
+    statements.set(text, known);
+    return known;
+  };
   return {
     isOfOneMoment: path !== IN_MEMORY,
     read(ask) {
       try {
-        return ask((text) => db.prepare(text));
+        return ask(sql);
       } catch (error) {
         throw storageFailure(path, error);
       }
     },
     close() {
+      statements.clear();
       if (path !== IN_MEMORY && db.isOpen) db.close();
     },
   };

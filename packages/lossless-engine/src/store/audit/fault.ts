@@ -1,6 +1,6 @@
 // What an audit tells of, and how it goes on past what cannot be read.
 import { isDamage } from "../failure.ts";
-import type { Store } from "../store.ts";
+import type { Snapshot } from "../snapshot.ts";
 
 /** Something that is not as it was stored. */
 export interface Fault {
@@ -34,8 +34,10 @@ export interface Fault {
 /** One part of an audit, which reads a slice at a time. */
 export interface AuditPart {
   readonly name: string;
-  /** True once all of it was read. */
-  readOn(store: Store, isOver: () => boolean): boolean;
+  /** True once all that is there at this moment was read. */
+  readOn(moment: Snapshot, isOver: () => boolean): boolean;
+  /** From now on it is given a later moment, of which it reads what came since. Absent: it cannot. */
+  readLater?(): void;
   /** What was found so far. */
   readonly faults: readonly Fault[];
   /** How many things were read so far. */

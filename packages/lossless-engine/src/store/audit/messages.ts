@@ -4,12 +4,16 @@ import { FLAGS, messageOf } from "../rows.ts";
 import type { Sql } from "../sql.ts";
 import { type AuditPart, changed, type Fault, fault, ROWS_AT_ONCE, readable } from "./fault.ts";
 
+/** Below every number, also those that nobody gave. */
+const FIRST = -Infinity;
+
 /** Messages against their links, in the order in which they came. */
 export function messagePart(): AuditPart {
   const faults: Fault[] = [];
   const heads = new Map<number, Uint8Array | null>();
-  let [upTo, read] = [0, 0];
   const counts = new Map<number, { messages: number; turns: number }>();
+  let closing: readonly Fault[] = [];
+  let [upTo, read, isLater] = [FIRST, 0, false];
   const look = (sql: Sql, from: number, to: number) => {
     const rows = bySeq(
       sql("SELECT * FROM message WHERE seq > ? AND seq <= ? ORDER BY seq").all(from, to),
@@ -20,7 +24,7 @@ export function messagePart(): AuditPart {
       "message",
     );
     const numbers = [...new Set([...rows.keys(), ...links.keys()])].sort((a, b) => a - b);
-    return numbers.flatMap((seq) => {
+    const found = numbers.flatMap((seq) => {
       const [row, link] = [rows.get(seq), links.get(seq)];
       if (row !== undefined) {
         read++;
@@ -32,28 +36,51 @@ export function messagePart(): AuditPart {
       }
       return messageFaults(sql, { seq, row, link, heads });
     });
+    return { found, last: numbers.at(-1) ?? from };
+  };
+  /** Nothing comes behind what was read: where something does, all are read again. */
+  const startOverIfAdded = (sql: Sql) => {
+    isLater = false;
+    const all = sql("SELECT count(*) AS rows FROM message").get()!;
+    const more = sql("SELECT count(*) AS rows FROM message WHERE seq > ?").get(upTo)!;
+    if (Number(all.rows) - Number(more.rows) === read) return;
+    faults.length = 0;
+    heads.clear();
+    counts.clear();
+    [upTo, read] = [FIRST, 0];
   };
   return {
     name: "messages",
-    faults,
+    get faults() {
+      return [...faults, ...closing];
+    },
     get read() {
       return read;
     },
-    readOn(store, isOver) {
+    readLater() {
+      isLater = true;
+    },
+    readOn(moment, isOver) {
       for (;;) {
         const next = readable(() =>
-          store.read((sql) => {
+          moment.read((sql) => {
+            if (isLater) startOverIfAdded(sql);
             const end = endOf(sql, upTo);
-            const found = look(sql, upTo, end ?? Number.MAX_SAFE_INTEGER);
-            const closing = end === null ? conversationFaults(sql, heads, counts) : [];
-            return { end, found: [...found, ...closing] };
+            const { found, last } = look(sql, upTo, end ?? Number.MAX_SAFE_INTEGER);
+            if (end === null) {
+              closing = conversationFaults(sql, heads, counts);
+              upTo = last;
+            }
+            return { end, found };
           }),
         );
         if (next === undefined) {
           // The page is damaged: what stands on it is told one by one.
-          const known = readable(() => store.read((sql) => numbersBehind(sql, upTo)));
+          const known = readable(() => moment.read((sql) => numbersBehind(sql, upTo)));
           faults.push(
-            ...unreadable(known ?? [], (seq) => store.read((sql) => look(sql, seq - 1, seq))),
+            ...unreadable(known ?? [], (seq) =>
+              moment.read((sql) => look(sql, seq - 1, seq).found),
+            ),
           );
           if (known === undefined || known.length < ROWS_AT_ONCE || known.at(-1)! <= upTo) {
             faults.push(lostRest(upTo));

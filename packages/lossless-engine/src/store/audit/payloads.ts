@@ -3,54 +3,29 @@ import { isSame } from "../chain.ts";
 import { textKept } from "../kept-text.ts";
 import { payloadHash } from "../payloads.ts";
 import type { Sql } from "../sql.ts";
-import { type AuditPart, type Fault, fault, orUnreadable, readable } from "./fault.ts";
+import { type AuditPart, type Fault, fault } from "./fault.ts";
+import { walkPart } from "./walk.ts";
 
 type Row = Record<string, unknown>;
 
 /** Long texts against their hashes, and each used by some message. */
-export function payloadPart(): AuditPart {
-  const faults: Fault[] = [];
-  let [upTo, read] = [0, 0];
-  const look = (sql: Sql, row: Row): Fault[] => {
-    const id = Number(row.id);
-    const isKept = isSame(row.hash, payloadHash(textOrNone(row.text)));
-    const isUsed = sql("SELECT 1 FROM payload_use WHERE payload = ? LIMIT 1").get(id) !== undefined;
-    return [
-      ...(isKept
-        ? []
-        : [fault("changed", "payload", id, `long text ${id} is not what was stored`)]),
-      ...(isUsed || row.isReplaced
-        ? []
-        : [fault("missing", "edge", id, `no message is tied to long text ${id}`)]),
-    ];
-  };
-  return {
-    name: "payloads",
-    faults,
-    get read() {
-      return read;
-    },
-    readOn(store, isOver) {
-      for (;;) {
-        const isDone = orUnreadable(faults, "payload", "long texts", () =>
-          store.read((sql) => {
-            const mayBeOrphans = sql("SELECT 1 FROM change LIMIT 1").get() !== undefined;
-            const rows = sql("SELECT * FROM payload WHERE id > ? ORDER BY id LIMIT 1").all(upTo);
-            faults.push(...rows.flatMap((row) => look(sql, { ...row, isReplaced: mayBeOrphans })));
-            upTo = Number(rows.at(-1)?.id ?? upTo);
-            read += rows.length;
-            return rows.length === 0;
-          }),
-        );
-        if (isDone) {
-          faults.push(...(readable(() => store.read(edgesToNothing)) ?? []));
-          faults.push(...(readable(() => store.read(gravesOfNobody)) ?? []));
-          return true;
-        }
-        if (isOver()) return false;
-      }
-    },
-  };
+export const payloadPart = (): AuditPart =>
+  walkPart({
+    ...{ name: "payloads", table: "payload", what: "payload", things: "long texts" },
+    atOnce: 1,
+    look: () => ({ row: lookAt, end: (sql) => [...edgesToNothing(sql), ...gravesOfNobody(sql)] }),
+  });
+
+function lookAt(sql: Sql, row: Row): Fault[] {
+  const id = Number(row.id);
+  const isKept = isSame(row.hash, payloadHash(textOrNone(row.text)));
+  const isUsed = sql("SELECT 1 FROM payload_use WHERE payload = ? LIMIT 1").get(id) !== undefined;
+  // What a message said before it was told again may still be there.
+  const mayBeOrphan = isUsed || sql("SELECT 1 FROM change LIMIT 1").get() !== undefined;
+  return [
+    ...(isKept ? [] : [fault("changed", "payload", id, `long text ${id} is not what was stored`)]),
+    ...(mayBeOrphan ? [] : [fault("missing", "edge", id, `no message is tied to long text ${id}`)]),
+  ];
 }
 
 /** One more would make a placeholder of what is told next. */

@@ -4,7 +4,6 @@ import { FLAGS, messageOf } from "../rows.ts";
 import { indexedOf } from "../search-index.ts";
 import type { Snapshot } from "../snapshot.ts";
 import type { Sql } from "../sql.ts";
-import type { Store } from "../store.ts";
 import { type AuditPart, type Fault, fault, ROWS_AT_ONCE, readable } from "./fault.ts";
 import { createFingerprints, type Fingerprints } from "./fingerprints.ts";
 import { addTrigrams, readTrigrams } from "./indexed-trigrams.ts";
@@ -14,11 +13,8 @@ import { createFreshWords, readWords, unlistedPages } from "./indexed-words.ts";
 export function indexPart(): AuditPart {
   const faults: Fault[] = [];
   let read = 0;
-  let snapshot: Snapshot | undefined;
   let work: Generator<void> | undefined;
-  const step = (store: Store): boolean => {
-    snapshot ??= store.snapshot();
-    const { read: ask } = snapshot;
+  const step = ({ read: ask }: Snapshot): boolean => {
     work ??= ask((sql) => auditIndexes(sql, { faults, onRead: () => void read++ }));
     return ask(() => work!.next().done === true);
   };
@@ -28,21 +24,20 @@ export function indexPart(): AuditPart {
     get read() {
       return read;
     },
-    readOn(store, isOver) {
+    readOn(moment, isOver) {
       for (;;) {
-        const isDone = readable(() => step(store));
+        const isDone = readable(() => step(moment));
         if (isDone === undefined)
           faults.push(
             fault("unreadable", "index", null, "the search index stands on a damaged page"),
           );
         if (isDone !== false) return true;
         // What is in memory is of one moment only as long as nobody else has a turn.
-        if (snapshot?.isOfOneMoment === true && isOver()) return false;
+        if (moment.isOfOneMoment && isOver()) return false;
       }
     },
     close() {
       work?.return?.(undefined);
-      snapshot?.close();
     },
   };
 }

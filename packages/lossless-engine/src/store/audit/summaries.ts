@@ -12,38 +12,15 @@ import {
   summaryHash,
   summaryOf,
 } from "../summary-rows.ts";
-import { type AuditPart, type Fault, fault, orUnreadable, ROWS_AT_ONCE } from "./fault.ts";
+import { type AuditPart, type Fault, fault } from "./fault.ts";
+import { walkPart } from "./walk.ts";
 
 /** Each summary says what it said, and stands for what it stood for; each message is in one. */
-export function summaryPart(): AuditPart {
-  const faults: Fault[] = [];
-  let [upTo, read] = [0, 0];
-  return {
-    name: "summaries",
-    faults,
-    get read() {
-      return read;
-    },
-    readOn(store, isOver) {
-      for (;;) {
-        const isDone = orUnreadable(faults, "summary", "summaries", () =>
-          store.read((sql) => {
-            const rows = sql("SELECT * FROM summary WHERE id > ? ORDER BY id LIMIT ?").all(
-              ...[upTo, ROWS_AT_ONCE],
-            );
-            const isEnd = rows.length < ROWS_AT_ONCE;
-            faults.push(...rows.flatMap((row) => rowFaults(sql, row)));
-            if (isEnd) faults.push(...frontierFaults(sql));
-            upTo = Number(rows.at(-1)?.id ?? upTo);
-            read += rows.length;
-            return isEnd;
-          }),
-        );
-        if (isDone || isOver()) return isDone;
-      }
-    },
-  };
-}
+export const summaryPart = (): AuditPart =>
+  walkPart({
+    ...{ name: "summaries", table: "summary", what: "summary", things: "summaries" },
+    look: () => ({ row: rowFaults, end: frontierFaults }),
+  });
 
 function rowFaults(sql: Sql, row: SummaryRow): Fault[] {
   const id = Number(row.id);
