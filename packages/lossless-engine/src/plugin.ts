@@ -103,13 +103,17 @@ function databaseFile(
   return path && resolvePath(path);
 }
 
-/** False: the host's configuration selects another engine. */
+interface HostSettings {
+  plugins?: { slots?: { contextEngine?: unknown } };
+  agents?: { list?: { engine?: unknown }[] };
+}
+
+/** False: the host's configuration selects another engine, and so does each of its agents. */
 function isSelected({ config, runtime }: PluginApi): boolean {
-  const now = (runtime?.config?.current() ?? config) as
-    | { plugins?: { slots?: { contextEngine?: unknown } } }
-    | undefined;
+  const now = (runtime?.config?.current() ?? config) as HostSettings | undefined;
   const selected = now?.plugins?.slots?.contextEngine ?? LOSSLESS_ENGINE_ID;
-  return selected === LOSSLESS_ENGINE_ID;
+  const ofAgents = now?.agents?.list?.map(({ engine }) => engine) ?? [];
+  return [selected, ...ofAgents].includes(LOSSLESS_ENGINE_ID);
 }
 
 export default plugin;

@@ -189,6 +189,42 @@ describe("agents of one gateway", () => {
     expect(await ask("status")).toContain("\nEngine: legacy, the default\n");
   });
 
+  it.each([
+    ["lossless", "legacy"],
+    ["legacy", "lossless"],
+    ["notary", "lossless"],
+  ])(
+    "are offered the tools of an engine where it answers: %s in the slot, %s of an agent",
+    async (slot, engine) => {
+      const home = await temporaryHome();
+      const { config, server } = await obedientModel();
+      writeNotary(home);
+      const agents = { ...config.agents, list: [{ id: "main" }, { id: "second", engine }] };
+      const plugins = { slots: { contextEngine: slot } };
+      const { say } = await startPluginGateway({ ...config, agents, plugins }, home);
+      const offered = async (session: string) => {
+        await say("hello", { session });
+        const { tools } = server.requests.at(-1)!.body as {
+          tools: { function: { name: string } }[];
+        };
+        return tools.map((tool) => tool.function.name);
+      };
+      for (const [session, answers] of [
+        ["main", slot],
+        ["agent:second:main", engine],
+      ] as const) {
+        const names = await offered(session);
+        const isLossless = answers === "lossless";
+        expect(names.includes("lcm_grep"), `lcm_grep in ${session}`).toBe(isLossless);
+        expect(names.includes("session_search"), `session_search in ${session}`).toBe(!isLossless);
+      }
+      const refused = await say(run("lcm_grep", { pattern: "hello" }), {
+        session: engine === "legacy" ? "agent:second:main" : "main",
+      });
+      expect(textOf(refused.reply!)).toMatch(/There is no tool "?lcm_grep/);
+    },
+  );
+
   it("are refused an engine that nobody brings", async () => {
     const home = await temporaryHome();
     const agents = { list: [{ id: "main", engine: "losless" }] };

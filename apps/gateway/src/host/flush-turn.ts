@@ -63,7 +63,7 @@ async function runOn(
   );
   const tools = flushTools({
     base: parts.pluginTools({
-      base: parts.tools(undefined, memoryToolsOf(parts, plugins)),
+      base: parts.tools(undefined, memoryToolsOf(parts, plugins, ofPlugin)),
       tools: ofPlugin,
     }),
     ofPlugin: ofPlugin.flatMap(({ names, declared }) => names ?? declared),

@@ -7,13 +7,18 @@ import { NO_MEMORY } from "../plugins/memory/choose-memory.ts";
 import { withFlush } from "../plugins/memory/flush/flush-hooks.ts";
 import type { FlushSubject } from "../plugins/memory/flush/flushes.ts";
 import { prepareMemory, type TurnMemory, toolsOfMemory } from "../plugins/memory/turn-memory.ts";
+import type { OwnedTool } from "../plugins/offer/tools.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { TurnSetup } from "./host.ts";
 import type { HostParts } from "./parts.ts";
 
-/** Those that search and read. */
-export const memoryToolsOf = (parts: HostParts, plugins: PluginsInUse | undefined): Tool[] =>
-  toolsOfMemory(plugins?.memory ?? NO_MEMORY, plugins?.tools ?? [], {
+/** Those that search and read; `ofPlugins` are offered as well. */
+export const memoryToolsOf = (
+  parts: HostParts,
+  plugins: PluginsInUse | undefined,
+  ofPlugins: readonly OwnedTool[],
+): Tool[] =>
+  toolsOfMemory(plugins?.memory ?? NO_MEMORY, ofPlugins, {
     ...{ runAs: runAsOf(parts), cfg: parts.loaded.raw },
     citations: parts.loaded.config.memory.citations,
   });

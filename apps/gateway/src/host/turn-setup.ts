@@ -79,21 +79,18 @@ export async function prepareTurn(
   const model = replacement?.modelRef ?? chain.answering.model;
   const following = followSuccessors(setup, hooks);
   const approve = approveIn(parts, setup);
-  const ofPlugins = plugins?.tools ?? [];
+  const { owner } = engine.guard;
+  const ofPlugins = plugins?.toolsBeside(owner) ?? [];
   const base =
     replacement?.tools ??
     limitTools(
       pluginTools({
-        base: parts.tools(approve, memoryToolsOf(parts, plugins)),
+        base: parts.tools(approve, memoryToolsOf(parts, plugins, ofPlugins)),
         ...{ tools: ofPlugins, approve },
       }),
       limits,
     );
-  const recalls = engineRecalls({
-    owner: engine.guard.owner,
-    tools: plugins?.tools ?? [],
-    offered: base.list(session),
-  });
+  const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
   const isToolless = parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
   const allTools = isToolless
     ? NO_TOOLS
@@ -312,14 +309,14 @@ export async function sizingOf(
   plugins: PluginsInUse | undefined,
 ): Promise<Omit<ContextSizeInput, "messages">> {
   const { model } = modelsOf(parts, session.agentId, session.sessionKey).answering;
-  const ofPlugins = plugins?.tools ?? [];
-  const ofMemory = memoryToolsOf(parts, plugins);
-  const base = parts.pluginTools({ base: parts.tools(undefined, ofMemory), tools: ofPlugins });
-  const { contextWindow } = model;
   const { guard } = await parts.engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
   });
   const { owner } = guard;
+  const ofPlugins = plugins?.toolsBeside(owner) ?? [];
+  const ofMemory = memoryToolsOf(parts, plugins, ofPlugins);
+  const base = parts.pluginTools({ base: parts.tools(undefined, ofMemory), tools: ofPlugins });
+  const { contextWindow } = model;
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
   const tools = withRecall(parts, recalls, { base, branch: () => [], contextWindow });
   const systemPrompt = await systemPromptOf(parts, session, tools);

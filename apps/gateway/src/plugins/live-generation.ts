@@ -2,6 +2,7 @@
 
 import type { Generation } from "./generation.ts";
 import type { ActiveMemory } from "./memory/choose-memory.ts";
+import { toolsBeside } from "./offer/engine-tools.ts";
 import type { OwnedOffers } from "./offer/free-offers.ts";
 import type { HookRunner } from "./offer/hook-runs.ts";
 import type { Services } from "./offer/services.ts";
@@ -11,6 +12,8 @@ import type { OwnedTool } from "./offer/tools.ts";
 export interface PluginsInUse {
   readonly hooks: HookRunner;
   readonly tools: readonly OwnedTool[];
+  /** Those that there are beside an engine of this owner; always the same array for the same one. */
+  readonly toolsBeside: (owner: string) => readonly OwnedTool[];
   readonly memory: ActiveMemory;
   readonly offers: Readonly<OwnedOffers>;
 }
@@ -39,8 +42,14 @@ export function liveGeneration(
   plugins: Generation,
   { hooks, services, closeMemory }: GenerationParts,
 ): LiveGeneration {
-  const { tools, memory, offers } = plugins;
-  const offered = { hooks, tools, memory, offers };
+  const { tools, engines, memory, offers } = plugins;
+  const byOwner = new Map<string, readonly OwnedTool[]>();
+  const beside = (owner: string) => {
+    const known = byOwner.get(owner) ?? toolsBeside({ owner, tools, engines, memory });
+    byOwner.set(owner, known);
+    return known;
+  };
+  const offered = { hooks, tools, toolsBeside: beside, memory, offers };
   let users = 0;
   let onUnused = () => {};
   let stopped: Promise<void> | undefined;

@@ -25,6 +25,8 @@ describe("the recall tools", () => {
     expect(offeredUnder(undefined)).toEqual(all);
     expect(offeredUnder(select("lossless"))).toEqual(all);
     expect(offeredUnder(select("legacy"))).toEqual([]);
+    const ofAgent = { agents: { list: [{}, { engine: "lossless" }] }, ...select("legacy") };
+    expect(offeredUnder(ofAgent)).toEqual(all);
     const ignoring = { ignoreSessionPatterns: ["agent:*:cron:**"] };
     expect(offeredUnder(select("lossless"), ignoring, "agent:main:cron:x")).toEqual([]);
     expect(offeredUnder(select("lossless"), ignoring, "agent:main:main")).toEqual(all);

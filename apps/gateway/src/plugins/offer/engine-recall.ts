@@ -1,5 +1,6 @@
 // Whether the engine that answers has tools of its own for what is no longer shown.
 import { pluginOf } from "@clew/engine-core";
+import { pluginIdOf } from "./engine-tools.ts";
 import type { OwnedTool } from "./tools.ts";
 
 /** Under this name engines offer a search of all that a session ever said. */
@@ -22,11 +23,9 @@ export function engineRecalls({
   return (
     engineOf !== undefined &&
     tools.some(
-      ({ pluginId, declared }) => idOf(pluginId) === idOf(engineOf) && declared.includes(SEARCH),
+      ({ pluginId, declared }) =>
+        pluginIdOf(pluginId) === pluginIdOf(engineOf) && declared.includes(SEARCH),
     ) &&
     offered.some(({ name }) => name === SEARCH)
   );
 }
-
-/** "<id>/<entry>" belongs to "<id>". */
-const idOf = (pluginId: string) => pluginId.split("/")[0];
