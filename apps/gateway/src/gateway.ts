@@ -125,6 +125,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const approvals = createApprovals({
     ...{ log, expireMs: loaded.config.tools.approval.expireMs },
     grants: createGrantFiles({ home, log }),
+    lineageOf: (key) => children.lineageOf(key),
   });
   const pluginSubagents = () => children.ofPlugins;
   const inSession: HostOptions["inSession"] = ({ session }, work) =>

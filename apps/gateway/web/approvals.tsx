@@ -4,8 +4,8 @@ import {
   type ApprovalAnswer,
   ASK_ANSWERS,
   describeAsker,
+  describeSession,
 } from "../src/approvals/approval.ts";
-import { shortName } from "../src/sessions/keys.ts";
 import type { PageState } from "./page-state.ts";
 
 export function Approvals({
@@ -32,7 +32,7 @@ const LABELS: Record<ApprovalAnswer, string> = {
 };
 
 function Waiting({
-  approval: { id, asker, name, sessionKey, arguments: given, grants, expiresAt },
+  approval,
   mayAnswer,
   onAnswer,
 }: {
@@ -40,13 +40,14 @@ function Waiting({
   mayAnswer: boolean;
   onAnswer(id: string, answer: ApprovalAnswer): void;
 }) {
+  const { id, asker, name, arguments: given, grants, expiresAt } = approval;
   const titles = { once: "This call only", session: `Allows ${grants}`, no: "The model is told" };
   return (
     <article class="approval">
       <p>
         <strong>{name}</strong> waits for your answer until{" "}
         {new Date(expiresAt).toLocaleTimeString()}: {describeAsker(asker)} asks in session{" "}
-        {shortName(sessionKey)}.
+        {describeSession(approval)}.
       </p>
       <pre>{JSON.stringify(given, null, 2)}</pre>
       {mayAnswer ? (

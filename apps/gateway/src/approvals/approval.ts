@@ -1,5 +1,6 @@
 // What an approval is, from who asks for what to how it ended.
 import type { HostSession } from "@clew/engine-core";
+import { shortName } from "../sessions/keys.ts";
 import { number } from "../text/number.ts";
 
 /** Whose tool it is; all of them ask in the same queue. */
@@ -29,8 +30,16 @@ export interface ApprovalRequest {
   grant?: string | undefined;
 }
 
+/** Where a session stands among those that start others. */
+export interface Lineage {
+  /** Keys of the sessions from which it comes, nearest first; empty = nobody started it. */
+  above: readonly string[];
+  /** What the session that started it calls it; null = nothing. */
+  label: string | null;
+}
+
 /** A question that waits for an answer. */
-export interface Approval {
+export interface Approval extends Lineage {
   id: string;
   asker: Asker;
   agentId: string;
@@ -91,6 +100,20 @@ export function describeRefusal(name: string, end: ApprovalEnd): string {
   return end.kind === "answered"
     ? `${name} was not run: ${why.replace("person refused", "person refused it")}.`
     : `${name} was not run: it needs a person's approval, and ${why}.`;
+}
+
+/** Pure. True: whoever talks to the session waits for the answer, too. */
+export const concerns = ({ sessionKey, above }: Approval, key: string): boolean =>
+  sessionKey === key || above.includes(key);
+
+/** Pure. The session that asks, and which one started it. */
+export function describeSession({
+  sessionKey,
+  label,
+  above: [parent],
+}: Pick<Approval, "sessionKey" | "label" | "above">): string {
+  const name = `${shortName(sessionKey)}${label === null ? "" : ` ("${label}")`}`;
+  return parent === undefined ? name : `${name}, which ${shortName(parent)} started`;
 }
 
 /** Pure. Who asks, as half a sentence. */

@@ -1,12 +1,14 @@
 // The one queue of questions that turns wait on until a person answers.
 import { randomBytes } from "node:crypto";
 import type { LogPort } from "@clew/engine-core";
-import type {
-  AnsweredAt,
-  Approval,
-  ApprovalAnswer,
-  ApprovalEnd,
-  ApprovalRequest,
+import {
+  type AnsweredAt,
+  type Approval,
+  type ApprovalAnswer,
+  type ApprovalEnd,
+  type ApprovalRequest,
+  concerns,
+  type Lineage,
 } from "./approval.ts";
 import { type GrantFiles, isSameGrant } from "./grants.ts";
 
@@ -30,7 +32,7 @@ export interface Approvals {
    * turn is stopped; then nothing may run.
    */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalEnd>;
-  /** Those that wait, oldest first; of one session where it is named. */
+  /** Those that wait, oldest first; of one session and those below it where it is named. */
   pending(sessionKey?: string): Approval[];
   /** The first answer counts. */
   answer(id: string, answer: ApprovalAnswer, at: AnsweredAt): AnswerOutcome;
@@ -45,6 +47,8 @@ export interface ApprovalsOptions {
   log: LogPort;
   /** How long a question waits, ms; 0 = nobody is asked, and the answer is no. */
   expireMs: number;
+  /** Absent: no session starts others. */
+  lineageOf?: (sessionKey: string) => Lineage;
 }
 
 interface Asked {
@@ -57,7 +61,10 @@ interface Asked {
 /** Questions that are over and still told of, so that a late answer hears what became of them. */
 const KEPT_ENDED = 200;
 
-export function createApprovals({ grants, log, expireMs }: ApprovalsOptions): Approvals {
+const STARTED_BY_NOBODY: Lineage = { above: [], label: null };
+
+export function createApprovals(options: ApprovalsOptions): Approvals {
+  const { grants, log, expireMs, lineageOf = () => STARTED_BY_NOBODY } = options;
   const watchers = new Set<Watcher>();
   const waiting = new Map<string, Asked>();
   const ended = new Map<string, Asked>();
@@ -96,7 +103,7 @@ export function createApprovals({ grants, log, expireMs }: ApprovalsOptions): Ap
       signal.throwIfAborted();
       if (!canBeAsked()) return { kind: "nobody" };
       const { promise, resolve: settle } = Promise.withResolvers<ApprovalEnd>();
-      const approval = approvalOf(request, expireMs);
+      const approval = approvalOf(request, lineageOf(request.session.sessionKey), expireMs);
       const asked: Asked = { request, approval, end: undefined, settle };
       waiting.set(approval.id, asked);
       const expire = () => close(asked, { kind: "expired", afterMs: expireMs });
@@ -113,7 +120,7 @@ export function createApprovals({ grants, log, expireMs }: ApprovalsOptions): Ap
     },
     pending: (sessionKey) =>
       [...waiting.values()].flatMap(({ approval }) =>
-        sessionKey === undefined || approval.sessionKey === sessionKey ? [approval] : [],
+        sessionKey === undefined || concerns(approval, sessionKey) ? [approval] : [],
       ),
     answer(id, answer, at) {
       const asked = waiting.get(id) ?? ended.get(id);
@@ -134,12 +141,16 @@ export function createApprovals({ grants, log, expireMs }: ApprovalsOptions): Ap
   };
 }
 
-function approvalOf(request: ApprovalRequest, expireMs: number): Approval {
+function approvalOf(
+  request: ApprovalRequest,
+  { above, label }: Lineage,
+  expireMs: number,
+): Approval {
   const now = Date.now();
   const { asker, session, name, grant } = request;
   return {
     id: randomBytes(4).toString("hex"),
-    ...{ asker, agentId: session.agentId, sessionKey: session.sessionKey, name },
+    ...{ asker, agentId: session.agentId, sessionKey: session.sessionKey, above, label, name },
     arguments: request.arguments,
     grants: grant === undefined ? `any call of ${name}` : `${name}: ${grant}`,
     askedAt: new Date(now).toISOString(),

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { askInTerminal } from "../cli/approval.ts";
+import { shortName } from "../sessions/keys.ts";
 import { clew, collectOutput, startClew } from "../testing/command.ts";
 import { parseStream, post } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -178,6 +179,40 @@ describe("approvals", () => {
     expect((await turn).report.toolCalls).toMatchObject([
       { name: "change", isError: true, note: expect.stringContaining("a person refused it") },
     ]);
+  });
+
+  it("of a child are told in its parent's stream, list and status, and answered from there", async () => {
+    const { home, config, file, ran } = await openPlace();
+    const served = { ...(await startServedGateway(config, home)), home };
+    const asking = { task: run("change", { file }), label: "deep", wait: true };
+    const task = run("sessions_spawn", { task: run("sessions_spawn", asking), wait: true });
+    const talk = (session: string, text: string) =>
+      fetch(`${served.server.url}/api/sessions/${session}/messages`, post({ text }));
+    const streaming = talk("main", task);
+    const approval = await waiting(served);
+    const { id, sessionKey, above } = approval;
+    const [child, root] = above;
+    expect([approval.label, root]).toEqual(["deep", "agent:main:main"]);
+    for (const session of ["main", child!, sessionKey, "other"]) {
+      const path = `/api/approvals?session=${encodeURIComponent(session)}`;
+      const listed = await served.get<{ approvals: Approval[] }>(path);
+      expect(listed.approvals, session).toMatchObject(session === "other" ? [] : [{ id }]);
+    }
+    const place = `${shortName(sessionKey)} ("deep"), which ${shortName(child!)} started`;
+    const status = { kind: "command", name: "status", args: "" } as const;
+    const { text } = await served.gateway.command("main", status);
+    expect(text).toContain(` in session ${place}: change {`);
+    const { output } = await clew(home, ["approvals", "list", "--session", "main"]);
+    expect(output).toContain(`asks in session ${place} to run change;`);
+    expect(await (await talk("other", "hello")).text()).not.toContain(id);
+
+    expect(await SURFACES.http!(served, approval, "once")).toBe(true);
+    const { events } = parseStream(await (await streaming).text());
+    expect(events.filter(({ type }) => `${type}`.startsWith("approval"))).toMatchObject([
+      { type: "approval", approval: { id, sessionKey, above } },
+      { type: "approval_end", id, text: "allowed once over HTTP" },
+    ]);
+    expect(ran()).toBe(1);
   });
 
   it("are gone with a gateway that is killed, and the model hears that its call was never answered", async () => {

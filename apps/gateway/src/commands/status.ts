@@ -15,7 +15,7 @@ import {
   type Steps,
 } from "@clew/plugin-sdk/host";
 import type { TranscriptContext } from "@clew/plugin-sdk/transcript";
-import type { Approval } from "../approvals/approval.ts";
+import { type Approval, describeSession } from "../approvals/approval.ts";
 import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
 import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
@@ -31,7 +31,7 @@ import { cacheLine } from "./context.ts";
 
 export interface StatusFacts {
   key: string;
-  /** What waits for a person's answer. */
+  /** What waits for a person's answer, in sessions that it started, too. */
   approvals: readonly Approval[];
   /** Who answers now. */
   model: ModelRef;
@@ -163,6 +163,7 @@ function* chosenTokens(
 
 /** Pure. A line for each fact, and one each where something is asked of the model or its cache. */
 export function describeStatus({
+  key,
   approvals,
   model,
   rest,
@@ -196,12 +197,15 @@ export function describeStatus({
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
     ...cutLine(cut),
-    ...approvals.map(waitingLine),
+    ...approvals.map((approval) => waitingLine(approval, key)),
   ].join("\n");
 }
 
-const waitingLine = ({ id, name, arguments: given, expiresAt }: Approval): string =>
-  `Waits for your answer until ${timeOf(expiresAt)}: ${name} ${JSON.stringify(given)} ("clew approvals answer ${id} once", or session, or no)`;
+function waitingLine(approval: Approval, key: string): string {
+  const { id, name, sessionKey, expiresAt } = approval;
+  const where = sessionKey === key ? "" : ` in session ${describeSession(approval)}`;
+  return `Waits for your answer until ${timeOf(expiresAt)}${where}: ${name} ${JSON.stringify(approval.arguments)} ("clew approvals answer ${id} once", or session, or no)`;
+}
 
 const cutLine = (cut: StatusFacts["compactions"]["cut"]): string[] =>
   cut === null

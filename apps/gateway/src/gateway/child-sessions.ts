@@ -3,6 +3,7 @@ import type { HostSession, LogPort, TurnResult } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { abortable, type PluginsConfig } from "@clew/plugin-sdk/host";
 import { textOf } from "@clew/plugin-sdk/transcript";
+import type { Lineage } from "../approvals/approval.ts";
 import { agentIds } from "../config/agent.ts";
 import type { Host } from "../host/host.ts";
 import type { SessionSettings } from "../host/session-settings.ts";
@@ -21,7 +22,7 @@ import { planFork } from "../subagents/plan-fork.ts";
 import { depthOf } from "../subagents/plan-spawn.ts";
 import { type SessionToolsPort, SPAWN_TOOL } from "../subagents/session-tools.ts";
 import { createSubagents, type Subagents } from "../subagents/subagents.ts";
-import { describeTree, isSameTree } from "../subagents/tree.ts";
+import { ancestorsOf, describeTree, isSameTree } from "../subagents/tree.ts";
 import { tooManyUnasked } from "../subagents/unasked.ts";
 import { ToolRefusal } from "../tools/tool.ts";
 import type { KnownSessions } from "./known-sessions.ts";
@@ -51,6 +52,8 @@ export interface ChildSessions
   readonly ofPlugins: PluginRuns;
   /** What differs in a child's session from its agent's settings. */
   settingsOf(key: string): SessionSettings | undefined;
+  /** Which sessions a session comes from. */
+  lineageOf(key: string): Lineage;
   /** Stores what the session was not told of its children, before somebody says something in it. */
   tellUntold(session: OpenSession): Promise<void>;
   /** Ends, now and from time to time, what other processes left running when they died. */
@@ -116,6 +119,11 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
       const maxModelCalls = isOver(child) ? null : child.maxModelCalls;
       const isLight = child.lightContext && child.contextMode === "isolated";
       return { ...child, maxModelCalls, isLight, ...ofPlugins.settingsOf(key) };
+    },
+    lineageOf(key) {
+      const children = subagents.known();
+      const label = children.find((each) => each.key === key)?.label ?? null;
+      return { above: ancestorsOf(key, children), label };
     },
     async tellUntold(session) {
       const untold = subagents.untold(session.session.sessionKey);

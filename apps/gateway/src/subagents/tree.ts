@@ -2,18 +2,21 @@
 import { counted } from "../text/number.ts";
 import type { Child } from "./child.ts";
 
-/** The session that nobody started, from which this one comes. */
-export function rootOf(key: string, children: readonly Child[]): string {
+/** Keys of the sessions from which this one comes, nearest first; empty = nobody started it. */
+export function ancestorsOf(key: string, children: readonly Child[]): string[] {
   const parents = new Map(children.map((child) => [child.key, child.parent.key]));
-  let root = key;
-  // A record that was changed by hand may name a circle.
-  for (let steps = 0; steps <= children.length; steps++) {
-    const parent = parents.get(root);
-    if (parent === undefined) return root;
-    root = parent;
+  const above: string[] = [];
+  for (let at = parents.get(key); at !== undefined; at = parents.get(at)) {
+    // A record that was changed by hand may name a circle.
+    if (at === key || above.includes(at)) break;
+    above.push(at);
   }
-  return root;
+  return above;
 }
+
+/** The session that nobody started, from which this one comes. */
+export const rootOf = (key: string, children: readonly Child[]): string =>
+  ancestorsOf(key, children).at(-1) ?? key;
 
 /** True: one of them comes from the other, or both from a third. */
 export const isSameTree = (one: string, other: string, children: readonly Child[]): boolean =>

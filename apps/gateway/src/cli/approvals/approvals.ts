@@ -1,11 +1,15 @@
 // Runs the `clew approvals` commands, which ask the running gateway.
 import { ContextEngineError, type ErrorCode } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
-import { type Approval, ASK_ANSWERS, describeAsker } from "../../approvals/approval.ts";
+import {
+  type Approval,
+  ASK_ANSWERS,
+  describeAsker,
+  describeSession,
+} from "../../approvals/approval.ts";
 import { defaultAgentId } from "../../config/agent.ts";
 import { loadConfig } from "../../config/load.ts";
 import { describeMissing, findOwnGateway, type OwnAnswer } from "../../gateway-client.ts";
-import { shortName } from "../../sessions/keys.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
@@ -34,10 +38,10 @@ export async function approvalsList(
 }
 
 function describe(approval: Approval, now: number): string[] {
-  const { id, asker, name, sessionKey, grants, expiresAt } = approval;
+  const { id, asker, name, grants, expiresAt } = approval;
   const seconds = Math.max(0, Math.round((Date.parse(expiresAt) - now) / 1000));
   return [
-    `${id}  ${describeAsker(asker)} asks in session ${shortName(sessionKey)} to run ${name}; ${seconds} s are left`,
+    `${id}  ${describeAsker(asker)} asks in session ${describeSession(approval)} to run ${name}; ${seconds} s are left`,
     ...JSON.stringify(approval.arguments, null, 2)
       .split("\n")
       .map((line) => `    ${line}`),

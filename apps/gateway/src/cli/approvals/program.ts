@@ -17,7 +17,7 @@ export function addApprovalCommands(
   approvals
     .command("list")
     .description("list the tools that wait to be allowed, and what they would do; oldest first")
-    .option("--session <name>", "only those of this session")
+    .option("--session <name>", "only those of this session and of those below it")
     .addOption(json())
     .action(async (options) => done(await (await load()).approvalsList(options, shell)));
   approvals

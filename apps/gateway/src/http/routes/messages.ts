@@ -2,7 +2,7 @@
 import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
-import { describeEnd } from "../../approvals/approval.ts";
+import { concerns, describeEnd } from "../../approvals/approval.ts";
 import type { Watcher } from "../../approvals/queue.ts";
 import { parseLine } from "../../commands/parse.ts";
 import type { Gateway } from "../../gateway.ts";
@@ -76,10 +76,11 @@ function streamTurn(
 const streamedTo = (stream: EventStream, key: string): Watcher => ({
   canAnswer: false,
   asked(approval) {
-    if (approval.sessionKey === key) stream.send({ type: "approval", approval });
+    if (concerns(approval, key)) stream.send({ type: "approval", approval });
   },
-  over({ id, sessionKey }, end) {
-    if (sessionKey === key) stream.send({ type: "approval_end", id, text: describeEnd(end) });
+  over(approval, end) {
+    const { id } = approval;
+    if (concerns(approval, key)) stream.send({ type: "approval_end", id, text: describeEnd(end) });
   },
 });
 
