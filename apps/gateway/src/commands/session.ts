@@ -13,10 +13,11 @@ import { thinkingLevelEntry } from "../models/thinking-level.ts";
 import { cacheOf } from "../models/turn-cache.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
+import { readEngineCompactions } from "../plugins/engines/recent-turns.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { OwnedCommand, PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import { hookContext, internalEvent } from "../plugins/offer/hook-context.ts";
-import { readLastRequest } from "../reports/report-log.ts";
+import { readLastRequest, reportFile } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -118,13 +119,18 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const { answering, rest, because, passedOver, fallbacks } = host.models(agentId, key);
   const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
-  const last = found && (await readLastRequest(agentPaths(home, agentId).reports, found.sessionId));
+  const { reports } = agentPaths(home, agentId);
+  const last = found && (await readLastRequest(reports, found.sessionId));
   const session = { agentId, sessionKey: key, sessionId: found?.sessionId ?? "" };
   const sizing = await host.sizing(session);
   const context = await stepsInSlices(contextSteps(found?.branch ?? []));
   const chooses = info.ownsCompaction === true ? engine.engineId : null;
+  const compacted = await readEngineCompactions(
+    reportFile(reports, found?.sessionId ?? ""),
+    engine.engineId,
+  );
   const facts = await stepsInSlices(
-    contextFacts(context, { ...{ sizing, model, chooses }, lastRequest: last }),
+    contextFacts(context, { ...{ sizing, model, chooses, compacted }, lastRequest: last }),
   );
   return {
     ...{ key, model, rest, approvals: options.approvals.pending(key) },

@@ -24,9 +24,10 @@ import type { LearnedWindow } from "../models/model-windows.ts";
 import type { Rest } from "../models/plan-rest.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 import { type ChosenBy, describeChooser } from "../plugins/engines/engine-choice.ts";
+import type { EngineCompactions } from "../plugins/engines/recent-turns.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
-import { number } from "../text/number.ts";
+import { counted, number } from "../text/number.ts";
 import { cacheLine } from "./context.ts";
 
 export interface StatusFacts {
@@ -75,9 +76,18 @@ export interface StatusFacts {
   compactions: {
     count: number;
     last: HostCompaction | null;
+    /** Those of an engine that compacts for itself; null = the host compacts. */
+    engine: EngineShare | null;
     /** What the last turn shortened because no compaction helped; null = nothing. */
     cut: NonNullable<TurnReport["cut"]> | null;
   };
+}
+
+export interface EngineShare extends EngineCompactions {
+  /** Messages of the last request that it wrote. */
+  written: number;
+  /** Messages of the history that the last request went without. */
+  leftOut: number;
 }
 
 interface ContextQuestion {
@@ -86,12 +96,14 @@ interface ContextQuestion {
   model: ModelRef;
   /** Id of the engine that keeps the context small by what it chooses; null = the history goes. */
   chooses: string | null;
+  /** What it was asked to compact. */
+  compacted: EngineCompactions;
 }
 
 /** Pure, in steps. What the next request would take, and what has become of the history so far. */
 export function* contextFacts(
   { branch, items }: TranscriptContext,
-  { sizing, lastRequest, model, chooses }: ContextQuestion,
+  { sizing, lastRequest, model, chooses, compacted }: ContextQuestion,
 ): Steps<Pick<StatusFacts, "context" | "compactions">> {
   const { contextWindow } = sizing;
   const usage = lastRequest?.call.usage ?? null;
@@ -125,9 +137,18 @@ export function* contextFacts(
     compactions: {
       count: compactions.length,
       last: compactions.at(-1) ?? null,
+      engine: chooses === null ? null : { ...compacted, ...shareOf(chosen ? lastRequest : null) },
       cut: lastRequest?.report.cut ?? null,
     },
   };
+}
+
+function shareOf(chosen: LastRequest | null): Pick<EngineShare, "written" | "leftOut"> {
+  const { historyMessages = 0, assembledMessages = 0 } = chosen?.report.budget ?? {};
+  const written = (chosen?.messages ?? []).filter(
+    ({ source: { kind } }) => kind === "engine" || kind === "summary",
+  ).length;
+  return { written, leftOut: Math.max(0, historyMessages - (assembledMessages - written)) };
 }
 
 /** What an engine chose for the last request, and all that was said since. */
@@ -180,13 +201,9 @@ export function describeStatus({
   compactions,
 }: StatusFacts): string {
   const { tokens, messageCount, promptBudget, measured } = context;
-  const { count, last, cut } = compactions;
+  const { cut } = compactions;
   const counted =
     measured === null ? "" : `; the provider counted ${number(measured)} in the last call`;
-  const newest =
-    last === null
-      ? ""
-      : `; the last at ${last.at.slice(0, 19).replace("T", " ")}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${last.of}`;
   return [
     `Model: ${model.provider}/${model.id}, window ${number(model.contextWindow)} tokens${learnedText(model, learnedWindow)}${rest === null ? "" : `; it ${describeRest(rest, false)}`}${restText(resting)}${passedText(passedOver)}${chainText(fallbacks)}`,
     ...(asks.because.length === 0 ? [] : [`Asked of it: ${asks.because.join(", ")}`]),
@@ -195,7 +212,7 @@ export function describeStatus({
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
-    `Compactions${engine.ownsCompaction ? " of the host" : ""}: ${count}${newest}; ${dueText(context, engine)}`,
+    `Compactions: ${compactionsText(compactions)}; ${dueText(context, engine)}`,
     ...cutLine(cut),
     ...approvals.map((approval) => waitingLine(approval, key)),
   ].join("\n");
@@ -238,12 +255,37 @@ function learnedText({ provider, id }: ModelRef, learned: LearnedWindow | null):
   return `, as its provider said on ${learned.at.slice(0, 10)} ("clew models forget ${provider}/${id}" forgets it)`;
 }
 
+function compactionsText({ count, last, engine }: StatusFacts["compactions"]): string {
+  const ofHost =
+    last === null
+      ? `${count}`
+      : `${count}; the last at ${minute(last.at)}${last.trigger === null ? "" : ` (${last.trigger})`}, of ${last.of}`;
+  if (engine === null) return ofHost;
+  const { written, leftOut, turns } = engine;
+  const newest =
+    engine.last === null ? "" : `, the last at ${minute(engine.last.at)} (${engine.last.trigger})`;
+  return [
+    "the engine's own",
+    ...(written > 0
+      ? [
+          `in the last request ${counted(written, "message")} of its own for ${leftOut} of the history`,
+        ]
+      : []),
+    ...(turns > 0
+      ? [`the host asked for ${engine.count} in the last ${counted(turns, "turn")}${newest}`]
+      : []),
+    ...(count > 0 ? [`by the host ${ofHost}`] : []),
+  ].join("; ");
+}
+
+const minute = (at: string) => at.slice(0, 19).replace("T", " ");
+
 /** When the next compaction is due. */
 function dueText(
   { messages, water, verdict }: ContextSize,
   { ownsCompaction, autoCompaction }: StatusFacts["engine"],
 ): string {
-  if (ownsCompaction) return "the engine has its own, and knows when the next is due";
+  if (ownsCompaction) return "it knows when the next is due";
   if (!autoCompaction)
     return "off (agents.defaults.compaction.enabled): only an overflow and /compact compact";
   const marks = `above ${number(water.high)} tokens of messages, down to ${number(water.low)}`;

@@ -94,7 +94,10 @@ function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
 export function storeFindings({ store }: EngineStatus, agentId?: string): Finding[] {
   if (store === null) return [];
   const subject = agentId === undefined ? "engine store" : `engine store of agent ${agentId}`;
-  if (store.ok) return [{ level: "ok", code: "engine-store", subject, text: store.text }];
+  if (store.ok !== false) {
+    const level = store.ok ? "ok" : "note";
+    return [{ level, code: "engine-store", subject, text: store.text }];
+  }
   const text = `${store.text.replace(/\.$/, "")}; keep a copy of the store before you change anything`;
   return [{ level: "failure", code: "engine-store-broken", subject, text }];
 }

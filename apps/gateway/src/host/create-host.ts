@@ -7,6 +7,7 @@ import {
   runTurn,
   type TurnResult,
 } from "@clew/engine-core";
+import { sessionsToldTo } from "../plugins/engines/ask-store.ts";
 import { engineStatus } from "../plugins/engines/engine-status.ts";
 import { readRecentTurns } from "../plugins/engines/recent-turns.ts";
 import { inPluginScope, inRequest, type Refusal } from "../plugins/load/scope.ts";
@@ -67,7 +68,9 @@ export function createHost(parts: HostParts): Host {
       );
       const recent = await readRecentTurns(agentPaths(environment.home, agentId).reports);
       const quarantined = registry.quarantine.list();
-      return engineStatus({ agentId, engine, recent, quarantined, session });
+      const of = { home: environment.home, agentId, named: session?.key };
+      const told = () => sessionsToldTo(engine.guard.engineId, of);
+      return engineStatus({ agentId, engine, recent, quarantined, session, told });
     },
     retryEngines: ({ transcript, state }) =>
       retrySession({ transcript, state, quarantine: registry.quarantine }),

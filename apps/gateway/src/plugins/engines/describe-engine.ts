@@ -42,7 +42,7 @@ export function describeEngine(status: EngineStatus, problem: string | null = nu
     ...describeRecent(status.recent),
   );
   if (status.store !== null)
-    lines.push(`Store: ${status.store.ok ? "" : "PROBLEM: "}${status.store.text}`);
+    lines.push(`Store: ${status.store.ok === false ? "PROBLEM: " : ""}${status.store.text}`);
   if (isSetAsideHere(status) || (status.session?.deliveries.blocked.length ?? 0) > 0)
     lines.push('"/engine retry" gives it another chance in this session.');
   return lines.join("\n");

@@ -6,16 +6,14 @@ import {
   type DeliveryStatus,
   deliveryStatus,
   type EngineFailure,
-  type EngineGuard,
   evaluateHostSupport,
   FALLBACK_ENGINE_ID,
   type QuarantineRecord,
   type ResolvedEngine,
 } from "@clew/engine-core";
 import type { ContextEngineInfo, HostCapability } from "@clew/plugin-sdk/core";
-import { within } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { messageOf } from "../invalid.ts";
+import { askStore, type StoreAnswer, type ToldSession } from "./ask-store.ts";
 import type { ChosenBy } from "./engine-choice.ts";
 import type { RecentTurns } from "./recent-turns.ts";
 
@@ -47,8 +45,8 @@ export interface EngineStatus {
   missingMessage: string | null;
   quarantined: readonly QuarantineRecord[];
   recent: RecentTurns;
-  /** What the engine says of its own store, where it can be asked. */
-  store: { ok: boolean; text: string } | null;
+  /** What the engine says of its own store; null = it has no way to say it. */
+  store: StoreAnswer | null;
   /** How the chosen engine stands with one session; null = no session was named. */
   session: SessionEngine | null;
 }
@@ -76,7 +74,6 @@ const OPTIONAL_METHODS = [
   "prepareSubagentSpawn",
   "onSubagentEnded",
 ] as const;
-const STORE_CHECK_MS = 5000;
 
 export async function engineStatus(request: {
   agentId: string;
@@ -84,8 +81,10 @@ export async function engineStatus(request: {
   quarantined: readonly QuarantineRecord[];
   recent: RecentTurns;
   session?: AskedSession | undefined;
+  /** Sessions of the agent that the engine was told of, to be asked for first come first. */
+  told: () => Promise<readonly ToldSession[]>;
 }): Promise<EngineStatus> {
-  const { agentId, engine, quarantined, recent, session } = request;
+  const { agentId, engine, quarantined, recent, session, told } = request;
   const { guard, configured, chosenBy, source, switchedOff, degraded } = engine;
   const info = guard.info();
   const entered = guard.enter({});
@@ -107,7 +106,7 @@ export async function engineStatus(request: {
     methods: OPTIONAL_METHODS.filter((name) => typeof entered[name] === "function"),
     missing: support.ok ? [] : support.missing,
     missingMessage: support.ok ? null : support.message,
-    store: await askStore(guard.extension("control")),
+    store: await askStore(guard, told),
     session: session === undefined ? null : sessionEngine(session, engine, quarantined),
   };
 }
@@ -132,25 +131,3 @@ function sessionEngine(
 const isDurable = ({ transcriptSemantics: semantics }: ContextEngineInfo) =>
   semantics?.currentTurnFence === "before-current-turn-entry-v1" &&
   semantics.turnAdvancementIdempotency === "atomic-idempotent-v1";
-
-/**
- * Engines may offer `control({ operation: "doctor" })`; not part of the contract, so nothing is
- * made of a failure but its text.
- */
-async function askStore(
-  control: ReturnType<EngineGuard["extension"]>,
-): Promise<EngineStatus["store"]> {
-  if (control === undefined) return null;
-  const onTimeout = () => {
-    throw new Error(`no answer within ${STORE_CHECK_MS / 1000} s`);
-  };
-  try {
-    const answer = (await within<unknown>({ boundMs: STORE_CHECK_MS, onTimeout }, () =>
-      control({ operation: "doctor" }),
-    )) as { ok?: unknown; text?: unknown } | undefined;
-    const text = typeof answer?.text === "string" ? answer.text : JSON.stringify(answer ?? null);
-    return { ok: answer?.ok !== false, text: text.slice(0, 500) };
-  } catch (error) {
-    return { ok: false, text: messageOf(error) };
-  }
-}

@@ -39,6 +39,28 @@ export async function readRecentTurns(folder: string): Promise<RecentTurns> {
   );
 }
 
+/** What an engine made of one session by its own compactions. */
+export interface EngineCompactions {
+  /** That the host asked for, in the newest turns; what it does by itself is not told. */
+  count: number;
+  /** How many turns these are. */
+  turns: number;
+  last: { at: string; trigger: string } | null;
+}
+
+/** `file`: the reports of one session. */
+export async function readEngineCompactions(
+  file: string,
+  engineId: string,
+): Promise<EngineCompactions> {
+  const reports = (await readTail(file)).filter(({ engine }) => engine.ran === engineId);
+  const done = reports.flatMap(({ startedAt: at, compactions }) =>
+    compactions.flatMap(({ compacted, trigger }) => (compacted ? [{ at, trigger }] : [])),
+  );
+  const turns = count(reports, ({ modelCalls }) => modelCalls.length > 0);
+  return { count: done.length, turns, last: done.at(-1) ?? null };
+}
+
 /** Pure; oldest first. */
 export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
   const degraded = reports.filter(({ engine }) => engine.degraded !== null);
