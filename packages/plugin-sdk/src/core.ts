@@ -65,17 +65,16 @@ export type {
   UserBlock,
   UserMessage,
 } from "./contract/message.ts";
-export {
-  definePluginEntry,
-  type PluginApi,
-  type PluginCommand,
-  type PluginEntry,
-  type PluginLogger,
-  type PluginRuntime,
-  type PluginTool,
-  type PluginToolFactory,
-  type PluginToolResult,
-  type RegistrationMode,
+export type {
+  PluginApi,
+  PluginCommand,
+  PluginEntry,
+  PluginLogger,
+  PluginRuntime,
+  PluginTool,
+  PluginToolFactory,
+  PluginToolResult,
+  RegistrationMode,
 } from "./contract/plugin.ts";
 export type {
   LlmCompleteParams,
@@ -101,6 +100,8 @@ export type {
 } from "./contract/subagent.ts";
 export { delegateCompactionToRuntime } from "./delegate.ts";
 export { ContextEngineError, ERROR_CODES, type ErrorCode, isAbort } from "./errors.ts";
+export { definePluginEntry } from "./hosts/define-plugin-entry.ts";
+export { type HistoryRequest, readHistory } from "./hosts/read-history.ts";
 export {
   buildMemorySystemPromptAddition,
   type MemoryPromptParams,

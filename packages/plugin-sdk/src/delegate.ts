@@ -1,5 +1,6 @@
 // Hands an engine's compact() to the host's built-in compaction, if the host has one.
 import type { CompactParams, CompactResult } from "./contract/lifecycle.ts";
+import { functionOf, loadOpenClaw } from "./other-host.ts";
 
 /** The host's built-in compaction as an engine reaches it. */
 export type RuntimeCompaction = (params: CompactParams) => Promise<CompactResult>;
@@ -43,14 +44,22 @@ export function runtimeCompactionSlot(): CompactionSlot | undefined {
  */
 export async function delegateCompactionToRuntime(params: CompactParams): Promise<CompactResult> {
   const builtIn = runtimeCompactionSlot()?.getStore() ?? fromContext(params);
-  if (builtIn === undefined)
-    return {
-      ok: false,
-      compacted: false,
-      code: "no-built-in",
-      reason: "this host offers no built-in compaction",
-    };
-  return builtIn(resolveTarget(params));
+  if (builtIn !== undefined) return builtIn(resolveTarget(params));
+  const ofOpenClaw = await compactionOfOpenClaw();
+  if (ofOpenClaw !== undefined) return ofOpenClaw(params);
+  return {
+    ok: false,
+    compacted: false,
+    code: "no-built-in",
+    reason: "this host offers no built-in compaction",
+  };
+}
+
+/** A slot means that Clew is the host, which answers that import with this very function. */
+async function compactionOfOpenClaw(): Promise<RuntimeCompaction | undefined> {
+  if (runtimeCompactionSlot() !== undefined) return undefined;
+  const delegate = functionOf(await loadOpenClaw(), "delegateCompactionToRuntime");
+  return delegate as RuntimeCompaction | undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 // Builds the memory part of the system prompt that an engine adds.
+import { functionOf, loadedOpenClaw, loadOpenClaw } from "./other-host.ts";
 
 /** What a memory section may depend on; `assemble` is given the first two. */
 export interface MemoryPromptParams {
@@ -61,6 +62,10 @@ export function provideMemoryPromptSlot(slot: MemoryPromptSlot | undefined): voi
  * Synchronous. Throws as `buildActiveMemoryPromptSection` does.
  */
 export function buildMemorySystemPromptAddition(params: MemoryPromptParams): string | undefined {
+  if (isNoneHere()) {
+    const build = functionOf(loadedOpenClaw(), "buildMemorySystemPromptAddition");
+    if (build !== undefined) return textOf(build(params));
+  }
   return normalizePromptText(buildActiveMemoryPromptSection(params).join("\n"));
 }
 
@@ -71,6 +76,13 @@ export function buildMemorySystemPromptAddition(params: MemoryPromptParams): str
 export async function prepareMemorySystemPromptAddition(
   params: MemoryPromptParams,
 ): Promise<string | undefined> {
+  if (isNoneHere()) {
+    const module = await loadOpenClaw();
+    const build =
+      functionOf(module, "prepareMemorySystemPromptAddition") ??
+      functionOf(module, "buildMemorySystemPromptAddition");
+    if (build !== undefined) return textOf(await build(params));
+  }
   const slot = ambient[SLOT];
   const lines =
     slot?.prepare === undefined || slot.getStore() !== undefined
@@ -109,6 +121,11 @@ export function buildActiveMemoryPromptSection(
     ? texts(prepared.lines)
     : texts(ambient[SECTION]?.({ ...prepared.params, ...params }));
 }
+
+/** True: no Clew provides a section, so that another host's may count. */
+const isNoneHere = () => ambient[SECTION] === undefined && ambient[SLOT] === undefined;
+
+const textOf = (text: unknown) => normalizePromptText(typeof text === "string" ? text : undefined);
 
 /** Promises and other things that are no list hold no lines yet. */
 const texts = (lines: unknown): string[] =>

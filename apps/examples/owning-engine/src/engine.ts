@@ -7,6 +7,7 @@ import {
   definePluginEntry,
   type EngineFactoryContext,
   messageId,
+  readHistory,
   type SessionRef,
 } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
@@ -66,15 +67,18 @@ export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEn
       const summary = summarise(view.rest.slice(0, start), room, view.summary);
       return answer([...summaryMessage(summary), ...view.rest.slice(start)], tokenBudget);
     },
-    compact({ sessionFile, tokenBudget = 8_000, abortSignal, ...session }) {
+    async compact({ sessionFile, tokenBudget = 8_000, abortSignal, ...session }) {
       abortSignal?.throwIfAborted();
-      if (sessionFile === undefined)
+      // Some hosts keep no file of a session, and are asked.
+      const messages =
+        sessionFile === undefined ? await readHistory(session) : readMessages(sessionFile);
+      if (messages === undefined)
         return {
           ok: false,
           compacted: false,
-          reason: "compaction reads the session file, and this host keeps none",
+          reason: "compaction reads the session, and this host neither keeps a file nor tells",
         };
-      const view = viewOf(readMessages(sessionFile), load(session));
+      const view = viewOf(messages, load(session));
       const before = estimateMessages([...view.head, ...view.rest]).estimate;
       const { start } = freshTail(view.rest, {
         tokens: tokenBudget / 2,

@@ -118,6 +118,8 @@ export interface PluginRuntime {
   };
   /** Sessions of the plugin's own. Absent: this host has none for plugins. */
   subagent?: PluginSubagents;
+  /** Which Clew this is. Absent: another host. */
+  clew?: { version: string };
   /** Check before use: hosts differ. */
   [key: string]: unknown;
 }
@@ -199,39 +201,4 @@ export interface PluginEntry {
   configSchema?: unknown;
   /** Takes what the host offers and registers what the plugin offers. */
   register(api: PluginApi): void;
-}
-
-/**
- * Returns `entry` as it is: gives editors the types and hosts the shape.
- * @example
- * ```ts
- * import {
- *   type ContextEngine,
- *   definePluginEntry,
- *   delegateCompactionToRuntime,
- * } from "@clew/plugin-sdk/core";
- *
- * const engine: ContextEngine = {
- *   info: { id: "whole", name: "Whole history" },
- *   ingest: () => ({ ingested: false }), // the host's transcript is the record
- *   assemble: ({ messages }) => ({ messages, estimatedTokens: 0 }),
- *   compact: delegateCompactionToRuntime,
- * };
- *
- * export default definePluginEntry({
- *   id: "whole",
- *   name: "Whole history",
- *   register: (api) => api.registerContextEngine("whole", () => engine),
- * });
- *
- * const { compacted, reason } = await engine.compact({ sessionId: "s", sessionFile: "s.jsonl" });
- * console.log(compacted, reason); // no host is running here
- * ```
- *
- * ```text
- * false this host offers no built-in compaction
- * ```
- */
-export function definePluginEntry<Entry extends PluginEntry>(entry: Entry): Entry {
-  return entry;
 }

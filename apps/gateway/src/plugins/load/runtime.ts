@@ -13,6 +13,7 @@ import { agentSettings } from "../../config/agent.ts";
 import { ConfigSchema } from "../../config/schema.ts";
 import { DEFAULT_AGENT_ID } from "../../sessions/keys.ts";
 import { agentFolder } from "../../sessions/paths.ts";
+import { VERSION } from "../../version.ts";
 import { redactSensitiveText } from "./sdk/logging-core.ts";
 import { createSessionFiles } from "./session-files.ts";
 
@@ -37,6 +38,7 @@ export function createPluginRuntime({
 }: RuntimeRequest): PluginRuntime {
   const readOnly = mode !== "full";
   return {
+    clew: { version: VERSION },
     registrationMode: mode,
     inspection: { readOnly },
     diagnostics: { readOnly },
