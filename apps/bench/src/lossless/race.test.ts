@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { race } from "./race.ts";
 
 it("measures the engine that comes with Clew beside the floor, finds what was told, and leaves nothing behind", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const root = mkdtempSync(join(tmpdir(), "clew-race-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ it("measures the engine that comes with Clew beside the floor, finds what was to
 });
 
 it("measures the engine of a plugin folder, as somebody has it who installed one", {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const root = mkdtempSync(join(tmpdir(), "clew-race-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));

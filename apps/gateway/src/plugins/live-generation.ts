@@ -12,7 +12,7 @@ import type { OwnedTool } from "./offer/tools.ts";
 export interface PluginsInUse {
   readonly hooks: HookRunner;
   readonly tools: readonly OwnedTool[];
-  /** Those that there are beside an engine of this owner; always the same array for the same one. */
+  /** Those beside an engine of this owner; always the same array for the same one. */
   readonly toolsBeside: (owner: string) => readonly OwnedTool[];
   readonly memory: ActiveMemory;
   readonly offers: Readonly<OwnedOffers>;

@@ -1,6 +1,5 @@
 // Which tools of plugins there are beside the engine that answers a session.
 import { pluginOf } from "@clew/engine-core";
-import type { ActiveMemory } from "../memory/choose-memory.ts";
 import type { OwnedEngine } from "./register-engines.ts";
 import type { OwnedTool } from "./tools.ts";
 
@@ -9,7 +8,8 @@ export interface EngineToolsRequest {
   owner: string;
   tools: readonly OwnedTool[];
   engines: readonly Pick<OwnedEngine, "pluginId">[];
-  memory: Pick<ActiveMemory, "chosen">;
+  /** Whose memory was chosen. */
+  memory: { readonly chosen: { readonly pluginId: string } | null };
 }
 
 /**

@@ -36,7 +36,7 @@ export interface AuditPart {
   readonly name: string;
   /** True once all that is there at this moment was read. */
   readOn(moment: Snapshot, isOver: () => boolean): boolean;
-  /** From now on it is given a later moment, of which it reads what came since. Absent: it cannot. */
+  /** Gives it a later moment, of which it reads what came since. Absent: it cannot. */
   readLater?(): void;
   /** What was found so far. */
   readonly faults: readonly Fault[];
