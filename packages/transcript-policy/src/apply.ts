@@ -9,7 +9,10 @@ import { fitText, fitThinking, settleContentForWire } from "./passes/fit-wire.ts
 import { dropForeignBlocks, dropForeignProofs } from "./passes/foreign.ts";
 import { noteKeptTurns, noteRenamed } from "./passes/ids-before.ts";
 import type { EmptyReplies } from "./passes/images.ts";
-import { annotateInterSessionUserMessages } from "./passes/inter-session.ts";
+import {
+  annotateInterSessionUserMessages,
+  closeInterSessionMessages,
+} from "./passes/inter-session.ts";
 import { announceLateResults } from "./passes/late-results.ts";
 import { sanitizeToolUseResultPairing } from "./passes/pair-tool-results.ts";
 import { stripTrailingAssistants } from "./passes/prefill.ts";
@@ -94,7 +97,11 @@ export function replaySteps(flags: PassFlags): ReplaySteps {
     ],
     turns: [
       ...when(policy.validateGeminiTurns, step(validateGeminiTurns, {})),
-      ...when(policy.validateAnthropicTurns, step(validateAnthropicTurns, {})),
+      ...when(
+        policy.validateAnthropicTurns,
+        step(closeInterSessionMessages, {}),
+        step(validateAnthropicTurns, {}),
+      ),
       ...pair,
     ],
   };
@@ -112,6 +119,7 @@ export function outboundSteps(flags: PassFlags, wire: WireRules, reader: Reader)
     ...toldSteps(flags),
     ...lateSteps(flags),
     ...contentSteps(flags, "drop"),
+    step(closeInterSessionMessages, {}),
     step(dropForeignBlocks, { wire, reader }),
     step(dropForeignProofs, { wire, reader }),
     step(settleContentForWire, { wire, ...emptyReplies(flags) }),

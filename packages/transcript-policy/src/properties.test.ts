@@ -21,7 +21,7 @@ function saidByUsers(messages: readonly AgentMessage[]): string[] {
       : storedBlocks(message).map((block) => blockText(block) ?? "");
   });
   return texts
-    .map((text) => text.split("\n").at(-1) ?? "")
+    .map((text) => text.replace(`\n${TEXTS.interSessionEnd}`, "").split("\n").at(-1) ?? "")
     .filter(
       (text) =>
         text.trim() !== "" &&

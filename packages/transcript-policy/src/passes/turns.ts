@@ -18,6 +18,7 @@ import {
   typeOf,
 } from "../stored.ts";
 import { TEXTS } from "../texts.ts";
+import { sourceOf } from "./inter-session.ts";
 
 /** Puts a user turn in front of a history that starts with an assistant (rule R13). */
 export const bootstrapFirstTurn = definePass<{ clock?: Clock }>(
@@ -120,11 +121,17 @@ function mergeAssistants(run: readonly StoredMessage[]): StoredMessage {
   };
 }
 
-const mergeUsers = (run: readonly StoredMessage[]): StoredMessage => ({
-  ...run.at(-1),
-  content: run.flatMap(contentBlocks),
-  ...firstId(run, run.at(-1)!),
-});
+/** Of what several wrote nobody is the source; the words of another session are marked by now. */
+function mergeUsers(run: readonly StoredMessage[]): StoredMessage {
+  const { provenance, ...last } = run.at(-1)!;
+  const isOfOne = new Set(run.map(sourceOf)).size === 1;
+  return {
+    ...last,
+    ...(isOfOne && provenance !== undefined && { provenance }),
+    content: run.flatMap(contentBlocks),
+    ...firstId(run, run.at(-1)!),
+  };
+}
 
 /** What the host wrote on `base`, with the id of the first of them that has one. */
 function firstId(run: readonly StoredMessage[], base: StoredMessage): StoredMessage {
