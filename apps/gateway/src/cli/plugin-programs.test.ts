@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { clew } from "../testing/command.ts";
+import { clew, runClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
 
@@ -15,6 +15,7 @@ const CODE = `export default (api) => {
     tide.command("level").argument("<place>").option("--metres").action((place, options) => {
       tell(place, options, typeof workspaceDir, config.plugins !== undefined, typeof logger.info);
     });
+    tide.command("leave").action(() => process.exit(3));
     tide.command("fail").action(async () => { throw new Error("low water"); });
   }, { descriptors: [{ name: "tide", description: "Reads the tide.", hasSubcommands: true }] });
   api.registerCli(({ program }) => { program.command("below").action(() => tell("below", program.name())); },
@@ -38,6 +39,11 @@ async function home() {
 }
 
 describe("a command that a plugin adds to the command line", () => {
+  it("may end its process", async () => {
+    const { folder } = await home();
+    expect(await runClew(folder, ["tide", "leave"])).toEqual({ code: 3, output: "", errors: "" });
+  });
+
   it("runs under its word, without a gateway and without services", async () => {
     const { folder, said } = await home();
     expect((await clew(folder, ["tide", "level", "Husum", "--metres"])).code).toBe(0);

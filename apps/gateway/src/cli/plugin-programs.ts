@@ -2,7 +2,9 @@
 import type { Command } from "commander";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
+import type { PluginHost } from "../plugins/host.ts";
 import { invalidPlugin, messageOf } from "../plugins/invalid.ts";
+import { asPlugin, runningPlugin } from "../plugins/load/running.ts";
 import { createPluginLogger } from "../plugins/load/runtime.ts";
 import type { OwnedProgram } from "../plugins/offer/free-offers.ts";
 import { startPlugins } from "../plugins/start.ts";
@@ -31,7 +33,7 @@ export async function runPluginProgram(
     const { config, raw } = loaded;
     const { workspace } = agentSettings(config, environment.home, defaultAgentId(config));
     const { pluginId } = found;
-    return await plugins.runAs(pluginId, async () => {
+    return await asProgram(plugins, pluginId, async () => {
       const given = { config: raw, workspaceDir: workspace };
       await addProgram(program, found, { ...given, logger: createPluginLogger(log, pluginId) });
       const unknown = describeUnknownCommand(program, argv);
@@ -44,6 +46,11 @@ export async function runPluginProgram(
   } finally {
     await plugins.close("the command is over");
   }
+}
+
+/** What runs as a command may end as one. */
+function asProgram<Result>({ runAs }: PluginHost, pluginId: string, work: () => Result): Result {
+  return runAs(pluginId, () => asPlugin({ ...runningPlugin()!, mayEndProcess: true }, work));
 }
 
 /** Pure. Whether the words begin one of its commands. */

@@ -43,6 +43,7 @@ export type FindingCode =
   | "plugin-off"
   | "plugin-diagnostic"
   | "plugin-stray-error"
+  | "plugin-refused"
   | "plugin-no-memory"
   | "plugin-records-unreadable"
   | "compaction"

@@ -174,10 +174,15 @@ function memoryFindings({ id, memory }: PluginRecord, plugins: PluginsConfig): F
 }
 
 /** A gateway of an earlier version does not tell of them. */
-function strayFindings({ id, strays }: PluginRecord): Finding[] {
-  if (strays === null || strays === undefined) return [];
-  const text = `${describeStrays(strays)}; the gateway goes on, but tell the plugin's author`;
-  return [{ level: "warning", code: "plugin-stray-error", subject: `plugin ${id}`, text }];
+function strayFindings({ id, strays, refused }: PluginRecord): Finding[] {
+  const next = "the gateway goes on, but tell the plugin's author";
+  const warning = (code: FindingCode, text: string): Finding => ({
+    ...{ level: "warning", code, subject: `plugin ${id}`, text: `${text}; ${next}` },
+  });
+  return [
+    ...(strays ? [warning("plugin-stray-error", describeStrays(strays))] : []),
+    ...(refused ? [warning("plugin-refused", describeStrays(refused, "refused"))] : []),
+  ];
 }
 
 /** A slot that names what nobody brings. */

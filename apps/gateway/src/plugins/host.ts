@@ -24,7 +24,7 @@ import { registerEngines, unregisterEngines } from "./offer/register-engines.ts"
 import { createServices } from "./offer/services.ts";
 import { runSessionAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
-import { createStrays, type StrayRecord, type Strays } from "./strays.ts";
+import { createStrays, type StrayKind, type StrayRecord, type Strays } from "./strays.ts";
 
 export interface PluginSettings {
   /** The `plugins` section. */
@@ -183,7 +183,11 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     return records();
   }
   const records = () =>
-    now.plugins.records.map((record) => ({ ...record, strays: straysOf(strays, record) }));
+    now.plugins.records.map((record) => ({
+      ...record,
+      strays: straysOf(strays, record, "error"),
+      refused: straysOf(strays, record, "refused"),
+    }));
   const inTurn = oneAtATime();
   return {
     ...{ hooks, runAs, records },
@@ -226,8 +230,8 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
 }
 
 /** Of one entry, or what only the stack could tell to be of its plugin. */
-function straysOf(strays: Strays, { id }: PluginRecord): StrayRecord | null {
-  return strays.of(id) ?? strays.of(id.split("/")[0]!) ?? null;
+function straysOf(strays: Strays, { id }: PluginRecord, kind: StrayKind): StrayRecord | null {
+  return strays.of(id, kind) ?? strays.of(id.split("/")[0]!, kind) ?? null;
 }
 
 /** Model calls of plugins, which may come before there is anything to call. */

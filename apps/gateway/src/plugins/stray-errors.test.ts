@@ -1,41 +1,12 @@
 // What becomes of a gateway when plugins and Clew itself leave errors behind that nobody catches.
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { clew, startClew } from "../testing/command.ts";
-import { parseStream, post } from "../testing/gateway.ts";
-import { homeWithOwnPort } from "../testing/home.ts";
-import { engineCode, writePlugin } from "../testing/plugins.ts";
-import type { PluginRecord } from "./load/record.ts";
-
-/** A gateway in a process of its own, whose engine comes from a plugin with this code. */
-async function startGateway(code: string) {
-  const home = await homeWithOwnPort();
-  const folder = writePlugin(join(home, "sources/small"), { code });
-  const { gateway } = JSON.parse(readFileSync(join(home, "clew.json"), "utf8")) as object & {
-    gateway: { port: number };
-  };
-  const plugins = { load: { paths: [folder] }, slots: { contextEngine: "small" } };
-  writeFileSync(join(home, "clew.json"), JSON.stringify({ gateway, plugins }));
-  const child = startClew(home, ["start"], { ipc: true });
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await child.nextLine())![0];
-  const say = async (text: string, session = "main") => {
-    const response = await fetch(`${url}/api/sessions/${session}/messages`, post({ text }));
-    return parseStream(await response.text()).events;
-  };
-  const record = async () => {
-    const { plugins } = (await (await fetch(`${url}/api/plugins`)).json()) as {
-      plugins: PluginRecord[];
-    };
-    return plugins[0]!;
-  };
-  const log = () => readFileSync(join(home, "logs/gateway.log"), "utf8");
-  const stop = () => {
-    child.process.kill("SIGTERM");
-    return child.exit;
-  };
-  return { home, child, say, record, log, stop };
-}
+import { temporaryHome } from "../testing/home.ts";
+import { startPluginProcess } from "../testing/plugin-process.ts";
+import { engineCode } from "../testing/plugins.ts";
 
 /** What assemble leaves behind, by session. */
 const MISTAKES = {
@@ -60,7 +31,7 @@ describe("a plugin's ordinary mistake", () => {
     const mistakes = Object.entries(MISTAKES).map(
       ([name, code]) => `if (session === "${name}") { ${code} }`,
     );
-    const { say, record, log, stop } = await startGateway(
+    const { say, record, log, stop } = await startPluginProcess(
       engineCode("small", assembling(mistakes.join("\n"))),
     );
     const sessions = [...Object.keys(MISTAKES), "innocent"];
@@ -81,7 +52,7 @@ describe("a plugin's ordinary mistake", () => {
   });
 
   it("is told at once in the reply that it belongs to, by /engine and by the doctor", async () => {
-    const { home, say, stop } = await startGateway(
+    const { home, say, stop } = await startPluginProcess(
       engineCode(
         "small",
         assembling(`if (session === "main") Promise.reject("just a text");
@@ -105,7 +76,7 @@ describe("a plugin's ordinary mistake", () => {
   });
 
   it("is told a few times and counted from there on when it is made without end", async () => {
-    const { record, log, stop } = await startGateway(
+    const { record, log, stop } = await startPluginProcess(
       `setInterval(() => { throw new Error("again"); }, 1);\n${engineCode("small")}`,
     );
     await expect
@@ -119,7 +90,7 @@ describe("a plugin's ordinary mistake", () => {
   });
 
   it("does not end a chat in the terminal", async () => {
-    const { home, stop } = await startGateway(
+    const { home, stop } = await startPluginProcess(
       engineCode("small", assembling('Promise.reject("just a text");')),
     );
     await stop();
@@ -130,14 +101,16 @@ describe("a plugin's ordinary mistake", () => {
 });
 
 describe("an error of the gateway's own that nothing handled", () => {
-  // What a parent sends comes from outside every plugin's context.
-  const onMessage = (code: string) =>
-    `process.on("message", () => { ${code} });\n${engineCode("small")}`;
+  /** What a parent sends comes to code that is no plugin's. */
+  async function startWithOwn(code: string) {
+    const file = join(await temporaryHome(), "own.mjs");
+    writeFileSync(file, `process.on("message", () => { ${code} });`);
+    const env = { NODE_OPTIONS: `--import=${pathToFileURL(file)}` };
+    return startPluginProcess(engineCode("small"), { env });
+  }
 
   it("is logged as such, and the gateway goes on", async () => {
-    const { child, say, log, record, stop } = await startGateway(
-      onMessage('Promise.reject("a slip");'),
-    );
+    const { child, say, log, record, stop } = await startWithOwn('Promise.reject("a slip");');
     child.process.send("now");
     await expect
       .poll(log)
@@ -148,12 +121,10 @@ describe("an error of the gateway's own that nothing handled", () => {
   });
 
   it("ends it when nobody can reach it any more", async () => {
-    const { child } = await startGateway(
-      onMessage(`
+    const { child } = await startWithOwn(`
         for (const each of process._getActiveHandles())
           if (each.constructor.name === "Server") each.close();
-        throw "a slip";`),
-    );
+        throw "a slip";`);
     child.process.send("now");
     expect(await child.exit).toBe(1);
     expect(child.errors()).toContain("clew: stopping (its server no longer listens)");

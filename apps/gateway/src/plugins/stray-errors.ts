@@ -1,5 +1,6 @@
 // Catches errors that no caller can, and lays each at the door of whoever caused it.
 import { isAbort } from "@clew/plugin-sdk/core";
+import { RefusedAct } from "./contain/guard-process.ts";
 import { messageOf } from "./invalid.ts";
 import { pluginOfStack } from "./load/module-hooks.ts";
 import { type RunningPlugin, runningPlugin } from "./load/running.ts";
@@ -26,8 +27,7 @@ export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErr
   const take = (kind: Kind) => (error: unknown) => {
     const plugin = runningPlugin() ?? pluginInStack(error);
     if (plugin === undefined) answer(error);
-    // A call that was given up leaves such behind: an abort is nobody's failure.
-    else if (!isAbort(error)) noteStray(plugin, `${WHAT[kind]}: ${describeThrown(error)}`);
+    else noteStray(plugin, kind, error);
   };
   process.on("unhandledRejection", take("rejection"));
   process.on("uncaughtException", take("exception"));
@@ -38,9 +38,21 @@ export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErr
   };
 }
 
-function noteStray({ pluginId, strays }: RunningPlugin, message: string): void {
+/** Never throws. */
+export function noteStray({ pluginId, strays }: RunningPlugin, kind: Kind, error: unknown): void {
+  if (isToldOrNobodys(error)) return;
+  const message = `${WHAT[kind]}: ${describeThrown(error)}`;
   if (strays.note(pluginId, message))
     currentPluginScope()?.notice?.(`Plugin "${pluginId}": ${message}`);
+}
+
+/** A call that was given up leaves such behind: an abort is nobody's failure. */
+function isToldOrNobodys(error: unknown): boolean {
+  try {
+    return error instanceof RefusedAct || isAbort(error);
+  } catch {
+    return false;
+  }
 }
 
 /** The second sign: an error that is thrown again may have lost the context it comes from. */

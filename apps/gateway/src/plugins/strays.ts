@@ -1,4 +1,4 @@
-// Remembers the errors of plugins that no caller could catch.
+// Remembers what plugins did that they should not have.
 import type { LogPort } from "@clew/engine-core";
 
 export interface StrayRecord {
@@ -8,24 +8,40 @@ export interface StrayRecord {
   last: { at: string; message: string };
 }
 
+/** Errors that no caller could catch, and calls that were refused. */
+export type StrayKind = "error" | "refused";
+
 export interface Strays {
-  /** Takes note of one; false when there were so many that nobody need be told of it. */
-  note(pluginId: string, message: string): boolean;
-  /** Undefined: the plugin left none behind. */
-  of(pluginId: string): StrayRecord | undefined;
+  /**
+   * Takes note of one, of an error unless it says otherwise; false when there were so many that
+   * nobody need be told of it.
+   */
+  note(pluginId: string, message: string, kind?: StrayKind): boolean;
+  /** Undefined: there was nothing of the kind. */
+  of(pluginId: string, kind?: StrayKind): StrayRecord | undefined;
 }
 
 /** More are told at every power of ten: a plugin may throw a thousand times a second. */
 const TOLD_ONE_BY_ONE = 10;
+/** What was not told before is told all the same, so many times. */
+const TOLD_AS_NEW = 50;
 
 export function createStrays(log: Pick<LogPort, "error">): Strays {
   const records = new Map<string, StrayRecord>();
+  const told = new Map<string, Set<string>>();
+  const isNew = (key: string, message: string) => {
+    const before = told.get(key) ?? new Set();
+    if (before.has(message) || before.size >= TOLD_AS_NEW) return false;
+    told.set(key, before.add(message));
+    return true;
+  };
   return {
-    of: (pluginId) => records.get(pluginId),
-    note(pluginId, message) {
-      const count = (records.get(pluginId)?.count ?? 0) + 1;
-      records.set(pluginId, { count, last: { at: new Date().toISOString(), message } });
-      const isTold = count <= TOLD_ONE_BY_ONE || /^10*$/.test(String(count));
+    of: (pluginId, kind = "error") => records.get(`${kind} ${pluginId}`),
+    note(pluginId, message, kind = "error") {
+      const key = `${kind} ${pluginId}`;
+      const count = (records.get(key)?.count ?? 0) + 1;
+      records.set(key, { count, last: { at: new Date().toISOString(), message } });
+      const isTold = isNew(key, message) || count <= TOLD_ONE_BY_ONE || /^10*$/.test(String(count));
       const total = count > TOLD_ONE_BY_ONE ? ` (${count} so far)` : "";
       if (isTold) log.error(`[plugins] ${pluginId}: ${message}${total}`);
       return isTold;
@@ -33,11 +49,14 @@ export function createStrays(log: Pick<LogPort, "error">): Strays {
   };
 }
 
+const NAMES: Record<StrayKind, [one: string, many: string]> = {
+  error: ["an error that nothing handled", "errors that nothing handled"],
+  refused: ["something that no plugin may do", "things that no plugin may do"],
+};
+
 /** For people: "2 errors that nothing handled, the last at …: …". */
-export function describeStrays({ count, last }: StrayRecord): string {
-  const what =
-    count === 1
-      ? "an error that nothing handled,"
-      : `${count} errors that nothing handled, the last`;
+export function describeStrays({ count, last }: StrayRecord, kind: StrayKind = "error"): string {
+  const [one, many] = NAMES[kind];
+  const what = count === 1 ? `${one},` : `${count} ${many}, the last`;
   return `${what} at ${last.at}: ${last.message}`;
 }

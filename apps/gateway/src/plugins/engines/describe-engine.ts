@@ -18,7 +18,8 @@ export function pluginProblem(
   const owner = plugins.ownerOf(configured) ?? configured;
   const record = plugins.records().find(({ id }) => id === owner);
   if (record?.status === "error") return degraded?.operation === "resolve" ? null : record.reason;
-  return record?.strays ? `${describeStrays(record.strays)}.` : null;
+  if (record?.strays) return `${describeStrays(record.strays)}.`;
+  return record?.refused ? `${describeStrays(record.refused, "refused")}.` : null;
 }
 
 /** Pure. The answer to `/engine`. */

@@ -96,7 +96,9 @@ function resolveSdk(
 /** The plugin whose module is innermost in a stack trace; undefined when none is. */
 export function pluginOfStack(stack: string): RunningPlugin | undefined {
   for (const line of stack.split("\n"))
-    for (const [root, plugin] of roots) if (line.includes(`${root}${sep}`)) return plugin;
+    for (const [root, plugin] of roots)
+      if (line.includes(`${root}${sep}`) || line.includes(`${pathToFileURL(root).href}/`))
+        return plugin;
   return undefined;
 }
 

@@ -37,6 +37,8 @@ export interface PluginRecord {
   methods: readonly string[];
   /** Errors of it that no caller could catch; null = none so far. */
   strays: StrayRecord | null;
+  /** What it asked of the process and was refused; null = nothing so far. */
+  refused: StrayRecord | null;
 }
 
 export interface RecordRequest {
@@ -101,7 +103,7 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
-    strays: null,
+    ...{ strays: null, refused: null },
   };
 }
 

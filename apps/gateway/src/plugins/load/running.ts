@@ -9,6 +9,8 @@ export interface RunningPlugin {
   strays: Strays;
   /** What it may read of sessions. Absent: nothing, no gateway runs here. */
   transcripts?: SessionTranscripts | undefined;
+  /** True: it is a command that is being run. Absent: the process is the gateway's to end. */
+  mayEndProcess?: boolean;
 }
 
 /** Runs code of the plugin that is named. */

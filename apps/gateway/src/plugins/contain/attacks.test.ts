@@ -1,0 +1,144 @@
+// What becomes of a gateway whose plugin is meant to do it harm.
+import { describe, expect, it } from "vitest";
+import { clew } from "../../testing/command.ts";
+import { startPluginProcess } from "../../testing/plugin-process.ts";
+import { engineCode } from "../../testing/plugins.ts";
+import { planAct, planListener } from "./plan-act.ts";
+
+const NEVER = "thrown where nothing could catch it: ";
+const UNHEARD = "rejected and nothing handled it: ";
+
+/** Code that runs while a view is made, and how it is told of. */
+const ATTACKS: Record<string, [code: string, told: string | null]> = {
+  exit: ["process.exit(7);", "process.exit(7) would end the gateway; it was refused"],
+  "exit-later": [
+    "setTimeout(() => { process.exit(8); }, 5);",
+    "process.exit(8) would end the gateway; it was refused",
+  ],
+  "exit-by-name": [
+    "(await import('node:process')).exit(9);",
+    "process.exit(9) would end the gateway; it was refused",
+  ],
+  "exit-kept": ["setImmediate(kept.exit, 10);", "process.exit(10) would end the gateway"],
+  "really-exit": ["process.reallyExit(11);", "process.reallyExit(11) would end the gateway"],
+  abort: ["process.abort();", "process.abort() would end the gateway"],
+  kill: ["process.kill(process.pid, 'SIGKILL');", "would end the gateway; it was refused"],
+  "kill-group": ["process.kill(0);", "process.kill(0) would end the gateway"],
+  emit: ["process.emit('SIGTERM');", 'process.emit("SIGTERM") would end the gateway'],
+  disconnect: ["process.disconnect();", "process.disconnect() would end the gateway"],
+  "remove-all": [
+    "process.removeAllListeners();",
+    "process.removeAllListeners() would remove what the gateway listens with",
+  ],
+  "remove-one": [
+    "for (const each of process.listeners('SIGTERM')) process.off('SIGTERM', each);",
+    'process.off("SIGTERM") would remove what the gateway listens with',
+  ],
+  "take-over": [
+    "process.on('uncaughtException', () => { throw new Error('mine'); });",
+    'process.on("uncaughtException") would answer errors in the gateway\'s place',
+  ],
+  capture: [
+    "process.setUncaughtExceptionCaptureCallback(() => {});",
+    "would keep errors from the gateway; it was refused",
+  ],
+  replace: ["process.exit = () => {};", "process.exit = … would replace it for the gateway"],
+  handles: [
+    "for (const each of process._getActiveHandles()) { each.close?.(); each.unref?.(); }",
+    "would give it what the gateway holds open",
+  ],
+  signal: [
+    "process.once('SIGUSR2', () => process.exit(12)); process.emit('other'); setTimeout(() => process.kill(process.ppid, 0));",
+    null,
+  ],
+  undefined: ["void Promise.reject(undefined);", `${UNHEARD}undefined`],
+  text: ["setTimeout(() => { throw 'a text'; });", `${NEVER}a text`],
+  proxy: [
+    "const trap = () => { throw 1; }; void Promise.reject(new Proxy(class {}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap, getOwnPropertyDescriptor: trap }));",
+    `${UNHEARD}an error that cannot be described`,
+  ],
+  "thrown-proxy": [
+    "const trap = () => { throw 1; }; setTimeout(() => { throw new Proxy({}, { get: trap, has: trap, getPrototypeOf: trap, ownKeys: trap, getOwnPropertyDescriptor: trap }); });",
+    `${NEVER}an error that cannot be described`,
+  ],
+  revoked: [
+    "const { proxy, revoke } = Proxy.revocable({}, {}); revoke(); void Promise.reject(proxy);",
+    `${UNHEARD}an error that cannot be described`,
+  ],
+  bare: [
+    "void Promise.reject(Object.create(null));",
+    `${UNHEARD}an error that cannot be described`,
+  ],
+  getters: [
+    "const error = new Error('x'); for (const name of ['message', 'stack', 'name', 'cause', 'code']) Object.defineProperty(error, name, { get() { throw error; } }); setTimeout(() => { throw error; });",
+    `${NEVER}an error that cannot be described`,
+  ],
+  emitter: [
+    "const { EventEmitter } = await import('node:events'); setTimeout(() => new EventEmitter().emit('error', new Error('unheard')));",
+    `${NEVER}unheard`,
+  ],
+  many: ["for (let at = 0; at < 10_000; at++) void Promise.reject(at);", "(10000 so far)"],
+};
+
+describe("a plugin that attacks the process", () => {
+  it("ends neither the gateway nor anybody's turn, and each attack is told under its name", async () => {
+    const cases = Object.entries(ATTACKS).map(
+      ([name, [code]]) => `case "${name}": { ${code} break; }`,
+    );
+    const assemble = `assemble: async ({ messages, sessionKey }) => {
+      switch (sessionKey.split(":").at(-1)) { ${cases.join("\n")} }
+      return { messages, estimatedTokens: 0 };
+    },`;
+    const { home, child, say, get, log, record, stop } = await startPluginProcess(
+      `const kept = { exit: process.exit };\n${engineCode("small", assemble)}`,
+      { entry: { failurePolicy: "retry-next-turn" } },
+    );
+    const lines = (told: string) =>
+      log()
+        .replaceAll('\\"', '"')
+        .split("\n")
+        .filter((line) => line.includes("[plugins] small: ") && line.includes(told));
+    for (const [name, [, told]] of Object.entries(ATTACKS)) {
+      const events = await say("hello", name);
+      expect(events.at(-1), name).toMatchObject({ outcome: "completed" });
+      if (told !== null)
+        await expect.poll(() => lines(told), { message: name, timeout: 5000 }).not.toEqual([]);
+    }
+    const refusal = { plugin: "small", asked: "process.exit(7)" };
+    expect(await get("/api/sessions/exit/context")).toMatchObject({
+      turn: { refusals: [{ ...refusal, reason: "it would end the gateway" }] },
+    });
+    child.process.kill("SIGUSR2");
+    await expect.poll(log).toContain("process.exit(12) would end the gateway; it was refused");
+    expect(log()).not.toContain("an error of the gateway itself");
+    const { refused, strays } = await record();
+    expect(refused?.count).toBeGreaterThanOrEqual(16);
+    expect(strays?.count).toBeGreaterThan(10_000);
+    expect((await clew(home, ["doctor"])).output).toMatch(
+      /warning {2}plugin small: \d+ things that no plugin may do, the last at .*process\.exit\(12\)/,
+    );
+    expect(await stop()).toBe(0);
+  });
+});
+
+describe("what a plugin may ask of the process", () => {
+  it("is what does not reach the process itself", () => {
+    const pid = 4711;
+    const asked = (member: Parameters<typeof planAct>[0], ...given: unknown[]) =>
+      planAct(member, given, pid).kind;
+    expect(asked("kill", pid)).toBe("refused");
+    expect(asked("kill", String(pid), "SIGTERM")).toBe("refused");
+    expect(asked("kill", -pid)).toBe("refused");
+    expect(asked("kill", pid, 0)).toBe("allowed");
+    expect(asked("kill", 4712, "SIGTERM")).toBe("allowed");
+    expect(asked("emit", "warning")).toBe("allowed");
+    expect(asked("emit", Symbol("SIGTERM"))).toBe("allowed");
+    expect(planListener("SIGTERM").kind).toBe("allowed");
+    expect(planListener("unhandledRejection").kind).toBe("refused");
+  });
+
+  it("is told with what it was given, of which nothing is looked into", () => {
+    const trap = new Proxy({}, { get: () => expect.unreachable() });
+    expect(planAct("exit", [trap], 1)).toMatchObject({ asked: "process.exit(…)" });
+  });
+});

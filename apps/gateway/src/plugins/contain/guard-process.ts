@@ -1,0 +1,151 @@
+// Keeps plugins from ending the process, and from its listeners.
+import { syncBuiltinESMExports } from "node:module";
+import { asPlugin, type RunningPlugin } from "../load/running.ts";
+import { currentPluginScope } from "../load/scope.ts";
+import { callingPlugin } from "./acting-plugin.ts";
+import { type ActPlan, planAct, planListener, WATCHED_ACTS } from "./plan-act.ts";
+
+type Listener = (...given: unknown[]) => unknown;
+type Members = Record<string, Listener>;
+
+/** Thrown at a plugin that was refused: it is told of already. */
+export class RefusedAct extends Error {}
+
+const ADDING = [
+  ...["on", "addListener", "once"],
+  ...["prependListener", "prependOnceListener"],
+] as const;
+const REMOVING = ["removeListener", "off"] as const;
+
+let isSyncing = false;
+
+/**
+ * For the life of the process, to be called once. What the gateway's own code calls stays as it
+ * was; listeners of plugins run as theirs, and only those can be removed by plugins.
+ */
+export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) => void): void {
+  const listeners = createPluginListeners(onThrown);
+  for (const name of WATCHED_ACTS)
+    guard(name, (plugin, given, isCode) => {
+      // Node tells of signals, errors and the end by the same call.
+      if (name === "emit" && !isCode) return undefined;
+      const plan = planAct(name, given, process.pid);
+      if (plan.kind === "allowed") return undefined;
+      refuse(plugin, plan);
+      return { value: name === "emit" ? false : [] };
+    });
+  for (const name of ADDING)
+    guard(name, (plugin, [event, listener]) => {
+      const plan = planListener(event);
+      if (plan.kind === "refused") refuse(plugin, plan);
+      else if (typeof listener === "function")
+        listeners.add(plugin, { name, event, listener: listener as Listener });
+      else return undefined;
+      return { value: process };
+    });
+  for (const name of REMOVING)
+    guard(name, (plugin, [event, listener]) => {
+      if (listeners.has(listener)) return undefined;
+      if (own(event).includes(listener as Listener)) refuse(plugin, removal(name, event));
+      return { value: process };
+    });
+  guard("removeAllListeners", (plugin, [event]) => {
+    const events = event === undefined ? process.eventNames() : [event as string];
+    if (events.some((each) => own(each).some((listener) => !listeners.has(listener))))
+      refuse(plugin, removal("removeAllListeners", event));
+    for (const each of events)
+      for (const listener of own(each))
+        if (listeners.has(listener)) process.removeListener(each as string, listener);
+    return { value: process };
+  });
+  isSyncing = true;
+  syncBuiltinESMExports();
+  isSyncing = false;
+}
+
+/** What is done in place of the call; undefined: the call is made as it is. */
+type Answer = (
+  plugin: RunningPlugin,
+  given: readonly unknown[],
+  isCode: boolean,
+) => { value: unknown } | undefined;
+
+/**
+ * The gateway's own code reads what is there, so that what it puts there (as what cleans up after
+ * files does) and takes away again is never the guard itself. Plugins read the guard.
+ */
+function guard(name: string, answer: Answer): void {
+  const members = process as unknown as Members;
+  let inner = members[name];
+  if (inner === undefined) return;
+  const guarded = function (this: unknown, ...given: unknown[]): unknown {
+    const caller = callingPlugin(guarded);
+    const answered = caller && answer(caller.plugin, given, caller.isCode);
+    return answered === undefined ? Reflect.apply(inner!, process, given) : answered.value;
+  };
+  Object.defineProperty(guarded, "name", { value: name });
+  const get = () => (isSyncing || callingPlugin(get) !== undefined ? guarded : inner);
+  const set = (value: Listener) => {
+    const caller = callingPlugin(set);
+    if (caller === undefined) inner = value;
+    // Clean-up of a plugin's own files does so too, and loses nothing.
+    else if (name !== "emit" && name !== "reallyExit")
+      refuse(caller.plugin, {
+        ...{ kind: "refused", asked: `process.${name} = …`, isLoud: false },
+        why: "would replace it for the gateway",
+      });
+  };
+  Object.defineProperty(process, name, { configurable: true, enumerable: true, get, set });
+}
+
+/** Throws `RefusedAct` where the plugin could take silence for success. */
+function refuse(plugin: RunningPlugin, plan: Extract<ActPlan, { kind: "refused" }>): void {
+  const { pluginId, strays } = plugin;
+  const { asked, why } = plan;
+  const message = `${asked} ${why}; it was refused`;
+  const scope = currentPluginScope();
+  if (strays.note(pluginId, message, "refused"))
+    scope?.notice?.(`Plugin "${pluginId}": ${message}`);
+  scope?.refused?.({ plugin: pluginId, asked, reason: `it ${why}` });
+  if (plan.isLoud) throw new RefusedAct(`Plugin "${pluginId}": ${message}.`);
+}
+
+const removal = (name: string, event: unknown): Extract<ActPlan, { kind: "refused" }> => ({
+  ...{ kind: "refused", isLoud: false, why: "would remove what the gateway listens with" },
+  asked: `process.${name}(${event === undefined ? "" : JSON.stringify(String(event))})`,
+});
+
+const own = (event: unknown) => process.listeners(event as "exit") as unknown as Listener[];
+
+interface Added {
+  name: (typeof ADDING)[number];
+  event: unknown;
+  listener: Listener;
+}
+
+function createPluginListeners(onThrown: (error: unknown, plugin: RunningPlugin) => void) {
+  /** As plugins know them. */
+  const theirs = new WeakSet<object>();
+  return {
+    has: (listener: unknown) => typeof listener === "function" && theirs.has(listener),
+    add(plugin: RunningPlugin, { name, event, listener }: Added): void {
+      const isOnce = name === "once" || name === "prependOnceListener";
+      const wrapped = Object.assign(
+        (...given: unknown[]) => {
+          if (isOnce) process.removeListener(event as string, wrapped);
+          try {
+            return asPlugin(plugin, () => Reflect.apply(listener, process, given));
+          } catch (error) {
+            onThrown(error, plugin);
+            return undefined;
+          }
+        },
+        // By which Node finds it when it is to be removed.
+        { listener },
+      );
+      theirs.add(listener);
+      if (name.startsWith("prepend")) process.prependListener(event as "exit", wrapped);
+      else process.on(event as "exit", wrapped);
+    },
+  };
+}

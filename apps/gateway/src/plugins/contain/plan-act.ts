@@ -1,0 +1,74 @@
+// Decides which calls of `process` a plugin may not make.
+
+export type ActPlan =
+  | { kind: "allowed" }
+  /** What the plugin asked for, as code, and what that would do. `isLoud`: it gets an error. */
+  | { kind: "refused"; asked: string; why: string; isLoud: boolean };
+
+/** Members of `process` that are asked about before a plugin's call of them is made. */
+export const WATCHED_ACTS = [
+  "exit",
+  "reallyExit",
+  "abort",
+  "kill",
+  "_kill",
+  "disconnect",
+  "emit",
+  "setUncaughtExceptionCaptureCallback",
+  "_getActiveHandles",
+  "_getActiveRequests",
+] as const;
+export type WatchedAct = (typeof WATCHED_ACTS)[number];
+
+/** Events of `process` whose listeners decide whether it lives on: they are the gateway's alone. */
+const ERROR_EVENTS = ["uncaughtException", "uncaughtExceptionMonitor", "unhandledRejection"];
+
+const ALLOWED: ActPlan = { kind: "allowed" };
+const END = "would end the gateway";
+
+/** Pure. `pid`: of this process. */
+export function planAct(member: WatchedAct, given: readonly unknown[], pid: number): ActPlan {
+  const refused = (why: string, isLoud = true): ActPlan => ({
+    ...{ kind: "refused", why, isLoud },
+    asked: `process.${member}(${given.slice(0, 2).map(shown).join(", ")})`,
+  });
+  switch (member) {
+    case "kill":
+    case "_kill":
+      return reaches(given[0], pid) && given[1] !== 0 ? refused(END) : ALLOWED;
+    case "emit":
+      return isHeeded(given[0]) ? refused(END, false) : ALLOWED;
+    case "setUncaughtExceptionCaptureCallback":
+      return refused("would keep errors from the gateway");
+    case "_getActiveHandles":
+    case "_getActiveRequests":
+      return refused("would give it what the gateway holds open", false);
+    default:
+      return refused(END);
+  }
+}
+
+/** Pure. A listener for it would decide for the gateway. */
+export function planListener(event: unknown): ActPlan {
+  if (!ERROR_EVENTS.includes(String(event))) return ALLOWED;
+  return {
+    ...{ kind: "refused", why: "would answer errors in the gateway's place", isLoud: false },
+    asked: `process.on(${shown(event)})`,
+  };
+}
+
+/** Itself, its whole group, or everybody. */
+function reaches(target: unknown, pid: number): boolean {
+  const number = Math.trunc(Number(target));
+  return number === pid || number === -pid || number === 0 || number === -1;
+}
+
+const isHeeded = (event: unknown) =>
+  typeof event === "string" && (/^SIG[A-Z]/.test(event) || event === "exit");
+
+/** Never throws; what is no plain value is not looked at. */
+function shown(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value.slice(0, 40));
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return value === undefined || value === null ? String(value) : "…";
+}
