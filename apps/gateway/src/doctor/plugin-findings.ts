@@ -140,6 +140,7 @@ export function pluginFindings(
       ...record.engines.map((id) => `engine ${id}`),
       ...(record.tools.length > 0 ? [`tools ${record.tools.join(", ")}`] : []),
       ...(record.commands[0] === undefined ? [] : [`command /${record.commands[0]}`]),
+      ...(record.skills?.length > 0 ? [`skills ${record.skills.join(", ")}`] : []),
       ...(record.memory
         ? [`memory (${isMemoryOf(plugins, record.id) ? "chosen" : "not chosen"})`]
         : []),

@@ -14,6 +14,8 @@ export interface SystemPromptInput {
   /** Folder the tools may read; undefined = there are no tools. */
   workspace: string | undefined;
   instructions?: WorkspaceInstructions | undefined;
+  /** Which skills can be read. Absent: none. */
+  skills?: string | undefined;
   /** Of whoever started the session. Absent: nothing. */
   extra?: string | undefined;
 }
@@ -26,6 +28,7 @@ export function buildSystemPrompt({
   custom,
   workspace,
   instructions,
+  skills,
   extra,
 }: SystemPromptInput): SystemPart[] {
   const about = [
@@ -38,6 +41,7 @@ export function buildSystemPrompt({
     { id: "base", text: custom ?? BASE },
     ...(about === "" ? [] : [{ id: "workspace", text: about }]),
     ...(instructions === undefined ? [] : [{ id: instructions.name, text: instructions.text }]),
+    ...(skills === undefined ? [] : [{ id: "skills", text: skills }]),
     ...(extra === undefined ? [] : [{ id: "extra", text: extra }]),
   ];
   return parts.map((part, index) =>

@@ -32,7 +32,10 @@ import { llmPolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import type { TurnMemory } from "../plugins/memory/turn-memory.ts";
 import { engineRecalls } from "../plugins/offer/engine-recall.ts";
+import type { OwnedTool } from "../plugins/offer/tools.ts";
 import type { TurnHooks } from "../plugins/offer/turn-hooks.ts";
+import type { Skill } from "../plugins/skills/find-skills.ts";
+import { describeSkills, SKILL_TOOL, skillTools } from "../plugins/skills/skill-tool.ts";
 import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
@@ -81,11 +84,12 @@ export async function prepareTurn(
   const approve = approveIn(parts, setup);
   const { owner } = engine.guard;
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
+  const skills = plugins?.skillsBeside(owner) ?? [];
   const base =
     replacement?.tools ??
     limitTools(
       pluginTools({
-        base: parts.tools(approve, memoryToolsOf(parts, plugins, ofPlugins)),
+        base: parts.tools(approve, toolsAdded(parts, plugins, { ofPlugins, skills })),
         ...{ tools: ofPlugins, approve },
       }),
       limits,
@@ -103,7 +107,10 @@ export async function prepareTurn(
   const tools = hooks?.tools(allTools, approve) ?? allTools;
   const about = { engineId: engine.guard.engineId, plugins, model, tools };
   const memory = await memoryOfTurn(parts, setup, about);
-  const systemPrompt = [...(await systemPromptOf(parts, session, tools)), ...memory.parts];
+  const systemPrompt = [
+    ...(await systemPromptOf(parts, session, { tools, skills })),
+    ...memory.parts,
+  ];
   const settings = await turnSettings(parts, setup, model);
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, setup, model),
@@ -162,13 +169,27 @@ const NO_TOOLS: ToolPort = {
 const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsConfig): ToolPort =>
   limitToolCalls(limitToolResults(tools, toolResultBytes), toolCallBytes);
 
-async function systemPromptOf(parts: HostParts, session: HostSession, tools: ToolPort) {
+/** Of the host's own tools those that its plugins are the reason for. */
+const toolsAdded = (
+  parts: HostParts,
+  plugins: PluginsInUse | undefined,
+  { ofPlugins, skills }: { ofPlugins: readonly OwnedTool[]; skills: readonly Skill[] },
+) => [...memoryToolsOf(parts, plugins, ofPlugins), ...skillTools(skills)];
+
+async function systemPromptOf(
+  parts: HostParts,
+  session: HostSession,
+  { tools, skills }: { tools: ToolPort; skills: readonly Skill[] },
+) {
   const { workspace } = agentOf(parts, session.agentId);
   const own = parts.sessionSettings?.(session.sessionKey);
+  const offered = tools.list(session);
+  const readsSkills = offered.some(({ name }) => name === SKILL_TOOL);
   return buildSystemPrompt({
     custom: parts.loaded.config.agents.defaults.systemPrompt,
-    workspace: tools.list(session).length > 0 ? workspaceRoot(workspace) : undefined,
+    workspace: offered.length > 0 ? workspaceRoot(workspace) : undefined,
     instructions: own?.isLight ? undefined : await readWorkspaceInstructions(workspace, parts.log),
+    skills: readsSkills && !own?.isLight ? describeSkills(skills) : undefined,
     extra: own?.extraSystemPrompt,
   });
 }
@@ -314,12 +335,13 @@ export async function sizingOf(
   });
   const { owner } = guard;
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
-  const ofMemory = memoryToolsOf(parts, plugins, ofPlugins);
-  const base = parts.pluginTools({ base: parts.tools(undefined, ofMemory), tools: ofPlugins });
+  const skills = plugins?.skillsBeside(owner) ?? [];
+  const added = toolsAdded(parts, plugins, { ofPlugins, skills });
+  const base = parts.pluginTools({ base: parts.tools(undefined, added), tools: ofPlugins });
   const { contextWindow } = model;
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
   const tools = withRecall(parts, recalls, { base, branch: () => [], contextWindow });
-  const systemPrompt = await systemPromptOf(parts, session, tools);
+  const systemPrompt = await systemPromptOf(parts, session, { tools, skills });
   return {
     contextWindow,
     fixedTokens: fixedTokensOf(systemPrompt, tools.list(session)),

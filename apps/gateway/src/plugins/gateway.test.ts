@@ -78,7 +78,7 @@ describe("two engine plugins", () => {
       "note engine: this home's gateway is not running; checked as a start would load it",
       'ok engine: wave of plugin "wave-plugin" (configured), eager lifecycle, leaves compaction to the host',
       "ok plugin wave-plugin: 1.0.0, linked: engine wave",
-      "ok plugin tidepool-context: 0.3.1, installed: engine tidepool; tools tide_grep, tide_count, tide_forget; command /tidepool",
+      "ok plugin tidepool-context: 0.3.1, installed: engine tidepool; tools tide_grep, tide_count, tide_forget; command /tidepool; skills tidepool",
     ]);
 
     const { gateway, get, reload, say, server } = await startServed(place);

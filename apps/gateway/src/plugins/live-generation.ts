@@ -2,11 +2,12 @@
 
 import type { Generation } from "./generation.ts";
 import type { ActiveMemory } from "./memory/choose-memory.ts";
-import { toolsBeside } from "./offer/engine-tools.ts";
+import { besideEngine } from "./offer/beside-engine.ts";
 import type { OwnedOffers } from "./offer/free-offers.ts";
 import type { HookRunner } from "./offer/hook-runs.ts";
 import type { Services } from "./offer/services.ts";
 import type { OwnedTool } from "./offer/tools.ts";
+import type { OwnedSkill } from "./skills/skill-tool.ts";
 
 /** What a run needs of the plugins; the same to its end, whatever is reloaded meanwhile. */
 export interface PluginsInUse {
@@ -16,6 +17,7 @@ export interface PluginsInUse {
   readonly toolsBeside: (owner: string) => readonly OwnedTool[];
   readonly memory: ActiveMemory;
   readonly offers: Readonly<OwnedOffers>;
+  readonly skillsBeside: (owner: string) => readonly OwnedSkill[];
 }
 
 export interface LiveGeneration {
@@ -42,14 +44,21 @@ export function liveGeneration(
   plugins: Generation,
   { hooks, services, closeMemory }: GenerationParts,
 ): LiveGeneration {
-  const { tools, engines, memory, offers } = plugins;
-  const byOwner = new Map<string, readonly OwnedTool[]>();
-  const beside = (owner: string) => {
-    const known = byOwner.get(owner) ?? toolsBeside({ owner, tools, engines, memory });
-    byOwner.set(owner, known);
-    return known;
+  const { tools, engines, memory, offers, skills } = plugins;
+  /** Always the same array for the same owner: what is made of it is kept by it. */
+  const beside = <Owned extends { pluginId: string }>(owned: readonly Owned[]) => {
+    const byOwner = new Map<string, readonly Owned[]>();
+    return (owner: string) => {
+      const known = byOwner.get(owner) ?? besideEngine(owned, { owner, engines, memory });
+      byOwner.set(owner, known);
+      return known;
+    };
   };
-  const offered = { hooks, tools, toolsBeside: beside, memory, offers };
+  const offered = {
+    ...{ hooks, tools, memory, offers },
+    toolsBeside: beside(tools),
+    skillsBeside: beside(skills),
+  };
   let users = 0;
   let onUnused = () => {};
   let stopped: Promise<void> | undefined;

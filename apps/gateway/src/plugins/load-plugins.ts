@@ -20,6 +20,8 @@ import type { OwnedHook } from "./offer/hook-runs.ts";
 import type { OwnedEngine } from "./offer/register-engines.ts";
 import type { OwnedAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
+import { findSkills } from "./skills/find-skills.ts";
+import type { OwnedSkill } from "./skills/skill-tool.ts";
 
 export interface LoadRequest {
   found: readonly FoundPlugin[];
@@ -40,6 +42,7 @@ export interface LoadedPlugins {
   hooks: OwnedHook[];
   actions: OwnedAction[];
   offers: OwnedOffers;
+  skills: OwnedSkill[];
   /** What all of them remember with. */
   memory: ActiveMemory;
 }
@@ -59,7 +62,7 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
   const { plugins, reservedTools, context } = request;
   const all: LoadingPlugins = {
     ...{ records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] },
-    ...{ offers: noOwnedOffers(), memories: [], supplements: [] },
+    ...{ offers: noOwnedOffers(), skills: [], memories: [], supplements: [] },
   };
   for (const plugin of inOrder(request.found.filter((found) => isAskedFor(found, request)))) {
     const plan = planLoading(plugin, request, all.records);
@@ -148,12 +151,23 @@ async function loadEntry(request: {
   const result = await loadPlugin(files, entry, { ...context, entryConfig });
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
   const free = withFreeNames(result.registrations, request.reservedTools, all);
-  const registrations = withUnused(plugins, pluginId, withFreeOffers(free, all.offers));
+  const used = withUnused(plugins, pluginId, withFreeOffers(free, all.offers));
+  // They belong to the plugin, not to one of its entries.
+  const { skills, registrations } = withSkills(
+    entry === files.entries[0] ? files : undefined,
+    used,
+    all.skills,
+  );
   const words = commandWords(files.manifest, registrations.commands).map((list) =>
     list.filter((word) => isFree(all, word)),
   );
   const { diagnostics } = registrations;
-  all.records.push(loadedRecord(described, registrations, words.flat()));
+  all.records.push(
+    loadedRecord(described, registrations, {
+      commands: words.flat(),
+      skills: skills.map(({ name }) => name),
+    }),
+  );
   all.engines.push(
     ...registrations.engines.map((engine) => ({ ...engine, pluginId, diagnostics })),
   );
@@ -174,6 +188,7 @@ async function loadEntry(request: {
       words: words[index] ?? [],
     })),
   );
+  all.skills.push(...skills.map((skill) => ({ ...skill, pluginId })));
   all.hooks.push(...registrations.hooks.map((hook) => ({ ...hook, pluginId })));
   all.actions.push(...registrations.actions.map((action) => ({ ...action, pluginId })));
   ownOffers(all.offers, pluginId, registrations.offers);
@@ -187,6 +202,30 @@ function withUnused(plugins: PluginsConfig, pluginId: string, given: Registratio
   const message = given.memory === undefined ? undefined : whyUnused(plugins, pluginId);
   if (message === undefined) return given;
   return { ...given, diagnostics: [...given.diagnostics, { level: "warning", message }] };
+}
+
+/** Those whose names are free, and in the diagnostics why others are not told of. */
+function withSkills(
+  files: PluginFiles | undefined,
+  given: Registrations,
+  taken: readonly OwnedSkill[],
+) {
+  const { skills, problems } = findSkills(files?.root ?? "", files?.manifest.skills);
+  const ownerOf = (name: string) => taken.find((skill) => skill.name === name)?.pluginId;
+  const clashes = skills.flatMap(({ name }) => {
+    const owner = ownerOf(name);
+    return owner === undefined
+      ? []
+      : [`skill "${name}" belongs to plugin "${owner}"; it is left out`];
+  });
+  const warnings = [...problems, ...clashes].map((message) => ({
+    level: "warning" as const,
+    message,
+  }));
+  return {
+    skills: skills.filter(({ name }) => ownerOf(name) === undefined),
+    registrations: { ...given, diagnostics: [...given.diagnostics, ...warnings] },
+  };
 }
 
 /**

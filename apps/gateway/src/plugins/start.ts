@@ -6,6 +6,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import { gatewayTools } from "../recall/gateway-tools.ts";
 import { bundledPlugins } from "./find/bundled.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
+import { SKILL_TOOL } from "./skills/skill-tool.ts";
 
 export interface StartPluginsRequest {
   environment: { home: string };
@@ -32,7 +33,7 @@ export function startPlugins({
     plugins: config.plugins,
     raw,
     log,
-    reservedTools: gatewayTools(),
+    reservedTools: [...gatewayTools(), SKILL_TOOL],
     bundled: bundledPlugins(),
     ...(mode !== undefined && { mode }),
   });

@@ -67,7 +67,7 @@ export const PluginManifestSchema = z.looseObject({
   skills: z
     .array(z.string())
     .optional()
-    .describe("Folders of texts that teach an agent. Absent: none. Kept, not read."),
+    .describe("Folders of skills: a SKILL.md each, or folders that have one. Absent: none."),
 });
 
 /** A manifest once it was checked; keys this version does not know are kept. */

@@ -264,6 +264,7 @@ function describeRecord(record: PluginRecord): string[] {
     ["commands", record.commands.map((word) => `/${word}`)],
     ["hooks", record.hooks],
     ["session actions", record.sessionActions],
+    ["skills", record.skills],
     ["services", record.services],
     ["programs", record.programs.map((words) => `clew ${words}`)],
     ["HTTP routes", record.routes],

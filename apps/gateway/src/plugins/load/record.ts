@@ -25,6 +25,8 @@ export interface PluginRecord {
   commands: readonly string[];
   hooks: readonly string[];
   sessionActions: readonly string[];
+  /** Names of instructions that models may read. */
+  skills: readonly string[];
   /** True: it offers a memory, which the memory slot may choose. */
   memory: boolean;
   /** Ids of services, which run as long as a gateway does. */
@@ -64,6 +66,7 @@ export function unusedRecord(
     commands: [],
     hooks: [],
     sessionActions: [],
+    skills: [],
     memory: false,
     ...{ services: [], programs: [], routes: [], methods: [] },
   };
@@ -73,12 +76,12 @@ export function unusedRecord(
 export function loadedRecord(
   request: RecordRequest,
   registrations: Registrations,
-  commands: readonly string[],
+  { commands, skills }: Pick<PluginRecord, "commands" | "skills">,
 ): PluginRecord {
   const { engines, hooks, actions, offers, diagnostics } = registrations;
   return {
     ...base(request),
-    ...{ status: "loaded", reason: null, diagnostics, commands },
+    ...{ status: "loaded", reason: null, diagnostics, commands, skills },
     engines: engines.map(({ engineId }) => engineId),
     hooks: [...new Set(hooks.map(({ name }) => name))],
     sessionActions: actions.map(({ id }) => id),

@@ -1,6 +1,6 @@
 // Whether the engine that answers has tools of its own for what is no longer shown.
 import { pluginOf } from "@clew/engine-core";
-import { pluginIdOf } from "./engine-tools.ts";
+import { pluginIdOf } from "./beside-engine.ts";
 import type { OwnedTool } from "./tools.ts";
 
 /** Under this name engines offer a search of all that a session ever said. */
