@@ -8,7 +8,13 @@ export {
   type TextPattern,
   textPattern,
 } from "./forget/matcher.ts";
-export type { ForgetPlan, ForgetRequest, PlannedMessage } from "./forget/plan.ts";
+export type {
+  Elsewhere,
+  ElsewherePlan,
+  ForgetPlan,
+  ForgetRequest,
+  PlannedMessage,
+} from "./forget/plan.ts";
 export {
   type FoundMessage,
   type FoundMessages,
@@ -39,7 +45,7 @@ export {
 } from "./operating/backups.ts";
 export type { Examined } from "./operating/examination.ts";
 export type { Exported, ExportedFile, ExportOptions } from "./operating/export.ts";
-export { copiesHolding, inspectBackups, type Sought } from "./operating/held.ts";
+export { copiesHolding, type HoldingCopy, inspectBackups, type Sought } from "./operating/held.ts";
 export type { Imported, ImportedFile, ImportOptions } from "./operating/import.ts";
 export type { KeptOut } from "./operating/keep-out.ts";
 export {

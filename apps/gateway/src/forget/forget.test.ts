@@ -173,13 +173,13 @@ describe("clew lossless forget", () => {
     await clew("lossless", "backup");
     await clew("lossless", "backup", "--to", join(home, "kept"));
     const kept = await clew("lossless", "forget", "--text", SECRET, "--yes", "--no-backups");
-    expect(kept.output).toContain("These backups stay, and hold it");
+    expect(kept.output).toContain("2 backups will stay, as --no-backups says");
     expect((await clew("lossless", "backups")).output).toContain("messages forgotten since)");
     await clew("lossless", "backup");
     expect((await clew("lossless", "backups")).output.match(/forgotten since/g)).toHaveLength(1);
 
     const left = await clew("lossless", "forget", "--text", SECRET);
-    expect(left.output).toContain("2 backups would be deleted, as they hold it");
+    expect(left.output).toContain("2 backups would be deleted");
     expect(await clew("lossless", "forget", "--text", SECRET, "--yes")).toMatchObject({ code: 0 });
     const remaining = filesBelow(home).filter((file) => /\.copy-[\dTZ-]+$/.test(file));
     expect(remaining).toHaveLength(1);
@@ -196,7 +196,8 @@ describe("clew lossless forget", () => {
     expect(existsSync(stray)).toBe(true);
   }, 60_000);
 
-  it("writes a database anew whose pages may hold what is no longer kept", async () => {
+  /** A home in which the secret was said long ago, and is no longer kept. */
+  async function homeWithExpired() {
     const home = await temporaryHome();
     const clew = (...args: string[]) => runIn(home, args);
     const lossless = { slots: { contextEngine: "lossless" }, entries: {} as object };
@@ -221,6 +222,8 @@ describe("clew lossless forget", () => {
     const file = join(await temporaryHome(), "old.jsonl");
     writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     await clew("lossless", "import", file, "--session", "old");
+    const outside = await temporaryHome();
+    await clew("lossless", "backup", "--to", outside);
     configure({ keepDays: 30 });
     await clew("chat", "hello");
     await expect
@@ -229,6 +232,31 @@ describe("clew lossless forget", () => {
         return (await clew("lossless", "status")).output;
       })
       .toContain("(40 no longer kept)");
+    return { home, clew, file, backup: filesBelow(outside)[0]! };
+  }
+
+  it("keeps what was no longer kept from coming back once its session file lost it", async () => {
+    const { home, clew, file, backup } = await homeWithExpired();
+    cpSync(file, join(home, "agents/main/sessions/old.jsonl"));
+    const told = await clew("lossless", "forget", "--text", SECRET);
+    expect(told.output).toContain("40 messages that are no longer kept");
+    expect(await clew("lossless", "forget", "--text", SECRET, "--yes")).toMatchObject({
+      ...{ code: 0, output: expect.stringContaining("Forgotten: 40 messages") },
+    });
+    expect(holding(home)).toEqual([]);
+    const restored = await clew("lossless", "restore", backup);
+    expect(restored).toMatchObject({
+      code: 0,
+      output: expect.stringContaining("40 messages that"),
+    });
+    expect(holding(home)).toEqual([]);
+    await clew("lossless", "import", file, "--session", "again");
+    expect(holding(home)).toEqual([]);
+    expect(await clew("lossless", "verify")).toMatchObject({ code: 0 });
+  });
+
+  it("writes a database anew whose pages may hold what is no longer kept", async () => {
+    const { home, clew } = await homeWithExpired();
     expect(holding(home)).not.toEqual([]);
     expect((await clew("lossless", "forget", "--text", SECRET)).output).toContain(
       "pages that nothing uses may hold what is no longer kept",
@@ -269,11 +297,18 @@ describe("a process that is killed while it forgets", () => {
     const { output } = await runIn(home, ["lossless", "forget", "--text", SECRET, "--json"]);
     const { databases, transcripts, backups } = JSON.parse(output) as {
       databases: { file: string; messages: { number: number }[] }[];
-    } & Pick<Journal, "transcripts" | "backups">;
+      backups: { file: string }[];
+    } & Pick<Journal, "transcripts">;
     return {
-      ...{ v: 1, transcripts, backups },
+      ...{ v: 1, transcripts, backups: backups.map(({ file }) => file) },
       databases: databases.map(({ file, messages }) => ({
-        ...{ file, sessions: [], summaries: [], numbers: messages.map(({ number }) => number) },
+        ...{
+          file,
+          sessions: [],
+          summaries: [],
+          graves: [],
+          numbers: messages.map(({ number }) => number),
+        },
       })),
     };
   }

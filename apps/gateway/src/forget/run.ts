@@ -2,13 +2,18 @@
 
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
-import { type Matcher, openMessageStore, textsIn } from "@clew/lossless-engine/store";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type Matcher, openMessageStore } from "@clew/lossless-engine/store";
 import { changeIndex } from "../sessions/change-index.ts";
 import { deliveriesFile } from "../sessions/paths.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
-import { redactEntry } from "./redact-entry.ts";
-import { cleanRecords, filesHolding, removeReports, type Traces, tracesOf } from "./traces.ts";
+import {
+  cleanRecords,
+  filesHolding,
+  removeReports,
+  type Traces,
+  tracesOf,
+  wordsOf,
+} from "./traces.ts";
 import { changeTranscript, entriesThatGo } from "./transcripts.ts";
 
 /** What forgetting came to. */
@@ -49,11 +54,15 @@ export async function runForgetting(
     onStep();
   }
   let messages = 0;
-  for (const { file, numbers, sessions, summaries } of journal.databases) {
+  for (const { file, numbers, sessions, summaries, graves } of journal.databases) {
     if (!existsSync(file)) continue;
     const store = openMessageStore(file);
     try {
-      messages += (await store.forget({ numbers, sessions, summaries })).forgotten;
+      const known = graves.map(({ salt, hashes }) => ({
+        ...{ salt: Buffer.from(salt, "hex"), hashes: new Set(hashes) },
+      }));
+      const done = await store.forget({ numbers, sessions, summaries, graves: known });
+      messages += done.forgotten;
     } finally {
       store.close();
     }
@@ -88,12 +97,6 @@ async function tracesOfJournal(
     }
   }
   return tracesOf(texts, matcher);
-}
-
-/** Without what stays. */
-function wordsOf(entry: TranscriptEntry): string[] {
-  const kept = new Set(textsIn(redactEntry(entry)));
-  return textsIn(entry).filter((text) => !kept.has(text));
 }
 
 async function removeDatabase(file: string): Promise<void> {

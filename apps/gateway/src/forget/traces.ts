@@ -1,10 +1,12 @@
 // Finds by its words the files that hold what is to be forgotten.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { isMatched, type Matcher } from "@clew/lossless-engine/store";
+import { isMatched, type Matcher, textsIn } from "@clew/lossless-engine/store";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { agentPaths } from "../sessions/paths.ts";
+import { redactEntry } from "./redact-entry.ts";
 
 /** Says whether a text of a file holds what is to be forgotten. */
 export type Traces = (text: string) => boolean;
@@ -29,6 +31,12 @@ export function tracesOf(texts: readonly string[], matcher: Matcher | null): Tra
     (matcher !== null && isMatched(text, matcher)) ||
     said.some((form) => isMatched(text, form)) ||
     forms.some((form) => text.includes(form));
+}
+
+/** Texts of an entry without what stays. */
+export function wordsOf(entry: TranscriptEntry): string[] {
+  const kept = new Set(textsIn(redactEntry(entry)));
+  return textsIn(entry).filter((text) => !kept.has(text));
 }
 
 /** As it stands in JSON. */

@@ -1,8 +1,12 @@
 // Finds and rewrites the session files that hold what is to be forgotten.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { parseTranscriptLine, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type AgentMessage, ContextEngineError, messageId } from "@clew/plugin-sdk/core";
+import {
+  parseTranscriptLine,
+  type TranscriptEntry,
+  withMessageId,
+} from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { acquireLock } from "../locks/lock.ts";
 import { checkpointFile } from "../sessions/checkpoint.ts";
@@ -108,6 +112,12 @@ async function removeBeside(file: string): Promise<void> {
   );
   for (const each of [...beside, name]) await rm(join(dirname(file), each), { force: true });
 }
+
+/** The message of an entry, with the id that it is known by. */
+export const messageIn = (entry: TranscriptEntry): AgentMessage[] =>
+  entry.type === "message"
+    ? [withMessageId(entry.message, messageId(entry.message) ?? entry.id)]
+    : [];
 
 const entriesIn = (text: string): TranscriptEntry[] =>
   text.split("\n").flatMap((line) => {

@@ -1,9 +1,11 @@
 // Decides which stored messages go when something is to be forgotten.
-import { messageId } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { placeholderOf, textsIn } from "../messages/placeholder.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
+import { expiredNamed, messagesIn } from "../store/expired.ts";
+import { expiredIn, type Graves, gravesFor, gravesOf } from "../store/graves.ts";
 import {
   callIds,
   derivedOfExpired,
@@ -49,9 +51,23 @@ export interface PlannedMessage {
   /**
    * "asked": it is what was asked for. "pair": a tool call goes with its results. "quoted": it is
    * no longer kept, and what was asked for stands in a text that was made of it or of others.
-   * "summary": the host wrote it later to stand for a message that goes, in words of its own.
+   * "elsewhere": it is no longer kept, and other files tell what it said. "summary": the host wrote
+   * it later to stand for a message that goes, in words of its own.
    */
-  readonly why: "asked" | "pair" | "quoted" | "summary";
+  readonly why: "asked" | "pair" | "quoted" | "elsewhere" | "summary";
+}
+
+/** What other files tell of what is to be forgotten. */
+export interface Elsewhere {
+  readonly messages: readonly AgentMessage[];
+  /** Of messages in copies, see `copiesHolding`. */
+  readonly graves: readonly Graves[];
+}
+
+/** What goes from a database, with what it does not say, or no more. */
+export interface ElsewherePlan extends ForgetPlan {
+  /** By which what other files tell is known when it is told. */
+  readonly graves: readonly Graves[];
 }
 
 /** What would go. */
@@ -104,6 +120,30 @@ export async function planForget(store: Store, request: ForgetRequest): Promise<
     sessions: "session" in request ? [request.session] : [],
   };
 }
+
+/** Reads, and changes nothing. */
+export const planElsewhere = (
+  store: Store,
+  plan: ForgetPlan,
+  { messages, graves }: Elsewhere,
+): Promise<ElsewherePlan> =>
+  patiently(() =>
+    store.read((sql) => {
+      const known = [gravesFor(sql, messages), ...graves];
+      const asked = messagesIn(
+        sql,
+        plan.messages.map(({ number }) => number),
+      );
+      const expired = new Set([
+        ...expiredIn(sql, [...known, gravesOf(sql, asked)]),
+        ...messages.flatMap((message) => expiredNamed(sql, message)),
+      ]);
+      for (const { seq } of asked) expired.delete(seq);
+      const more = messagesIn(sql, [...expired]).map((each) => planned(each, "elsewhere"));
+      const all = [...plan.messages, ...more].sort((a, b) => a.number - b.number);
+      return { ...plan, messages: all, graves: known };
+    }),
+  );
 
 function planned({ seq, message }: StoredMessage, why: PlannedMessage["why"]): PlannedMessage {
   const said = textOf(message).replace(/\s+/g, " ").trim();

@@ -2,7 +2,15 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { type Verification, type VerifyOptions, verifyStore } from "../audit/verify.ts";
 import { engineOn } from "../engine.ts";
-import { type ForgetPlan, type ForgetRequest, planForget, tracesOf } from "../forget/plan.ts";
+import {
+  type Elsewhere,
+  type ElsewherePlan,
+  type ForgetPlan,
+  type ForgetRequest,
+  planElsewhere,
+  planForget,
+  tracesOf,
+} from "../forget/plan.ts";
 import { historyOf } from "../ingest/history.ts";
 import { withName } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
@@ -104,6 +112,8 @@ export interface MessageStore {
   verify(options?: VerifyOptions): Promise<Verification>;
   /** What would go. Changes nothing. */
   planForget(request: ForgetRequest): Promise<ForgetPlan>;
+  /** The plan, with what is known by other files to go, too. Changes nothing. */
+  planElsewhere(plan: ForgetPlan, elsewhere: Elsewhere): Promise<ElsewherePlan>;
   /**
    * Takes messages out of the file for good, and leaves placeholders: of what they said no page of
    * it holds a word. Told again, in any session, they stay placeholders. How many they were.
@@ -187,6 +197,7 @@ export function openMessageStore(
       return verifyStore(opened(), options);
     },
     planForget: (request) => planForget(opened(), request),
+    planElsewhere: (plan, elsewhere) => planElsewhere(opened(), plan, elsewhere),
     async forget(plan) {
       const store = opened();
       const forgotten = await patiently(() => forget(store, plan, READER));

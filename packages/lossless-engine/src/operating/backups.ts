@@ -2,7 +2,9 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Verification, verifyStore } from "../audit/verify.ts";
+import { patiently } from "../patiently.ts";
 import { makeFolder } from "../store/make-folder.ts";
+import { isStale, scrub } from "../store/scrub.ts";
 import { type Store, useStore } from "../store/store.ts";
 import { counted, describeFaults, inMegabytes } from "./describe-store.ts";
 import { auditOptions, type OperatingOptions } from "./progress.ts";
@@ -59,6 +61,8 @@ export async function backUp(store: Store, options: BackupOptions): Promise<Back
   });
   const copied = useStore(file);
   try {
+    // What is no longer kept is not to be found in its pages.
+    if (await patiently(() => isStale(copied.store))) await patiently(() => scrub(copied.store));
     const verification = await verifyStore(copied.store, auditOptions(options));
     const { messages, faults } = verification;
     const text =

@@ -1,15 +1,16 @@
 // Keeps out of a backup that is restored what was forgotten since it was made.
 import { existsSync } from "node:fs";
 import { patiently } from "../patiently.ts";
+import { dropRecords } from "../store/dependents.ts";
 import { forget } from "../store/forget.ts";
-import { areEmpty, carry, liesIn } from "../store/graves.ts";
+import { areEmpty, hasSalt } from "../store/graves.ts";
 import { isStale, scrub } from "../store/scrub.ts";
-import { numbersOf } from "../store/seek.ts";
 import { sessionNames, unnameEmptied } from "../store/session-names.ts";
-import type { Store } from "../store/store.ts";
+import type { Sql, Store } from "../store/store.ts";
+import { summariesWithout, summariesWithWords } from "../store/summaries.ts";
 import { inHex, saltOf } from "../store/tombstones.ts";
 import { READER } from "../summaries/facts.ts";
-import { gravesBeside, type KnownGraves, looking } from "./held.ts";
+import { gravesBeside, heldNumbers, type KnownGraves, looking } from "./held.ts";
 
 /** What was forgotten since a backup was made. */
 export interface KeptOut {
@@ -27,27 +28,39 @@ export interface KeptOut {
 export async function keepOut(store: Store, file: string): Promise<KeptOut> {
   const known = gravesBeside(file);
   const graves = known.flatMap((each) => each.graves);
-  const numbers = areEmpty(graves) ? [] : await numbersOf((ask) => store.read(ask), liesIn(graves));
-  const forgotten = await patiently(() => forget(store, { numbers, sessions: [] }, READER));
-  const names = namesKept(file);
-  await patiently(() =>
-    store.change((sql) => {
-      unnameEmptied(sql, numbers, names);
-      carry(sql, graves);
-    }),
+  const numbers = areEmpty(graves) ? [] : await heldNumbers((ask) => store.read(ask), graves);
+  const forgotten = await patiently(() =>
+    forget(store, { numbers, sessions: [], summaries: wordsDropped(store, file), graves }, READER),
   );
+  const names = namesKept(file);
+  await patiently(() => store.change((sql) => unnameEmptied(sql, numbers, names)));
+  if (!areEmpty(graves)) await patiently(() => store.change(dropRecords));
   if (await patiently(() => isStale(store))) await patiently(() => scrub(store));
   const salt = store.read((sql) => inHex(saltOf(sql)));
   return { messages: forgotten, unknown: whyUnknown(file, known, salt) };
 }
 
 /** Names of sessions that the database still has. */
-function namesKept(file: string): ReadonlySet<string> {
-  if (!existsSync(file)) return new Set();
+const namesKept = (file: string): ReadonlySet<string> => lookingOr(file, sessionNames, new Set());
+
+/** Of summaries in which a model's words stand, those that the database has without any. */
+function wordsDropped(store: Store, file: string): number[] {
+  const salt = store.read((sql) => inHex(saltOf(sql)));
+  const without = lookingOr(
+    file,
+    (sql) => (hasSalt(sql) && inHex(saltOf(sql)) === salt ? summariesWithout(sql) : new Set()),
+    new Set<string>(),
+  );
+  return store.read((sql) => summariesWithWords(sql, without));
+}
+
+/** Asks the database that stands there, if it can be asked. */
+function lookingOr<Answer>(file: string, ask: (sql: Sql) => Answer, otherwise: Answer): Answer {
+  if (!existsSync(file)) return otherwise;
   try {
-    return looking(file, sessionNames);
+    return looking(file, ask);
   } catch {
-    return new Set();
+    return otherwise;
   }
 }
 

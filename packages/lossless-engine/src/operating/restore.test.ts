@@ -8,7 +8,7 @@ import { openMessageStore } from "../library/message-store.ts";
 import { backUpStore } from "../library/operate.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { describeBackups } from "./backups.ts";
-import { copiesHolding, inspectBackups } from "./held.ts";
+import { copiesHolding, inspectBackups, type Sought } from "./held.ts";
 import { restoreStore } from "./restore.ts";
 
 const SECRET = "Zanzibarquux-4711";
@@ -141,13 +141,15 @@ describe("copies beside a database", () => {
     const copy = `${backup}.other`;
     copyFileSync(backup, copy);
     const sought = { graves: [], text: SECRET.toLowerCase() };
-    expect(await copiesHolding([backup, copy, file], sought)).toEqual([backup, copy]);
+    const holding = async (files: string[], of: Sought) =>
+      (await copiesHolding(files, of)).map((each) => each.file);
+    expect(await holding([backup, copy, file], sought)).toEqual([backup, copy]);
     const db = new DatabaseSync(copy);
     db.exec("PRAGMA foreign_keys = OFF; DELETE FROM message");
     db.close();
     const store = openMessageStore(backup);
     const graves = [await store.gravesOf([11])];
     store.close();
-    expect(await copiesHolding([copy, backup], { graves, text: null })).toEqual([backup]);
+    expect(await holding([copy, backup], { graves, text: null })).toEqual([backup]);
   });
 });

@@ -9,6 +9,7 @@ import { conversationsOf, transcriptOf } from "./conversations.ts";
 import { thinRecords } from "./cuts.ts";
 import { forgetDependents } from "./dependents.ts";
 import { markStale } from "./forgetting.ts";
+import { areEmpty, carry, type Graves } from "./graves.ts";
 import { bytesAmongOthers } from "./oldest.ts";
 import { relink } from "./relink.ts";
 import { FLAGS, messageOf } from "./rows.ts";
@@ -28,6 +29,8 @@ export interface Forgetting {
   readonly sessions: readonly OwnedSession[];
   /** Numbers of summaries whose words, by a model, go. Absent: none. */
   readonly summaries?: readonly number[] | undefined;
+  /** What is forgotten elsewhere, and known from now on when it is told. Absent: nothing. */
+  readonly graves?: readonly Graves[] | undefined;
 }
 
 /**
@@ -37,7 +40,7 @@ export interface Forgetting {
  */
 export function forget(
   store: Store,
-  { numbers, sessions, summaries = [] }: Forgetting,
+  { numbers, sessions, summaries = [], graves = [] }: Forgetting,
   reader: FactsReader,
 ): number {
   return store.change((sql) => {
@@ -55,6 +58,7 @@ export function forget(
     }
     dropWords(sql, summaries);
     for (const session of sessions) unname(sql, session);
+    if (!areEmpty(graves)) carry(sql, graves);
     if (gone.length > 0) removeUnused(sql);
     if (gone.length + sessions.length + summaries.length > 0) markStale(sql, true);
     return gone.length;

@@ -1,8 +1,7 @@
 // Finds messages by what they say, row after row.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { othersTurn, pieceOfTime } from "../turns.ts";
 import { storageError } from "./failure.ts";
-import { messageOf } from "./rows.ts";
+import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 
 /** Pages that were exchanged bring rows that were read already. */
@@ -17,7 +16,7 @@ const SLICE = 64;
 /** Numbers of the messages that are sought; others have their turn meanwhile. */
 export async function numbersOf(
   read: <Answer>(ask: (sql: Sql) => Answer) => Answer,
-  isSought: (message: AgentMessage) => boolean,
+  isSought: (stored: StoredMessage) => boolean,
 ): Promise<number[]> {
   const found: number[] = [];
   let isOver = pieceOfTime();
@@ -27,8 +26,8 @@ export async function numbersOf(
         .all(from, SLICE)
         .map((row) => messageOf(sql, row)),
     );
-    for (const { seq, message, isForgotten } of messages)
-      if (isForgotten !== true && isSought(message)) found.push(seq);
+    for (const stored of messages)
+      if (stored.isForgotten !== true && isSought(stored)) found.push(stored.seq);
     if (messages.length < SLICE) return found;
     if (messages.at(-1)!.seq <= from) throw circling();
     from = messages.at(-1)!.seq;

@@ -13,6 +13,7 @@ import {
   numberOrNull,
   partRows,
   type StoredSummary,
+  type SummaryRow,
   summaryHash,
   summaryOf,
 } from "./summary-rows.ts";
@@ -163,6 +164,20 @@ export const worded = (store: Store): { readonly id: number; readonly words: str
       .all()
       .map(({ id, words }) => ({ id: Number(id), words: String(words) })),
   );
+
+/** What tells summaries from each other in all copies of a database. */
+const spanOf = ({ id, conversation, depth, first, last }: SummaryRow): string =>
+  JSON.stringify([id, conversation, depth, first, last]);
+
+/** Summaries of which a model was asked, and that have no words. */
+export const summariesWithout = (sql: Sql): ReadonlySet<string> =>
+  new Set(sql("SELECT * FROM summary WHERE words IS NULL AND asked > 0").all().map(spanOf));
+
+/** Numbers of those of them that have words here. */
+export const summariesWithWords = (sql: Sql, spans: ReadonlySet<string>): number[] =>
+  sql("SELECT * FROM summary WHERE words IS NOT NULL")
+    .all()
+    .flatMap((row) => (spans.has(spanOf(row)) ? [Number(row.id)] : []));
 
 /** They go without, for good; so do the records that may quote them. */
 export function dropWords(sql: Sql, ids: readonly number[]): void {

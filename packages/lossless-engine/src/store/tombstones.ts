@@ -38,17 +38,18 @@ export function tombstones(
   const isEmpty = sql("SELECT 1 FROM forgotten LIMIT 1").get() === undefined;
   if (isEmpty && salts.length === 0) return undefined;
   const own = saltOf(sql);
-  const find = sql("SELECT hash, expired FROM forgotten WHERE hash = ? LIMIT 1");
+  const carried = salts.map(({ salt }) => ({ salt, isOwn: inHex(salt) === inHex(own) }));
+  const find = sql("SELECT expired FROM forgotten WHERE hash = ? ORDER BY expired LIMIT 1");
   const findCarried = sql("SELECT 1 FROM carried WHERE salt = ? AND hash = ?");
   return (message) => {
     const hash = hashOf(own, message);
     const found = find.get(hash);
-    if (found !== undefined)
-      return { hash, absence: Number(found.expired) === 1 ? "expired" : "forgotten" };
-    const isCarried = salts.some(
-      ({ salt }) => findCarried.get(salt, hashOf(salt, message)) !== undefined,
+    if (found !== undefined && Number(found.expired) === 0) return { hash, absence: "forgotten" };
+    const isCarried = carried.some((each) =>
+      findCarried.get(each.salt, each.isOwn ? hash : hashOf(each.salt, message)),
     );
-    return isCarried ? { hash, absence: "forgotten" } : undefined;
+    if (isCarried) return { hash, absence: "forgotten" };
+    return found && { hash, absence: "expired" };
   };
 }
 
@@ -71,8 +72,7 @@ export function raise(sql: Sql, seq: number, { hash, absence }: Tombstone): void
 export function boundTombstone(sql: Sql, seq: number): BoundPayload[] {
   const row = sql("SELECT hash, expired FROM forgotten WHERE message = ?").get(seq);
   if (row === undefined) return [];
-  const salt = (sql("SELECT salt FROM forgetting").get()?.salt ?? NO_SALT) as Uint8Array;
-  const bytes = Buffer.concat([salt, row.hash as Uint8Array]);
+  const bytes = Buffer.concat([saltIn(sql) ?? NO_SALT, row.hash as Uint8Array]);
   return [{ place: `forgotten ${row.expired}`, hash: hash("sha256", bytes, "buffer") }];
 }
 
@@ -84,10 +84,16 @@ export function absentCounts(sql: Sql): AbsentCounts {
   };
 }
 
+/** Undefined: it is gone. */
+export function saltIn(sql: Sql): Uint8Array | undefined {
+  const salt = sql("SELECT salt FROM forgetting").get()?.salt;
+  return salt instanceof Uint8Array ? salt : undefined;
+}
+
 /** As long as the database, and in every copy of it. */
 export function saltOf(sql: Sql): Uint8Array {
-  const salt = sql("SELECT salt FROM forgetting").get()?.salt;
-  if (salt instanceof Uint8Array) return salt;
+  const salt = saltIn(sql);
+  if (salt !== undefined) return salt;
   throw storageError(
     "The lossless engine cannot know again what was forgotten, as the salt of its database is gone; restore a backup of it (clew lossless backups).",
   );

@@ -1,35 +1,22 @@
 // Runs `clew lossless forget`, which takes words out of everything below the home.
-import { existsSync } from "node:fs";
-import {
-  backupsBeside,
-  copiesHolding,
-  type ForgetPlan,
-  type ForgetRequest,
-  type Graves,
-  isNamedBackup,
-  type Matcher,
-  openMessageStore,
-  ownerOf,
-  textPattern,
-} from "@clew/lossless-engine/store";
+import { type ForgetRequest, textPattern } from "@clew/lossless-engine/store";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { copiesBelow } from "../../forget/copies.ts";
 import type { Journal } from "../../forget/journal.ts";
-import { type Forgotten, resumeForgetting, runForgetting } from "../../forget/run.ts";
 import {
-  filesOfSession,
-  planTranscripts,
-  type TranscriptChange,
-} from "../../forget/transcripts.ts";
+  type Asked,
+  type HeldCopy,
+  matcherOf,
+  type Planned,
+  type PlannedDatabase,
+  planHome,
+} from "../../forget/plan-home.ts";
+import { type Forgotten, resumeForgetting, runForgetting } from "../../forget/run.ts";
 import { claimHome } from "../../home/claim.ts";
-import { findSessionId } from "../../sessions/change-index.ts";
-import type { SessionName } from "../../sessions/keys.ts";
-import { requireSessionName, sessionNotFound } from "../../sessions/name-errors.ts";
-import { agentFolder } from "../../sessions/paths.ts";
+import { requireSessionName } from "../../sessions/name-errors.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
-import { type Database, databasesOf } from "./databases.ts";
+import { databasesOf } from "./databases.ts";
 
 /** What `clew lossless forget` is given. */
 export interface ForgetOptions {
@@ -42,22 +29,6 @@ export interface ForgetOptions {
   backups?: boolean;
   resume?: boolean;
   json?: boolean;
-}
-
-/** What would go from one database. */
-interface PlannedDatabase extends ForgetPlan {
-  readonly file: string;
-  /** True: pages that nothing uses may hold what is no longer kept, and are written anew. */
-  readonly isStale: boolean;
-}
-
-interface Planned {
-  readonly databases: readonly PlannedDatabase[];
-  readonly transcripts: readonly TranscriptChange[];
-  /** Copies of databases, anywhere below the home, that hold it or cannot be read. */
-  readonly backups: readonly string[];
-  /** Databases below the home that hold it and are no agent's: they stay. */
-  readonly strays: readonly string[];
 }
 
 /**
@@ -76,7 +47,7 @@ export async function losslessForget(
   try {
     if (resume) return tellResumed(await resumeForgetting(home));
     const asked = askedFor(message, options);
-    const planned = await plan({
+    const planned = await planHome({
       ...{ home, asked, databases: await databasesOf(environment, options.agent) },
       inUse: (await databasesOf(environment, undefined)).map(({ file }) => file),
     });
@@ -86,20 +57,23 @@ export async function losslessForget(
       planned.transcripts.length + planned.backups.length + planned.strays.length === 0 &&
       planned.databases.every((database) => !holds(database) && !database.isStale);
     if (isNothing) {
-      if (json) output.json({ isDone: false, ...planned, messages: 0, leftIn: [] });
+      if (json) output.json({ isDone: false, ...withoutGraves(planned), messages: 0, leftIn: [] });
       else output.line("Nothing of that is kept.");
       return 1;
     }
     if (!yes) {
-      if (json) output.json({ isDone: false, ...planned });
+      if (json) output.json({ isDone: false, ...withoutGraves(planned) });
       else for (const line of describePlan(planned, dropsBackups)) output.line(printable(line));
       return 0;
     }
     const ran = await runForgetting(home, journalOf(planned, dropsBackups), {
       matcher: matcherOf(asked),
     });
-    const done = { ...ran, leftIn: [...new Set([...ran.leftIn, ...planned.strays])] };
-    if (json) output.json({ isDone: true, ...planned, ...done });
+    const done = {
+      ...ran,
+      leftIn: [...new Set([...ran.leftIn, ...planned.strays.map(({ file }) => file)])],
+    };
+    if (json) output.json({ isDone: true, ...withoutGraves(planned), ...done });
     else for (const line of describeDone(planned, done, dropsBackups)) output.line(printable(line));
     return done.leftIn.length === 0 ? 0 : 1;
   } finally {
@@ -117,11 +91,6 @@ export async function losslessForget(
     return 0;
   }
 }
-
-type Asked =
-  | { readonly kind: "message"; readonly request: ForgetRequest }
-  | { readonly kind: "text"; readonly matcher: Matcher }
-  | { readonly kind: "session"; readonly name: SessionName };
 
 /** Throws REQUEST_INVALID where not one thing is asked for. */
 function askedFor(message: string | undefined, { text, pattern, session }: ForgetOptions): Asked {
@@ -141,95 +110,24 @@ function askedFor(message: string | undefined, { text, pattern, session }: Forge
 const messageNamed = (name: string): ForgetRequest =>
   /^#\d{1,15}$/.test(name) ? { number: Number(name.slice(1)) } : { id: name };
 
-const matcherOf = (asked: Asked): Matcher | null => (asked.kind === "text" ? asked.matcher : null);
-
-async function plan({
-  home,
-  asked,
-  databases,
-  inUse,
-}: {
-  home: string;
-  asked: Asked;
-  databases: readonly Database[];
-  /** Files of all databases that agents have. */
-  inUse: readonly string[];
-}): Promise<Planned> {
-  const sessionId = asked.kind === "session" ? await findSessionId(home, asked.name) : undefined;
-  const files =
-    asked.kind === "session" ? await filesOfSession(home, asked.name, sessionId) : undefined;
-  if (asked.kind === "session" && files!.length === 0) throw sessionNotFound(asked.name.key);
-  const planned: PlannedDatabase[] = [];
-  const graves: Graves[] = [];
-  for (const database of databases) {
-    if (!existsSync(database.file)) continue;
-    if (asked.kind === "session" && !database.agents.includes(asked.name.agentId)) continue;
-    const request = requestOf(home, asked, database, files ?? []);
-    const found = await planIn(database.file, request);
-    planned.push({ file: database.file, ...found.plan, isStale: found.isStale });
-    graves.push(found.graves);
-  }
-  const messages = new Map(
-    planned.flatMap((each) =>
-      // A session file still says who said it.
-      each.messages.flatMap(({ id, role, time, why }) =>
-        id === null || why === "quoted" ? [] : [[id, { role, time }] as const],
-      ),
-    ),
-  );
-  const transcripts = files ?? (await planTranscripts(home, { messages, text: matcherOf(asked) }));
-  const copies = new Set([
-    ...databases.flatMap(({ file }) => backupsBeside(file).map((backup) => backup.file)),
-    ...(await copiesBelow(home, new Set(inUse))),
-  ]);
-  const holding = await copiesHolding([...copies], { graves, text: matcherOf(asked) });
-  return {
-    ...{ databases: planned, transcripts },
-    backups: holding.filter((file) => isNamedBackup(file)),
-    strays: holding.filter((file) => !isNamedBackup(file)),
-  };
-}
-
-function requestOf(
-  home: string,
-  asked: Asked,
-  { file }: Database,
-  files: readonly TranscriptChange[],
-): ForgetRequest {
-  if (asked.kind === "message") return asked.request;
-  if (asked.kind === "text") return { text: asked.matcher };
-  const { agentId, key } = asked.name;
-  return {
-    session: {
-      ...{ sessionId: files[0]?.sessionId ?? "", sessionKey: key },
-      owner: ownerOf(agentFolder(home, agentId), file),
-    },
-  };
-}
-
-async function planIn(
-  file: string,
-  request: ForgetRequest,
-): Promise<{ plan: ForgetPlan; graves: Graves; isStale: boolean }> {
-  const store = openMessageStore(file);
-  try {
-    const plan = await store.planForget(request);
-    const graves = await store.gravesOf(plan.messages.map(({ number }) => number));
-    return { plan, graves, isStale: await store.isStale() };
-  } finally {
-    store.close();
-  }
-}
-
 const journalOf = (
   { databases, transcripts, backups }: Planned,
   dropsBackups: boolean,
 ): Journal => ({
   v: 1,
   databases: databases
-    .filter((database) => holds(database) || database.sessions.length > 0 || database.isStale)
-    .map(({ file, messages, sessions, summaries }) => ({
+    .filter(
+      (database) =>
+        holds(database) ||
+        database.sessions.length > 0 ||
+        database.isStale ||
+        database.graves.some(({ hashes }) => hashes.size > 0),
+    )
+    .map(({ file, messages, sessions, summaries, graves }) => ({
       file,
+      graves: graves.map(({ salt, hashes }) => ({
+        ...{ salt: Buffer.from(salt).toString("hex"), hashes: [...hashes] },
+      })),
       numbers: messages.map(({ number }) => number),
       summaries: [...summaries],
       sessions: sessions.map(({ sessionId, sessionKey = "", owner = "" }) => ({
@@ -239,7 +137,13 @@ const journalOf = (
   transcripts: transcripts.map(({ agentId, sessionId, entries }) => ({
     ...{ agentId, sessionId, entries: entries && [...entries] },
   })),
-  backups: dropsBackups ? [...backups] : [],
+  backups: dropsBackups ? backups.map(({ file }) => file) : [],
+});
+
+/** For programs: hashes are of no use to them. */
+const withoutGraves = ({ databases, ...planned }: Planned) => ({
+  ...planned,
+  databases: databases.map(({ graves: _graves, ...database }) => database),
 });
 
 /** Messages that are told one by one. */
@@ -260,12 +164,10 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
       ({ agentId, sessionId, entries }) =>
         `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and its reports`,
     ),
-    ...describeBackups(
-      planned,
-      dropsBackups,
-      "would be deleted, as they hold it or cannot be read",
+    ...describeBackups(planned, dropsBackups, "would be deleted"),
+    ...planned.strays.map(
+      ({ file, what }) => `  ${file} ${WHAT_COPIES[what]}, is no agent's database, and would stay`,
     ),
-    ...planned.strays.map((file) => `  ${file} holds it, is no agent's database, and would stay`),
     "Nothing was changed. Do it with --yes, while no gateway runs.",
   ];
 }
@@ -274,6 +176,7 @@ const BECAUSE: Readonly<Record<PlannedDatabase["messages"][number]["why"], strin
   asked: "",
   pair: " (a tool call goes with its results)",
   quoted: "",
+  elsewhere: "",
   summary: " (a summary that was made after it)",
 };
 
@@ -281,8 +184,8 @@ const holds = ({ messages, summaries }: PlannedDatabase) => messages.length + su
 
 function describeMessages({ file, messages, summaries }: PlannedDatabase): string[] {
   if (messages.length + summaries.length === 0) return [];
-  const quoted = messages.filter(({ why }) => why === "quoted").length;
-  const told = messages.filter(({ why }) => why !== "quoted");
+  const told = messages.filter(({ why }) => why !== "quoted" && why !== "elsewhere");
+  const absent = messages.length - told.length;
   const more = told.length - MOST_TOLD;
   return [
     `  ${file}: ${counted(messages.length, "message")}`,
@@ -290,9 +193,9 @@ function describeMessages({ file, messages, summaries }: PlannedDatabase): strin
       .slice(0, MOST_TOLD)
       .map(({ number, role, excerpt, why }) => `    #${number} ${role}: ${excerpt}${BECAUSE[why]}`),
     ...(more > 0 ? [`    and ${counted(more, "more message")}`] : []),
-    ...(quoted > 0
+    ...(absent > 0
       ? [
-          `    ${counted(quoted, "message")} that ${quoted === 1 ? "is" : "are"} no longer kept, with the summaries and records that quote them`,
+          `    ${counted(absent, "message")} that ${absent === 1 ? "is" : "are"} no longer kept, with the summaries and records that may quote ${absent === 1 ? "it" : "them"}`,
         ]
       : []),
     ...(summaries.length > 0
@@ -301,11 +204,20 @@ function describeMessages({ file, messages, summaries }: PlannedDatabase): strin
   ];
 }
 
-function describeBackups({ backups }: Planned, dropsBackups: boolean, what: string): string[] {
+/** What a copy of a database has to do with it. */
+const WHAT_COPIES: Readonly<Record<HeldCopy["what"], string>> = {
+  messages: "holds it",
+  quotations: "may quote it in summaries or records",
+  pages: "may hold it in pages that nothing uses",
+  unknown: "cannot be read, so that nobody knows what it holds",
+};
+
+function describeBackups({ backups }: Planned, dropsBackups: boolean, done: string): string[] {
   if (backups.length === 0) return [];
-  return dropsBackups
-    ? [`  ${counted(backups.length, "backup")} ${what}: ${backups.join(", ")}`]
-    : [`  These backups stay, and hold it or cannot be read: ${backups.join(", ")}`];
+  return [
+    `  ${counted(backups.length, "backup")} ${dropsBackups ? done : "will stay, as --no-backups says"}:`,
+    ...backups.map(({ file, what }) => `    ${file} ${WHAT_COPIES[what]}`),
+  ];
 }
 
 function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBackups: boolean) {

@@ -1,0 +1,218 @@
+// Decides what goes from a whole home when something is to be forgotten.
+import { existsSync } from "node:fs";
+import {
+  backupsBeside,
+  copiesHolding,
+  type ElsewherePlan,
+  type ForgetRequest,
+  type Graves,
+  type HoldingCopy,
+  isNamedBackup,
+  type Matcher,
+  openMessageStore,
+  ownerOf,
+} from "@clew/lossless-engine/store";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { findSessionId } from "../sessions/change-index.ts";
+import type { SessionName } from "../sessions/keys.ts";
+import { sessionNotFound } from "../sessions/name-errors.ts";
+import { agentFolder } from "../sessions/paths.ts";
+import { copiesBelow } from "./copies.ts";
+import { type Traces, tracesOf, wordsOf } from "./traces.ts";
+import {
+  entriesThatGo,
+  filesOfSession,
+  messageIn,
+  planTranscripts,
+  type TranscriptChange,
+} from "./transcripts.ts";
+
+/** What somebody asks to be forgotten. */
+export type Asked =
+  | { readonly kind: "message"; readonly request: ForgetRequest }
+  | { readonly kind: "text"; readonly matcher: Matcher }
+  | { readonly kind: "session"; readonly name: SessionName };
+
+/** The text that is looked for. Null: none is. */
+export const matcherOf = (asked: Asked): Matcher | null =>
+  asked.kind === "text" ? asked.matcher : null;
+
+/** A database file of the home. */
+export interface HomeDatabase {
+  readonly file: string;
+  /** Ids of the agents that keep their sessions in it. */
+  readonly agents: readonly string[];
+}
+
+/** What would go from one database. */
+export interface PlannedDatabase extends ElsewherePlan {
+  readonly file: string;
+  /** True: pages that nothing uses may hold what is no longer kept, and are written anew. */
+  readonly isStale: boolean;
+}
+
+/** A copy of a database, or one that is nobody's, and what of it is sought. */
+export type HeldCopy = Pick<HoldingCopy, "file" | "what">;
+
+/** What would go. */
+export interface Planned {
+  readonly databases: readonly PlannedDatabase[];
+  readonly transcripts: readonly TranscriptChange[];
+  /** Copies of databases, anywhere below the home, that hold it or cannot be read. */
+  readonly backups: readonly HeldCopy[];
+  /** Databases below the home that hold it and are no agent's: they stay. */
+  readonly strays: readonly HeldCopy[];
+}
+
+/** Reads, and changes nothing. Throws SESSION_NOT_FOUND, STORAGE_FAILED. */
+export async function planHome({
+  home,
+  asked,
+  databases,
+  inUse,
+}: {
+  home: string;
+  asked: Asked;
+  databases: readonly HomeDatabase[];
+  /** Files of all databases that agents have. */
+  inUse: readonly string[];
+}): Promise<Planned> {
+  const files = asked.kind === "session" ? await filesOf(home, asked.name) : null;
+  const own = databases.filter(
+    ({ file, agents }) =>
+      existsSync(file) && (asked.kind !== "session" || agents.includes(asked.name.agentId)),
+  );
+  const found: InDatabase[] = [];
+  for (const database of own)
+    found.push(await planIn(database.file, requestOf(home, asked, database, files ?? [])));
+  const transcriptsOf = async (plans: readonly ElsewherePlan[]) =>
+    files ?? planTranscripts(home, { messages: toldIn(plans), text: matcherOf(asked) });
+  const first = await transcriptsOf(found.map(({ plan }) => plan));
+  const told = await messagesOf(home, first);
+  const holding = await copiesHolding(await copiesIn(home, databases, inUse), {
+    graves: found.map(({ graves }) => graves),
+    text: matcherOf(asked),
+    quotes: await tracesOfFound(home, { found, transcripts: first, asked }),
+  });
+  const graves = holding.flatMap((copy) => copy.graves);
+  const planned: PlannedDatabase[] = [];
+  for (const { file, plan, isStale } of found)
+    planned.push({
+      file,
+      isStale,
+      ...(await withElsewhere(file, plan, { messages: told, graves })),
+    });
+  const copies = holding.map(({ file, what }) => ({ file, what }));
+  return {
+    databases: planned,
+    transcripts: await transcriptsOf(planned),
+    backups: copies.filter(({ file }) => isNamedBackup(file)),
+    strays: copies.filter(({ file }) => !isNamedBackup(file)),
+  };
+}
+
+/** Session files of a session. Throws SESSION_NOT_FOUND. */
+async function filesOf(home: string, name: SessionName): Promise<readonly TranscriptChange[]> {
+  const files = await filesOfSession(home, name, await findSessionId(home, name));
+  if (files.length === 0) throw sessionNotFound(name.key);
+  return files;
+}
+
+function requestOf(
+  home: string,
+  asked: Asked,
+  { file }: HomeDatabase,
+  files: readonly TranscriptChange[],
+): ForgetRequest {
+  if (asked.kind === "message") return asked.request;
+  if (asked.kind === "text") return { text: asked.matcher };
+  const { agentId, key } = asked.name;
+  return {
+    session: {
+      ...{ sessionId: files[0]?.sessionId ?? "", sessionKey: key },
+      owner: ownerOf(agentFolder(home, agentId), file),
+    },
+  };
+}
+
+/** What a database says by itself. */
+interface InDatabase {
+  readonly file: string;
+  readonly plan: ElsewherePlan;
+  /** Of what would go. */
+  readonly graves: Graves;
+  readonly texts: readonly string[];
+  readonly isStale: boolean;
+}
+
+async function planIn(file: string, request: ForgetRequest): Promise<InDatabase> {
+  const store = openMessageStore(file);
+  try {
+    const plan = await store.planForget(request);
+    const numbers = plan.messages.map(({ number }) => number);
+    return {
+      ...{ file, plan: { ...plan, graves: [] }, isStale: await store.isStale() },
+      ...{ graves: await store.gravesOf(numbers), texts: await store.textsOf(numbers) },
+    };
+  } finally {
+    store.close();
+  }
+}
+
+async function withElsewhere(
+  file: string,
+  plan: ElsewherePlan,
+  elsewhere: { messages: readonly AgentMessage[]; graves: readonly Graves[] },
+): Promise<ElsewherePlan> {
+  const store = openMessageStore(file);
+  try {
+    return await store.planElsewhere(plan, elsewhere);
+  } finally {
+    store.close();
+  }
+}
+
+/** By their ids: a session file still says who said what, when a database does not. */
+const toldIn = (plans: readonly ElsewherePlan[]) =>
+  new Map(
+    plans.flatMap(({ messages }) =>
+      messages.flatMap(({ id, role, time, why }) =>
+        id === null || why === "quoted" ? [] : [[id, { role, time }] as const],
+      ),
+    ),
+  );
+
+/** Messages that go from session files. */
+async function messagesOf(
+  home: string,
+  changes: readonly TranscriptChange[],
+): Promise<AgentMessage[]> {
+  const messages: AgentMessage[] = [];
+  for (const change of changes)
+    messages.push(...(await entriesThatGo(home, change)).flatMap(messageIn));
+  return messages;
+}
+
+async function tracesOfFound(
+  home: string,
+  {
+    found,
+    transcripts,
+    asked,
+  }: { found: readonly InDatabase[]; transcripts: readonly TranscriptChange[]; asked: Asked },
+): Promise<Traces> {
+  const texts = found.flatMap((each) => each.texts);
+  for (const change of transcripts)
+    texts.push(...(await entriesThatGo(home, change)).flatMap(wordsOf));
+  return tracesOf(texts, matcherOf(asked));
+}
+
+/** Files of copies, wherever they are, and of databases that are nobody's. */
+async function copiesIn(
+  home: string,
+  databases: readonly HomeDatabase[],
+  inUse: readonly string[],
+): Promise<string[]> {
+  const beside = databases.flatMap(({ file }) => backupsBeside(file).map((each) => each.file));
+  return [...new Set([...beside, ...(await copiesBelow(home, new Set(inUse)))])];
+}
