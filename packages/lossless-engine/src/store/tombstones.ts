@@ -30,6 +30,8 @@ const PREFIX = "forgotten:";
 /** Its name where its host gave it no id: such names are made of what was said. */
 export const nameOfForgotten = ({ hash }: Tombstone): string => `${PREFIX}${inHex(hash)}`;
 
+export const isNameOfForgotten = (name: string): boolean => name.startsWith(PREFIX);
+
 /** Looks for messages among those that were forgotten. Undefined: nothing was, so far. */
 export function tombstones(
   sql: Sql,

@@ -84,7 +84,7 @@ describe("clew lossless migrate", () => {
     await writeFile(join(home, "bad.json"), "{ plugins: ");
     for (const [args, code, said] of [
       [[join(home, "none.db")], 1, "There is no file "],
-      [[join(home, "some.txt")], 1, "it is no database"],
+      [[join(home, "some.txt")], 2, "it is no SQLite database"],
       [[file, "--agent", "nobody"], 2, 'There is no agent "nobody"'],
       [[file, "--config", join(home, "bad.json")], 2, "is no JSON5"],
       [[file, "--config", join(home, "none.json")], 1, "There is nothing at "],

@@ -9,6 +9,7 @@ interface Told {
   readonly fromTranscripts: number;
   readonly added: number;
   readonly summaries: number;
+  readonly forgotten: number;
   readonly withoutId: number;
   readonly rewritten: number;
   readonly missingFiles: readonly string[];
@@ -24,7 +25,7 @@ export function describeMigration(
   { from, dryRun = false }: { from: string; dryRun?: boolean | undefined },
 ): string {
   const { conversations, messages, fromTranscripts, summaries, withoutId, rewritten } = told;
-  const { missingFiles, left, settings } = told;
+  const { missingFiles, left, settings, forgotten } = told;
   const read = `${counted(messages, "message")} and ${plural(summaries, "summary", "summaries")} of ${counted(conversations, "conversation")} in ${from}`;
   return [
     dryRun
@@ -36,6 +37,11 @@ export function describeMigration(
     ...(summaries > 0
       ? ["Summaries are quoted under their old ids: searches find them, no view shows them."]
       : []),
+    ...(forgotten > 0
+      ? [
+          `${counted(forgotten, "message")} that ${forgotten === 1 ? "was forgotten here stays" : "were forgotten here stay"} forgotten.`,
+        ]
+      : []),
     ...(withoutId > 0
       ? [
           `${counted(withoutId, "message")} without the id of an entry: a session file that tells ${withoutId === 1 ? "it" : "them"} later stores ${withoutId === 1 ? "it" : "them"} again.`,
@@ -46,7 +52,7 @@ export function describeMigration(
       : []),
     ...(missingFiles.length > 0
       ? [
-          `${counted(missingFiles.length, "file")} not there, or changed since; references stand in the messages: ${some(missingFiles)}.`,
+          `${counted(missingFiles.length, "file")} not there, changed since or larger than 64 MB; references stand in the messages: ${some(missingFiles)}.`,
         ]
       : []),
     ...(left.length > 0 ? ["Not carried:", ...left.map((each) => `  ${each}.`)] : []),

@@ -6,6 +6,7 @@ import {
   readFileSync,
   statSync,
   symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { copyFile } from "node:fs/promises";
@@ -15,8 +16,11 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openMessageStore } from "../../library/message-store.ts";
+import { forget } from "../../store/forget.ts";
 import { readLosslessClaw } from "../../store/lossless-claw/rows.ts";
+import { numbersOf } from "../../store/seek.ts";
 import { useStore } from "../../store/store.ts";
+import { READER } from "../../summaries/facts.ts";
 import { buildLosslessClaw, type ClawDatabase } from "../../testing/lossless-claw.ts";
 import { sessionFile } from "../../testing/session-file.ts";
 import { conversationMessages } from "../../testing/stored.ts";
@@ -214,34 +218,14 @@ describe("a migration from lossless-claw", () => {
     expect(stored()).toHaveLength(200);
   });
 
-  it("counts messages that have no number", async () => {
-    const { migrate } = setUp((claw) => {
+  it("leaves no message behind that has no number", async () => {
+    const { migrate, stored } = setUp((claw) => {
       claw.say(claw.conversation("s1", KEY), conversation({ turns: 100 }));
       claw.db.exec("CREATE TABLE m AS SELECT * FROM messages; DROP TABLE messages");
       claw.db.exec("ALTER TABLE m RENAME TO messages; UPDATE messages SET seq = NULL");
     });
-    expect((await migrate()).left).toEqual([
-      expect.stringMatching(/^\d+ messages of the session agent:main:main have no number/),
-    ]);
-  });
-
-  it.each([
-    [
-      "a view",
-      "DROP TABLE large_files; CREATE VIEW large_files AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS file_id FROM c WHERE x < 0",
-      /is no database of lossless-claw: large_files is no table/,
-    ],
-    [
-      "a value beyond all bounds",
-      "ALTER TABLE messages ADD COLUMN more TEXT GENERATED ALWAYS AS (hex(zeroblob(600000000))) VIRTUAL",
-      /cannot be read \(.+\); mend it/,
-    ],
-  ])("refuses %s with a sentence", async (_, sql, message) => {
-    const { migrate } = setUp((claw) => {
-      claw.say(claw.conversation("s1", KEY), conversation({ turns: 2 }));
-      claw.db.exec(sql);
-    });
-    await expect(migrate()).rejects.toThrow(message);
+    expect((await migrate()).left).toEqual([]);
+    expect(stored()).toHaveLength(200);
   });
 
   it("takes no role from what every object has", async () => {
@@ -399,6 +383,260 @@ describe("a migration from lossless-claw", () => {
 
 const REAL = process.env.CLEW_TEST_LOSSLESS_CLAW;
 
+/** The store forgets every message that says this. */
+async function forgetText(file: string, text: string): Promise<void> {
+  const { store, release } = useStore(file);
+  try {
+    const numbers = await numbersOf(
+      (ask) => store.read(ask),
+      (message) => JSON.stringify(message).includes(text),
+    );
+    expect(forget(store, { numbers, sessions: [] }, READER)).toBeGreaterThan(0);
+  } finally {
+    release();
+  }
+}
+
+const ENDLESS =
+  "CREATE VIEW endless AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS rowid, x AS conversation_id, x AS file_id FROM c WHERE x < 0";
+
+describe("a database of lossless-claw that somebody made up", () => {
+  it.each([
+    ["a view", `DROP TABLE focus_briefs; ${ENDLESS.replace("endless", "focus_briefs")}`],
+    ["a view", `DROP TABLE large_files; ${ENDLESS.replace("endless", "large_files")}`],
+    ["a view", `DROP TABLE large_files; ${ENDLESS.replace("endless", "Large_Files")}`],
+    [
+      "a search index over a view",
+      `${ENDLESS}; DROP TABLE large_files; CREATE VIRTUAL TABLE large_files USING fts5 (file_id, conversation_id, content = 'endless')`,
+    ],
+    [
+      "a search index over a view, called otherwise,",
+      `${ENDLESS}; DROP TABLE large_files; CREATE VIRTUAL TABLE large_files USING fts5 (file_id, conversation_id, content = 'endless'); PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, 'CREATE VIRTUAL', 'create/**/ VIRTUAL'), rootpage = 2 WHERE name = 'large_files'`,
+    ],
+  ])("is refused with a sentence where it has %s in a table's place", async (_, sql) => {
+    const { migrate } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 2 }));
+      claw.db.enableDefensive?.(false);
+      for (const statement of sql.split(";")) claw.db.exec(statement);
+    });
+    await expect(migrate()).rejects.toThrow(
+      /is no database of lossless-claw: (?:large_files|Large_Files|focus_briefs) is no table of it/,
+    );
+  });
+
+  it("is not computed with: columns that follow from others are none of it", async () => {
+    const { migrate, stored } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [user("one"), user("two")]);
+      claw.db.exec(
+        "ALTER TABLE messages ADD COLUMN more TEXT GENERATED ALWAYS AS (hex(zeroblob(600000000))) VIRTUAL",
+      );
+    });
+    expect((await migrate()).left).toEqual([]);
+    expect(stored()).toHaveLength(2);
+  });
+
+  it("is read in time where each summary is made of two, and each of those of both below", async () => {
+    const { migrate, stored } = setUp((claw) => {
+      const id = claw.conversation("s1", KEY);
+      const of = claw.say(id, [user("one"), user("two"), user("three")]);
+      const leaf = { conversation: id, depth: 0, content: "Leaf." };
+      claw.summary({ id: "sum_0_0", ...leaf, of: of.slice(0, 1) });
+      claw.summary({ id: "sum_0_1", ...leaf, of: of.slice(1, 2) });
+      for (let depth = 1; depth < 60; depth++)
+        for (const side of [0, 1])
+          claw.summary({
+            ...{ id: `sum_${depth}_${side}`, conversation: id, depth, content: "Above." },
+            of: [`sum_${depth - 1}_0`, `sum_${depth - 1}_1`, "sum_59_0"],
+          });
+    });
+    expect(await migrate()).toMatchObject({ summaries: 120, left: [] });
+    expect(stored().map(({ role }) => role)).toEqual([
+      ...["user", "custom", "user", ...Array(119).fill("custom"), "user"],
+    ]);
+  });
+
+  it("leaves out what is larger than any message, and says so", async () => {
+    const { migrate, stored } = setUp((claw, folder) => {
+      const id = claw.conversation("s1", KEY);
+      const [first, , third] = claw.say(id, conversation({ turns: 2, tools: 1 }));
+      claw.say(id, [user("behind")]);
+      const large = 70 * 1024 * 1024;
+      claw.db
+        .prepare("UPDATE message_parts SET metadata = zeroblob(?) WHERE message_id = ?")
+        .run(large, first!);
+      mkdirSync(join(folder, "lcm-files"));
+      const file = join(folder, "lcm-files", "large.txt");
+      claw.moveOut({ conversation: id, message: third!, file, text: "short" });
+      claw.db.exec("UPDATE large_files SET byte_size = NULL");
+      truncateSync(file, 5 * 1024 * 1024 * 1024);
+    });
+    const { left, text, missingFiles, messages } = await migrate();
+    expect(left).toEqual([`message 1 of the session ${KEY} is larger than 64 MB`]);
+    expect(messages).toBe(8);
+    expect(missingFiles).toEqual(["file_3"]);
+    expect(text).toContain("1 file not there, changed since or larger than 64 MB;");
+    expect(
+      stored()
+        .map((message) => JSON.stringify(message))
+        .join(),
+    ).toContain("behind");
+  });
+
+  it("is refused where its folder of files is a link, unless somebody names that", async () => {
+    const elsewhere = temporaryFolder();
+    const file = join(elsewhere, "private.txt");
+    const { migrate, stored, folder } = setUp((claw, folder) => {
+      const id = claw.conversation("s1", KEY);
+      const [, , result] = claw.say(id, conversation({ turns: 1, tools: 1 }));
+      claw.moveOut({ conversation: id, message: result!, file, text: "of somebody else" });
+      symlinkSync(elsewhere, join(folder, "lcm-files"));
+    });
+    const { left, missingFiles } = await migrate();
+    expect(left).toEqual([
+      `what it moved to files: ${join(folder, "lcm-files")} is a link to another folder; name that one (--files) if it is lossless-claw's`,
+    ]);
+    expect(missingFiles).toEqual(["file_3"]);
+    expect(JSON.stringify(stored())).not.toContain("of somebody else");
+    const named = setUp((claw) => {
+      const id = claw.conversation("s1", KEY);
+      const [, , result] = claw.say(id, conversation({ turns: 1, tools: 1 }));
+      claw.moveOut({ conversation: id, message: result!, file, text: "of somebody else" });
+    });
+    expect((await named.migrate({ filesFolder: join(folder, "lcm-files") })).left).toEqual([]);
+    expect(JSON.stringify(named.stored())).toContain("of somebody else");
+  });
+
+  it("is refused where its pages bring the same rows again and again", async () => {
+    const { migrate, from } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [user("one")]);
+      const rows =
+        "WITH r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 90) SELECT n FROM r";
+      claw.db.exec(`INSERT INTO focus_briefs ${rows}; CREATE TABLE spare (a)`);
+    });
+    const db = new DatabaseSync(from);
+    db.enableDefensive?.(false);
+    const rootOf = (table: string) =>
+      Number(db.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(table)?.rootpage);
+    const [leaf, spare] = [rootOf("focus_briefs"), rootOf("spare")];
+    db.exec(`PRAGMA writable_schema = 1; DELETE FROM sqlite_schema WHERE name = 'spare';
+      UPDATE sqlite_schema SET rootpage = ${spare} WHERE name = 'focus_briefs'`);
+    db.close();
+    // A page above others that has six hundred times the same one below it.
+    const bytes = readFileSync(from);
+    const size = bytes.readUInt16BE(16);
+    const page = bytes.subarray((spare - 1) * size, spare * size);
+    const cell = size - 5;
+    page.writeUInt8(5, 0);
+    page.writeUInt16BE(600, 3);
+    page.writeUInt16BE(cell, 5);
+    page.writeUInt32BE(leaf, 8);
+    for (let at = 0; at < 600; at++) page.writeUInt16BE(cell, 12 + 2 * at);
+    page.writeUInt32BE(leaf, cell);
+    page.writeUInt8(90, cell + 4);
+    writeFileSync(from, bytes);
+    await expect(migrate()).rejects.toThrow(
+      /its table focus_briefs brings more rows than the file has room for; mend it/,
+    );
+  });
+
+  it("is carried where a session file cannot be read, which is named", async () => {
+    const { migrate, stored, folder } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [user("one")]);
+    });
+    writeFileSync(join(folder, "s1.jsonl"), "no session\n");
+    const { left } = await migrate({ sessions: folder });
+    expect(left).toEqual([expect.stringContaining("s1.jsonl is no session file")]);
+    expect(stored()).toHaveLength(1);
+  });
+
+  it("is named where it is no database at all", async () => {
+    const from = join(temporaryFolder(), "lcm.db");
+    writeFileSync(from, "no database ".repeat(500));
+    const { migrate } = setUp(() => {});
+    await expect(migrate({ from })).rejects.toThrow(
+      `${from} is no database of lossless-claw: it is no SQLite database; name its lcm.db.`,
+    );
+  });
+});
+
+describe("what was forgotten here", () => {
+  const told = [
+    user("hello"),
+    user("The word is marigold."),
+    assistant("Noted: marigold."),
+    user("thanks"),
+  ];
+
+  it.each([
+    ["with the same id", (at: number) => `e${at}`],
+    ["without an id, at another time", () => null],
+  ])("stays forgotten where lossless-claw has it %s", async (_, entryId) => {
+    const { migrate, stored, folder, place } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), told, entryId);
+    });
+    const file = sessionFile("s1", "e", {
+      ...{ path: join(folder, "s1.jsonl"), sessionKey: KEY, timestamp: "2026-01-01T00:00:00.000Z" },
+    });
+    file.say(...told);
+    await migrate({ sessions: folder });
+    await forgetText(place.file, "marigold");
+    const again = await migrate({ sessions: join(folder, "none") });
+    expect(again.forgotten).toBe(2);
+    expect(again.text).toContain("2 messages that were forgotten here stay forgotten");
+    expect(JSON.stringify(stored())).not.toContain("marigold");
+  });
+
+  it("stays forgotten where all of its session was, and no more than that", async () => {
+    const { migrate, stored, folder, place } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), told);
+      claw.say(claw.conversation("s2", "agent:main:other"), [user("hello"), user("hello")]);
+    });
+    const file = sessionFile("s1", "e", {
+      ...{ path: join(folder, "s1.jsonl"), sessionKey: KEY, timestamp: "2026-01-01T00:00:00.000Z" },
+    });
+    file.say(...told);
+    await migrate({
+      sessions: folder,
+      placeOf: (key) => (key === KEY ? { ...place, sessionFile: () => file.path } : undefined),
+    });
+    const { store, release } = useStore(place.file);
+    forget(
+      store,
+      { numbers: [1, 2, 3, 4], sessions: [{ sessionId: "s1", sessionKey: KEY, owner: ".." }] },
+      READER,
+    );
+    release();
+    expect(await migrate({ sessions: join(folder, "none") })).toMatchObject({ forgotten: 4 });
+    expect(stored()).toEqual([]);
+    expect(stored("s2", "agent:main:other")).toHaveLength(2);
+  });
+
+  it("takes with it the summaries of lossless-claw that stand for it", async () => {
+    const { migrate, stored, folder, place } = setUp((claw) => {
+      const id = claw.conversation("s1", KEY);
+      const [one, two, three, four] = claw.say(id, told);
+      const leaf = { conversation: id, depth: 0 };
+      claw.summary({ id: "sum_1", ...leaf, content: "Greetings.", of: [one!] });
+      claw.summary({ id: "sum_2", ...leaf, content: "A word, m.", of: [two!, three!] });
+      claw.summary({ id: "sum_3", ...leaf, content: "Thanks.", of: [four!] });
+      claw.summary({ id: "sum_4", ...leaf, content: "Of unknown things.", of: [] });
+      const above = { conversation: id, depth: 1, content: "All of it, m." };
+      claw.summary({ id: "sum_5", ...above, of: ["sum_1", "sum_2", "sum_5"] });
+    });
+    const file = sessionFile("s1", "e", {
+      ...{ path: join(folder, "s1.jsonl"), sessionKey: KEY, timestamp: "2026-01-01T00:00:00.000Z" },
+    });
+    file.say(...told);
+    await migrate({ sessions: folder, summaries: false });
+    await forgetText(place.file, "marigold");
+    const { left, summaries } = await migrate({ sessions: join(folder, "none") });
+    expect(summaries).toBe(2);
+    expect(left).toEqual([`3 summaries of what was forgotten here, in the session ${KEY}`]);
+    expect(JSON.stringify(stored())).toMatch(/Greetings.*Thanks/);
+    expect(JSON.stringify(stored())).not.toMatch(/, m\.|unknown things/);
+  });
+});
+
 describe("a real database of lossless-claw, named by CLEW_TEST_LOSSLESS_CLAW", () => {
   it.skipIf(REAL === undefined)("is carried whole, and stays as it is", async () => {
     const named = REAL!;
@@ -409,9 +647,9 @@ describe("a real database of lossless-claw, named by CLEW_TEST_LOSSLESS_CLAW", (
     const scratch = temporaryFolder();
     const migration = await migrateLosslessClaw({ from, placeOf, scratch });
     console.info(migration.text);
-    const source = readLosslessClaw(from, scratch);
+    const source = await readLosslessClaw(from, scratch);
     onTestFinished(() => source.close());
-    expect(migration.conversations).toBe(source.conversations().length);
+    expect(migration.conversations).toBe(source.conversations.length);
     expect(migration.added).toBe(migration.messages + migration.summaries);
     expect(readFileSync(from).equals(before)).toBe(true);
   });

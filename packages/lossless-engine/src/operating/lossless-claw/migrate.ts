@@ -1,28 +1,18 @@
 // Carries what lossless-claw keeps into databases of this engine.
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { withMessageId } from "@clew/plugin-sdk/transcript";
-import { isNameless, type NamedMessage } from "../../messages/name.ts";
-import { patiently } from "../../patiently.ts";
 import { catchUp } from "../../search/catch-up.ts";
-import { type OwnedSession, ownerOf } from "../../sessions/owner.ts";
+import { ownerOf } from "../../sessions/owner.ts";
 import {
   type ClawConversation,
-  type ClawMessage,
   type ClawSource,
   readLosslessClaw,
 } from "../../store/lossless-claw/rows.ts";
-import { storeMessages } from "../../store/messages.ts";
 import { type Store, useStore } from "../../store/store.ts";
-import { othersTurn } from "../../turns.ts";
 import type { OperatingOptions } from "../progress.ts";
-import { readSession } from "../read-session.ts";
+import { type Carried, carryConversation } from "./carry.ts";
 import { describeMigration } from "./describe.ts";
-import { contentsOf } from "./files.ts";
-import { type FileContents, messageOf } from "./message.ts";
-import { type ForeignMessage, planMerge } from "./plan-merge.ts";
+import { contentsOf, filesFolderOf } from "./files.ts";
+import type { FileContents } from "./message.ts";
 import { planSettings, type SettingsPlan } from "./plan-settings.ts";
-import { quotedSummary } from "./summary.ts";
 
 /** Where an agent's sessions are kept. */
 export interface MigrationPlace {
@@ -66,11 +56,13 @@ export interface Migration {
   readonly added: number;
   /** Summaries that are kept, quoted. */
   readonly summaries: number;
+  /** Messages that stay forgotten, as they were here. */
+  readonly forgotten: number;
   /** Messages without the id of an entry: told again by a session file they are stored again. */
   readonly withoutId: number;
   /** Parts that became texts, as no message has any of their kind. */
   readonly rewritten: number;
-  /** Ids of files that are not there: their references stand in the messages. */
+  /** Ids of files that are not there, or too large: their references stand in the messages. */
   readonly missingFiles: readonly string[];
   /** What was left behind, a sentence each. */
   readonly left: readonly string[];
@@ -85,79 +77,65 @@ export interface Migration {
  * FILE_NOT_FOUND, REQUEST_INVALID where that is no database of lossless-claw, STORAGE_FAILED.
  */
 export async function migrateLosslessClaw(options: MigrateOptions): Promise<Migration> {
-  const source = readLosslessClaw(options.from, options.scratch);
+  const { from, scratch, signal, onProgress, summaries: keepsSummaries = true } = options;
+  const source = await readLosslessClaw(from, scratch, signal);
   const stores = openPlaces(options.dryRun === true);
   try {
-    const folder = options.filesFolder ?? join(dirname(options.from), "lcm-files");
-    const contents = contentsOf(source.files(), folder);
-    const total = startTotal();
-    const conversations = source.conversations();
-    const sessions = sessionIds(conversations);
-    for (const [at, conversation] of conversations.entries()) {
-      const place = options.placeOf(conversation.sessionKey);
-      if (place === undefined) total.strangers.push(conversation);
+    const { contents, left } = contentsIn(source, options);
+    const carried: Carried[] = [];
+    const strangers: ClawConversation[] = [];
+    const sessions = sessionIds(source.conversations);
+    for (const [at, conversation] of source.conversations.entries()) {
+      const { sessionKey, sessionId } = conversation;
+      const place = options.placeOf(sessionKey);
+      if (place === undefined) strangers.push(conversation);
       else {
-        const read = await readConversation(source, conversation, contents, options);
-        const unread = source.count(conversation.id) - (read.messages.length - read.summaries);
-        if (unread > 0)
-          total.refused.push(
-            `${unread} messages of the session ${conversation.sessionKey || conversation.sessionId} have no number by which they are found`,
-          );
-        const session = {
-          ...{ sessionId: sessions.get(conversation)!, sessionKey: conversation.sessionKey },
-          owner: ownerOf(place.agentDir, place.file),
-        };
-        await carry({
-          read,
-          session,
-          place,
-          conversation,
-          total,
-          options,
-          store: stores.at(place),
-        });
+        const owner = ownerOf(place.agentDir, place.file);
+        const session = { sessionId: sessions.get(conversation)!, sessionKey, owner };
+        const sessionFile = place.sessionFile?.(sessionId);
+        const carrying = { source, contents, conversation, session, sessionFile, signal };
+        const { store, taken } = stores.at(place);
+        carried.push(await carryConversation({ ...carrying, keepsSummaries, store, taken }));
       }
-      options.onProgress?.({ part: "conversations", done: at + 1, of: conversations.length });
+      onProgress?.({ part: "conversations", done: at + 1, of: source.conversations.length });
     }
-    for (const store of stores.all()) await catchUp(store, options.signal);
-    return reported(total, source, options);
+    for (const store of stores.all()) await catchUp(store, signal);
+    return reported({ carried, strangers, left, source }, options);
   } finally {
     source.close();
     stores.release();
   }
 }
 
-interface Total {
-  conversations: number;
-  messages: number;
-  fromTranscripts: number;
-  added: number;
-  summaries: number;
-  withoutId: number;
-  rewritten: number;
-  missingFiles: Set<string>;
-  refused: string[];
-  strangers: ClawConversation[];
+/** What was moved to files, for each message anew; and a clause where it is left behind. */
+function contentsIn(
+  source: ClawSource,
+  { from, filesFolder }: MigrateOptions,
+): { contents: () => FileContents; left: readonly string[] } {
+  const found = filesFolderOf(from, filesFolder);
+  if ("folder" in found) return { contents: contentsOf(source.files, found.folder), left: [] };
+  const left = source.files.length > 0 ? [`what it moved to files: ${found.why}`] : [];
+  return { contents: () => () => undefined, left };
 }
-
-const startTotal = (): Total => ({
-  ...{ conversations: 0, messages: 0, fromTranscripts: 0, added: 0, summaries: 0, withoutId: 0 },
-  ...{ rewritten: 0, missingFiles: new Set(), refused: [], strangers: [] },
-});
 
 /** The stores that something is carried into; none where nothing is to be. */
 function openPlaces(isDryRun: boolean) {
-  const uses = new Map<string, ReturnType<typeof useStore>>();
+  const uses = new Map<string, { use: ReturnType<typeof useStore>; taken: Set<number> }>();
   return {
-    at({ file, compress = false }: MigrationPlace): Store | undefined {
-      if (isDryRun) return undefined;
-      const use = uses.get(file) ?? useStore(file, { compresses: compress });
-      uses.set(file, use);
-      return use.store;
+    at({ file, compress = false }: MigrationPlace): {
+      store: Store | undefined;
+      taken: Set<number>;
+    } {
+      if (isDryRun) return { store: undefined, taken: new Set() };
+      const opened = uses.get(file) ?? {
+        ...{ use: useStore(file, { compresses: compress }), taken: new Set() },
+      };
+      uses.set(file, opened);
+      return { store: opened.use.store, taken: opened.taken };
     },
-    all: () => [...uses.values()].map(({ store }) => store),
+    all: () => [...uses.values()].map(({ use }) => use.store),
     release() {
-      for (const { release } of uses.values()) release();
+      for (const { use } of uses.values()) use.release();
     },
   };
 }
@@ -181,125 +159,39 @@ function sessionIds(
   );
 }
 
-/** Messages that are read at once. */
-const PAGE = 64;
-
-interface Read {
-  readonly messages: readonly ForeignMessage[];
-  readonly summaries: number;
-  readonly rewritten: number;
-  readonly missing: readonly string[];
-}
-
-/** Its messages, and each summary behind the last of those that it was made of. */
-async function readConversation(
-  source: ClawSource,
-  { id: conversation }: ClawConversation,
-  contents: FileContents,
-  { summaries: keepsSummaries = true, signal }: MigrateOptions,
-): Promise<Read> {
-  const summaries = keepsSummaries ? source.summaries(conversation) : [];
-  const bySeq = Map.groupBy(summaries, ({ lastMessage }) => lastMessage ?? -1);
-  const quoted = (seq: number): ForeignMessage[] =>
-    (bySeq.get(seq) ?? []).map((summary) => ({ ...quotedSummary(summary), entryId: null }));
-  const [messages, missing]: [ForeignMessage[], string[]] = [quoted(-1), []];
-  let rewritten = 0;
-  for (let after: ClawMessage | null = null; ; ) {
-    signal?.throwIfAborted();
-    const page: ClawMessage[] = source.messages({ conversation, after, limit: PAGE });
-    for (const stored of page) {
-      const carried = messageOf(stored, contents);
-      rewritten += carried.rewritten;
-      missing.push(...carried.missing);
-      messages.push(named(conversation, stored, carried.message));
-      if (after?.seq !== stored.seq) messages.push(...quoted(stored.seq));
-      after = stored;
-    }
-    if (page.length < PAGE) break;
-    await othersTurn();
-  }
-  return { messages, summaries: summaries.length, rewritten, missing };
-}
-
-/** Stored without the id of its entry it is known by its number there. */
-function named(
-  conversation: number,
-  { id, entryId }: ClawMessage,
-  message: ForeignMessage["message"],
-): ForeignMessage {
-  const name =
-    entryId === null || isNameless(entryId) ? `lossless-claw:${conversation}:${id}` : entryId;
-  return { name, message: withMessageId(message, name), entryId };
-}
-
-/** Messages that are stored in one transaction. */
-const BATCH = 32;
-
-async function carry({
-  read,
-  session,
-  place,
-  conversation,
-  total,
-  store,
-  options: { signal },
-}: {
-  read: Read;
-  session: OwnedSession;
-  place: MigrationPlace;
-  conversation: ClawConversation;
-  total: Total;
-  store: Store | undefined;
-  options: MigrateOptions;
-}): Promise<void> {
-  const told = await toldIn(place, conversation, signal);
-  const { messages, shared } = planMerge(read.messages, told);
-  total.conversations++;
-  total.messages += read.messages.length - read.summaries;
-  total.summaries += read.summaries;
-  total.fromTranscripts += shared;
-  total.rewritten += read.rewritten;
-  for (const id of read.missing) total.missingFiles.add(id);
-  total.withoutId += messages.filter(
-    ({ name, isHeartbeat }) => isHeartbeat !== true && name.startsWith("lossless-claw:"),
-  ).length;
-  if (store === undefined) return;
-  for (let at = 0; at < messages.length; at += BATCH) {
-    const batch = messages.slice(at, at + BATCH);
-    const storing = await patiently(
-      () => storeMessages(store, { session, messages: batch, from: "told" }),
-      signal,
-    );
-    total.added += storing.added;
-    total.refused.push(...storing.refused.map(({ name, why }) => `message ${name} (${why})`));
-    await othersTurn();
-    signal?.throwIfAborted();
-  }
-}
-
-/** What its session file tells; nothing where there is none, or none that can be read. */
-async function toldIn(
-  { sessionFile }: MigrationPlace,
-  { sessionId }: ClawConversation,
-  signal: AbortSignal | undefined,
-): Promise<readonly NamedMessage[]> {
-  const file = sessionFile?.(sessionId);
-  if (file === undefined || !existsSync(file)) return [];
-  const { messages } = await readSession(file, signal);
-  return messages;
-}
-
-function reported(total: Total, source: ClawSource, options: MigrateOptions): Migration {
-  const { strangers, refused, missingFiles, ...counts } = total;
+function reported(
+  {
+    carried,
+    strangers,
+    left: ofFiles,
+    source,
+  }: {
+    carried: readonly Carried[];
+    strangers: readonly ClawConversation[];
+    left: readonly string[];
+    source: ClawSource;
+  },
+  options: MigrateOptions,
+): Migration {
+  const total = (name: keyof Omit<Carried, "missing" | "left">) =>
+    carried.reduce((sum, each) => sum + each[name], 0);
   const settings = planSettings(options.settings ?? {});
   const left = [
     ...strangers.map(
       ({ sessionKey, sessionId }) =>
         `the session ${sessionKey === "" ? sessionId : sessionKey} is of an agent that is not configured here`,
     ),
-    ...refused,
-    ...source.others().map(({ table, rows }) => `${rows} rows of ${table} have no counterpart`),
+    ...ofFiles,
+    ...carried.flatMap((each) => each.left),
+    ...source.others.map(({ table, rows }) => `${rows} rows of ${table} have no counterpart`),
   ];
-  const migration = { ...counts, missingFiles: [...missingFiles], left, settings };
+  const migration = {
+    conversations: carried.length,
+    ...{ messages: total("messages"), fromTranscripts: total("fromTranscripts") },
+    ...{ added: total("added"), summaries: total("summaries"), forgotten: total("forgotten") },
+    ...{ withoutId: total("withoutId"), rewritten: total("rewritten") },
+    missingFiles: [...new Set(carried.flatMap(({ missing }) => missing))],
+    ...{ left, settings },
+  };
   return { ...migration, text: describeMigration(migration, options) };
 }

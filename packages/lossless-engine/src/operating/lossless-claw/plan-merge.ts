@@ -1,14 +1,23 @@
 // Decides the order of what two records of one session tell, each message once.
 import { beginningOf, type NamedMessage } from "../../messages/name.ts";
 
-/** A message of a database, and the id that its entry has in the transcript, if that is known. */
-export interface ForeignMessage extends NamedMessage {
+/** What a message of a database is paired by. */
+export interface Foreign {
+  /** The id that its entry has in the transcript. Null: that is not known. */
   readonly entryId: string | null;
+  /** See `keyOf`. */
+  readonly key: string;
 }
 
+/** What the database tells, what the transcript, or both; null = that one does not. */
+export type Merged<Item extends Foreign> = readonly (
+  | { readonly foreign: Item; readonly told: null }
+  | { readonly foreign: Item | null; readonly told: NamedMessage }
+)[];
+
 /** The merged list. */
-export interface MergePlan {
-  readonly messages: readonly NamedMessage[];
+export interface MergePlan<Item extends Foreign> {
+  readonly items: Merged<Item>;
   /** How many of the database's messages the transcript tells, too. */
   readonly shared: number;
 }
@@ -18,25 +27,30 @@ export interface MergePlan {
  * Times of the database are those of writing, so words and order tell which is which: the longest
  * row of messages that both tell in the same order is shared.
  */
-export function planMerge(
-  foreign: readonly ForeignMessage[],
+export function planMerge<Item extends Foreign>(
+  foreign: readonly Item[],
   told: readonly NamedMessage[],
-): MergePlan {
+): MergePlan<Item> {
   const pairs = longestRow(candidatesOf(foreign, told));
-  const messages: NamedMessage[] = [];
+  const items: Merged<Item>[number][] = [];
   let [ofForeign, ofTold] = [0, 0];
   const upTo = (foreignEnd: number, toldEnd: number) => {
-    messages.push(...foreign.slice(ofForeign, foreignEnd), ...told.slice(ofTold, toldEnd));
-    [ofForeign, ofTold] = [foreignEnd, toldEnd];
+    for (; ofForeign < foreignEnd; ofForeign++)
+      items.push({ foreign: foreign[ofForeign]!, told: null });
+    for (; ofTold < toldEnd; ofTold++) items.push({ foreign: null, told: told[ofTold]! });
   };
   for (const [foreignAt, toldAt] of pairs) {
     upTo(foreignAt, toldAt);
-    messages.push(told[toldAt]!);
+    items.push({ foreign: foreign[foreignAt]!, told: told[toldAt]! });
     [ofForeign, ofTold] = [foreignAt + 1, toldAt + 1];
   }
   upTo(foreign.length, told.length);
-  return { messages, shared: pairs.length };
+  return { items, shared: pairs.length };
 }
+
+/** Pure. Copies of one message have the same. */
+export const keyOf = (message: NamedMessage["message"]): string =>
+  `${message.role} ${beginningOf(message)}`;
 
 type Pair = readonly [foreign: number, told: number];
 
@@ -45,7 +59,7 @@ const MOST_PLACES = 64;
 
 /** For each of the database's messages the places in the transcript where it may stand. */
 function candidatesOf(
-  foreign: readonly ForeignMessage[],
+  foreign: readonly Foreign[],
   told: readonly NamedMessage[],
 ): readonly (readonly number[])[] {
   const byName = new Map(told.map(({ name }, at) => [name, at]));
@@ -55,17 +69,15 @@ function candidatesOf(
     if (places === undefined) byWords.set(keyOf(message), [at]);
     else places.push(at);
   }
-  return foreign.map(({ entryId, message }) => {
+  return foreign.map(({ entryId, key }) => {
     const named = entryId === null ? undefined : byName.get(entryId);
     if (named !== undefined) return [named];
-    const places = byWords.get(keyOf(message)) ?? [];
+    const places = byWords.get(key) ?? [];
     return places.length <= 2 * MOST_PLACES
       ? places
       : [...places.slice(0, MOST_PLACES), ...places.slice(-MOST_PLACES)];
   });
 }
-
-const keyOf = (message: NamedMessage["message"]) => `${message.role} ${beginningOf(message)}`;
 
 /** A pair, and the row that it ends. */
 interface Row {

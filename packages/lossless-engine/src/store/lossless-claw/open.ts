@@ -13,12 +13,14 @@ import { basename, join } from "node:path";
 import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { unchanging } from "../connect.ts";
-import { storageFailure } from "../failure.ts";
+import { storageError, storageFailure } from "../failure.ts";
 import type { Sql } from "../sql.ts";
 
 /** An open database of another engine. */
 export interface ForeignDatabase {
   readonly sql: Sql;
+  /** Of the file, with its journal. */
+  readonly bytes: number;
   close(): void;
 }
 
@@ -38,23 +40,30 @@ export function openLosslessClaw(path: string, scratch: string): ForeignDatabase
     if (opened?.folder !== undefined) rmSync(opened.folder, { recursive: true, force: true });
   };
   try {
+    if (!isSqlite(path)) throw isNone(path, "it is no SQLite database; name its lcm.db");
     opened = openUntouched(path, scratch);
     const { db } = opened;
     db.exec("BEGIN");
-    const known = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
-    const names = new Set(known.map(({ name }) => String(name)));
-    if (!TABLES.every((table) => names.has(table)))
-      throw new ContextEngineError(
-        "REQUEST_INVALID",
-        `${path} is no database of lossless-claw: it has no tables ${TABLES.join(" and ")}; name its lcm.db.`,
-      );
-    refuseViews(db, path);
-    return { sql: (text) => asking(() => db.prepare(text), path), close };
+    const tables = tablesIn(db, path);
+    if (!TABLES.every((table) => tables.has(table)))
+      throw isNone(path, `it has no tables ${TABLES.join(" and ")}; name its lcm.db`);
+    const statements = new Map<string, ReturnType<Sql>>();
+    const sql: Sql = (text) => {
+      const known = statements.get(text) ?? asking(() => db.prepare(text), path);
+      statements.set(text, known);
+      return known;
+    };
+    return { sql, bytes: bytesOf(path) + bytesOf(`${path}-wal`), close };
   } catch (error) {
     close();
     throw storageFailure(path, error);
   }
 }
+
+const bytesOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+const isNone = (path: string, why: string): ContextEngineError =>
+  new ContextEngineError("REQUEST_INVALID", `${path} is no database of lossless-claw: ${why}.`);
 
 /**
  * SQLite makes an index of a journal beside a database that has one. Where that is not there,
@@ -67,8 +76,7 @@ function openUntouched(
   // Without a journal of its own kind it is locked while it is read, and nothing is made beside it.
   if (!isWriteAhead(path))
     return { db: new DatabaseSync(path, { readOnly: true }), folder: undefined };
-  const hasJournal = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-  if (!hasJournal)
+  if (bytesOf(`${path}-wal`) === 0)
     return { db: new DatabaseSync(unchanging(path), { readOnly: true }), folder: undefined };
   if (existsSync(`${path}-shm`))
     return { db: new DatabaseSync(path, { readOnly: true }), folder: undefined };
@@ -79,35 +87,50 @@ function openUntouched(
     return { db: new DatabaseSync(copy), folder };
   } catch (error) {
     rmSync(folder, { recursive: true, force: true });
-    throw error;
+    const why = error instanceof Error && "code" in error ? String(error.code) : String(error);
+    throw storageError(
+      `${path} has a journal beside it, so a copy of both is read, and ${scratch} does not take that (${why}); free some space there, or name another folder by TMPDIR.`,
+      error,
+    );
   }
 }
 
 /** By the header: 2 = changes go to a journal beside it first. */
-function isWriteAhead(path: string): boolean {
+const isWriteAhead = (path: string): boolean => headerOf(path)[19] !== 1;
+
+/** One that is empty has no header yet. */
+function isSqlite(path: string): boolean {
+  const header = headerOf(path);
+  return header.length === 0 || header.toString("latin1", 0, 15) === "SQLite format 3";
+}
+
+function headerOf(path: string): Buffer {
   const file = openSync(path, "r");
   try {
     const header = Buffer.alloc(20);
-    readSync(file, header, 0, header.length, 0);
-    return header[19] !== 1;
+    return header.subarray(0, readSync(file, header, 0, header.length, 0));
   } finally {
     closeSync(file);
   }
 }
 
-/** Of what is read nothing but tables: a view, or code of a table, may take for ever. */
-function refuseViews(db: DatabaseSync, path: string): void {
-  const [odd] = db
-    .prepare(`
-      SELECT name FROM sqlite_schema WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'
-    `)
-    .all()
-    .filter(({ name }) => READ.has(String(name)));
-  if (odd !== undefined)
-    throw new ContextEngineError(
-      "REQUEST_INVALID",
-      `${path} is no database of lossless-claw: ${odd.name} is no table of it.`,
-    );
+/**
+ * Of what is read nothing but tables: a view, or code of a table, may take for ever. Names in
+ * capitals are the same.
+ */
+function tablesIn(db: DatabaseSync, path: string): ReadonlySet<string> {
+  const names = new Set<string>();
+  const known = db.prepare("SELECT type, name, rootpage, sql FROM sqlite_schema").all();
+  for (const { type, name, rootpage, sql } of known) {
+    const table = String(name).toLowerCase();
+    if (!READ.has(table) || (type !== "table" && type !== "view")) continue;
+    // SQLite writes down so what made it.
+    const isMade = String(sql).startsWith("CREATE TABLE ");
+    const isPlain = type === "table" && Number(rootpage) > 0 && isMade;
+    if (!isPlain || names.has(table)) throw isNone(path, `${String(name)} is no table of it`);
+    names.add(table);
+  }
+  return names;
 }
 
 /** Everything that is read of it. */
@@ -135,6 +158,14 @@ function asking(prepare: () => StatementSync, path: string): ReturnType<Sql> {
         if (!Array.isArray(rows)) throw new Error("a value is too large");
         return rows;
       }),
+    *iterate(...given: SQLInputValue[]) {
+      const rows = guarded(() => statement.iterate(...given));
+      for (;;) {
+        const { done, value } = guarded(() => rows.next());
+        if (done) return;
+        yield value;
+      }
+    },
   } as ReturnType<Sql>;
 }
 
