@@ -35,6 +35,7 @@ import {
   type SendRequest,
   sendMessage,
   type TurnParts,
+  type UnaskedTurn,
 } from "./gateway/turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
@@ -88,6 +89,8 @@ export interface Gateway extends SessionViews {
   ): Promise<CommandAnswer>;
   /** What `/compact` does, asked for as data. */
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
+  /** Tells of turns that no person asked for, in any session; the function it gives ends that. */
+  onUnasked(listener: (turn: UnaskedTurn) => void): () => void;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
   /** Runs jobs once it is started. */
@@ -177,7 +180,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
     children: children.list,
   });
+  const unasked = new Set<(turn: UnaskedTurn) => void>();
   const parts = {
+    tellUnasked(turn: UnaskedTurn) {
+      for (const listener of unasked) listener(turn);
+    },
     ...{ ...options, host, store, known, reports, cancellation, conversations },
     ...{ agentOf, isStopping, children, approvals },
     engineStatus: views.engine,
@@ -208,6 +215,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         runCompact(request, session),
       ),
     reloadPlugins: () => reloadPlugins(options),
+    onUnasked(listener) {
+      unasked.add(listener);
+      return () => void unasked.delete(listener);
+    },
     cancel(text) {
       const key = canonicalKey(text);
       const hadChildren = children.cancelBelow(key);

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { askInTerminal } from "../cli/approval.ts";
+import { typedLine } from "../cli/typed-line.ts";
 import { shortName } from "../sessions/keys.ts";
 import { clew, collectOutput, startClew } from "../testing/command.ts";
 import { parseStream, post } from "../testing/gateway.ts";
@@ -65,9 +66,10 @@ const SURFACES: Record<
     const input = new PassThrough();
     const output = new PassThrough();
     const lines = createInterface({ input, output });
-    const asking = askInTerminal(gateway.approvals, collectOutput(), true);
+    const about = { output: collectOutput(), sessionKey: "agent:main:main", isTerminal: true };
+    const asking = askInTerminal(gateway.approvals, about);
     onTestFinished(asking.stop);
-    asking.use(lines);
+    asking.use(typedLine(lines, output));
     // Nobody answers what is not asked yet.
     await once(output, "data");
     input.write(`${{ once: "y", session: "s", no: "n" }[answer]}\n`);

@@ -1,43 +1,50 @@
 // Asks the person at the terminal, if there is one, whether tools may run.
-import { createInterface, type Interface } from "node:readline";
+import { createInterface } from "node:readline";
 import {
   type Approval,
   type ApprovalAnswer,
   describeAsker,
   describeEnd,
+  describeSession,
 } from "../approvals/approval.ts";
 import type { Approvals } from "../approvals/queue.ts";
 import { type Output, printable } from "../terminal/output.ts";
+import { type TypedLine, typedLine } from "./typed-line.ts";
 
 export interface Asking {
   /**
-   * The line reader of a conversation: two readers of one terminal would steal each other's keys.
+   * The line of a conversation: two readers of one terminal would steal each other's keys.
    */
-  use(lines: Interface): void;
+  use(line: TypedLine): void;
   stop(): void;
+}
+
+export interface AskingOptions {
+  output: Output;
+  /** Canonical; of other sessions a question says in which it is asked. */
+  sessionKey: string;
+  /** Absent: what the process knows of its streams. */
+  isTerminal?: boolean;
 }
 
 /** Without a terminal nobody is asked here. One question is asked at a time. */
 export function askInTerminal(
   approvals: Approvals,
-  output: Output,
-  isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true,
+  {
+    output,
+    sessionKey,
+    isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true,
+  }: AskingOptions,
 ): Asking {
-  let shared: Interface | undefined;
+  let shared: TypedLine | undefined;
   if (!isTerminal) return { use: () => {}, stop: () => {} };
   const open = new Map<string, AbortController>();
   let asking = Promise.resolve();
   async function ask(approval: Approval, over: AbortSignal): Promise<void> {
     if (over.aborted) return;
-    const { id, asker, name, grants } = approval;
-    const given = JSON.stringify(approval.arguments, null, 2);
-    output.note(`\n${printable(`${describeAsker(asker)} asks to run ${name} ${given}`)}`);
-    const lines = shared ?? createInterface({ input: process.stdin, output: process.stderr });
-    const text = printable(`Allow it? [y] once  [s] in this session (${grants})  [N] no: `);
-    const answer = await question(lines, text, over).finally(() => {
-      if (lines !== shared) lines.close();
-    });
-    if (!over.aborted) approvals.answer(id, answer, "terminal");
+    const { line, close } = shared === undefined ? ownLine() : { line: shared, close: () => {} };
+    const answer = await askOn(line, { approval, over, output, sessionKey }).finally(close);
+    if (!over.aborted) approvals.answer(approval.id, answer, "terminal");
   }
   const stop = approvals.attach({
     canAnswer: true,
@@ -49,36 +56,53 @@ export function askInTerminal(
     over({ id }, end) {
       open.get(id)?.abort();
       open.delete(id);
-      if (end.kind !== "answered") output.note(`\n(${describeEnd(end)})`);
+      if (end.kind === "answered") return;
+      const tell = () => output.note(`(${describeEnd(end)})`);
+      if (shared === undefined) tell();
+      else shared.above(tell);
     },
   });
   return {
     stop,
-    use: (lines) => {
-      shared = lines;
+    use: (line) => {
+      shared = line;
     },
   };
 }
 
-/** Anything else is a no, an abort and the end of the input too. */
-export function question(
-  lines: Interface,
-  text: string,
-  signal: AbortSignal,
-): Promise<ApprovalAnswer> {
-  return new Promise((resolve) => {
-    const no = () => resolve("no");
-    signal.addEventListener("abort", no, { once: true });
-    lines.once("close", no);
-    lines.question(text, { signal }, (answer) => {
-      signal.removeEventListener("abort", no);
-      lines.off("close", no);
-      resolve(answerIn(answer));
-    });
-  });
+function ownLine(): { line: TypedLine; close(): void } {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return { line: typedLine(lines, process.stderr), close: () => lines.close() };
 }
 
-function answerIn(text: string): ApprovalAnswer {
-  if (/^\s*y(es)?\s*$/i.test(text)) return "once";
-  return /^\s*s(ession)?\s*$/i.test(text) ? "session" : "no";
+/** An abort and the end of the input are a no. */
+async function askOn(
+  line: TypedLine,
+  {
+    approval,
+    over,
+    output,
+    sessionKey,
+  }: { approval: Approval; over: AbortSignal; output: Output; sessionKey: string },
+): Promise<ApprovalAnswer> {
+  const { asker, name, grants } = approval;
+  const given = JSON.stringify(approval.arguments, null, 2);
+  const where =
+    approval.sessionKey === sessionKey ? "" : ` in session ${describeSession(approval)},`;
+  const about = printable(`${describeAsker(asker)} asks${where} to run ${name} ${given}`);
+  const answer = await line.ask({
+    introduce: () => output.note(about),
+    text: printable(`Allow it? [y] once  [s] in this session (${grants})  [n] no: `),
+    read: answerIn,
+    signal: over,
+  });
+  return answer ?? "no";
+}
+
+/** Only a word that was meant for it. */
+function answerIn(text: string): ApprovalAnswer | undefined {
+  const answers = { once: /^\s*y(es)?\s*$/i, session: /^\s*s(ession)?\s*$/i, no: /^\s*no?\s*$/i };
+  if (answers.once.test(text)) return "once";
+  if (answers.session.test(text)) return "session";
+  return answers.no.test(text) ? "no" : undefined;
 }

@@ -12,8 +12,10 @@ import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
-import { type Asking, askInTerminal } from "./approval.ts";
+import { askInTerminal } from "./approval.ts";
 import { type Overrides, setUp } from "./setup.ts";
+import { type TypedLine, typedLine } from "./typed-line.ts";
+import { printUnaskedReplies } from "./unasked-replies.ts";
 import { waitForMemory } from "./wait-for-memory.ts";
 
 export interface ChatOptions extends Overrides {
@@ -42,8 +44,8 @@ export async function chat(
   );
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
-  const asking = askInTerminal(gateway.approvals, output);
   const key = gateway.canonicalKey(options.session ?? loaded.config.session.mainKey);
+  const asking = askInTerminal(gateway.approvals, { output, sessionKey: key });
   const talk = createTalk({ gateway, key, output, json: options.json === true });
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);
@@ -56,7 +58,14 @@ export async function chat(
     }
     const { name } = gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID);
     const about = `session ${key}, model ${name}`;
-    const code = await converse(talk, { output, asking, about, leaving: leaving.signal });
+    const use = (line: TypedLine) => {
+      asking.use(line);
+      return printUnaskedReplies({
+        ...{ gateway, sessionKey: key, output, line },
+        json: options.json === true,
+      });
+    };
+    const code = await converse(talk, { output, use, about, leaving: leaving.signal });
     await waitForMemory(gateway, output, leaving.signal);
     return code;
   } finally {
@@ -158,7 +167,8 @@ function showEvents(output: Output): Shown {
 
 interface Conversation {
   output: Output;
-  asking: Asking;
+  /** Lets others write while a line is typed; the function it gives ends that. */
+  use(line: TypedLine): () => void;
   about: string;
   /** Ends it between two lines. */
   leaving: AbortSignal;
@@ -167,7 +177,7 @@ interface Conversation {
 /** Line by line until the input ends; with a terminal there is a prompt. */
 async function converse(
   talk: Talk,
-  { output, asking, about, leaving }: Conversation,
+  { output, use, about, leaving }: Conversation,
 ): Promise<number> {
   const isTerminal = process.stdin.isTTY === true;
   const lines = createInterface({
@@ -178,24 +188,25 @@ async function converse(
     signal: leaving,
   });
   let lastOutcome: TurnResult["outcome"] = "completed";
-  asking.use(lines);
+  const line = typedLine(lines, process.stdout);
+  const stopUsing = use(line);
   if (isTerminal)
     output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D quits, /help lists the commands.`);
   // In a terminal Ctrl-C is a key, not a signal.
   lines.on("SIGINT", () => {
     if (talk.cancel()) return;
-    output.note("\n(Ctrl-D leaves)");
-    lines.prompt();
+    line.above(() => output.note("(Ctrl-D leaves)"));
   });
-  if (isTerminal) lines.prompt();
-  for await (const line of lines) {
-    const text = line.trim();
+  if (isTerminal) line.begin();
+  for await (const typed of lines) {
+    const text = typed.trim();
     // Lines that had arrived still come.
     if (leaving.aborted) break;
     if (text === "/quit" || text === "/exit") break;
     if (text !== "") lastOutcome = await talk.say(text);
-    if (isTerminal) lines.prompt();
+    if (isTerminal) line.begin();
   }
+  stopUsing();
   lines.close();
   if (leaving.aborted) return EXIT.cancelled;
   return isTerminal ? 0 : exitCodeOf(lastOutcome);

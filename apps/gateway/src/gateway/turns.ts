@@ -1,6 +1,7 @@
 // Runs the turns of a gateway's sessions, whoever speaks in them.
 import type { LogPort, TurnEvent, TurnRequest, TurnResult } from "@clew/engine-core";
 import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
+import type { Lineage } from "../approvals/approval.ts";
 import type { Host } from "../host/host.ts";
 import { requireMessageFits } from "../limits/message.ts";
 import type { Conversations } from "../sessions/conversations.ts";
@@ -26,6 +27,15 @@ export interface SendRequest {
   kind?: TurnRequest["kind"] | undefined;
 }
 
+/** A turn that no person asked for, when it is over. */
+export interface UnaskedTurn {
+  /** Of the session that it was in. */
+  key: string;
+  /** Who spoke; null = several sessions did. */
+  from: (Lineage & { sessionKey: string }) | null;
+  result: TurnResult;
+}
+
 /** What turns run with. */
 export interface TurnParts {
   host: Host;
@@ -35,6 +45,7 @@ export interface TurnParts {
   cancellation: Cancellation;
   conversations: Conversations;
   children: ChildSessions;
+  tellUnasked(turn: UnaskedTurn): void;
   isStopping: () => boolean;
 }
 
@@ -50,17 +61,24 @@ export async function sendMessage(parts: TurnParts, request: SendRequest): Promi
 }
 
 /** One that no person asked for; undefined: there was nothing to say. */
-export function converse(
+export async function converse(
   parts: TurnParts,
   { key, signal, said, onAccepted }: ChildTurn,
 ): Promise<TurnResult | undefined> {
   const onEvent = ({ type }: TurnEvent) => {
     if (type === "accepted") onAccepted?.();
   };
-  return runTurn(parts, { key, signal, onEvent }, (session) => {
+  let from: string | undefined;
+  const result = await runTurn(parts, { key, signal, onEvent }, (session) => {
     const message = said(session.branch());
+    from = message?.provenance?.sourceSessionKey;
     return message && markOtherSession({ role: "user", ...message });
   });
+  if (result === undefined) return undefined;
+  const speaker =
+    from === undefined ? null : { ...parts.children.lineageOf(from), sessionKey: from };
+  parts.tellUnasked({ key, from: speaker, result });
+  return result;
 }
 
 /** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */

@@ -1,12 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { clew, runClew, startClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { copyTidepool, writePlugin } from "../../testing/plugins.ts";
-import { question } from "../approval.ts";
 
 const CONFIG = "{ gateway: { port: 9 } } // mine\n";
 
@@ -157,32 +154,5 @@ describe("clew start", () => {
     expect(health.engine.known).toEqual(["legacy", "late"]);
     child.process.kill("SIGTERM");
     expect(await child.exit).toBe(0);
-  });
-});
-
-describe("asking at the terminal", () => {
-  const answer = async (text: string | null) => {
-    const input = new PassThrough();
-    const lines = createInterface({ input, output: new PassThrough() });
-    const asked = question(lines, "Allow it to run? ", new AbortController().signal);
-    input.end(text ?? undefined);
-    return asked.finally(() => lines.close());
-  };
-
-  it("only a yes is a yes", async () => {
-    const answersTo = (typed: (string | null)[]) => Promise.all(typed.map(answer));
-    expect(new Set(await answersTo(["y\n", "Yes\n", " yes \n"]))).toEqual(new Set(["once"]));
-    expect(new Set(await answersTo(["s\n", "Session\n"]))).toEqual(new Set(["session"]));
-    expect(new Set(await answersTo(["n\n", "\n", "yess\n", null]))).toEqual(new Set(["no"]));
-  });
-
-  it("an abort is a no", async () => {
-    const controller = new AbortController();
-    const input = new PassThrough();
-    const lines = createInterface({ input, output: new PassThrough() });
-    const asked = question(lines, "", controller.signal);
-    controller.abort();
-    expect(await asked).toBe("no");
-    lines.close();
   });
 });
