@@ -80,15 +80,10 @@ export function createEngine({ agentDir }: EngineFactoryContext = {}): ContextEn
         };
       const view = viewOf(messages, load(session));
       const before = estimateMessages([...view.head, ...view.rest]).estimate;
-      const { start } = freshTail(view.rest, {
-        tokens: tokenBudget / 2,
-        maxTokens: tokenBudget / 2,
-      });
-      const summary = summarise(
-        view.rest.slice(0, start),
-        Math.floor(tokenBudget / 5),
-        view.summary,
-      );
+      // Who asks has a reason, even if there is room: a provider may hold less than it says.
+      const room = Math.min(tokenBudget, before);
+      const { start } = freshTail(view.rest, { tokens: room / 2, maxTokens: room / 2 });
+      const summary = summarise(view.rest.slice(0, start), Math.floor(room / 5), view.summary);
       const after = estimateMessages([
         ...summaryMessage(summary),
         ...view.rest.slice(start),
