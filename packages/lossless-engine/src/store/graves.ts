@@ -69,6 +69,12 @@ const rowKeys = ({ seq, conversation, name, message }: StoredMessage): string[] 
 export const areEmpty = (graves: readonly Graves[]): boolean =>
   graves.every(({ hashes }) => hashes.size === 0);
 
+/** True for a message of any database that lies in one of them. */
+export const liesIn = (graves: readonly Graves[]): ((message: AgentMessage) => boolean) => {
+  const open = graves.filter(({ hashes }) => hashes.size > 0);
+  return (message) => open.some(({ salt, hashes }) => hashes.has(inHex(hashOf(salt, message))));
+};
+
 /** Tells whether a message of this database lies in one of them. */
 export function lyingIn(sql: Sql, graves: readonly Graves[]): (stored: StoredMessage) => boolean {
   const open = graves.filter(({ hashes }) => hashes.size > 0);
@@ -76,9 +82,8 @@ export function lyingIn(sql: Sql, graves: readonly Graves[]): (stored: StoredMes
   const rows = new Set(
     open.flatMap(({ salt, rows: known = [] }) => (inHex(salt) === own ? [...known] : [])),
   );
-  return (stored) =>
-    rowKeys(stored).some((key) => rows.has(key)) ||
-    open.some(({ salt, hashes }) => hashes.has(inHex(hashOf(salt, stored.message))));
+  const lies = liesIn(open);
+  return (stored) => rowKeys(stored).some((key) => rows.has(key)) || lies(stored.message);
 }
 
 /** What the database no longer keeps of it: numbers of messages. */
