@@ -16,6 +16,7 @@ export {
 } from "./passes/images.ts";
 export {
   annotateInterSessionUserMessages,
+  closeInterSessionMessages,
   stripInterSessionPromptPrefixForDisplay,
 } from "./passes/inter-session.ts";
 export { announceLateResults } from "./passes/late-results.ts";

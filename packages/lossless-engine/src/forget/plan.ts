@@ -59,6 +59,7 @@ export interface PlannedMessage {
 
 /** What other files tell of what is to be forgotten. */
 export interface Elsewhere {
+  /** What they say, whole. */
   readonly messages: readonly AgentMessage[];
   /** Of messages in copies, see `copiesHolding`. */
   readonly graves: readonly Graves[];

@@ -34,6 +34,7 @@ export interface Sought {
 
 /** A copy of a database that has to go, or is said to stay. */
 export interface HoldingCopy {
+  /** Its path. */
   readonly file: string;
   /**
    * What of it is sought. "messages": some of them. "quotations": none, but its summaries or

@@ -1,4 +1,4 @@
-// Knows what was forgotten by its words, where another record has it with another time or id.
+// Knows what was forgotten by its words, where it comes with another time or id.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { conversationsOf } from "./conversations.ts";
@@ -23,8 +23,8 @@ interface Grave {
 }
 
 /**
- * What is no longer kept is not among it: that may come back. `taken`: numbers of messages that were
- * taken already, also for other sessions; more are added.
+ * What is no longer kept is not among it: that may come back. `taken`: numbers of messages that
+ * were taken already, also for other sessions; more are added.
  */
 export function buriedOf(sql: Sql, session: OwnedSession, taken: Set<number>): Buried {
   const own = conversationsOf(sql, session);

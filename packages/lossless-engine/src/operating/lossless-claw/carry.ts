@@ -1,4 +1,4 @@
-// Carries one conversation of lossless-claw into a store, each message once, in small pieces.
+// Carries a conversation of lossless-claw into a store, each message once, in pieces.
 import { statSync } from "node:fs";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
@@ -92,7 +92,7 @@ export async function carryConversation(carrying: Carrying): Promise<Carried> {
 const nameOf = ({ sessionKey, sessionId }: ClawConversation): string =>
   `the session ${sessionKey === "" ? sessionId : sessionKey}`;
 
-/** How names begin of messages without the id of an entry: they are known by their numbers there. */
+/** How names begin of messages without the id of an entry: their numbers there follow. */
 const PREFIX = "lossless-claw:";
 const isOwnName = (name: string) => name.startsWith(PREFIX);
 

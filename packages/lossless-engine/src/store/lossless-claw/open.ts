@@ -98,10 +98,12 @@ function openUntouched(
 /** By the header: 2 = changes go to a journal beside it first. */
 const isWriteAhead = (path: string): boolean => headerOf(path)[19] !== 1;
 
+const MAGIC = Buffer.from("SQLite format 3\0", "latin1");
+
 /** One that is empty has no header yet. */
 function isSqlite(path: string): boolean {
   const header = headerOf(path);
-  return header.length === 0 || header.toString("latin1", 0, 15) === "SQLite format 3";
+  return header.length === 0 || header.subarray(0, MAGIC.length).equals(MAGIC);
 }
 
 function headerOf(path: string): Buffer {
