@@ -32,10 +32,10 @@ const MOST_CALLS = 8;
 export async function runFlushTurn(parts: HostParts, request: FlushRequest): Promise<FlushOutcome> {
   const { plugins } = parts;
   const { session } = request.transcript;
-  if (plugins === undefined) return { state: "nothing" };
+  if (plugins === undefined) return { state: "aborted" };
   try {
     return await plugins.use((inUse) =>
-      inRequest({ ...session }, async () => outcomeOf(await runOn(parts, request, inUse))),
+      inRequest({ ...session }, () => runOn(parts, request, inUse)),
     );
   } catch (error) {
     if (request.signal.aborted) return { state: "aborted" };
@@ -45,17 +45,17 @@ export async function runFlushTurn(parts: HostParts, request: FlushRequest): Pro
 
 async function runOn(
   parts: HostParts,
-  { transcript, history, settings, ownsCompaction, signal }: FlushRequest,
+  { transcript, history, settings, signal }: FlushRequest,
   plugins: PluginsInUse,
-): Promise<TurnResult> {
+): Promise<FlushOutcome> {
   const { session } = transcript;
   const empty = detachedSession(session, []);
   const setup = { state: createSessionState(), signal, engine: FALLBACK_ENGINE_ID };
   // Window and prompt are known before it is known what fits beside them.
   const { turn: about } = await prepareTurn(parts, { ...setup, transcript: empty }, plugins);
   const limitTokens = roomFor(about);
-  const view = planFlushView(history, { ownsCompaction, limitTokens });
-  const detached = detachedSession(session, view);
+  const { messages, upTo } = planFlushView(history, { limitTokens });
+  const detached = detachedSession(session, messages);
   const { turn, memory } = await prepareTurn(parts, { ...setup, transcript: detached }, plugins);
   const { compaction: _c, hooks: _h, successors: _s, ...ports } = turn.ports;
   const ofPlugin = plugins.tools.filter(
@@ -75,7 +75,7 @@ async function runOn(
     settings.systemPrompt === undefined
       ? []
       : [{ id: "memory-flush", text: settings.systemPrompt }];
-  return withTimeout({ seconds: settings.timeoutMs / 1_000, signal }, (bounded) =>
+  const result = await withTimeout({ seconds: settings.timeoutMs / 1_000, signal }, (bounded) =>
     inMemoryRun(memory.prepared, () =>
       runTurn({
         ...turn,
@@ -90,6 +90,7 @@ async function runOn(
       }),
     ),
   );
+  return { ...outcomeOf(result), ...(upTo !== null && { upTo }) };
 }
 
 /** Estimated tokens of history. */

@@ -60,13 +60,32 @@ export function flushHistory(branch: readonly TranscriptEntry[]): FlushHistory {
 const isCompaction = (entry: TranscriptEntry, mark: FlushMark | undefined): boolean =>
   entry.type === "compaction" || entry.type === "reset" || mark?.state === "compacted";
 
-/** Pure. What no flush has seen yet begins here. */
+/** What is older, and was seen by none, is given up: a memory may be chosen late. */
+const MOST_ENTRIES = 2_000;
+
+/**
+ * Pure. What no flush has seen yet begins here, whether or not a compaction took it since: every
+ * flush begins where the one before it ended.
+ */
 export function firstUnseen(branch: readonly TranscriptEntry[]): number {
-  const stored = new Set<string>();
-  for (let at = branch.length - 1; at >= 0; at--) {
-    const { state, of } = markIn(branch[at]!) ?? {};
-    if (of !== undefined && (state === "done" || state === "nothing")) stored.add(of);
-    if (state === "begun" && of === undefined && stored.has(branch[at]!.id)) return at + 1;
+  const stored = new Map<string, string | undefined>();
+  const upTo = new Set<string>();
+  const oldest = oldestIn(branch);
+  for (let at = branch.length - 1; at >= oldest; at--) {
+    const entry = branch[at]!;
+    if (upTo.has(entry.id) || entry.type === "reset") return at + 1;
+    const { state, of, upTo: seen } = markIn(entry) ?? {};
+    if (of !== undefined && (state === "done" || state === "nothing")) stored.set(of, seen);
+    if (state !== "begun" || !stored.has(entry.id)) continue;
+    const newest = stored.get(entry.id);
+    if (newest === undefined) return at + 1;
+    upTo.add(newest);
   }
-  return 0;
+  return oldest;
 }
+
+/** Pure. True: none worked yet, as far as it is looked back. */
+export const isNeverFlushed = (branch: readonly TranscriptEntry[]): boolean =>
+  firstUnseen(branch) === oldestIn(branch);
+
+const oldestIn = ({ length }: readonly TranscriptEntry[]) => Math.max(0, length - MOST_ENTRIES);

@@ -17,6 +17,8 @@ const MarkSchema = z.object({
    * Absent: it ends none, or makes up for none.
    */
   of: z.string().optional(),
+  /** Id of the newest message that it saw. Absent: it saw all that stands before its beginning. */
+  upTo: z.string().optional(),
   /** Why it failed, for people. Absent: it did not. */
   reason: z.string().optional(),
 });

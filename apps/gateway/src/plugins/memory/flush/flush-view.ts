@@ -5,32 +5,49 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import {
   buildContext,
+  headOf,
   type NewTranscriptEntry,
   placeEntry,
   type TranscriptEntry,
+  tailOf,
+  textOf,
 } from "@clew/plugin-sdk/transcript";
 import type { CompactableSession } from "../../../sessions/open.ts";
 import { firstUnseen } from "./flush-history.ts";
 
+/** What a flush sees. */
+export interface FlushView {
+  readonly messages: readonly AgentMessage[];
+  /** Id of the entry of the newest one; null = there is none. */
+  readonly upTo: string | null;
+}
+
 /**
- * Pure. The oldest that fit, because what is newest stays after a compaction; of whoever compacts
- * unseen what came since the last flush.
+ * Pure. The oldest that none has seen and that fit, also those that a compaction took: the rest is
+ * the next one's. The first one is shown in part where it alone has no room.
  */
 export function planFlushView(
   branch: readonly TranscriptEntry[],
-  { ownsCompaction, limitTokens }: { ownsCompaction: boolean; limitTokens: number },
-): AgentMessage[] {
-  const from = ownsCompaction ? firstUnseen(branch) : 0;
-  const since = new Set(branch.slice(from).map(({ id }) => id));
-  const view: AgentMessage[] = [];
-  let tokens = 0;
-  for (const { entryId, message } of buildContext(branch).items) {
-    if (!since.has(entryId)) continue;
+  { limitTokens }: { limitTokens: number },
+): FlushView {
+  const unseen = branch.slice(firstUnseen(branch)).filter(({ type }) => type !== "compaction");
+  const messages: AgentMessage[] = [];
+  let [tokens, upTo]: [number, string | null] = [0, null];
+  for (const { entryId, message } of buildContext(unseen).items) {
     tokens += estimateMessage(message).estimate;
-    if (tokens > limitTokens) break;
-    view.push(message);
+    if (tokens > limitTokens && messages.length > 0) break;
+    messages.push(tokens > limitTokens ? inPart(message, limitTokens) : message);
+    upTo = entryId;
   }
-  return view;
+  return { messages, upTo };
+}
+
+/** Beginning and end, as a text of whoever said it. */
+function inPart(message: AgentMessage, tokens: number): AgentMessage {
+  const text = textOf(message);
+  const chars = Math.max(1, tokens);
+  const shown = `${headOf(text, chars)}\n…\n${tailOf(text, chars)}`;
+  return { role: "user", content: `(${message.role}, in part) ${shown}` };
 }
 
 /** In memory only; nothing of it comes into the session (compaction spec §3.5). */

@@ -205,6 +205,70 @@ describe("a memory flush and a gateway that ends", () => {
   });
 });
 
+describe("what leaves the view of a session", () => {
+  const numbersIn = (requests: readonly { body: unknown }[]) =>
+    new Set(
+      requests.flatMap(({ body }) =>
+        [...JSON.stringify(body).matchAll(/Note (\d+)\./g)].map(([, number]) => Number(number)),
+      ),
+    );
+  const unseen = (seen: ReadonlySet<number>, upTo: number) =>
+    Array.from({ length: upTo }, (_, at) => at + 1).filter((number) => !seen.has(number));
+
+  it.each([
+    ["lossless", 16_000, 0],
+    ["lossless", 32_000, 2],
+    ["legacy", 16_000, 0],
+    ["legacy", 24_000, 2],
+  ])(
+    "was seen by a flush beside %s at %i tokens, though the first %i failed",
+    async (engine, contextWindow, failures) => {
+      let failed = 0;
+      const { say, settled, flushes, server } = await session({
+        ...{ engine, contextWindow },
+        answers: (request) => {
+          if (!isFlush(request) || failed >= failures) return storing(request);
+          failed++;
+          return { fault: "status", status: 400 };
+        },
+      });
+      for (let turn = 1; turn <= 50; turn++) {
+        expect((await say(note(turn))).outcome).toBe("completed");
+        await settled();
+      }
+      const worked = flushes().slice(failures);
+      const shown = numbersIn(server.requests.filter((request) => !isFlush(request)).slice(-1));
+      const oldest = Math.min(...shown);
+      expect(oldest).toBeGreaterThan(25);
+      // What came last before the newest compaction is for the flush before the next one.
+      const late = engine === "legacy" ? 10 : 0;
+      expect(unseen(numbersIn(worked), oldest - 1 - late)).toEqual([]);
+    },
+  );
+
+  it("is seen also where somebody asked for a compaction that had nothing to do (thread 15930)", async () => {
+    const { say, settled, flushes, gateway, branch } = await session({ contextWindow: 24_000 });
+    const compact = () => gateway.command("main", { kind: "command", name: "compact", args: "" });
+    await compact();
+    expect(await settled()).toEqual([]);
+    let turn = 1;
+    const go = async () => {
+      await say(note(turn++));
+      await settled();
+    };
+    while (compactionsIn(await branch()) === 0) await go();
+    expect(flushes()).toHaveLength(1);
+    const taken = (await branch()).findIndex(({ type }) => type === "compaction");
+    const entry = (await branch())[taken] as { firstKeptEntryId?: string };
+    const kept = (await branch()).findIndex(({ id }) => id === entry.firstKeptEntryId);
+    const gone = numbersIn([{ body: (await branch()).slice(0, kept) }]);
+    expect(gone.size).toBeGreaterThan(2);
+    expect(unseen(numbersIn(flushes()), Math.max(...gone)).length).toBeLessThanOrEqual(2);
+    while (flushes().length === 1) await go();
+    expect(unseen(numbersIn(flushes()), Math.max(...gone))).toEqual([]);
+  });
+});
+
 it("beside the lossless engine what grows is flushed, and each part once", async () => {
   const { say, settled, flushes } = await session({ engine: "lossless" });
   for (let turn = 1; turn <= 60; turn++) {

@@ -10,6 +10,8 @@ import { type FlushQuestion, planFlush } from "./plan-flush.ts";
 /** How a flush ended. */
 export interface FlushOutcome {
   state: "done" | "nothing" | "failed" | "aborted";
+  /** Id of the newest entry that it saw. Absent: all that it was given, or none. */
+  upTo?: string;
   /** For people. Absent: there is nothing to say. */
   reason?: string;
 }

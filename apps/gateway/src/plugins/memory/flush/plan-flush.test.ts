@@ -3,10 +3,12 @@ import {
   type NewTranscriptEntry,
   placeEntry,
   type TranscriptEntry,
+  textOf,
 } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type FlushMark, markEntry, markIn } from "./flush-marks.ts";
+import { planFlushView } from "./flush-view.ts";
 import { type FlushQuestion, planFlush } from "./plan-flush.ts";
 
 type Step = FlushMark["state"] | "message" | "compaction" | "long" | "retry";
@@ -75,7 +77,7 @@ describe("a memory flush", () => {
     ],
     [
       "is due for the size of a file once",
-      ["begun", "done", "compaction"],
+      ["message", "begun", "done", "compaction", "message"],
       { messageTokens: 1, transcriptBytes: 2 ** 30 },
       "early",
     ],
@@ -141,9 +143,9 @@ describe("a memory flush", () => {
     ],
     [
       "of two that are owed the older one comes first",
-      ["begun", "compaction", "begun", "compaction", "message"],
+      ["message", "begun", "compaction", "message", "begun", "compaction", "message"],
       { messageTokens: 1 },
-      "flush up to 0 for e0",
+      "flush up to 1 for e1",
     ],
     [
       "is not owed where another one of its compaction worked",
@@ -165,7 +167,7 @@ describe("a memory flush", () => {
     ],
     [
       "does not count what was stopped",
-      ["begun", "aborted", "begun", "aborted", "begun", "aborted"],
+      ["message", "begun", "aborted", "begun", "aborted", "begun", "aborted"],
       {},
       "flush",
     ],
@@ -185,11 +187,102 @@ describe("a memory flush", () => {
   it("of an engine that compacts unseen comes each time as much is new", () => {
     const owner = { ownsCompaction: true, messageTokens: 19_000, compactsAt: 16_000 };
     expect(ask(["long"], owner)).toBe("early");
-    expect(ask(["long", "long", "long", "long"], owner)).toBe("flush");
-    const flushed: Step[] = ["long", "long", "long", "long", "begun", "done"];
+    expect(ask(["long", "long"], owner)).toBe("flush");
+    const flushed: Step[] = ["long", "long", "begun", "done"];
     expect(ask(flushed, owner)).toBe("flushed");
-    expect(ask([...flushed, "long", "long"], { ...owner, compacts: true })).toBe("flushed");
-    expect(ask([...flushed, "long", "long", "long", "long"], owner)).toBe("flush");
+    expect(ask([...flushed, "long"], { ...owner, compacts: true })).toBe("flushed");
+    expect(ask([...flushed, "long", "long"], owner)).toBe("flush");
+    const failed: Step[] = ["long", "long", "begun", "failed", "begun", "failed"];
+    expect(ask([...failed, "long"], owner)).toBe("given-up");
+    expect(ask([...failed, "long", "long", "long", "long", "long"], owner)).toBe("flush");
+  });
+
+  it("is not begun where there is nothing to see, which would stand for one of use", () => {
+    expect(ask([], { compacts: true })).toBe("flushed");
+    expect(ask(["message", "begun", "done", "compaction"], { compacts: true })).toBe("flushed");
+  });
+
+  it("comes again long after one that the size of a file brought about", () => {
+    const before: Step[] = ["long", "begun", "done", "long", "long", "long"];
+    expect(ask(before, { compactsAt: 24_000, messageTokens: 22_000 })).toBe("flushed");
+    expect(ask([...before, "long", "long"], { compactsAt: 24_000, messageTokens: 22_000 })).toBe(
+      "flush",
+    );
+  });
+});
+
+/** What becomes of each flush, and how long each message is. */
+const lives = fc.array(
+  fc.record({
+    tokens: fc.integer({ min: 50, max: 9_000 }),
+    end: fc.constantFrom("done", "done", "nothing", "failed", "aborted", null),
+    ownCompaction: fc.integer({ min: 0, max: 9 }).map((of) => of === 0),
+  }),
+  { maxLength: 60 },
+);
+
+describe("everything that is said", () => {
+  it("is seen by one flush that worked, once, whatever was compacted meanwhile", () => {
+    fc.assert(
+      fc.property(
+        lives,
+        fc.boolean(),
+        fc.integer({ min: 2_000, max: 40_000 }),
+        (life, own, room) => {
+          const compactsAt = 20_000;
+          const branch: TranscriptEntry[] = [];
+          const add = (entry: NewTranscriptEntry) => {
+            const place = { parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01" };
+            branch.push(placeEntry(entry, { id: `e${branch.length}`, ...place }));
+            return branch.at(-1)!.id;
+          };
+          const seen: string[] = [];
+          let inView = 0;
+          const flush = (compacts: boolean, end: (typeof life)[number]["end"]) => {
+            const planned = planFlush({
+              ...{ branch, kind: "user", compacts, ownsCompaction: own, runningId: null },
+              ...{ messageTokens: inView, compactsAt, transcriptBytes: 0 },
+              ...{ softThresholdTokens: 4_000, forceFlushTranscriptBytes: 0 },
+            });
+            if (planned.kind === "not") return;
+            const given = branch.slice(0, planned.sees);
+            const view = planFlushView(given, { limitTokens: room });
+            const retry = planned.of === null ? {} : { of: planned.of };
+            const of = add(markEntry({ state: "begun", plugin: "p", ...retry }));
+            if (end === null) return;
+            if (end === "done" || end === "nothing")
+              seen.push(...view.messages.map((message) => /m\d+;/.exec(textOf(message))![0]));
+            add(markEntry({ state: end, plugin: "p", of, ...(view.upTo && { upTo: view.upTo }) }));
+          };
+          const compact = (end: (typeof life)[number]["end"]) => {
+            flush(true, end);
+            if (own) return;
+            add({ type: "compaction", summary: "s", firstKeptEntryId: "none", tokensBefore: 1 });
+            inView = 0;
+          };
+          const said: string[] = [];
+          const turn = ({ tokens, end, ownCompaction }: (typeof life)[number]) => {
+            said.push(`m${said.length};`);
+            const text = `${said.at(-1)} ${"tide ".repeat(tokens)}`;
+            add({ type: "message", message: user(text) });
+            inView += tokens;
+            if (inView > compactsAt || ownCompaction) compact(end);
+            else flush(false, end);
+          };
+          life.forEach(turn);
+          const before = said.length;
+          // Enough of them for the smallest room.
+          for (let more = 0; more < 150 && !isSeenBefore(); more++)
+            turn({ tokens: 3_000, end: "done", ownCompaction: false });
+          function isSeenBefore() {
+            return said.slice(0, before).every((each) => seen.includes(each));
+          }
+          expect(said.slice(0, before).filter((each) => !seen.includes(each))).toEqual([]);
+          expect(new Set(seen).size).toBe(seen.length);
+        },
+      ),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 2 },
+    );
   });
 });
 

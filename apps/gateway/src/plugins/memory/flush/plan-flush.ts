@@ -6,6 +6,7 @@ import {
   type FlushHistory,
   firstUnseen,
   flushHistory,
+  isNeverFlushed,
   isSettled,
   isStored,
 } from "./flush-history.ts";
@@ -55,23 +56,32 @@ export type FlushPlan =
 export type NotBecause = "heartbeat" | "running" | "early" | "flushed" | "given-up";
 
 /**
- * Pure. At most one flush that worked between two compactions. One that was begun before the last
- * compaction and never ended is made up for first: what it saw is still in the transcript.
+ * Pure. At most one flush that worked between two compactions, of what none has seen. One that was
+ * begun before the last compaction and never ended is made up for first: what it was to see is still
+ * in the transcript.
  */
 export function planFlush(question: FlushQuestion): FlushPlan {
   const { branch, kind, compacts, runningId } = question;
   if (kind === "heartbeat") return not("heartbeat");
   const history = flushHistory(branch);
   if (history.current.some(({ id }) => id === runningId)) return not("running");
+  const unseen = firstUnseen(branch);
+  const isUnseen = (before: number) => hasMessages(branch, unseen, before);
+  if (!isUnseen(branch.length)) return not("flushed");
   const owed = runningId === null ? owedOf(history) : null;
-  if (owed !== null) return { kind: "flush", sees: owed.at, of: owed.id };
+  if (owed !== null && isUnseen(owed.at)) return { kind: "flush", sees: owed.at, of: owed.id };
+  const tokens = tokensFrom(branch, unseen);
   const stored = history.current.find(isStored);
-  if (stored !== undefined && !hasGrown(question, history, stored.at)) return not("flushed");
+  if (stored !== undefined && tokens < neededAfter(question, history, stored.at))
+    return not("flushed");
   const attempts = history.current.filter(
-    ({ at, end }) => at > (stored?.at ?? -1) && end !== "aborted",
+    ({ at, end }) =>
+      at > (stored?.at ?? -1) &&
+      end !== "aborted" &&
+      tokensFrom(branch, at + 1) < GROWN * question.softThresholdTokens,
   );
   if (attempts.length >= MOST_ATTEMPTS) return not("given-up");
-  if (!compacts && !isNear(question)) return not("early");
+  if (!compacts && !isNear(question, tokens)) return not("early");
   return { kind: "flush", sees: branch.length, of: null };
 }
 
@@ -90,41 +100,47 @@ function owedOf({ earlier, retries }: FlushHistory): BegunFlush | null {
 }
 
 /**
- * What came since the flush was seen by none: of whoever compacts unseen as soon as it is as much
- * again, else once a compaction failed.
+ * Tokens that none has seen, with which there is a flush again though one worked since the last
+ * compaction: that one came for a compaction that failed, or long before one. The next flush sees
+ * less than that.
  */
-function hasGrown(question: FlushQuestion, { missed }: FlushHistory, flushedAt: number): boolean {
-  const { branch, ownsCompaction, compactsAt, softThresholdTokens } = question;
-  const needed = ownsCompaction
-    ? compactsAt === null
-      ? Infinity
-      : compactsAt - softThresholdTokens
-    : missed.some((at) => at > flushedAt)
-      ? GROWN * softThresholdTokens
-      : Infinity;
-  return needed !== Infinity && tokensAfter(branch, flushedAt) >= needed;
+function neededAfter(question: FlushQuestion, { missed }: FlushHistory, flushedAt: number): number {
+  const { ownsCompaction, compactsAt, softThresholdTokens } = question;
+  if (ownsCompaction) return ownerNeeds(question);
+  const grown = GROWN * softThresholdTokens;
+  const half = compactsAt === null ? null : compactsAt / 2;
+  if (missed.some((at) => at > flushedAt)) return Math.min(grown, half ?? Infinity);
+  return half === null ? Infinity : Math.max(grown, half);
 }
 
-function isNear(question: FlushQuestion): boolean {
-  const { branch, ownsCompaction, messageTokens, compactsAt, softThresholdTokens } = question;
+/** Half of what it may show at once: so nothing leaves its view unseen. */
+const ownerNeeds = ({ compactsAt, softThresholdTokens }: FlushQuestion): number =>
+  compactsAt === null ? Infinity : Math.max(0, compactsAt - softThresholdTokens) / 2;
+
+function isNear(question: FlushQuestion, unseenTokens: number): boolean {
+  const { ownsCompaction, messageTokens, compactsAt, softThresholdTokens } = question;
   if (isLarge(question)) return true;
   if (compactsAt === null) return false;
-  const tokens = ownsCompaction
-    ? tokensAfter(branch, firstUnseen(branch) - 1)
-    : (messageTokens ?? 0);
-  return tokens >= compactsAt - softThresholdTokens;
+  return ownsCompaction
+    ? unseenTokens >= ownerNeeds(question)
+    : (messageTokens ?? 0) >= compactsAt - softThresholdTokens;
 }
 
 /** The file never shrinks: of what was flushed before, its size tells nothing. */
 const isLarge = ({ branch, transcriptBytes, forceFlushTranscriptBytes }: FlushQuestion) =>
   forceFlushTranscriptBytes > 0 &&
   transcriptBytes >= forceFlushTranscriptBytes &&
-  firstUnseen(branch) === 0;
+  isNeverFlushed(branch);
 
-function tokensAfter(branch: readonly TranscriptEntry[], at: number): number {
+function hasMessages(branch: readonly TranscriptEntry[], from: number, before: number): boolean {
+  for (let at = from; at < before; at++) if (branch[at]!.type === "message") return true;
+  return false;
+}
+
+function tokensFrom(branch: readonly TranscriptEntry[], from: number): number {
   let tokens = 0;
-  for (let next = at + 1; next < branch.length; next++) {
-    const entry = branch[next]!;
+  for (let at = from; at < branch.length; at++) {
+    const entry = branch[at]!;
     if (entry.type === "message") tokens += estimateMessage(entry.message).estimate;
   }
   return tokens;
