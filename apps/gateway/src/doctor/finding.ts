@@ -44,6 +44,7 @@ export type FindingCode =
   | "plugin-diagnostic"
   | "plugin-stray-error"
   | "plugin-refused"
+  | "plugin-changed-shared"
   | "plugin-no-memory"
   | "plugin-records-unreadable"
   | "compaction"

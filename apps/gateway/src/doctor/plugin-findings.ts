@@ -175,7 +175,7 @@ function memoryFindings({ id, memory }: PluginRecord, plugins: PluginsConfig): F
 }
 
 /** A gateway of an earlier version does not tell of them. */
-function strayFindings({ id, strays, refused }: PluginRecord): Finding[] {
+function strayFindings({ id, strays, refused, changed }: PluginRecord): Finding[] {
   const next = "the gateway goes on, but tell the plugin's author";
   const warning = (code: FindingCode, text: string): Finding => ({
     ...{ level: "warning", code, subject: `plugin ${id}`, text: `${text}; ${next}` },
@@ -183,6 +183,7 @@ function strayFindings({ id, strays, refused }: PluginRecord): Finding[] {
   return [
     ...(strays ? [warning("plugin-stray-error", describeStrays(strays))] : []),
     ...(refused ? [warning("plugin-refused", describeStrays(refused, "refused"))] : []),
+    ...(changed ? [warning("plugin-changed-shared", describeStrays(changed, "changed"))] : []),
   ];
 }
 

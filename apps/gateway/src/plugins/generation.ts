@@ -3,9 +3,8 @@ import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { discoverPlugins } from "./find/discover.ts";
 import { recallRecords } from "./find/engine-memory.ts";
 import type { InstallRecords } from "./find/records.ts";
-import type { LoadContext } from "./load/load-plugin.ts";
 import { logRecords } from "./load/record.ts";
-import { type LoadedPlugins, loadPlugins } from "./load-plugins.ts";
+import { type HostContext, type LoadedPlugins, loadPlugins } from "./load-plugins.ts";
 
 export interface Generation extends LoadedPlugins {
   /** 0 = loaded at the start. */
@@ -20,7 +19,7 @@ export interface GenerationRequest {
   /** Engines that agents have of their own. Absent: none. */
   agentEngines?: readonly string[];
   reservedTools: readonly string[];
-  context: Omit<LoadContext, "entryConfig">;
+  context: HostContext;
 }
 
 export async function loadGeneration(request: GenerationRequest): Promise<Generation> {

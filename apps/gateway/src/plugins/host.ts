@@ -4,6 +4,7 @@ import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@cl
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { oneAtATime } from "../sessions/queues.ts";
+import { createSharedWatch } from "./contain/shared-watch.ts";
 import { frozenCopy } from "./frozen-copy.ts";
 import { loadGeneration } from "./generation.ts";
 import { type LiveGeneration, liveGeneration, type PluginsInUse } from "./live-generation.ts";
@@ -118,7 +119,11 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   let connection: PluginConnection | undefined;
   const strays = createStrays(log);
   const transcripts = createSessionTranscripts(stateDir);
-  const runAs: RunAs = (pluginId, work) => asPlugin({ pluginId, strays, transcripts }, work);
+  const shared = createSharedWatch(strays);
+  const runAs: RunAs = (pluginId, work) => {
+    const looked = shared === undefined ? work : () => shared.around(pluginId, work);
+    return asPlugin({ pluginId, strays, transcripts }, looked);
+  };
   const complete = completeThrough(() => connection);
   const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
   const subagents = () => connection?.subagents?.();
@@ -132,7 +137,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     const isRetired = () => isClosed || generation < inForce.number;
     const context = {
       ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
-      transcripts,
+      ...{ transcripts, shared },
     };
     const agentEngines = agentEnginesIn(raw);
     const loaded = await loadGeneration({
@@ -187,12 +192,13 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       ...record,
       strays: straysOf(strays, record, "error"),
       refused: straysOf(strays, record, "refused"),
+      changed: straysOf(strays, record, "changed"),
     }));
   const inTurn = oneAtATime();
   return {
     ...{ hooks, runAs, records },
     settings: () => now.settings,
-    use: (work) => now.use(work),
+    use: (work) => now.use(work).finally(() => shared?.afterRun()),
     tools: () => now.plugins.tools,
     memory: () => now.plugins.memory,
     commands: () => now.plugins.commands,

@@ -1,6 +1,7 @@
 // Loads all plugins that are on and settles who gets a name that two want.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import type { SharedWatch } from "./contain/shared-watch.ts";
 import type { FoundPlugin } from "./find/discover.ts";
 import { slotValue, whyOff } from "./find/enablement.ts";
 import type { PluginFiles } from "./find/manifest.ts";
@@ -31,7 +32,13 @@ export interface LoadRequest {
   /** Engines that agents have of their own: as good as one that a slot names. */
   agentEngines: readonly string[];
   reservedTools: readonly string[];
-  context: Omit<LoadContext, "entryConfig">;
+  context: HostContext;
+}
+
+/** What all plugins of one generation are loaded with. */
+export interface HostContext extends Omit<LoadContext, "entryConfig"> {
+  /** Absent: nobody looks what they change. */
+  shared?: SharedWatch | undefined;
 }
 
 export interface LoadedPlugins {
@@ -141,14 +148,17 @@ async function loadEntry(request: {
   described: Parameters<typeof loadedRecord>[0];
   plugins: PluginsConfig;
   reservedTools: readonly string[];
-  context: Omit<LoadContext, "entryConfig">;
+  context: HostContext;
   all: LoadingPlugins;
 }): Promise<void> {
-  const { files, entry, plugins, context, all } = request;
+  const { files, entry, plugins, all } = request;
+  const { shared, ...context } = request.context;
   const { pluginId } = entry;
   const described = { ...request.described, id: pluginId };
   const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
+  shared?.afterRun();
   const result = await loadPlugin(files, entry, { ...context, entryConfig });
+  shared?.afterLoad(pluginId);
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
   const free = withFreeNames(result.registrations, request.reservedTools, all);
   const used = withUnused(plugins, pluginId, withFreeOffers(free, all.offers));

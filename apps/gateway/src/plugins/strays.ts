@@ -8,8 +8,8 @@ export interface StrayRecord {
   last: { at: string; message: string };
 }
 
-/** Errors that no caller could catch, and calls that were refused. */
-export type StrayKind = "error" | "refused";
+/** Errors that no caller could catch, calls that were refused, and changes of what is shared. */
+export type StrayKind = "error" | "refused" | "changed";
 
 export interface Strays {
   /**
@@ -52,6 +52,7 @@ export function createStrays(log: Pick<LogPort, "error">): Strays {
 const NAMES: Record<StrayKind, [one: string, many: string]> = {
   error: ["an error that nothing handled", "errors that nothing handled"],
   refused: ["something that no plugin may do", "things that no plugin may do"],
+  changed: ["a change of what all plugins share", "changes of what all plugins share"],
 };
 
 /** For people: "2 errors that nothing handled, the last at …: …". */

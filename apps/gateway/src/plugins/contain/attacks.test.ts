@@ -121,6 +121,35 @@ describe("a plugin that attacks the process", () => {
   });
 });
 
+describe("a plugin that changes what all code shares", () => {
+  it("harms nobody, whether it does so at import, in register or in a turn, and is named", async () => {
+    const code = engineCode(
+      "small",
+      `assemble: async ({ messages }) => {
+        globalThis.fetch = () => { throw new Error("taken"); };
+        Array.prototype.map = () => [];
+        return { messages, estimatedTokens: 0 };
+      },`,
+    ).replace("api.registerContextEngine", "Promise.all = 1; api.registerContextEngine");
+    const { home, say, log, record, stop } = await startPluginProcess(
+      `JSON.stringify = () => { throw new Error("taken"); };
+      Object.prototype.type = { valueOf() { throw new Error("taken"); } };\n${code}`,
+    );
+    expect(log()).toMatch(
+      /\[plugins\] small: it changed what all code here shares: Object\.prototype\.type \(added, put back\), .*JSON\.stringify \(put back\)/,
+    );
+    expect(log()).toContain("Promise.all (put back)");
+    for (let turn = 0; turn < 2; turn++)
+      expect((await say("hello")).at(-1)).toMatchObject({ outcome: "completed" });
+    await expect.poll(async () => (await record()).changed?.count).toBe(3);
+    expect((await record()).changed!.last.message).toMatch(/Array\.prototype\.map.*fetch|fetch/);
+    expect((await clew(home, ["doctor"])).output).toMatch(
+      /warning {2}plugin small: 3 changes of what all plugins share, the last at .*fetch \(put back\)/,
+    );
+    expect(await stop()).toBe(0);
+  });
+});
+
 describe("what a plugin may ask of the process", () => {
   it("is what does not reach the process itself", () => {
     const pid = 4711;

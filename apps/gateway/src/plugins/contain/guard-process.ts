@@ -18,6 +18,10 @@ const ADDING = [
 const REMOVING = ["removeListener", "off"] as const;
 
 let isSyncing = false;
+let isGuarded = false;
+
+/** True: this process is the gateway's, or that of a command. */
+export const isProcessGuarded = (): boolean => isGuarded;
 
 /**
  * For the life of the process, to be called once. What the gateway's own code calls stays as it
@@ -58,6 +62,7 @@ export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) =
         if (listeners.has(listener)) process.removeListener(each as string, listener);
     return { value: process };
   });
+  isGuarded = true;
   isSyncing = true;
   syncBuiltinESMExports();
   isSyncing = false;

@@ -19,7 +19,8 @@ export function pluginProblem(
   const record = plugins.records().find(({ id }) => id === owner);
   if (record?.status === "error") return degraded?.operation === "resolve" ? null : record.reason;
   if (record?.strays) return `${describeStrays(record.strays)}.`;
-  return record?.refused ? `${describeStrays(record.refused, "refused")}.` : null;
+  if (record?.refused) return `${describeStrays(record.refused, "refused")}.`;
+  return record?.changed ? `${describeStrays(record.changed, "changed")}.` : null;
 }
 
 /** Pure. The answer to `/engine`. */

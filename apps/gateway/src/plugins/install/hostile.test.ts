@@ -280,11 +280,11 @@ describe("code that runs while a plugin is installed", () => {
       writeFileSync(${JSON.stringify(started)}, String(child.pid));
       while (true) {}`;
     const files = readPluginFiles(writePlugin(join(scratch, "small"), { code }));
-    const bounds = { deadlineMs: 3000, heapMib: 512 };
+    const bounds = { deadlineMs: 10_000, heapMib: 512 };
     const settings = { home, raw: {}, entryConfig: undefined };
     const failure = await failureOf(tryPlugin(files, settings, bounds));
     expect(failure?.message).toBe(
-      'Plugin "small" was tried in a process of its own and did not come to an end within 3 s; nothing was changed, and its author should be told.',
+      'Plugin "small" was tried in a process of its own and did not come to an end within 10 s; nothing was changed, and its author should be told.',
     );
     const pid = Number(readFileSync(started, "utf8"));
     await expect.poll(() => isRunning(pid)).toBe(false);

@@ -2,6 +2,8 @@
 import { type LogPort, validateEngine } from "@clew/engine-core";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
+import { watchShared } from "../contain/shared-objects.ts";
+import { describeChanges } from "../contain/shared-watch.ts";
 import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { loadPlugin } from "../load/load-plugin.ts";
@@ -35,6 +37,7 @@ async function tryEntry(
   entry: PluginFiles["entries"][number],
   { raw, entryConfig, stateDir }: TrialSettings & { stateDir: string },
 ): Promise<Pick<Trial, "engines" | "warnings">> {
+  const shared = watchShared();
   const result = await loadPlugin(files, entry, {
     home: stateDir,
     mode: "full",
@@ -46,6 +49,7 @@ async function tryEntry(
     complete: () =>
       Promise.reject(new Error("There is no model while a plugin is being installed.")),
   });
+  const changes = shared.check();
   if (!result.ok) throw invalidPlugin(result.reason);
   const { engines, diagnostics } = result.registrations;
   const tools = tryTools(files, result.registrations);
@@ -58,7 +62,11 @@ async function tryEntry(
     throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
   return {
     engines: engines.map(({ engineId }) => engineId),
-    warnings: [...diagnostics.map(({ message }) => message), ...tools],
+    warnings: [
+      ...diagnostics.map(({ message }) => message),
+      ...tools,
+      ...(changes.length > 0 ? [describeChanges(changes)] : []),
+    ],
   };
 }
 

@@ -41,6 +41,8 @@ export interface PluginRecord {
   strays: StrayRecord | null;
   /** What it asked of the process and was refused; null = nothing so far. */
   refused: StrayRecord | null;
+  /** What it changed that all code of the process shares; null = nothing that was noticed. */
+  changed: StrayRecord | null;
 }
 
 export interface RecordRequest {
@@ -106,7 +108,7 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
-    ...{ strays: null, refused: null },
+    ...{ strays: null, refused: null, changed: null },
   };
 }
 

@@ -1,0 +1,256 @@
+// Notices when somebody changes what all code of a process shares, and puts it back.
+import * as childProcess from "node:child_process";
+import * as crypto from "node:crypto";
+import * as fs from "node:fs";
+import * as fsPromises from "node:fs/promises";
+import * as http from "node:http";
+import { syncBuiltinESMExports } from "node:module";
+import * as net from "node:net";
+import * as path from "node:path";
+
+export interface SharedChange {
+  /** As code names it: "JSON.parse". */
+  name: string;
+  kind: "changed" | "removed" | "added" | "frozen";
+  /** True: it is again as it was. */
+  isMended: boolean;
+}
+
+export interface SharedObjects {
+  /** What is not as it was, each once; mends what can be mended. */
+  check(): SharedChange[];
+  /** The same, for functions that are another one now: some tenths of a millisecond. */
+  glance(): SharedChange[];
+  /** The same, for those without which nothing works: some microseconds. */
+  peek(): SharedChange[];
+}
+
+/** One property that is to stay. */
+interface Kept {
+  holder: object;
+  key: PropertyKey;
+  name: string;
+  was: PropertyDescriptor;
+}
+
+/** An object whose names are to stay as few, and its ancestor. */
+interface Prototype {
+  holder: object;
+  name: string;
+  keys: readonly PropertyKey[];
+  parent: object | null;
+}
+
+/** Functions that our own modules import by name; what only `require` sees is not ours. */
+interface Imported {
+  module: Record<string, unknown>;
+  key: string;
+  name: string;
+  was: unknown;
+}
+
+type Shared = { kept: Kept[]; prototypes: Prototype[]; imported: Imported[] };
+
+// As they are before any plugin runs: what is looked for may be one of them.
+const { getOwnPropertyDescriptor, defineProperty, deleteProperty, ownKeys } = Reflect;
+const { getPrototypeOf, setPrototypeOf } = Reflect;
+const { is } = Object;
+
+/** Node and programs of all kinds put their own there. */
+const FREE: readonly string[] = ["console", "global", "globalThis"];
+const MODULES = {
+  fs,
+  "fs/promises": fsPromises,
+  child_process: childProcess,
+  crypto,
+  http,
+  net,
+  path,
+};
+
+/** `world`: what is looked after; absent: this process. */
+export function watchShared(world: object = globalThis): SharedObjects {
+  const shared = remember(world);
+  const vital = vitalOf(shared);
+  const told: Record<string, true> = { __proto__: null } as never;
+  const once = (changes: SharedChange[]): SharedChange[] => {
+    const fresh: SharedChange[] = [];
+    for (let at = 0; at < changes.length; at++) {
+      const change = changes[at]!;
+      if (change.isMended || told[change.name] === undefined) fresh[fresh.length] = change;
+      if (!change.isMended) told[change.name] = true;
+    }
+    return fresh;
+  };
+  return {
+    check: () => once(checkAll(shared)),
+    glance: () => (isAsItWas(shared) ? [] : once(checkAll(shared))),
+    peek: () => (isAsItWas(vital) ? [] : once(checkAll(shared))),
+  };
+}
+
+function remember(world: object): Shared {
+  const shared: Shared = { kept: [], prototypes: [], imported: [] };
+  const seen = new Set<unknown>();
+  for (const key of ownKeys(world)) {
+    if (typeof key !== "string" || FREE.includes(key)) continue;
+    const was = getOwnPropertyDescriptor(world, key)!;
+    const isOwn = typeof was.value === "function" || isNamespace(was.value);
+    if (!isOwn && was.get === undefined) continue;
+    shared.kept.push({ holder: world, key, name: key, was });
+    if (isOwn) rememberObject(shared, was.value as object, key, seen);
+  }
+  for (const prototype of hiddenPrototypes())
+    rememberPrototype(shared, prototype, nameOf(prototype), seen);
+  if (world === globalThis)
+    for (const [name, module] of Object.entries(MODULES))
+      for (const [key, was] of Object.entries(module))
+        if (typeof was === "function")
+          shared.imported.push({ module, key, name: `${name}.${key}`, was });
+  return shared;
+}
+
+const VITAL =
+  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map\.prototype|Set\.prototype|String\.prototype|RegExp\.prototype|Function\.prototype)[.[]|^(Promise|Map|Set|Error|fetch|setTimeout|structuredClone|URL|AbortController)$/;
+
+/** `added` is found again and again, as it stays. */
+const vitalOf = ({ kept, prototypes }: Shared): Shared => ({
+  kept: kept.filter(({ name }) => VITAL.test(name)),
+  prototypes: prototypes.filter(({ name }) => name === "Object.prototype"),
+  imported: [],
+});
+
+const isNamespace = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && Symbol.toStringTag in value;
+
+function rememberObject(shared: Shared, object: object, name: string, seen: Set<unknown>): void {
+  if (seen.has(object)) return;
+  seen.add(object);
+  rememberProperties(shared, object, name);
+  const { value } = getOwnPropertyDescriptor(object, "prototype") ?? {};
+  if (typeof value === "object" && value !== null)
+    rememberPrototype(shared, value, `${name}.prototype`, seen);
+}
+
+function rememberPrototype(shared: Shared, holder: object, name: string, seen: Set<unknown>): void {
+  if (seen.has(holder)) return;
+  seen.add(holder);
+  rememberProperties(shared, holder, name);
+  shared.prototypes.push({ holder, name, keys: ownKeys(holder), parent: getPrototypeOf(holder) });
+}
+
+/** Functions only: what else there is, such as `Error.stackTraceLimit`, anybody may set. */
+function rememberProperties(shared: Shared, holder: object, name: string): void {
+  for (const key of ownKeys(holder)) {
+    const was = getOwnPropertyDescriptor(holder, key)!;
+    if (typeof was.value !== "function" && was.get === undefined) continue;
+    const own = typeof key === "symbol" ? `${name}[${key.description}]` : `${name}.${key}`;
+    shared.kept.push({ holder, key, name: own, was });
+  }
+}
+
+/** What loops and generators go through, and other ancestors that no name leads to. */
+function hiddenPrototypes(): object[] {
+  const walked = [[].values(), new Map().entries(), new Set().values(), ""[Symbol.iterator]()];
+  const made = [function* () {}, async function* () {}];
+  const generated = made.map(({ prototype }) => prototype as object);
+  const others = [async () => {}, Uint8Array, Uint8Array.prototype];
+  return [...walked, ...made, ...generated, ...others].map((each) => getPrototypeOf(each)!);
+}
+
+/** By its tag, or the name of its maker. */
+const nameOf = (prototype: object): string =>
+  String((prototype as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] ?? "TypedArray");
+
+/** Nothing of the language is used here that a change could have taken away. */
+function checkAll({ kept, prototypes, imported }: Shared): SharedChange[] {
+  const changes: SharedChange[] = [];
+  // First: the others make objects.
+  for (let at = 0; at < prototypes.length; at++) checkPrototype(prototypes[at]!, changes);
+  for (let at = 0; at < kept.length; at++) checkKept(kept[at]!, changes);
+  let isSynced = true;
+  for (let at = 0; at < imported.length; at++) {
+    const { module, key, name, was } = imported[at]!;
+    if (module[key] === was) continue;
+    isSynced = false;
+    const isMended = attempt(() => {
+      (module.default as Record<string, unknown>)[key] = was;
+    });
+    changes[changes.length] = { name, kind: "changed", isMended };
+  }
+  if (!isSynced) syncBuiltinESMExports();
+  return changes;
+}
+
+function checkPrototype(prototype: Prototype, changes: SharedChange[]): void {
+  const { holder, name, keys, parent } = prototype;
+  if (getPrototypeOf(holder) !== parent) {
+    const isMended = attempt(() => setPrototypeOf(holder, parent));
+    changes[changes.length] = { name: `${name}.__proto__`, kind: "changed", isMended };
+  }
+  const now = ownKeys(holder);
+  if (now.length === keys.length) return;
+  for (let at = 0; at < now.length; at++) {
+    const key = now[at]!;
+    if (isAmong(keys, key)) continue;
+    const own = typeof key === "symbol" ? `${name}[symbol]` : `${name}.${key as string}`;
+    changes[changes.length] = { name: own, kind: "added", isMended: withoutHarm(prototype, key) };
+  }
+}
+
+/** What stands on every object is taken away; elsewhere it stays, but no loop comes upon it. */
+function withoutHarm({ holder, name }: Prototype, key: PropertyKey): boolean {
+  if (name === "Object.prototype") return attempt(() => deleteProperty(holder, key));
+  const now = getOwnPropertyDescriptor(holder, key);
+  if (now?.enumerable === true)
+    attempt(() => defineProperty(holder, key, { ...now, enumerable: false }));
+  return false;
+}
+
+function isAmong(keys: readonly PropertyKey[], key: PropertyKey): boolean {
+  for (let at = 0; at < keys.length; at++) if (keys[at] === key) return true;
+  return false;
+}
+
+function checkKept({ holder, key, name, was }: Kept, changes: SharedChange[]): void {
+  const now = getOwnPropertyDescriptor(holder, key);
+  const isSame = now !== undefined && is(now.value, was.value) && now.get === was.get;
+  const isFrozen = isSame && was.configurable === true && now.configurable === false;
+  if (isSame && now.set === was.set && !isFrozen) return;
+  // A property that Node makes when it is first read becomes a value by that.
+  if (was.get !== undefined && now?.value !== undefined && holder === globalThis) return;
+  const isMended = !isFrozen && attempt(() => defineProperty(holder, key, was));
+  const kind = now === undefined ? "removed" : isFrozen ? "frozen" : "changed";
+  changes[changes.length] = { name, kind, isMended };
+}
+
+/** Only values, ancestors, and the number of names. */
+function isAsItWas({ kept, prototypes, imported }: Shared): boolean {
+  try {
+    for (let at = 0; at < kept.length; at++) {
+      const { holder, key, was } = kept[at]!;
+      if (was.get === undefined && (holder as Record<PropertyKey, unknown>)[key] !== was.value)
+        return false;
+    }
+    for (let at = 0; at < prototypes.length; at++) {
+      const { holder, keys, parent } = prototypes[at]!;
+      if (ownKeys(holder).length !== keys.length || getPrototypeOf(holder) !== parent) return false;
+    }
+    for (let at = 0; at < imported.length; at++) {
+      const { module, key, was } = imported[at]!;
+      if (module[key] !== was) return false;
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Some cannot be changed back. */
+function attempt(work: () => unknown): boolean {
+  try {
+    return work() !== false;
+  } catch {
+    return false;
+  }
+}
