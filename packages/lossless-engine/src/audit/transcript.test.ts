@@ -4,10 +4,34 @@ import { conversation } from "@clew/plugin-sdk/testing";
 import { expect, it } from "vitest";
 import { importFile } from "../ingest/import-file.ts";
 import { ownerOf } from "../sessions/owner.ts";
+import { storeMessages } from "../store/messages.ts";
+import type { Store } from "../store/store.ts";
 import { sessionFile } from "../testing/session-file.ts";
-import { temporaryStore } from "../testing/stored.ts";
+import { namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { transcriptFaults } from "./transcript.ts";
 import { verifyStore } from "./verify.ts";
+
+it("a transcript that is read into the store while it is held against it misses nothing there", async () => {
+  const [store, agentDir] = [temporaryStore(), temporaryFolder()];
+  const file = sessionFile("s1");
+  const told = conversation({ turns: 200 });
+  file.say(...told);
+  const session = { sessionId: "s1", owner: ownerOf(agentDir, store.path) };
+  /** Somebody stores all of it behind the first question. */
+  const thenStored = <Moment extends Pick<Store, "read">>(moment: Moment): Moment => ({
+    ...moment,
+    read(ask) {
+      const answer = moment.read(ask);
+      storeMessages(store, { session, messages: namedWithIds(told), from: "told" });
+      return answer;
+    },
+  });
+  const disturbed = { ...thenStored(store), snapshot: () => thenStored(store.snapshot()) };
+  const transcript = { sessionId: "s1", agentDir, file: file.path };
+  expect(await transcriptFaults(disturbed, transcript)).toEqual([]);
+  expect(await transcriptFaults(store, transcript)).toEqual([]);
+});
 
 it("a message that a transcript tells and the store lost is named, with its hash gone too", async () => {
   const [store, agentDir] = [temporaryStore(), temporaryFolder()];

@@ -40,11 +40,16 @@ export async function transcriptFaults(
   };
   const names = await namesIn(file);
   const known = new Set<string>();
-  for (let at = 0; at < names.length; at += BATCH) {
-    const asked = names.slice(at, at + BATCH);
-    const found = await patiently(() => knownNames(store, session, asked));
-    for (const name of found.known) known.add(name);
-    await othersTurn();
+  // What is read into the database meanwhile is not missing from it.
+  const moment = await patiently(() => store.snapshot());
+  try {
+    for (let at = 0; at < names.length; at += BATCH) {
+      const found = knownNames(moment, session, names.slice(at, at + BATCH));
+      for (const name of found.known) known.add(name);
+      await othersTurn();
+    }
+  } finally {
+    moment.close();
   }
   const newest = names.findLastIndex((name) => known.has(name));
   return names

@@ -119,6 +119,15 @@ describe("forgetting", () => {
     expect(await verifyStore(store)).toMatchObject({ faults: [], forgotten: 6 });
   });
 
+  it("waits for whoever reads the file, so that its journal holds nothing either", async () => {
+    const store = temporaryStore();
+    stored(store);
+    const moment = store.snapshot();
+    setTimeout(moment.close, 300);
+    await forgetText(store);
+    expect(bytesBeside(store)).not.toContain("zanzibar");
+  });
+
   it("keeps a long text that another message holds", async () => {
     const store = temporaryStore();
     const twice = [

@@ -86,7 +86,7 @@ export interface KnownNames {
 }
 
 export function knownNames(
-  store: Store,
+  store: Pick<Store, "read">,
   session: OwnedSession,
   names: readonly string[],
 ): KnownNames {

@@ -1,4 +1,5 @@
 // Writes the database anew, so that no page of it holds words that were forgotten.
+import { sleep } from "@clew/plugin-sdk/host";
 import { othersTurn } from "../turns.ts";
 import { storageError } from "./failure.ts";
 import { isMarkedStale, markStale } from "./forgetting.ts";
@@ -30,9 +31,21 @@ export async function mergeWords(
  */
 export async function scrub(store: Store): Promise<void> {
   await mergeWords(store, { end: Infinity });
-  if (!store.rewrite())
+  store.rewrite();
+  if (!(await isJournalEmptied(store)))
     throw storageError(
       `The lossless engine forgot what was asked, and could not empty the journal of ${store.path}: another process reads it; stop that one and run clew lossless forget --resume.`,
     );
   store.change((sql) => markStale(sql, false));
+}
+
+/** Between two looks, ms: an audit, or a copy that is made, is over soon. */
+const PAUSES_MS: readonly number[] = [50, 100, 200, 400, 800, 1_600, 3_200];
+
+async function isJournalEmptied(store: Store): Promise<boolean> {
+  for (const pauseMs of PAUSES_MS) {
+    if (store.emptyJournal()) return true;
+    await sleep(pauseMs);
+  }
+  return store.emptyJournal();
 }

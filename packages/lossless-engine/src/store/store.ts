@@ -24,11 +24,10 @@ export interface Store {
   change<Answer>(make: (sql: Sql) => Answer): Answer;
   /** Moves what was written lately from the journal to its place, as far as nobody reads there. */
   settle(): void;
-  /**
-   * Writes all pages anew and empties the journal, so that neither holds what was deleted. False:
-   * somebody reads there, and the journal is not empty.
-   */
-  rewrite(): boolean;
+  /** Writes all pages anew: none of them holds what was deleted; the journal may. */
+  rewrite(): void;
+  /** False: somebody reads there, and the journal is not empty. */
+  emptyJournal(): boolean;
   /** All of it as it is now, however long that is looked at; whoever takes it closes it. */
   snapshot(): Snapshot;
   /** Copies all of it, as it is now, to a new file, which is there when all of it is. */
@@ -151,6 +150,9 @@ function openStore(path: string, compresses: boolean): OpenStore {
         orFail(() => {
           follow();
           db.exec("VACUUM");
+        }),
+      emptyJournal: () =>
+        orFail(() => {
           const told = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get();
           return Number(told?.busy) === 0;
         }),
