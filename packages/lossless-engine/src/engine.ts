@@ -29,6 +29,7 @@ import { createRefill } from "./ingest/refill.ts";
 import { callOf, isMessage, refuse, refuseReusedKey } from "./ingest/refuse.ts";
 import { storeSeen } from "./ingest/seen.ts";
 import { createSiblings, type SiblingsDone } from "./ingest/siblings.ts";
+import { tidied } from "./messages/tidy.ts";
 import { nothingIn } from "./operating/describe-store.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
@@ -123,7 +124,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   });
   const viewRequest = (params: AssembleParams): ViewRequest => ({
     session: refOf(params),
-    messages: params.messages,
+    messages: tidied(params.messages),
     tokenBudget: params.tokenBudget,
     contextWindow: windowOf(params.runtimeContext),
     tokenRatio: ratioOf(params.runtimeContext),
@@ -146,12 +147,13 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     }
   }
   async function tell(told: Told): Promise<Storing> {
-    const messages = told.messages.filter(isMessage);
+    const messages = tidied(told.messages.filter(isMessage));
+    const before = told.before && tidied(told.before.filter(isMessage));
     budgets.told(told.session);
     const stored = await storing(told.session, async (store) => {
       await readings.over(told.session);
       await refill.ifMovedAway(store, told.session);
-      const outcome = await storeTold(store, { ...told, messages });
+      const outcome = await storeTold(store, { ...told, messages, before });
       await asFarAsPossible(() => catchUpAPiece(store));
       return outcome;
     });
@@ -252,7 +254,8 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
 
     async assemble(params) {
       const session = refOf(callOf("assemble", params));
-      const { messages, tokenBudget } = params;
+      const { tokenBudget } = params;
+      const messages = tidied(params.messages);
       const store = stores.of(session);
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
       await readings.over(session);
@@ -263,7 +266,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         readings.during(session, () => storeSeen(store, { session, messages })),
       );
       budgets.asked(session, tokenBudget);
-      const view = await viewOf(store, viewRequest(params));
+      const view = await viewOf(store, viewRequest({ ...params, messages }));
       const addition = promptAddition(view, params);
       return {
         ...assemblyOf(view, { messages, tokenBudget }),

@@ -44,7 +44,10 @@ export function printOf(message: AgentMessage): string {
 
 /** Undefined: it has no idempotency key. One event's request and answer are two messages. */
 export const keyName = ({ role, idempotencyKey }: AgentMessage): string | undefined =>
-  idempotencyKey === undefined ? undefined : `key:${role}:${keyOf(idempotencyKey)}`;
+  // Session files may say anything.
+  typeof idempotencyKey === "string" && idempotencyKey !== ""
+    ? `key:${role}:${keyOf(idempotencyKey)}`
+    : undefined;
 
 export const named = (message: AgentMessage): NamedMessage => ({ name: nameOf(message), message });
 

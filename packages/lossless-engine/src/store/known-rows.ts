@@ -10,7 +10,7 @@ import {
 } from "../messages/name.ts";
 import { endsKept } from "../messages/shorten.ts";
 import { changing } from "./chain.ts";
-import { FLAGS, messageOf } from "./rows.ts";
+import { FLAGS, messageOf, timeOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
 import type { Sql } from "./store.ts";
 
@@ -96,11 +96,12 @@ function isSame(lookup: Lookup, row: KnownRow, { message }: NamedMessage): boole
  */
 function recentRow(lookup: Lookup, { message }: NamedMessage): KnownRow | undefined {
   const { sql, conversation, taken, from } = lookup;
-  if (message.timestamp === undefined) return undefined;
+  const time = timeOf(message);
+  if (time === null) return undefined;
   const rows = sql(`
     SELECT * FROM (SELECT * FROM message WHERE conversation = ? ORDER BY seq DESC LIMIT ?)
     WHERE role = ? AND time IS ? ORDER BY seq
-  `).all(conversation, WINDOW, message.role, message.timestamp);
+  `).all(conversation, WINDOW, message.role, time);
   const print = printOf(message);
   const ends = from === "seen" ? endsKept(textOf(message)) : undefined;
   const isSame = (row: (typeof rows)[number]) => {

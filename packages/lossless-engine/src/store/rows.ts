@@ -68,6 +68,9 @@ const saysDamaged = ({ role, time }: Record<string, unknown>): AgentMessage =>
     ...(time !== null && { timestamp: Number(time) }),
   }) as unknown as AgentMessage;
 
-/** Milliseconds; hosts that write a date instead give none here. */
+/** Where dates end, ms. */
+const MOST_MS = 8.64e15;
+
+/** Milliseconds; session files that write a date instead give none here. */
 export const timeOf = ({ timestamp }: AgentMessage): number | null =>
-  Number.isSafeInteger(timestamp) ? (timestamp as number) : null;
+  Number.isSafeInteger(timestamp) && Math.abs(timestamp!) <= MOST_MS ? timestamp! : null;

@@ -4,6 +4,7 @@ import { escapeTags, headOf, otherSessionOf, speakerOf, tailOf } from "@clew/plu
 import { isSummary } from "../messages/quoting.ts";
 import type { RankedResult } from "../search/ranked.ts";
 import type { Hit, SearchResult } from "../search/search.ts";
+import { timeOf } from "../store/rows.ts";
 import { labelOf } from "./label.ts";
 import { onOneLine } from "./quoted.ts";
 
@@ -108,10 +109,8 @@ function around({ text, match: { start, end } }: Hit): string {
 
 /** The passage that holds most of the words, in a tag that nothing in it can close. */
 function quoted({ message, text, match: { start } }: Hit, chars: number): string {
-  const { timestamp } = message.message;
-  const at = Number.isSafeInteger(timestamp)
-    ? new Date(timestamp!).toISOString().slice(0, 16).replace("T", " ")
-    : "";
+  const time = timeOf(message.message);
+  const at = time === null ? "" : new Date(time).toISOString().slice(0, 16).replace("T", " ");
   const said = passageAround(text, start, chars);
   return `<record n="${message.seq}" from="${fromOf(message.message)}" at="${at}">\n${escapeTags(said.trim())}\n</record>`;
 }
