@@ -45,19 +45,21 @@ export function parseSchedule(text: string, timeZone: string): ParsedSchedule {
       ? { ok: false, reason: `"${moment}" is no moment such as 2026-12-01T08:00:00Z` }
       : { ok: true, schedule: { kind: "at", at } };
   }
-  if (!isTimeZone(timeZone))
-    return { ok: false, reason: `"${timeZone}" is no time zone such as Europe/Berlin or UTC` };
+  const noTimeZone = whyNoTimeZone(timeZone);
+  if (noTimeZone !== undefined) return { ok: false, reason: noTimeZone };
   const parsed = parseCron(said);
   return parsed.ok
     ? { ok: true, schedule: { kind: "cron", times: parsed.times, timeZone } }
     : { ok: false, reason: parsed.reason };
 }
 
-function isTimeZone(name: string): boolean {
+/** Undefined: it is one. */
+export function whyNoTimeZone(name: string): string | undefined {
   try {
-    return new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return undefined;
   } catch {
-    return false;
+    return `"${name}" is no time zone such as Europe/Berlin or UTC`;
   }
 }
 

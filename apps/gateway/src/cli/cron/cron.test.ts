@@ -44,12 +44,31 @@ describe("clew cron", () => {
     [["add", "every 1h", "x", "--id", "../up"], "is no id"],
     [["add", "every 1h", "x", "--max-late", "soon"], "is no number above 0"],
     [["add", "0 8 * * *", "x", "--time-zone", "Mars"], "is no time zone"],
+    [
+      ["add", "every 30m", "x", "--time-zone", "Mars/Base"],
+      'The job was not added: "Mars/Base" is no time zone such as Europe/Berlin or UTC.',
+    ],
+    [
+      ["add", "every 30m", "x", "--session", "agent:mian:news"],
+      'there is no agent "mian" in agents.list, only main; add it there, or name a session of another one, such as --session agent:main:news.',
+    ],
     [["rm", "none"], 'There is no job "none"; "clew cron list" lists them.'],
     [["run", "none"], "There is no job"],
   ])("%j ends with 2 and says why", async (args, why) => {
     const { code, errors } = await clew(await temporaryHome(), ["cron", ...args]);
     expect(code).toBe(2);
     expect(errors).toContain(why);
+  });
+
+  it("takes a session of each agent, and one that is there already", async () => {
+    const home = await temporaryHome();
+    const list = [{ id: "main" }, { id: "coder" }];
+    await writeFile(join(home, "clew.json"), JSON.stringify({ agents: { list } }));
+    await clew(home, ["chat", "--session", "agent:guest:x", "hello"]);
+    for (const session of ["main", "agent:coder:news", "agent:guest:x"]) {
+      const args = ["cron", "add", "every 1h", "x", "--session", session, "--time-zone", "UTC"];
+      expect((await clew(home, args)).code, session).toBe(0);
+    }
   });
 
   it("runs a job in a gateway, once, and history tells how it went", async () => {

@@ -1,19 +1,21 @@
 // Runs the `clew cron` commands.
 import { randomBytes } from "node:crypto";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { defaultAgentId } from "../../config/agent.ts";
+import { agentIds, defaultAgentId } from "../../config/agent.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Job, JobRun } from "../../cron/job.ts";
 import { createJobFiles, type JobFiles } from "../../cron/job-files.ts";
 import { planJob } from "../../cron/plan-job.ts";
-import { dueAfter, parseSchedule } from "../../cron/schedule.ts";
+import { dueAfter, parseSchedule, whyNoTimeZone } from "../../cron/schedule.ts";
 import { findOwnGateway } from "../../gateway-client.ts";
-import { isSafeId, shortName } from "../../sessions/keys.ts";
+import { isSafeId, type SessionName, shortName } from "../../sessions/keys.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
+import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
+import { nearestName } from "../../text/nearest.ts";
 
 interface Asked {
   json?: boolean;
@@ -40,6 +42,9 @@ export async function cronAdd(options: AddOptions, shell: Shell): Promise<number
   const timeZone = options.timeZone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const parsed = parseSchedule(options.schedule, timeZone);
   if (!parsed.ok) throw invalid(`The job was not added: ${parsed.reason}.`);
+  // Also where the schedule has no use for it.
+  const noTimeZone = whyNoTimeZone(timeZone);
+  if (noTimeZone !== undefined) throw invalid(`The job was not added: ${noTimeZone}.`);
   const next = dueAfter(parsed.schedule, now, now);
   if (next === null)
     throw invalid(`The job was not added: "${options.schedule}" is never due from now on.`);
@@ -57,6 +62,7 @@ export async function cronAdd(options: AddOptions, shell: Shell): Promise<number
       `The job was not added: there is a job "${id}"; "clew cron rm ${id}" removes it.`,
     );
   const session = requireSessionName(options.session ?? `cron:${id}`, defaultAgentId(config));
+  await requireAgent(session, agentIds(config), environment.home);
   const job: Job = {
     ...{ v: 1, id, session: session.key, message: options.message },
     ...{ schedule: options.schedule.trim(), timeZone, maxLateMinutes },
@@ -72,6 +78,18 @@ export async function cronAdd(options: AddOptions, shell: Shell): Promise<number
     await noteWithoutGateway(shell, config.gateway.port);
   }
   return EXIT.done;
+}
+
+/** A job in a session that is there goes on, whoever its agent is. */
+async function requireAgent(
+  { agentId, name, key }: SessionName,
+  known: readonly string[],
+  home: string,
+): Promise<void> {
+  if (known.includes(agentId) || (await createSessionStore({ home }).find(key)) !== null) return;
+  throw invalid(
+    `The job was not added: there is no agent "${agentId}" in agents.list, only ${known.join(", ")}; add it there, or name a session of another one, such as --session agent:${nearestName(agentId, known) ?? known[0]}:${name}.`,
+  );
 }
 
 /** Jobs that nobody runs are worth a word. */
