@@ -10,6 +10,7 @@ describe("a failure of the file system", () => {
     ["ENOSPC", "the disk is full; free some space"],
     ["EDQUOT", "the disk quota is used up; free some space"],
     ["EISDIR", "it is a folder; name a file"],
+    ["ENAMETOOLONG", "a name in the path is longer than the system allows; choose a shorter name"],
     ["EROFS", "the file system is read-only; set CLEW_HOME to a folder you may write to"],
     ["EACCES", "permission denied; set CLEW_HOME to a folder you may write to"],
     ["ENOTDIR", "a part of the path is not a folder; set CLEW_HOME to a folder you may write to"],

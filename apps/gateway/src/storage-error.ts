@@ -21,6 +21,7 @@ export function storageAdvice(error: unknown): string {
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
   if (code === "EFBIG") return "raise that limit";
   if (code === "EISDIR") return "name a file";
+  if (code === "ENAMETOOLONG") return "choose a shorter name";
   return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
     ? "set CLEW_HOME to a folder you may write to"
     : "check the disk";
@@ -36,5 +37,6 @@ const REASONS: Record<string, string> = {
   ENOENT: "no folder can be created there",
   EISDIR: "it is a folder",
   EROFS: "the file system is read-only",
+  ENAMETOOLONG: "a name in the path is longer than the system allows",
   EIO: "the disk reported an error",
 };

@@ -11,7 +11,7 @@ import {
   isAllowed,
 } from "../approvals/approval.ts";
 
-export interface Tool<Arguments = unknown> {
+export interface Tool<Arguments = unknown, Prepared = unknown> {
   name: string;
   description: string;
   parameters: z.ZodType<Arguments>;
@@ -21,8 +21,11 @@ export interface Tool<Arguments = unknown> {
   runsUnasked?: boolean;
   /** What "for this session" allows from a call on. Absent: any call of the tool. */
   grantOf?(parameters: Arguments): string;
-  /** Why a call is refused before anybody is asked, in words for the model. Absent: never. */
-  refuse?(parameters: Arguments, session: HostSession): Promise<string | undefined>;
+  /**
+   * What `run` goes by, as it was before anybody was asked, such as the file that a person sees
+   * while the question waits. After a `ToolRefusal` nobody is asked. Absent: nothing.
+   */
+  prepare?(parameters: Arguments, session: HostSession): Promise<Prepared>;
   /** Whether the tool is of any use in this session; default true. */
   isAvailable?(session: HostSession): boolean;
   /**
@@ -31,7 +34,7 @@ export interface Tool<Arguments = unknown> {
    */
   run(
     parameters: Arguments,
-    context: { session: HostSession; signal: AbortSignal },
+    context: { session: HostSession; signal: AbortSignal; prepared: Prepared },
   ): Promise<string>;
 }
 
@@ -53,10 +56,14 @@ const OWN: Asker = { kind: "tool", id: "gateway" };
 const NOBODY: ApprovalEnd = { kind: "nobody" };
 
 /** Lets a list hold tools of different arguments; they are checked by each tool's own schema. */
-export function defineTool<Arguments>(tool: Tool<Arguments>): Tool {
+export function defineTool<Arguments, Prepared>(tool: Tool<Arguments, Prepared>): Tool {
   return {
     ...(tool as unknown as Tool),
-    run: (parameters, context) => tool.run(tool.parameters.parse(parameters), context),
+    run: (parameters, context) =>
+      tool.run(tool.parameters.parse(parameters), {
+        ...context,
+        prepared: context.prepared as Prepared,
+      }),
   };
 }
 
@@ -81,15 +88,20 @@ export function createToolPort({
         return refusal(
           `The arguments of ${tool.name} are wrong: ${z.prettifyError(checked.error)}`,
         );
-      if (tool.readOnly || tool.runsUnasked === true)
-        return runTool(tool, checked.data, { session, signal });
-      const impossible = await tool.refuse?.(checked.data, session);
-      if (impossible !== undefined) return refusal(impossible);
+      const told = (work: () => Promise<string>) => outcomeOf(tool, signal, work);
+      let prepared: unknown;
+      const unprepared = await told(async () => {
+        prepared = await tool.prepare?.(checked.data, session);
+        return "";
+      });
+      if (unprepared.isError) return unprepared;
+      const run = () => told(() => tool.run(checked.data, { session, signal, prepared }));
+      if (tool.readOnly || tool.runsUnasked === true) return run();
       const grant = tool.grantOf?.(checked.data);
       const asked = { asker: OWN, call, session, signal, grant };
       const end = (await approve?.(asked)) ?? NOBODY;
       if (!isAllowed(end)) return refusal(describeRefusal(tool.name, end));
-      const outcome = await runTool(tool, checked.data, { session, signal });
+      const outcome = await run();
       const notes = [describeEnd(end), outcome.note].filter((note) => note !== undefined);
       return { ...outcome, note: notes.join("; ") };
     },
@@ -102,21 +114,19 @@ export function noSuchTool(name: string, offered: readonly { name: string }[]): 
   return refusal(`There is no tool "${name}"; there is: ${names}.`);
 }
 
-async function runTool(
-  tool: Tool,
-  parameters: unknown,
-  context: { session: HostSession; signal: AbortSignal },
+/** Rejects only when it is stopped. */
+async function outcomeOf(
+  { name }: Tool,
+  signal: AbortSignal,
+  work: () => Promise<string>,
 ): Promise<ToolOutcome> {
   try {
-    context.signal.throwIfAborted();
-    return {
-      content: [{ type: "text", text: await tool.run(parameters, context) }],
-      isError: false,
-    };
+    signal.throwIfAborted();
+    return { content: [{ type: "text", text: await work() }], isError: false };
   } catch (error) {
-    if (isAbort(error, context.signal)) throw error;
+    if (isAbort(error, signal)) throw error;
     if (error instanceof ToolRefusal) return refusal(error.message);
-    return failure(`${tool.name} failed: ${(error as Error).message}`);
+    return failure(`${name} failed: ${(error as Error).message}`);
   }
 }
 

@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { chmod, link, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  link,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
@@ -228,6 +238,19 @@ describe("tools that list, write, edit and run", () => {
     expect((await call("read_file", { path: "pipe" })).text).toContain("not a text file");
   });
 
+  it("say in a sentence why a name cannot be written, and name nothing but it", async () => {
+    const { root, call } = await workspace({ "a.txt": "x" }, EVERYTHING);
+    const long = "a".repeat(300);
+    for (const path of [`${long}.txt`, `${long}/b.txt`, `d/${long}`]) {
+      const { text, isError } = await call("write_file", { path, content: "x" });
+      expect(isError).toBe(true);
+      expect(text).toMatch(
+        /^"[^"]{200,210}" cannot be written: a name in the path is longer than the system allows\.$/,
+      );
+    }
+    expect(await readdir(root)).toEqual(["a.txt"]);
+  });
+
   it("run commands in the workspace, without keys, and tell how they ended", async () => {
     const { call } = await workspace({ "a.txt": "hello" }, EVERYTHING);
     const run = (command: string, more: object = {}) => call("run_command", { command, ...more });
@@ -288,6 +311,66 @@ describe("tools that list, write, edit and run", () => {
     await run("write_file", { path: "../b", content: "" });
     expect(asked).toEqual([[{ command: "touch b" }, "touch b"]]);
     expect(await readdir(root)).toEqual(["a.txt"]);
+  });
+});
+
+describe("while a question waits", () => {
+  async function asked(files: Record<string, string>) {
+    const { root } = await workspace(files);
+    const tools = workspaceTools(() => root, { ...EVERYTHING, write: "ask" });
+    const signal = new AbortController().signal;
+    /** `meanwhile` happens between the question and its answer, which is yes. */
+    const call = (name: string, given: Record<string, unknown>, meanwhile: () => Promise<void>) =>
+      createToolPort({
+        tools,
+        approve: async () => {
+          await meanwhile();
+          return { kind: "answered", answer: "once", at: "page" };
+        },
+      }).run({ call: { type: "toolCall", id: "1", name, arguments: given }, session, signal });
+    return { root, call };
+  }
+
+  it("a file that somebody writes is left as it is, whichever tool asked", async () => {
+    const { root, call } = await asked({ "d/f.txt": "one", "e.txt": "one two" });
+    const cases = [
+      ["write_file", { path: "d/f.txt", content: "ours" }, "changed"],
+      ["write_file", { path: "d/new.txt", content: "ours" }, "made"],
+      ["write_file", { path: "more/new.txt", content: "ours" }, "made"],
+      ["edit_file", { path: "e.txt", old_text: "one", new_text: "ours" }, "changed"],
+    ] as const;
+    for (const [name, given, what] of cases) {
+      const file = join(root, given.path);
+      const outcome = await call(name, given, async () => {
+        await mkdir(join(file, ".."), { recursive: true });
+        await writeFile(file, "one, theirs");
+      });
+      const text = `"${given.path}" was ${what} by somebody else meanwhile; it is left as it is. Read it again.`;
+      expect(outcome).toMatchObject({ isError: true, content: [{ text }] });
+      expect(outcome.note).toBe(`allowed once on the page; ${text}`);
+      expect(await readFile(file, "utf8")).toBe("one, theirs");
+    }
+  });
+
+  it("a file keeps what took its place with its own size and time", async () => {
+    const { root, call } = await asked({ "f.txt": "one" });
+    const file = join(root, "f.txt");
+    const before = new Date("2026-01-02");
+    await utimes(file, before, before);
+    const outcome = await call("write_file", { path: "f.txt", content: "ours" }, async () => {
+      await writeFile(file, "two");
+      await utimes(file, before, before);
+    });
+    expect(outcome.isError).toBe(true);
+    expect(await readFile(file, "utf8")).toBe("two");
+  });
+
+  it("a file that nobody touches is written", async () => {
+    const { root, call } = await asked({ "f.txt": "one" });
+    await call("write_file", { path: "f.txt", content: "ours" }, async () => {});
+    await call("write_file", { path: "new.txt", content: "ours" }, async () => {});
+    expect(await readFile(join(root, "f.txt"), "utf8")).toBe("ours");
+    expect(await readFile(join(root, "new.txt"), "utf8")).toBe("ours");
   });
 });
 

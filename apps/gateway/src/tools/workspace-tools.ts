@@ -83,14 +83,11 @@ export function workspaceTools(
       readOnly: false,
       runsUnasked: allowed.write === "allow",
       isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
-      refuse: ({ path, content }, session) =>
-        whyRefused(async () => {
-          requireFits(content);
-          await placeToWrite(boundsOf(session), path);
-        }),
-      run: async ({ path, content }, { session, signal }) => {
+      prepare: async ({ path, content }, session) => {
         requireFits(content);
-        const place = await placeToWrite(boundsOf(session), path);
+        return placeToWrite(boundsOf(session), path);
+      },
+      run: async ({ path, content }, { prepared: place, signal }) => {
         await writeText(place, content, signal);
         const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
         return `${place.found ? "Replaced" : "Made"} ${path} (${counted(lines, "line")}).`;
@@ -109,12 +106,10 @@ export function workspaceTools(
       readOnly: false,
       runsUnasked: allowed.write === "allow",
       isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
-      refuse: (edit, session) =>
-        whyRefused(async () => void (await edited(boundsOf(session), edit))),
-      run: async (edit, { session, signal }) => {
-        const { place, text, times } = await edited(boundsOf(session), edit);
+      prepare: (edit, session) => edited(boundsOf(session), edit),
+      run: async ({ path }, { prepared: { place, text, times }, signal }) => {
         await writeText(place, text, signal);
-        return `Replaced ${counted(times, "place")} in ${edit.path}.`;
+        return `Replaced ${counted(times, "place")} in ${path}.`;
       },
     }),
     defineTool({
@@ -128,8 +123,9 @@ export function workspaceTools(
       readOnly: false,
       runsUnasked: allowed.shell === "allow",
       grantOf: ({ command }) => command,
-      refuse: async ({ command }) =>
-        command.includes("\0") ? "The command holds a null character." : undefined,
+      prepare: async ({ command }) => {
+        if (command.includes("\0")) throw new ToolRefusal("The command holds a null character.");
+      },
       isAvailable: (session) => allowed.shell !== "off" && isAvailable(session),
       run: async ({ command, timeout_seconds = Infinity }, { session, signal }) => {
         const timeoutMs = Math.min(allowed.shellTimeoutMs, timeout_seconds * 1_000);
@@ -139,17 +135,6 @@ export function workspaceTools(
       },
     }),
   ];
-}
-
-/** Why a call would be refused; undefined: it would not. */
-async function whyRefused(check: () => Promise<void>): Promise<string | undefined> {
-  try {
-    await check();
-    return undefined;
-  } catch (error) {
-    if (error instanceof ToolRefusal) return error.message;
-    throw error;
-  }
 }
 
 const MAX_LISTED = 500;

@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import { constants, type Stats } from "node:fs";
 import { lstat, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { headOf } from "@clew/plugin-sdk/transcript";
+import { storageReason } from "../storage-error.ts";
 import { number } from "../text/number.ts";
 import { inFolder } from "./opened-folder.ts";
 import { ToolRefusal } from "./tool.ts";
@@ -13,6 +15,8 @@ const MAX_BYTES = 1024 * 1024;
 
 /** A file that may be written. */
 export interface WritePlace {
+  /** As it was asked for. */
+  readonly path: string;
   /** Its folder, links resolved, as far as it is there. */
   readonly folder: string;
   readonly name: string;
@@ -50,13 +54,18 @@ export async function placeToWrite(bounds: WriteBounds, path: string): Promise<W
     throw new ToolRefusal(`"${path}" is a folder; name a file in it.`);
   if (!isInside(root, asked))
     throw new ToolRefusal(`"${path}" is outside the workspace; only files inside it are written.`);
+  if (relative(root, asked).split(sep).some(isTooLong))
+    throw cannotWrite(path, { code: "ENAMETOOLONG" });
   const folder = await realFolder(root, dirname(asked), path);
   const file = join(folder, basename(asked));
   await requireOpen(bounds, file, path);
-  const found = await lstat(file).catch(() => undefined);
+  const found = await lstat(file).catch((error: unknown) => unlessMissing(path, error));
   requireFile(found, path);
-  return { folder, name: basename(asked), found, root };
+  return { path, folder, name: basename(asked), found, root };
 }
+
+/** As all usual file systems say; what is not there yet cannot tell. */
+const isTooLong = (name: string): boolean => Buffer.byteLength(name) > 255;
 
 function requireFile(found: Stats | undefined, path: string): void {
   if (found?.isSymbolicLink())
@@ -84,7 +93,7 @@ async function requireOpen({ root, home }: WriteBounds, file: string, path: stri
 async function realFolder(root: string, folder: string, path: string): Promise<string> {
   const missing: string[] = [];
   for (let at = folder; ; at = dirname(at)) {
-    const real = await realpath(at).catch(() => undefined);
+    const real = await realpath(at).catch((error: unknown) => unlessMissing(path, error));
     if (real === undefined) {
       if ((await lstat(at).catch(() => undefined)) !== undefined)
         throw new ToolRefusal(`"${path}" goes through a link that leads nowhere.`);
@@ -99,14 +108,38 @@ async function realFolder(root: string, folder: string, path: string): Promise<s
   }
 }
 
+/** Not there, or a link that leads nowhere. Throws ToolRefusal for what else is wrong with it. */
+function unlessMissing(path: string, error: unknown): undefined {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (!["ENOENT", "ENOTDIR", "ELOOP"].includes(code)) throw cannotWrite(path, error);
+}
+
+/** The system's own words name paths that are none of the model's. */
+const cannotWrite = (path: string, error: unknown): ToolRefusal =>
+  new ToolRefusal(`"${headOf(path, 200)}" cannot be written: ${storageReason(error)}.`);
+
 const AS_NEW = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
  * Whole or not at all, and only if nobody changed the file since its place was looked at. A rename
- * replaces a link that took the name meanwhile, and does not follow it.
+ * replaces a link that took the name meanwhile, and does not follow it. Throws ToolRefusal.
  */
 export async function writeText(
-  { root, folder, name, found }: WritePlace,
+  place: WritePlace,
+  content: string,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await replaceText(place, content, signal);
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).syscall === undefined
+      ? error
+      : cannotWrite(place.path, error);
+  }
+}
+
+async function replaceText(
+  { path, root, folder, name, found }: WritePlace,
   content: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -122,7 +155,9 @@ export async function writeText(
         await handle.close();
       }
       if (!isSame(found, await lstat(at(name)).catch(() => undefined)))
-        throw new ToolRefusal(`${name} was changed by somebody else meanwhile; read it again.`);
+        throw new ToolRefusal(
+          `"${path}" was ${found ? "changed" : "made"} by somebody else meanwhile; it is left as it is. Read it again.`,
+        );
       signal.throwIfAborted();
       await rename(temporary, at(name));
     } catch (error) {
@@ -132,8 +167,12 @@ export async function writeText(
   });
 }
 
+/** A program may set back when a file was changed (mtime), but not when that was done (ctime). */
 const isSame = (one: Stats | undefined, other: Stats | undefined): boolean =>
-  one?.ino === other?.ino && one?.size === other?.size && one?.mtimeMs === other?.mtimeMs;
+  one?.ino === other?.ino &&
+  one?.size === other?.size &&
+  one?.mtimeMs === other?.mtimeMs &&
+  one?.ctimeMs === other?.ctimeMs;
 
 /** What is to be replaced. */
 export interface Edit {

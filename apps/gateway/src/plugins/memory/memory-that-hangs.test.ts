@@ -37,7 +37,7 @@ it.each([
   const tools = memoryTools({ memory, runAs, cfg: {}, cites: true, boundMs: 30 });
   const tool = tools.find(({ name }) => name === `memory_${_}`)!;
   const { signal } = new AbortController();
-  await expect(tool.run(given, { session, signal })).rejects.toThrow(
+  await expect(tool.run(given, { session, signal, prepared: undefined })).rejects.toThrow(
     'The memory of plugin "mem" did not answer within 0.03 s.',
   );
 });
