@@ -31,7 +31,7 @@ export function composeHost(options: HostOptions): Host {
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
   const ownTools = [
     ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
-      ...{ ...config.tools, home: environment.home },
+      ...{ ...config.tools, own: environment },
       env: environment.forCommands(loaded.raw),
     }),
     ...sessionTools(options.sessions ?? (() => undefined)),

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 
-async function found(home: string, tools: object) {
-  writeFileSync(join(home, "clew.json"), JSON.stringify({ tools }));
+async function found(home: string, tools: object, agents: object = {}) {
+  writeFileSync(join(home, "clew.json"), JSON.stringify({ tools, agents }));
   const { findings } = JSON.parse((await clew(home, ["doctor", "--json"])).output) as {
     findings: { level: string; code: string; text: string }[];
   };
@@ -29,5 +29,18 @@ describe("clew doctor", () => {
     expect(await found(home, tools)).toMatchObject([
       { level: "ok", code: "tools", text: 'tools.write is "ask"' },
     ]);
+  });
+
+  it("warns of commands in a workspace around the home, which can read what is secret there", async () => {
+    const home = await temporaryHome();
+    const around = (shell: string, workspace: string) =>
+      found(home, { shell, write: "ask" }, { defaults: { workspace } });
+    expect(await around("ask", join(home, ".."))).toMatchObject([
+      { level: "warning", code: "tools-around-home", text: expect.stringContaining("secret") },
+      { level: "ok" },
+    ]);
+    expect(await around("off", join(home, ".."))).toMatchObject([{ level: "ok" }]);
+    mkdirSync(join(home, "work"));
+    expect(await around("ask", join(home, "work"))).toMatchObject([{ level: "ok" }]);
   });
 });

@@ -2,10 +2,17 @@
 import { agentIds, agentSettings } from "../config/agent.ts";
 import type { Config } from "../config/schema.ts";
 import { printable } from "../terminal/output.ts";
-import { workspaceRoot } from "../tools/workspace-files.ts";
+import { isInside, workspaceRoot } from "../tools/workspace-files.ts";
 import type { Finding } from "./finding.ts";
 
 const subject = "tools";
+
+/** File tools leave the gateway's own files alone, and a shell cannot be kept from them. */
+function checkAround(agent: string, root: string, home: string): Finding[] {
+  if (!isInside(root, workspaceRoot(home) ?? home)) return [];
+  const text = `agent ${agent} works in ${printable(root)}, which is around ${printable(home)}: commands can read the gateway's keys there, and the secret by which questions are answered; choose another folder with agents.defaults.workspace`;
+  return [{ level: "warning", code: "tools-around-home", subject, text }];
+}
 
 /** Nothing where none is turned on. */
 export function checkTools(config: Config, home: string): Finding[] {
@@ -14,7 +21,8 @@ export function checkTools(config: Config, home: string): Finding[] {
   if (used.length === 0) return [];
   const findings: Finding[] = agentIds(config).flatMap((agent) => {
     const { workspace } = agentSettings(config, home, agent);
-    if (workspaceRoot(workspace) !== undefined) return [];
+    const root = workspaceRoot(workspace);
+    if (root !== undefined) return shell === "off" ? [] : checkAround(agent, root, home);
     const text = `agent ${agent} is offered none: its workspace ${printable(workspace)} is not there; make the folder`;
     return [{ level: "warning", code: "tools-without-workspace", subject, text }];
   });

@@ -36,6 +36,7 @@ export type FindingCode =
   | "job-never-due"
   | "job-unreadable"
   | "tools"
+  | "tools-around-home"
   | "tools-without-shell"
   | "tools-without-workspace"
   | "plugin"

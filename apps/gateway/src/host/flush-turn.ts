@@ -68,7 +68,7 @@ async function runOn(
     }),
     ofPlugin: ofPlugin.flatMap(({ names, declared }) => names ?? declared),
     workspaceOf: ({ agentId }) => agentOf(parts, agentId).workspace,
-    home: parts.environment.home,
+    own: parts.environment,
     relativePath: settings.relativePath,
   });
   const extra =

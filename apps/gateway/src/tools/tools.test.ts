@@ -27,7 +27,8 @@ const session: HostSession = {
 };
 
 const EVERYTHING: ToolsAllowed = {
-  ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000, home: "/none" },
+  ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000 },
+  ...{ own: { home: "/none", configFile: "/none" } },
   env: withoutSecrets(
     {
       ...process.env,
@@ -236,6 +237,48 @@ describe("tools that list, write, edit and run", () => {
     expect(await readdir(outside)).toEqual(["secret.txt"]);
     expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("mine");
     expect((await call("read_file", { path: "pipe" })).text).toContain("not a text file");
+  });
+
+  it("neither read nor write the gateway's own files in a workspace around them", async () => {
+    const { root } = await workspace({
+      "home/gateway.json": "the secret word",
+      "home/agents/main/approvals/a.json": "the secret word",
+      ".clew/gateway.json": "the secret word",
+      "project/clew.json": "the secret word",
+      "project/clew.json.bak": "the secret word",
+      "project/notes.md": "no secret word",
+    });
+    await symlink("home/gateway.json", join(root, "link"));
+    const secrets = {
+      home: ["home/gateway.json", "home/agents/main/approvals/a.json", "link"],
+      ".clew": [".clew/gateway.json", "./project/../.clew/gateway.json"],
+      gone: [],
+    };
+    for (const [place, closed] of Object.entries(secrets)) {
+      const own = { home: join(root, place), configFile: join(root, "project/clew.json") };
+      const port = createToolPort({ tools: workspaceTools(() => root, { ...EVERYTHING, own }) });
+      const call = async (name: string, given: Record<string, unknown>) => {
+        const { signal } = new AbortController();
+        const asked = { type: "toolCall" as const, id: "1", name, arguments: given };
+        const { content, isError } = await port.run({ call: asked, session, signal });
+        return { isError, text: content[0]?.type === "text" ? content[0].text : "" };
+      };
+      for (const path of [...closed, "project/clew.json", "project/clew.json.bak"]) {
+        const text = `"${path}" is one of the gateway's own files, which no tool reads or writes.`;
+        expect(await call("read_file", { path })).toEqual({ isError: true, text });
+        const edit = { path, old_text: "secret", new_text: "open" };
+        expect(await call("edit_file", edit)).toMatchObject({ isError: true });
+        expect(await call("write_file", { path, content: "" })).toMatchObject({ isError: true });
+      }
+      const left = "(The gateway's own files are left out.)";
+      const others = ["home/agents/main/approvals/a.json", "home/gateway.json"];
+      expect((await call("list_files", {})).text.split("\n")).toEqual([
+        ...[...(place === "home" ? [] : others), "project/notes.md", left],
+      ]);
+      const found = (await call("search_workspace", { query: "secret word" })).text.split("\n");
+      expect(found.slice(-2)).toEqual(["project/notes.md:1: no secret word", left]);
+      expect(found).toHaveLength(place === "home" ? 2 : 4);
+    }
   });
 
   it("say in a sentence why a name cannot be written, and name nothing but it", async () => {

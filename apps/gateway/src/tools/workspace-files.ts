@@ -16,8 +16,47 @@ export function workspaceRoot(folder: string): string | undefined {
   }
 }
 
-/** The real path of a file inside `root`. Throws ToolRefusal when it is outside or not there. */
-export async function resolveInside(root: string, path: string): Promise<string> {
+/** A folder in which tools work, and where the gateway keeps what is its own. */
+export interface Bounds {
+  /** Real path of the workspace. */
+  root: string;
+  own: OwnPlaces;
+}
+
+/** Where the gateway keeps its keys, its secret, and whom it lets do what. */
+export interface OwnPlaces {
+  /** A folder; in a workspace around it all of it is closed. */
+  home: string;
+  /** The settings, which may lie elsewhere; copies beside them are closed, too. */
+  configFile: string;
+}
+
+/** Whether a file, named by its real path, is one that no tool reads or writes. */
+export async function ownFiles({ root, own }: Bounds): Promise<(file: string) => boolean> {
+  const [home, settings] = await Promise.all(
+    [own.home, own.configFile].map((path) => realpath(path).catch(() => path)),
+  );
+  const closed = isInside(root, home!) ? [home!] : [];
+  // Two names that differ in case may be one file.
+  const copies = `${settings!.toLowerCase()}.`;
+  return (file) =>
+    closed.some((folder) => isInside(folder, file)) || `${file.toLowerCase()}.`.startsWith(copies);
+}
+
+/** Throws ToolRefusal. */
+export async function requireNotOwn(bounds: Bounds, file: string, path: string): Promise<void> {
+  if ((await ownFiles(bounds))(file))
+    throw new ToolRefusal(
+      `"${path}" is one of the gateway's own files, which no tool reads or writes.`,
+    );
+}
+
+/**
+ * The real path of a file inside the workspace. Throws ToolRefusal when it is outside, not there,
+ * or the gateway's own.
+ */
+export async function resolveInside(bounds: Bounds, path: string): Promise<string> {
+  const { root } = bounds;
   if (path.includes("\0")) throw new ToolRefusal("The path holds a null character.");
   const asked = resolve(root, path);
   if (!isInside(root, asked))
@@ -30,6 +69,7 @@ export async function resolveInside(root: string, path: string): Promise<string>
   }
   if (!isInside(root, real))
     throw new ToolRefusal(`"${path}" is a link that leaves the workspace; it was not followed.`);
+  await requireNotOwn(bounds, real, path);
   return real;
 }
 
@@ -60,27 +100,36 @@ export async function readText(file: string, maxBytes: number): Promise<TextFile
   }
 }
 
-/**
- * Regular files below `root`, relative, in order of name; hidden ones, links and
- * build folders are left out.
- */
-export async function* walkFiles(
-  root: string,
-  signal: AbortSignal,
-  folder = "",
-): AsyncGenerator<string> {
-  signal.throwIfAborted();
-  let entries: Dirent[];
-  try {
-    entries = await readdir(join(root, folder), { withFileTypes: true });
-  } catch {
-    return;
+/** A way through a workspace. */
+export interface Walk {
+  /** Relative paths, in order of name. */
+  files: AsyncGenerator<string>;
+  /** True: it came by some of the gateway's own, which are left out. */
+  passedOwn(): boolean;
+}
+
+/** Its regular files; hidden ones, links and build folders are left out. */
+export function walkFiles(bounds: Bounds, signal: AbortSignal): Walk {
+  const { root } = bounds;
+  let passed = false;
+  async function* below(folder: string, isOwn: (file: string) => boolean): AsyncGenerator<string> {
+    signal.throwIfAborted();
+    let entries: Dirent[];
+    try {
+      entries = await readdir(join(root, folder), { withFileTypes: true });
+    } catch {
+      return;
+    }
+    for (const entry of entries.sort((a, b) => a.name.localeCompare(b.name))) {
+      if (entry.name.startsWith(".")) continue;
+      const path = join(folder, entry.name);
+      if (isOwn(join(root, path))) passed = true;
+      else if (entry.isFile()) yield path;
+      else if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) yield* below(path, isOwn);
+    }
   }
-  for (const entry of entries.sort((a, b) => a.name.localeCompare(b.name))) {
-    if (entry.name.startsWith(".")) continue;
-    const path = join(folder, entry.name);
-    if (entry.isFile()) yield path;
-    else if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name))
-      yield* walkFiles(root, signal, path);
+  async function* all() {
+    yield* below("", await ownFiles(bounds));
   }
+  return { files: all(), passedOwn: () => passed };
 }

@@ -1,12 +1,21 @@
 // The built-in tools, which see and change the workspace.
-import { matchesGlob } from "node:path";
+import { devNull } from "node:os";
+import { join, matchesGlob } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
 import type { ToolsConfig } from "../config/tools.ts";
 import { counted } from "../text/number.ts";
 import { describeRun, runCommand } from "./run-command.ts";
 import { defineTool, type Tool, ToolRefusal } from "./tool.ts";
-import { readText, resolveInside, walkFiles, workspaceRoot } from "./workspace-files.ts";
+import {
+  type Bounds,
+  type OwnPlaces,
+  readText,
+  resolveInside,
+  type Walk,
+  walkFiles,
+  workspaceRoot,
+} from "./workspace-files.ts";
 import { edited, placeToWrite, requireFits, writeText } from "./write-files.ts";
 
 const MAX_OUTPUT_CHARS = 16_000;
@@ -19,12 +28,12 @@ const MAX_FILE_BYTES = 1024 * 1024;
 export interface ToolsAllowed extends Pick<ToolsConfig, "write" | "shell" | "shellTimeoutMs"> {
   /** Variables that commands are given. */
   env: Readonly<Record<string, string | undefined>>;
-  /** Folder of the gateway's own files, which are not written. */
-  home: string;
+  own: OwnPlaces;
 }
 
 const ONLY_LOOK: ToolsAllowed = {
-  ...{ write: "off", shell: "off", shellTimeoutMs: 0, env: {}, home: "" },
+  ...{ write: "off", shell: "off", shellTimeoutMs: 0, env: {} },
+  own: { home: devNull, configFile: devNull },
 };
 
 /** `workspaceOf` names the folder of a session's agent; it need not exist. */
@@ -37,7 +46,7 @@ export function workspaceTools(
     if (root === undefined) throw new ToolRefusal("There is no workspace folder.");
     return root;
   };
-  const boundsOf = (session: HostSession) => ({ root: rootOf(session), home: allowed.home });
+  const boundsOf = (session: HostSession) => ({ root: rootOf(session), own: allowed.own });
   const isAvailable = (session: HostSession) => workspaceRoot(workspaceOf(session)) !== undefined;
   return [
     defineTool({
@@ -49,7 +58,7 @@ export function workspaceTools(
       }),
       readOnly: true,
       isAvailable,
-      run: ({ query }, { session, signal }) => search(rootOf(session), query, signal),
+      run: ({ query }, { session, signal }) => search(boundsOf(session), query, signal),
     }),
     defineTool({
       name: "read_file",
@@ -60,7 +69,7 @@ export function workspaceTools(
       }),
       readOnly: true,
       isAvailable,
-      run: ({ path, from_line }, { session }) => read(rootOf(session), path, from_line ?? 1),
+      run: ({ path, from_line }, { session }) => read(boundsOf(session), path, from_line ?? 1),
     }),
     defineTool({
       name: "list_files",
@@ -71,7 +80,7 @@ export function workspaceTools(
       }),
       readOnly: true,
       isAvailable,
-      run: ({ pattern }, { session, signal }) => list(rootOf(session), pattern, signal),
+      run: ({ pattern }, { session, signal }) => list(boundsOf(session), pattern, signal),
     }),
     defineTool({
       name: "write_file",
@@ -140,43 +149,48 @@ export function workspaceTools(
 const MAX_LISTED = 500;
 
 async function list(
-  root: string,
+  bounds: Bounds,
   pattern: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
   const found: string[] = [];
   let more = 0;
-  for await (const path of walkFiles(root, signal)) {
+  const walk = walkFiles(bounds, signal);
+  for await (const path of walk.files) {
     if (pattern !== undefined && !matchesGlob(path, pattern)) continue;
     if (found.length < MAX_LISTED) found.push(path);
     else more++;
   }
-  if (found.length === 0)
-    return pattern === undefined
+  const none =
+    pattern === undefined
       ? "The workspace holds no files."
       : `No file of the workspace fits "${pattern}".`;
-  return [...found, ...(more > 0 ? [`… and ${more} more; name a narrower pattern.`] : [])].join(
-    "\n",
-  );
+  return [
+    ...(found.length === 0 ? [none] : found),
+    ...(more > 0 ? [`… and ${more} more; name a narrower pattern.`] : []),
+    ...ownLeftOut(walk),
+  ].join("\n");
 }
+
+const ownLeftOut = (walk: Walk): string[] =>
+  walk.passedOwn() ? ["(The gateway's own files are left out.)"] : [];
 
 interface Hit {
   score: number;
   text: string;
 }
 
-async function search(root: string, query: string, signal: AbortSignal): Promise<string> {
+async function search(bounds: Bounds, query: string, signal: AbortSignal): Promise<string> {
   const words = [
     ...new Set(query.toLowerCase().match(/[\p{L}\p{N}_]{2,}/gu) ?? [query.toLowerCase()]),
   ];
   let hits: Hit[] = [];
   let found = 0;
   let files = 0;
-  for await (const path of walkFiles(root, signal)) {
+  const walk = walkFiles(bounds, signal);
+  for await (const path of walk.files) {
     if (++files > MAX_SEARCHED_FILES) break;
-    const file = await readText(await resolveInside(root, path), MAX_FILE_BYTES).catch(
-      () => undefined,
-    );
+    const file = await readText(join(bounds.root, path), MAX_FILE_BYTES).catch(() => undefined);
     signal.throwIfAborted();
     if (file === undefined) continue;
     for (const [index, line] of file.text.split("\n").entries()) {
@@ -187,10 +201,11 @@ async function search(root: string, query: string, signal: AbortSignal): Promise
       if (hits.length > MAX_HITS * 50) hits = bestOf(hits);
     }
   }
-  if (found === 0) return `No line of the workspace matches "${query}".`;
+  const left = ownLeftOut(walk);
+  if (found === 0) return [`No line of the workspace matches "${query}".`, ...left].join("\n");
   const best = bestOf(hits);
   const rest = found > best.length ? [`… and ${found - best.length} weaker matches.`] : [];
-  return cut([...best.map(({ text }) => text), ...rest].join("\n"));
+  return cut([...best.map(({ text }) => text), ...rest, ...left].join("\n"));
 }
 
 function bestOf(hits: readonly Hit[]): Hit[] {
@@ -203,8 +218,8 @@ function scoreLine(line: string, query: string, words: readonly string[]): numbe
   return line.includes(query) ? words.length + 1 : found;
 }
 
-async function read(root: string, path: string, fromLine: number): Promise<string> {
-  const file = await readText(await resolveInside(root, path), MAX_FILE_BYTES);
+async function read(bounds: Bounds, path: string, fromLine: number): Promise<string> {
+  const file = await readText(await resolveInside(bounds, path), MAX_FILE_BYTES);
   if (file === undefined) throw new ToolRefusal(`"${path}" is not a text file.`);
   const lines = file.text.split("\n");
   if (fromLine > lines.length) throw new ToolRefusal(`"${path}" has only ${lines.length} lines.`);

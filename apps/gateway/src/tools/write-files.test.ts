@@ -12,7 +12,8 @@ async function workspace() {
     await mkdir(join(outside, folder), { recursive: true });
   const root = join(outside, "work");
   await writeFile(join(root, "a.txt"), "a");
-  const bounds = { root, home: join(outside, "home") };
+  const own = { home: join(outside, "home"), configFile: join(outside, "home/clew.json") };
+  const bounds = { root, own };
   /** The folder is another one from now on, outside. */
   const swap = async () => {
     await rename(join(root, "src"), join(root, "was-src"));

@@ -8,7 +8,13 @@ import { storageReason } from "../storage-error.ts";
 import { number } from "../text/number.ts";
 import { inFolder } from "./opened-folder.ts";
 import { ToolRefusal } from "./tool.ts";
-import { isInside, readText, resolveInside } from "./workspace-files.ts";
+import {
+  type Bounds,
+  isInside,
+  readText,
+  requireNotOwn,
+  resolveInside,
+} from "./workspace-files.ts";
 
 /** Of a file that is written, bytes. */
 const MAX_BYTES = 1024 * 1024;
@@ -25,14 +31,6 @@ export interface WritePlace {
   readonly root: string;
 }
 
-/** Where tools may write, and where not. */
-export interface WriteBounds {
-  /** Real path of the workspace. */
-  root: string;
-  /** Folder of the gateway's own files, which a workspace around them does not open. */
-  home: string;
-}
-
 /** Throws ToolRefusal. */
 export function requireFits(content: string): void {
   const bytes = Buffer.byteLength(content);
@@ -46,7 +44,7 @@ export function requireFits(content: string): void {
  * Inside the workspace, wherever links lead: a link in the file's own place is refused, so that
  * nothing outside is replaced. Throws ToolRefusal.
  */
-export async function placeToWrite(bounds: WriteBounds, path: string): Promise<WritePlace> {
+export async function placeToWrite(bounds: Bounds, path: string): Promise<WritePlace> {
   const { root } = bounds;
   if (path.includes("\0")) throw new ToolRefusal("The path holds a null character.");
   const asked = resolve(root, path);
@@ -77,16 +75,14 @@ function requireFile(found: Stats | undefined, path: string): void {
 }
 
 /** What git runs, and what the gateway lives on, is no text to be written. */
-async function requireOpen({ root, home }: WriteBounds, file: string, path: string): Promise<void> {
+async function requireOpen(bounds: Bounds, file: string, path: string): Promise<void> {
   if (
-    relative(root, file)
+    relative(bounds.root, file)
       .split(sep)
       .some((part) => part.toLowerCase() === ".git")
   )
     throw new ToolRefusal(`"${path}" is in a .git folder, which only git writes; run git instead.`);
-  const own = await realpath(home).catch(() => home);
-  if (isInside(root, own) && isInside(own, file))
-    throw new ToolRefusal(`"${path}" is one of the gateway's own files, which no tool writes.`);
+  await requireNotOwn(bounds, file, path);
 }
 
 /** With what of it is not there yet. */
@@ -184,11 +180,11 @@ export interface Edit {
 
 /** The text as it would be, in the line endings of the file. Throws ToolRefusal. */
 export async function edited(
-  bounds: WriteBounds,
+  bounds: Bounds,
   { path, old_text, new_text, all = false }: Edit,
 ): Promise<{ place: WritePlace; text: string; times: number }> {
   const place = await placeToWrite(bounds, path);
-  const file = await readText(await resolveInside(bounds.root, path), MAX_BYTES);
+  const file = await readText(await resolveInside(bounds, path), MAX_BYTES);
   if (file === undefined || file.text.includes("\ufffd"))
     throw new ToolRefusal(`"${path}" is not a text file in UTF-8.`);
   if (file.size > MAX_BYTES)

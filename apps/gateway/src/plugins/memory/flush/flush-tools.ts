@@ -2,7 +2,13 @@
 import type { HostSession, ToolPort } from "@clew/engine-core";
 import { z } from "zod";
 import { createToolPort, defineTool, type Tool, ToolRefusal } from "../../../tools/tool.ts";
-import { readText, resolveInside, workspaceRoot } from "../../../tools/workspace-files.ts";
+import {
+  type Bounds,
+  type OwnPlaces,
+  readText,
+  resolveInside,
+  workspaceRoot,
+} from "../../../tools/workspace-files.ts";
 import { placeToWrite, requireFits, writeText } from "../../../tools/write-files.ts";
 
 /** Of the host's own tools. */
@@ -16,8 +22,7 @@ export interface FlushToolsRequest {
   /** Names of the memory plugin's own tools. */
   ofPlugin: readonly string[];
   workspaceOf(session: HostSession): string;
-  /** Folder of the gateway's own files, which are not written. */
-  home: string;
+  own: OwnPlaces;
   /** The only file that may be written, below the workspace; undefined = none. */
   relativePath: string | undefined;
 }
@@ -42,7 +47,7 @@ export function flushTools(request: FlushToolsRequest): ToolPort {
 }
 
 function appendTool(
-  { workspaceOf, home }: Pick<FlushToolsRequest, "workspaceOf" | "home">,
+  { workspaceOf, own }: Pick<FlushToolsRequest, "workspaceOf" | "own">,
   relativePath: string,
 ): Tool {
   return defineTool({
@@ -58,9 +63,9 @@ function appendTool(
     run: async ({ path = relativePath, content }, { session, signal }) => {
       if (path.replace(/^\.\//, "") !== relativePath.replace(/^\.\//, ""))
         throw new ToolRefusal(`Only ${relativePath} can be written now; what is there stays.`);
-      const root = workspaceRoot(workspaceOf(session))!;
-      const place = await placeToWrite({ root, home }, relativePath);
-      const before = place.found === undefined ? "" : await textOf(root, relativePath);
+      const bounds = { root: workspaceRoot(workspaceOf(session))!, own };
+      const place = await placeToWrite(bounds, relativePath);
+      const before = place.found === undefined ? "" : await textOf(bounds, relativePath);
       const text = `${before}${before === "" || before.endsWith("\n") ? "" : "\n"}${content.trimEnd()}\n`;
       requireFits(text);
       await writeText(place, text, signal);
@@ -69,8 +74,8 @@ function appendTool(
   });
 }
 
-async function textOf(root: string, path: string): Promise<string> {
-  const file = await readText(await resolveInside(root, path), MAX_BYTES);
+async function textOf(bounds: Bounds, path: string): Promise<string> {
+  const file = await readText(await resolveInside(bounds, path), MAX_BYTES);
   if (file === undefined || file.size > MAX_BYTES)
     throw new ToolRefusal(`${path} is too large, or no text; nothing was added to it.`);
   return file.text;
