@@ -1,5 +1,5 @@
-// Exact token counts by tiktoken's o200k_base, loaded on first use.
-import { byteBound, type TokenCounter } from "./counter.ts";
+// Exact token counts by tiktoken's o200k_base, loaded on first use where it is installed.
+import { byteBound, estimator, type TokenCounter } from "./counter.ts";
 import { cutRuns } from "./runs.ts";
 
 /**
@@ -18,15 +18,30 @@ export interface ExactCounterOptions {
    * none. Absent: 8,000,000.
    */
   rememberedChars?: number;
+  /**
+   * Told in a sentence that tiktoken is not installed; the counter then estimates, and its `id`
+   * says so. Absent: an error says it.
+   */
+  onMissing?: (sentence: string) => void;
 }
+
+const MISSING =
+  'Exact token counts need the package "tiktoken", which is not installed: run "npm install tiktoken" where @clew/plugin-sdk is installed, or count by estimates.';
 
 /**
  * Loads the o200k_base tokeniser (about 0.2 s) and returns a counter of ordinary text: special
  * tokens in it are counted as text. Runs that no tokeniser can cut are cut every 256 characters, so
- * that time is linear; such counts may be a little above the exact one.
+ * that time is linear; such counts may be a little above the exact one. tiktoken is an optional
+ * peer of this package: where it is missing, this throws a sentence, or estimates (`onMissing`).
  */
 export async function loadExactCounter(options: ExactCounterOptions = {}): Promise<ExactCounter> {
-  const { get_encoding } = await import("tiktoken");
+  const tiktoken = await importTokeniser();
+  if (tiktoken === null) {
+    if (options.onMissing === undefined) throw new Error(MISSING);
+    options.onMissing(`${MISSING} Counts are estimates now.`);
+    return { ...estimator, free: () => {} };
+  }
+  const { get_encoding } = tiktoken;
   const encoding = get_encoding("o200k_base");
   const remembered = recentCounts(options.rememberedChars ?? 8_000_000);
   let freed = false;
@@ -52,6 +67,18 @@ export async function loadExactCounter(options: ExactCounterOptions = {}): Promi
       encoding.free();
     },
   };
+}
+
+/** Null: it is not installed. What else keeps it from loading is told as it is. */
+async function importTokeniser(): Promise<typeof import("tiktoken") | null> {
+  try {
+    return await import("tiktoken");
+  } catch (error) {
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    const isMissing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
+    if (isMissing && String(message).includes("tiktoken")) return null;
+    throw error;
+  }
 }
 
 interface RecentCounts {
