@@ -5,8 +5,8 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 const MOST_MS = 8.64e15;
 
 /**
- * Pure. A time that is a date or says one is its milliseconds, a key that is a number is its digits;
- * what says neither is left out. The very list where there is nothing of the kind.
+ * Pure. A time that is a date or says one is its milliseconds, a key that is a number is its
+ * digits; what says neither is left out. The very list where there is nothing of the kind.
  */
 export const tidied = <List extends readonly AgentMessage[]>(messages: List): List =>
   messages.some(isOdd) ? (messages.map(tidiedOne) as readonly AgentMessage[] as List) : messages;

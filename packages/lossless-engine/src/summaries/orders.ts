@@ -1,8 +1,9 @@
 // Finds what speaks to its reader in the words of a summary, by whole words.
 
 /**
- * Pure. True where it gives an order, or is somebody's turn, in words that are known. A word counts
- * as a whole, however it is written: "forget-me-nots" are no order, "ig-nore" and "i g n o r e" are.
+ * Pure. True where it gives an order, or is somebody's turn, in words that are known. A word
+ * counts as a whole, however it is written: "forget-me-nots" are no order, "ig-nore" and "i g n o
+ * r e" are.
  */
 export function speaksToReader(text: string): boolean {
   const read = text.normalize("NFKC").replaceAll(/\p{Cf}/gu, "");
@@ -25,8 +26,8 @@ const ELSEWHERE =
 const WITHIN = /(?<=[\p{L}\p{N}])[-_.*~'’/\\|`]+(?=[\p{L}\p{N}])/gu;
 
 /**
- * With a space around each, and "." where a sentence may begin. A hyphen parts no words: what is one
- * word there is none that is known. Quotes stay where they are, as what is quoted is told.
+ * With a space around each, and "." where a sentence may begin. A hyphen parts no words: what is
+ * one word there is none that is known. Quotes stay where they are, as what is quoted is told.
  */
 function wordsIn(text: string): string {
   const marked = text

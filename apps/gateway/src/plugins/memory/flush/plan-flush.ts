@@ -56,9 +56,9 @@ export type FlushPlan =
 export type NotBecause = "heartbeat" | "running" | "early" | "flushed" | "given-up";
 
 /**
- * Pure. At most one flush that worked between two compactions, of what none has seen. One that was
- * begun before the last compaction and never ended is made up for first: what it was to see is still
- * in the transcript.
+ * Pure. At most one flush that worked between two compactions, of what none has seen. One that
+ * was begun before the last compaction and never ended is made up for first: what it was to see
+ * is still in the transcript.
  */
 export function planFlush(question: FlushQuestion): FlushPlan {
   const { branch, kind, compacts, runningId } = question;
