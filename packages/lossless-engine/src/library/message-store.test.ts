@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { withIds } from "../testing/stored.ts";
@@ -44,6 +45,62 @@ describe("a message store", () => {
       ];
       expect(read).toEqual(given);
       expect(read.estimatedTokens).toBeLessThanOrEqual(16_000);
+    });
+  });
+
+  it.each(["id", "messageId"])(
+    "knows messages by an %s of their own, told again, changed or alike",
+    async (key) => {
+      await using(fileIn(), async (store) => {
+        const own = (message: object, id: unknown) =>
+          ({ ...message, [key]: id }) as unknown as AgentMessage;
+        const now = { timestamp: 5 };
+        const told = [
+          own({ ...user("yes"), ...now }, "m1"),
+          own({ ...user("yes"), ...now }, "m2"),
+          own(user("yes"), 3),
+          own(user("yes"), 4),
+          // No id: as it was.
+          own({ ...user("yes"), timestamp: 6 }, ""),
+        ];
+        expect(await store.ingest("s", told)).toEqual({ added: 5 });
+        const again = [...told, own({ ...user("yes, yes"), ...now }, "m1"), own(user("no"), "m5")];
+        expect(await store.ingest("s", again)).toEqual({ added: 1 });
+        expect(await store.ingest("other", told)).toEqual({ added: 5 });
+        const given = [...told, own(user("no"), "m5")];
+        const view = await store.assemble({
+          ...{ session: "s", messages: given, tokenBudget: 9_000 },
+        });
+        expect(view.messages).toEqual(given);
+        for (const [at, message] of view.messages.entries()) expect(message).toBe(given[at]);
+        const read = await store.assemble({ session: "s", tokenBudget: 9_000 });
+        expect(read.messages.map((message) => (message as never)[key])).toEqual([
+          ...["m1", "m2", 3, 4, "", "m5"],
+        ]);
+      });
+    },
+  );
+
+  it("names no tool in a view, as there is none, whether it is handed back or not", async () => {
+    await using(fileIn(), async (store) => {
+      const messages = withIds(conversation({ turns: 60, tools: 2, toolResultChars: 9_000 }));
+      await store.ingest("s", messages);
+      for (const tokenBudget of [4_000, 8_000, 16_000, 32_000])
+        for (const given of [undefined, messages]) {
+          const request = { session: "s", tokenBudget, messages: given };
+          const view = await store.assemble(request);
+          expect(JSON.stringify(view)).not.toMatch(/lcm_|tool search/);
+          expect(JSON.stringify(view.messages[0])).toContain("show any of them whole");
+          const back = await store.assemble({ ...request, messages: [...view.messages] });
+          expect(JSON.stringify(back)).not.toContain("lcm_");
+          expect(back.messages).toEqual(view.messages);
+        }
+      const whole = user("x [9 characters cut here to make room; lcm_grep finds the rest]\n");
+      await store.ingest("t", [whole]);
+      const { messages: shown } = await store.assemble({ session: "t", tokenBudget: 4_000 });
+      expect(shown.map(({ role, ...each }) => "content" in each && each.content)).toEqual([
+        ...[(whole as { content: unknown }).content],
+      ]);
     });
   });
 

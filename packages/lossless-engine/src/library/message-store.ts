@@ -24,6 +24,8 @@ import type { StoredMessage } from "../store/rows.ts";
 import { isStale, scrub } from "../store/scrub.ts";
 import { createStores } from "../stores.ts";
 import { READER } from "../summaries/facts.ts";
+import { withOwnId } from "./own-ids.ts";
+import { withoutTools } from "./without-tools.ts";
 
 /** How a store is opened. */
 export interface OpenOptions {
@@ -100,7 +102,10 @@ export interface FoundMessages {
 export interface MessageStore {
   /** Absolute path of the file. */
   readonly path: string;
-  /** Stores messages, oldest first; `added` are those that were not there before. */
+  /**
+   * Stores messages, oldest first; `added` are those that were not there before. One that has an
+   * `id` (or `messageId`) is known by it, however often it is told.
+   */
   ingest(session: string, messages: readonly AgentMessage[]): Promise<{ added: number }>;
   /** What of a session fits, after a record of the rest. */
   assemble(request: ViewRequest): Promise<View>;
@@ -166,15 +171,18 @@ export function openMessageStore(
     path,
     async ingest(session, messages) {
       opened();
-      const told = { ...refOf(session), messages: [...messages] };
+      const told = { ...refOf(session), messages: messages.map(withOwnId) };
       return { added: (await engine.ingestBatch!(told)).ingestedCount };
     },
     async assemble({ session, tokenBudget, messages }) {
-      const given = messages ?? (await historyOf(opened(), { session: ownedBy(session) }));
+      const history = messages ?? (await historyOf(opened(), { session: ownedBy(session) }));
       opened();
-      const request = { ...refOf(session), messages: [...given], tokenBudget };
-      const { messages: shown, estimatedTokens } = await engine.assemble(request);
-      return { messages: shown, estimatedTokens };
+      const given = new Map(history.map((message) => [withOwnId(message), message]));
+      const request = { ...refOf(session), messages: [...given.keys()], tokenBudget };
+      const view = await engine.assemble(request);
+      const shown = withoutTools(view.messages, new Set(given.keys()));
+      const { estimatedTokens } = view;
+      return { messages: shown.map((each) => given.get(each) ?? each), estimatedTokens };
     },
     async search({ query, by = "words", session, limit = LIMIT, olderThan, signal }) {
       const store = opened();
