@@ -1,15 +1,18 @@
 import { closeSync, mkdirSync, openSync, readdirSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import type { RuntimeContext } from "@clew/plugin-sdk/core";
-import { conversation } from "@clew/plugin-sdk/testing";
+import type { PluginSubagents, RuntimeContext } from "@clew/plugin-sdk/core";
+import { conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { engineOn } from "../engine.ts";
 import { createStores } from "../stores.ts";
 import { createSpendings } from "../summaries/spending.ts";
 import { withIds } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
+import { researchBy } from "../tools/by-session.ts";
+import { createGrants } from "../tools/grants.ts";
 import { createReach } from "../tools/reach.ts";
+import { recallTools } from "../tools/tools.ts";
 import { losslessCommand } from "./lossless.ts";
 
 const session = { sessionId: "s1", sessionKey: "agent:main:main" };
@@ -124,6 +127,54 @@ describe("/lossless", () => {
     await later.ingestBatch!({ ...session, messages: withIds(conversation({ turns: 1 }), "n") });
     expect(await status()).not.toContain("Nothing was told");
     await engine.dispose?.();
+  });
+
+  it("answers questions before any turn of a process, and says whom it cannot answer", async () => {
+    const { tell, agentDir, engine } = await setUp();
+    await tell();
+    const said = withIds([user("The light keeper is called Oddny.")], "k");
+    await engine.ingestBatch!({ ...session, messages: said });
+    await engine.dispose?.();
+    const [reach, grants] = [createReach(), createGrants()];
+    const subagent = {
+      // What the child session reads, which has no turn of its own in this test.
+      run: async ({ sessionKey, message }: { sessionKey: string; message: string }) => {
+        const child = recallTools({ reach, grants }).at(-1)!.of({ sessionId: "c", sessionKey })!;
+        const { content } = await child.execute("x", { query: message.replace("Question:", "") });
+        return { runId: content.map(({ text }) => text).join("") };
+      },
+      waitForRun: async () => ({ status: "ok" }),
+      getSessionMessages: async () => ({ messages: [{ role: "assistant", content: "Oddny." }] }),
+      deleteSession: async () => {},
+    } as unknown as PluginSubagents;
+    const asking = (withSessions: boolean) => {
+      const research = researchBy({ subagent: withSessions ? subagent : undefined, grants });
+      const [tool] = recallTools({ reach, grants, research }).slice(2);
+      const { handler } = losslessCommand({
+        reach,
+        storesOf: (agentId) => createStores(agentId ?? agentDir, {}),
+        async ask(of, prompt) {
+          const { content } = await tool!.of(of)!.execute("ask", { prompt, thorough: true });
+          return content.map(({ text }) => text).join("");
+        },
+      });
+      return async (of: object = session) =>
+        (await handler({ ...session, ...of, args: "ask How is the keeper called?" })).text;
+    };
+    expect(await asking(true)()).toBe("Oddny.");
+    expect(await asking(false)()).toContain("called Oddny");
+    // Nothing of it stays open, and the session is not taken for one that was told.
+    expect(reach.hasMet(session)).toBe(false);
+    expect(await asking(false)({ sessionId: "s9", sessionKey: "agent:main:s9" })).toContain(
+      "Nothing is stored that holds words of this question.",
+    );
+    expect(await asking(false)({ agentId: temporaryFolder() })).toMatch(
+      /^Nothing is kept yet: there is no database /,
+    );
+    const { handler } = losslessCommand({ reach, ask: async () => "never" });
+    expect(await handler({ ...session, args: "ask Who?" })).toMatchObject({
+      text: expect.stringContaining("has not answered in this session"),
+    });
   });
 
   it("names by doctor the messages that cannot be read", async () => {

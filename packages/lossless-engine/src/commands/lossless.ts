@@ -57,14 +57,14 @@ export const losslessCommand = ({
     const { word, rest } = parsed(args);
     const given = { sessionId, ...(sessionKey !== undefined && { sessionKey }) };
     if (word === "help") return { text: HELP };
-    if (word === "ask" && ask !== undefined)
-      return {
-        text:
-          rest === ""
-            ? "Say what to look for: /lossless ask QUESTION"
-            : said(await ask(given, rest)),
-      };
-    const answer = WORDS.get(word);
+    if (word === "ask" && rest === "")
+      return { text: "Say what to look for: /lossless ask QUESTION" };
+    if (word === "ask" && ask !== undefined && reach.hasMet(given))
+      return { text: said(await ask(given, rest)) };
+    const answer =
+      word === "ask" && ask !== undefined
+        ? async () => said(await ask(given, rest))
+        : WORDS.get(word);
     if (OWNERS.has(word) && senderIsOwner !== true) return { text: OWNERS_ONLY };
     if (answer === undefined)
       return { text: `There is no "/lossless ${word.slice(0, 40)}".\n${HELP}` };
@@ -79,7 +79,10 @@ export const losslessCommand = ({
       const behind = reach.hasMet(given) ? reach.behind(given) : NOT_TOLD;
       if (store === undefined) return { text: NOT_MET };
       const spent = spendings?.of(store, given).told();
-      return { text: await answer(store, { session, now, behind, spent, path: rest }) };
+      const asking = { session, now, behind, spent, path: rest };
+      const work = async () => ({ text: await answer(store, asking) });
+      // Before its first turn no engine has met it.
+      return stores === undefined ? await work() : await reach.lending(session, stores, work);
     } finally {
       stores?.release();
     }
@@ -156,7 +159,7 @@ function unfitPath(word: string, path: string): string | undefined {
     return path === "" ? "Say what to forget: /lossless forget #12, an id, or a text" : undefined;
   if (word === "import" && path === "")
     return "Name the file: /lossless import /path/to/file.jsonl";
-  return path === "" || isAbsolute(path)
+  return path === "" || !WITH_PATH.has(word) || isAbsolute(path)
     ? undefined
     : `Name a whole path, from / on: ${JSON.stringify(path.slice(0, 100))} is none.`;
 }

@@ -10,6 +10,12 @@ export interface Reach {
    * The same stores; the sessions for which they are asked are met. `workspace`: where they work.
    */
   watching(stores: Stores, workspace?: string | undefined): Stores;
+  /** Until `work` is done, of a session that no engine met: these are its stores. */
+  lending<Answer>(
+    session: OwnedSession,
+    stores: Stores,
+    work: () => Promise<Answer>,
+  ): Promise<Answer>;
   /** False: no engine of this process was asked anything about it yet. */
   hasMet(session: Partial<SessionRef>): boolean;
   /** Undefined: no engine met it, or it is ignored. */
@@ -36,6 +42,7 @@ const MOST_FAILURES = 100;
 
 export function createReach(): Reach {
   const known = new Map<string, Met>();
+  const lent = new Set<Lent>();
   // A host that sets an engine aside tells it of no session any more, whosesoever call failed.
   const failures = new WeakMap<Stores, Failure[]>();
   let steps = 0;
@@ -56,7 +63,23 @@ export function createReach(): Reach {
     known.set(key, found);
     return found;
   };
+  const readAs = (session: Partial<SessionRef>): Lent | undefined =>
+    metAs(session) ??
+    [...lent].find(({ session: { sessionId, sessionKey } }) =>
+      sessionKey === undefined
+        ? sessionId === session.sessionId
+        : sessionKey === session.sessionKey,
+    );
   return {
+    async lending(session, stores, work) {
+      const one = { session, stores };
+      lent.add(one);
+      try {
+        return await work();
+      } finally {
+        lent.delete(one);
+      }
+    },
     watching: (stores, workspace) => ({
       of(session) {
         met(session, stores, workspace);
@@ -70,15 +93,15 @@ export function createReach(): Reach {
     }),
     hasMet: (session) => metAs(session) !== undefined,
     storeOf(session) {
-      const found = metAs(session);
+      const found = readAs(session);
       return found?.stores.of(found.session) ?? undefined;
     },
     besideOf(session) {
-      const found = metAs(session);
+      const found = readAs(session);
       if (found === undefined || found.stores.keeps(found.session)) return undefined;
       return found.stores.missing() === null ? found.stores.ofAgent() : undefined;
     },
-    asMet: (session) => ({ ...session, owner: metAs(session)?.session.owner }),
+    asMet: (session) => ({ ...session, owner: readAs(session)?.session.owner }),
     workspaceOf: (session) => metAs(session)?.workspace,
     noteStored(session, failure) {
       const found = metAs(session);
@@ -105,9 +128,13 @@ export function createReach(): Reach {
   };
 }
 
-interface Met {
+/** What is read of a session. */
+interface Lent {
   session: OwnedSession;
   stores: Stores;
+}
+
+interface Met extends Lent {
   workspace: string | undefined;
   /** Step of the last time that all of it was stored. */
   storedAt: number;
