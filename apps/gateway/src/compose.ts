@@ -16,6 +16,7 @@ import { assertKnownAgentEngine, assertKnownEngine } from "./plugins/engines/eng
 import { createFlushes } from "./plugins/memory/flush/flushes.ts";
 import { transcriptBytes } from "./plugins/memory/flush/transcript-bytes.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
+import { agentFolder } from "./sessions/paths.ts";
 import { sessionTools } from "./subagents/session-tools.ts";
 import { createToolPort } from "./tools/tool.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
@@ -50,6 +51,10 @@ export function composeHost(options: HostOptions): Host {
     pluginTools: createPluginTools({
       log,
       runAs: plugins?.runAs ?? ((_pluginId, work) => work()),
+      foldersOf: (agentId) => ({
+        workspaceDir: agentOf(parts, agentId).workspace,
+        agentDir: agentFolder(environment.home, agentId),
+      }),
     }),
     flushes: createFlushes({
       log,

@@ -45,6 +45,10 @@ export function planSwitchOn({
   const engine = engines.find((engineId) => engineId === id) ?? engines[0];
   if (kinds.includes("context-engine") && engine === undefined)
     notes.push("It claims to be a context engine but registers none, so the slot stays as it is.");
+  if (!kinds.includes("context-engine") && engine !== undefined && slotValue(plugins) !== engine)
+    notes.push(
+      `It brings the context engine "${engine}", which its manifest does not offer for the slot; to choose it: clew config set plugins.slots.contextEngine ${engine}`,
+    );
   if (kinds.includes("context-engine") && engine !== undefined)
     takeSlot("contextEngine", engine, "legacy");
   if (kinds.includes("memory")) takeSlot("memory", id, "none");

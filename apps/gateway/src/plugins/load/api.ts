@@ -53,8 +53,11 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     if (!open) logger.warn(`${what} was registered after register() had returned; it is ignored.`);
     return open && takes(mode, kind);
   };
-  const complain: Registering["complain"] = (message, level = "error") =>
-    void into.diagnostics.push({ level, message });
+  const complain: Registering["complain"] = (message, level = "error") => {
+    // Of many of a kind once is enough.
+    if (!into.diagnostics.some((known) => known.message === message))
+      into.diagnostics.push({ level, message });
+  };
   const registering = { ...request, accepts, complain };
   const api: PluginApi = {
     ...facts(request),

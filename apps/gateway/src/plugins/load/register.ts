@@ -50,12 +50,20 @@ export function registerTool(
     complain("plugin must declare contracts.tools before registering agent tools", "warning");
   else if (undeclared.length > 0)
     complain(`plugin must declare contracts.tools for: ${undeclared.join(", ")}`, "warning");
+  for (const name of names ?? [])
+    if (declared.includes(name) && !isToolName(name)) complain(badToolName(name), "warning");
   // Of a factory those are offered that are declared; one tool is declared by all of its names.
   const kept =
     typeof tool === "function" ? names?.filter((each) => declared.includes(each)) : names;
   const isLeftOut = typeof tool === "function" ? kept?.length === 0 : undeclared.length > 0;
   if (declared.length > 0 && !isLeftOut) into.tools.push({ names: kept, make: toFactory(tool) });
 }
+
+/** What all providers take; one tool that is called otherwise would cost every call of a model. */
+export const isToolName = (name: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(name);
+
+export const badToolName = (name: string): string =>
+  `tool "${name.slice(0, 64)}" is left out: a tool's name may have letters, digits, "_" and "-", and at most 64 of them`;
 
 /** Every name that is given for it counts, as in the other host; undefined = none is. */
 function namesOf(...[tool, options]: Given<"registerTool">): string[] | undefined {

@@ -52,6 +52,8 @@ export function createPluginRuntime({
       resolveAgentWorkspaceDir: (_config?: unknown, agentId = DEFAULT_AGENT_ID) =>
         workspaceOf(config(), home, agentId),
     },
+    // Models are offered these by the host itself, where a memory can be searched.
+    tools: { createMemorySearchTool: () => null, createMemoryGetTool: () => null },
     subagent,
   };
 }

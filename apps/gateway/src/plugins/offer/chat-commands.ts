@@ -4,6 +4,7 @@ import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
 import type { RunAs } from "../load/running.ts";
 import { inRequest, type PluginScope } from "../load/scope.ts";
+import { CHANNEL, PERSON } from "./hook-context.ts";
 
 /** Words the gateway keeps for itself. */
 export const RESERVED_COMMANDS: readonly string[] = [
@@ -86,7 +87,8 @@ async function runPluginCommand(
   try {
     const { agentId, sessionId, sessionKey } = scope;
     const given = {
-      ...{ args, config, agentId, senderIsOwner: true },
+      ...{ args, config, agentId, commandBody: `/${command.name} ${args}`.trim() },
+      ...{ senderIsOwner: true, isAuthorizedSender: true, senderId: PERSON, channel: CHANNEL },
       ...(sessionId !== undefined && { sessionId }),
       ...(sessionKey !== undefined && { sessionKey }),
     };

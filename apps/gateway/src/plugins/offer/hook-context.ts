@@ -21,7 +21,8 @@ export interface HookContext {
   runId?: string;
 }
 
-const CHANNEL = "clew";
+export const CHANNEL = "clew";
+export const PERSON = "owner";
 
 export function hookContext(
   { agentId, sessionId, sessionKey }: HostSession,
@@ -31,7 +32,7 @@ export function hookContext(
   return {
     ...{ agentId, sessionId, sessionKey, workspaceDir, trigger },
     ...{ messageProvider: CHANNEL, channelId: CHANNEL, conversationId: sessionKey },
-    senderId: "owner",
+    senderId: PERSON,
     ...(runId !== undefined && { runId }),
   };
 }

@@ -17,9 +17,11 @@ import {
 import { type Approve, noSuchTool, refusal as refusalWithReason } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
+import { badToolName, isToolName } from "../load/register.ts";
 import type { RegisteredTool } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
 import { inPluginScope } from "../load/scope.ts";
+import { CHANNEL, PERSON } from "./hook-context.ts";
 
 export interface OwnedTool extends RegisteredTool {
   pluginId: string;
@@ -60,6 +62,8 @@ export type PluginTools = (request: PluginToolsRequest) => ToolPort;
 export interface PluginToolsOptions {
   log: LogPort;
   runAs: RunAs;
+  /** Where the agent of a session works and keeps its files. Absent: factories are not told. */
+  foldersOf?: (agentId: string) => { workspaceDir: string; agentDir: string };
 }
 
 /** Gives the host's tools and those of plugins behind one port, for one run. */
@@ -126,18 +130,19 @@ function createOffers(
 function makeOffers(
   tools: readonly OwnedTool[],
   session: HostSession,
-  { log, runAs }: PluginToolsOptions,
+  { log, runAs, foldersOf }: PluginToolsOptions,
 ): OfferedTool[] {
   const offers = new Map<string, OfferedTool>();
   for (const owned of tools) {
     const warn = (problem: string) => log.warn(`[plugins] ${owned.pluginId}: ${problem}`);
     try {
       const made = inPluginScope(session, () =>
-        runAs(owned.pluginId, () => owned.make(contextOf(session))),
+        runAs(owned.pluginId, () => owned.make(contextOf(session, foldersOf))),
       );
       for (const tool of toList(made)) {
         if (owned.permissions.deny?.includes(tool.name)) continue;
-        if (!owned.declared.includes(tool.name))
+        if (typeof tool.name === "string" && !isToolName(tool.name)) warn(badToolName(tool.name));
+        else if (!owned.declared.includes(tool.name))
           warn(`plugin must declare contracts.tools for: ${tool.name}`);
         else if (offers.has(tool.name))
           warn(
@@ -172,10 +177,13 @@ function toOffer({ pluginId, permissions }: OwnedTool, tool: PluginTool): Offere
 const toList = (made: PluginTool | PluginTool[] | null | undefined): PluginTool[] =>
   made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
 
-const contextOf = ({ agentId, sessionId, sessionKey }: HostSession) => ({
-  agentId,
-  sessionId,
-  sessionKey,
+/** In the words of plugins; whoever talks to this host is its person. */
+const contextOf = (
+  { agentId, sessionId, sessionKey }: HostSession,
+  foldersOf: PluginToolsOptions["foldersOf"],
+) => ({
+  ...{ agentId, sessionId, sessionKey, ...foldersOf?.(agentId) },
+  ...{ messageChannel: CHANNEL, requesterSenderId: PERSON, senderIsOwner: true },
 });
 
 async function execute(
