@@ -84,6 +84,7 @@ export {
   type RuntimeCompaction,
   runtimeCompactionSlot,
 } from "./delegate.ts";
+export { type TurnTaking, turnTakingOf } from "./hosts/adapt-engine.ts";
 export { isRecord } from "./is-record.ts";
 export { decodeSteps, parseJsonSteps } from "./long-json.ts";
 export {

@@ -10,7 +10,9 @@ export function describeUnknownCommand(program: Command, argv: readonly string[]
   for (const word of argv) {
     if (word.startsWith("-") || command.commands.length === 0) return null;
     const names = command.commands.map((each) => each.name());
-    const next = command.commands.find((each) => each.name() === word);
+    const next = command.commands.find(
+      (each) => each.name() === word || each.aliases().includes(word),
+    );
     if (next === undefined && word !== "help") return unknown(path.join(" "), word, names);
     if (next === undefined) return null;
     command = next;

@@ -11,8 +11,10 @@ const load = () => import("./commands.ts");
 export const addPluginCommands: Add = (program, shell, done) => {
   const plugins = program
     .command("plugins")
+    .alias("plugin")
     .description("install, select and inspect plugins; OpenClaw's work unchanged");
   addInstalling(plugins, shell, done);
+  addPacking(plugins, shell, done);
   addInspecting(plugins, shell, done);
   addSwitching(plugins, shell, done);
 };
@@ -45,6 +47,21 @@ const addInstalling: Add = (plugins, shell, done) => {
     .option("--keep-files", "move the files aside instead of deleting them")
     .action(async (ids: string[], options) =>
       done(await (await load()).uninstall(ids, options, shell)),
+    );
+};
+
+const addPacking: Add = (plugins, shell, done) => {
+  plugins
+    .command("pack")
+    .description(
+      "make one installable file of a plugin, and say in sentences what would not work in Clew or OpenClaw; runs its code",
+    )
+    .argument("<folder>", "with --check also an archive")
+    .option("-o, --out <file>", "where it is written; by default here, by name and version")
+    .option("--check", "write nothing, and check what is there as it is")
+    .addOption(json())
+    .action(async (folder: string, options) =>
+      done(await (await import("./pack.ts")).pack(folder, options, shell)),
     );
 };
 

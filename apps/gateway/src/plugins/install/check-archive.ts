@@ -136,7 +136,7 @@ export function readBlock(block: Buffer): ArchiveEntry | null {
   return { name, type: String.fromCharCode(block[156]!), size };
 }
 
-function nameNotedIn(type: string, content: Buffer): string | undefined {
+export function nameNotedIn(type: string, content: Buffer): string | undefined {
   const text = content.toString("utf8");
   if (type === "L") return text.replace(/\0.*$/s, "");
   return type === "x" ? /(?:^|\n)\d+ path=([^\n]*)/.exec(text)?.[1] : undefined;

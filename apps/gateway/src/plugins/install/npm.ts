@@ -1,5 +1,7 @@
 // Runs npm for installs, without scripts and without questions.
 import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { variablesForNpm } from "../../config/environment.ts";
 import { installFailed } from "../invalid.ts";
 
@@ -40,6 +42,16 @@ export async function npmInstall({
     folder,
   );
   if (code !== 0) throw installFailed(describe(errors, what));
+}
+
+/** Packs `folder` as npm would publish it; returns the archive, below `into`. */
+export async function npmPack(folder: string, into: string): Promise<string> {
+  mkdirSync(into, { recursive: true });
+  const args = ["pack", "--ignore-scripts", "--no-update-notifier", "--loglevel=error"];
+  const { code, errors } = await run([...args, "--pack-destination", into], folder);
+  const [name] = code === 0 ? readdirSync(into) : [];
+  if (name === undefined) throw installFailed(describe(errors, folder));
+  return join(into, name);
 }
 
 function run(

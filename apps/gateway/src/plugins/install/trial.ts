@@ -13,6 +13,8 @@ import { variablesWithStateDir } from "../load/state-dir.ts";
 export interface Trial {
   engines: string[];
   tools: string[];
+  /** Engines that store turns and cannot be told each exactly once; looked for if asked. */
+  unkeyed: string[];
   /** Worth knowing, no reason to refuse. */
   warnings: string[];
 }
@@ -20,6 +22,8 @@ export interface Trial {
 export interface TrialSettings {
   raw: unknown;
   entryConfig: { config?: unknown; hooks?: unknown } | undefined;
+  /** True: engines are told a message to see whether they store it. Absent: false. */
+  asksStores?: boolean;
 }
 
 /** What the process is given before it is ended. */
@@ -47,6 +51,7 @@ const AnswerSchema = z.object({
       trial: z.object({
         engines: z.array(z.string()),
         tools: z.array(z.string()),
+        unkeyed: z.array(z.string()),
         warnings: z.array(z.string()),
       }),
     }),

@@ -1,7 +1,7 @@
 // Loads a plugin and makes its engines once, to see whether they work.
 import { type LogPort, validateEngine } from "@clew/engine-core";
 import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
-import { within } from "@clew/plugin-sdk/host";
+import { turnTakingOf, within } from "@clew/plugin-sdk/host";
 import { watchShared } from "../contain/shared-objects.ts";
 import { describeChanges } from "../contain/shared-watch.ts";
 import type { PluginFiles } from "../find/manifest.ts";
@@ -22,11 +22,13 @@ export async function tryEntries(
   const trial: Trial = {
     engines: [],
     tools: [...(files.manifest.contracts?.tools ?? [])],
+    unkeyed: [],
     warnings: [],
   };
   for (const entry of files.entries) {
-    const { engines, warnings } = await tryEntry(files, entry, settings);
+    const { engines, unkeyed, warnings } = await tryEntry(files, entry, settings);
     trial.engines.push(...engines);
+    trial.unkeyed.push(...unkeyed);
     trial.warnings.push(...warnings);
   }
   return trial;
@@ -35,8 +37,8 @@ export async function tryEntries(
 async function tryEntry(
   files: PluginFiles,
   entry: PluginFiles["entries"][number],
-  { raw, entryConfig, stateDir }: TrialSettings & { stateDir: string },
-): Promise<Pick<Trial, "engines" | "warnings">> {
+  { raw, entryConfig, stateDir, asksStores }: TrialSettings & { stateDir: string },
+): Promise<Pick<Trial, "engines" | "unkeyed" | "warnings">> {
   const shared = watchShared();
   const result = await loadPlugin(files, entry, {
     home: stateDir,
@@ -60,8 +62,11 @@ async function tryEntry(
     problems.push(...(await tryEngine(engineId, factory)));
   if (problems.length > 0)
     throw invalidPlugin(`Plugin "${entry.pluginId}" breaks the rules: ${problems.join("; ")}.`);
+  const unkeyed: string[] = [];
+  for (const { engineId, factory } of asksStores ? engines : [])
+    if (await storesWithoutKey(factory, stateDir)) unkeyed.push(engineId);
   return {
-    engines: engines.map(({ engineId }) => engineId),
+    ...{ engines: engines.map(({ engineId }) => engineId), unkeyed },
     warnings: [
       ...diagnostics.map(({ message }) => message),
       ...tools,
@@ -81,6 +86,19 @@ async function tryEngine(engineId: string, factory: ContextEngineFactory): Promi
     return validation.ok ? [] : [validation.message.replace(/\.$/, "")];
   } catch (error) {
     return [`context engine "${engineId}" could not be created: ${messageOf(error)}`];
+  }
+}
+
+/** By its methods where they tell, else by what it answers to a message. */
+async function storesWithoutKey(factory: ContextEngineFactory, agentDir: string): Promise<boolean> {
+  const engine = await factory({ agentDir });
+  try {
+    const taking = turnTakingOf(engine);
+    if (taking !== "nothing-kept") return taking === "not-atomic";
+    const message = { role: "user" as const, content: "hello", timestamp: 1 };
+    return (await engine.ingest({ sessionId: "trial", message })).ingested;
+  } finally {
+    await engine.dispose?.();
   }
 }
 

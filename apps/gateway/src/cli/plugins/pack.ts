@@ -1,0 +1,39 @@
+// What `clew plugins pack` prints.
+import type { PackageFinding } from "../../plugins/pack/finding.ts";
+import { packPlugin } from "../../plugins/pack/pack.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+
+export interface PackOptions {
+  out?: string;
+  check?: boolean;
+  json?: boolean;
+}
+
+/** Exit code 1: it would not work in one of the hosts, and nothing was written. */
+export async function pack(
+  path: string,
+  { out, check, json }: PackOptions,
+  { output }: Shell,
+): Promise<number> {
+  const report = await packPlugin({ path, out, check }, process.cwd());
+  const { file, files, bytes, findings } = report;
+  const hasFailed = findings.some(({ level }) => level === "failure");
+  if (json) output.json(report);
+  else
+    for (const line of [
+      ...findings.map(describe),
+      file === null
+        ? hasFailed
+          ? `${path} would not work everywhere${check ? "." : "; nothing was written."}`
+          : `${path} can be installed in Clew and in OpenClaw.`
+        : `Packed ${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB. To install it: clew plugins install ${file}, or openclaw plugins install ${file}`,
+    ])
+      output.line(printable(line));
+  return hasFailed ? 1 : 0;
+}
+
+const NAMES = { clew: "Clew", openclaw: "OpenClaw" };
+
+const describe = ({ level, hosts, text }: PackageFinding) =>
+  `${level.padEnd(7)}  ${hosts.map((host) => NAMES[host]).join(", ")}: ${text}`;

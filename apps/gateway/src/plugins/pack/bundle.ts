@@ -1,0 +1,94 @@
+// Makes one file of a plugin's code, and finds what code imports from outside.
+import { createRequire } from "node:module";
+import { join, posix } from "node:path";
+import { pathToFileURL } from "node:url";
+import type * as Esbuild from "esbuild";
+import { invalidPlugin, messageOf, requestInvalid } from "../invalid.ts";
+import type { OutsideImport } from "./judge-package.ts";
+
+/** What hosts offer, and what the SDK does without where nobody installed it. */
+const LEFT_OUTSIDE = ["openclaw", "openclaw/*", "tiktoken"];
+
+/** CommonJS in it may ask for modules of Node. */
+const REQUIRE =
+  'import { createRequire as clewRequire } from "node:module"; const require = clewRequire(import.meta.url);';
+
+export interface Bundle {
+  /** Null: the entry is one file already, and stays as its author built it. */
+  code: Uint8Array | null;
+  outside: OutsideImport[];
+}
+
+/** Undefined: it is installed neither for the plugin nor for Clew. */
+export async function findBundler(folder: string): Promise<typeof Esbuild | undefined> {
+  for (const from of [join(folder, "package.json"), import.meta.url]) {
+    const file = resolved(from);
+    if (file !== undefined) return (await import(pathToFileURL(file).href)) as typeof Esbuild;
+  }
+  return undefined;
+}
+
+/** Throws REQUEST_INVALID where there is no bundler, PLUGIN_INVALID where it cannot be bundled. */
+export async function bundle(folder: string, entry: string): Promise<Bundle> {
+  const esbuild = await findBundler(folder);
+  if (esbuild === undefined)
+    throw requestInvalid(
+      `Packing makes one file of a plugin by esbuild, which is not installed; run "npm install --save-dev esbuild" in ${folder}.`,
+    );
+  const built = await run(esbuild, folder, entry, { external: LEFT_OUTSIDE });
+  const outside = outsideOf(built.metafile, entry);
+  const isOne = Object.keys(built.metafile.inputs).length === 1 && /\.m?js$/.test(entry);
+  const { contents, text } = built.outputFiles[0]!;
+  const asks = /\b__require\(/.test(text);
+  const code = asks ? Buffer.concat([Buffer.from(`${REQUIRE}\n`), contents]) : contents;
+  return { code: isOne ? null : code, outside };
+}
+
+/** Of an entry and what it imports of its own package. */
+export async function importsOutside(
+  esbuild: typeof Esbuild,
+  folder: string,
+  entry: string,
+): Promise<OutsideImport[]> {
+  return outsideOf((await run(esbuild, folder, entry, { packages: "external" })).metafile, entry);
+}
+
+async function run(
+  esbuild: typeof Esbuild,
+  folder: string,
+  entry: string,
+  leave: { external: string[] } | { packages: "external" },
+) {
+  const options = {
+    ...{ absWorkingDir: folder, entryPoints: [entry], outdir: "dist", ...leave },
+    ...{ format: "esm", platform: "node", target: "node22", charset: "utf8" },
+    ...{ bundle: true, logLevel: "silent", legalComments: "inline" },
+  } satisfies Esbuild.BuildOptions;
+  try {
+    return await esbuild.build({ ...options, write: false, metafile: true });
+  } catch (error) {
+    const [first] = (error as { errors?: Esbuild.Message[] }).errors ?? [];
+    const where = first?.location ? `${first.location.file}:${first.location.line}: ` : "";
+    const why = first === undefined ? messageOf(error) : `${where}${first.text}`;
+    throw invalidPlugin(`${join(folder, entry)} cannot be made one file: ${why}.`, error);
+  }
+}
+
+/** Pure. */
+function outsideOf(metafile: Esbuild.Metafile, entry: string): OutsideImport[] {
+  const imports = Object.values(metafile.outputs).flatMap((output) => output.imports);
+  return imports
+    .filter(({ external }) => external === true)
+    .map(({ path, kind }) => ({
+      ...{ from: posix.normalize(entry), specifier: path },
+      isLate: kind === "dynamic-import" || kind === "require-call" || kind === "require-resolve",
+    }));
+}
+
+function resolved(from: string): string | undefined {
+  try {
+    return createRequire(from).resolve("esbuild");
+  } catch {
+    return undefined;
+  }
+}
