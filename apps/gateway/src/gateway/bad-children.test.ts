@@ -46,7 +46,7 @@ describe("a child", () => {
   });
 
   it("that is ended knows in its own report who ended it", async () => {
-    const { start } = await family();
+    const { start, server } = await family();
     const { say, gateway } = await start();
     const late = await say(waiting({ task: "HANG", timeoutSeconds: 1 }));
     const { turn } = (await gateway.context(keyIn(textOf(late.reply!))))!;
@@ -54,9 +54,11 @@ describe("a child", () => {
       "The time of this session was over (1 second); what had arrived is kept.",
     );
 
+    const asked = server.requests.length;
     const cancelled = say(waiting({ task: waiting({ task: "HANG" }) }), { session: "deep" });
     const running = async () => (await gateway.sessions()).filter(({ busy }) => busy);
     await soon(async () => expect(await running()).toHaveLength(3));
+    await soon(async () => expect(server.requests).toHaveLength(asked + 3));
     const keys = (await running()).flatMap(({ key, child }) => (child === null ? [] : [key]));
     gateway.cancel("deep");
     await cancelled;

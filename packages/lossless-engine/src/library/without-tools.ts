@@ -1,4 +1,4 @@
-// Says in views of programs that are no host what is kept, and names no tool that is not there.
+// Says in views of programs that are no host what is kept, without naming tools.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isOwn } from "../messages/own.ts";
 
