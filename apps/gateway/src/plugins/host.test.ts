@@ -135,7 +135,7 @@ describe("a plugin that breaks a rule", () => {
     [
       "needs a newer plugin API",
       { packageJson: { openclaw: { compat: { pluginApi: ">=2027.1.0" } } } },
-      /needs the plugin API >=2027\.1\.0 .*this Clew offers 2026\.9\.6/,
+      /needs the plugin API >=2027\.1\.0 .*this Clew offers 2026\.3\.7 to 2026\.9\.6/,
     ],
     [
       "needs a range that is none",

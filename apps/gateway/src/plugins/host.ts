@@ -9,6 +9,7 @@ import { frozenCopy } from "./frozen-copy.ts";
 import { loadGeneration } from "./generation.ts";
 import { type LiveGeneration, liveGeneration, type PluginsInUse } from "./live-generation.ts";
 import type { LoadContext } from "./load/load-plugin.ts";
+import { madeDataFolder } from "./load/own-home.ts";
 import type { PluginRecord } from "./load/record.ts";
 import { asPlugin, type RunAs } from "./load/running.ts";
 import { currentPluginScope, type PluginScope } from "./load/scope.ts";
@@ -150,7 +151,8 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
         closeMemory: () => closeMemory(loaded.memory, { runAs, log }),
         services: createServices({
           ...{ services: loaded.offers.services, log, runAs },
-          context: { config: snapshot, workspaceDir, stateDir },
+          context: { config: snapshot, workspaceDir },
+          stateDirOf: (pluginId) => madeDataFolder(stateDir, pluginId),
         }),
       }),
     };

@@ -52,6 +52,12 @@ export const PluginsConfigSchema = z.looseObject({
           .unknown()
           .optional()
           .describe("Checked by the manifest's configSchema. Absent: its defaults."),
+        ownHome: z
+          .boolean()
+          .optional()
+          .describe(
+            "False: what the plugin finds as the home folder is the person's. Absent: true, its own folder below plugin-data.",
+          ),
         timeoutSeconds: z
           .number()
           .positive()
@@ -67,7 +73,7 @@ export const PluginsConfigSchema = z.looseObject({
     )
     .optional()
     .describe(
-      "Per plugin id: enabled, config, llm and hook permissions; timeoutSeconds and failurePolicy of its engines.",
+      "Per plugin id: enabled, config, ownHome, llm and hook permissions; timeoutSeconds and failurePolicy of its engines.",
     ),
 });
 

@@ -3,8 +3,13 @@ import { createRequire } from "node:module";
 import type * as SemverModule from "semver";
 import { invalidPlugin } from "../invalid.ts";
 
-/** The OpenClaw version whose plugin API this host implements, its newest one included. */
+/** The newest OpenClaw version whose plugin API this host implements. */
 export const PLUGIN_API_VERSION = "2026.9.6";
+
+/** The first one with context engines: what came and went since then is done here as well. */
+const OLDEST_PLUGIN_API_VERSION = "2026.3.7";
+
+const OFFERED = `>=${OLDEST_PLUGIN_API_VERSION} <=${PLUGIN_API_VERSION}`;
 
 export interface Requirements {
   compat?: { pluginApi?: string | undefined; minGatewayVersion?: string | undefined } | undefined;
@@ -27,9 +32,9 @@ export function checkCompatibility(pluginId: string, { compat, install }: Requir
       throw invalidPlugin(
         `Plugin "${pluginId}" asks for openclaw.${name} "${range}", which is not a version range.`,
       );
-    if (!semver.satisfies(PLUGIN_API_VERSION, range, { includePrerelease: true }))
+    if (!semver.intersects(range, OFFERED, { includePrerelease: true }))
       throw invalidPlugin(
-        `Plugin "${pluginId}" needs the plugin API ${range} (openclaw.${name}); this Clew offers ${PLUGIN_API_VERSION}; install a version of the plugin made for it.`,
+        `Plugin "${pluginId}" needs the plugin API ${range} (openclaw.${name}); this Clew offers ${OLDEST_PLUGIN_API_VERSION} to ${PLUGIN_API_VERSION}; install a version of the plugin made for it.`,
       );
   }
 }

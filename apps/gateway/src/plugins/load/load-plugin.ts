@@ -9,6 +9,7 @@ import { createPluginApi } from "./api.ts";
 import { findDefinition } from "./entry.ts";
 import { exposeSdkTo, moduleUrl } from "./module-hooks.ts";
 import { nativeImport } from "./native-import.ts";
+import { dataFolder } from "./own-home.ts";
 import { checkPluginConfig } from "./plugin-config.ts";
 import { noRegistrations, type Registrations } from "./registrations.ts";
 import { asPlugin } from "./running.ts";
@@ -28,7 +29,7 @@ export interface LoadContext {
   /** The whole configuration now. */
   config: () => unknown;
   /** `plugins.entries.<id>`. */
-  entryConfig: { config?: unknown; hooks?: unknown } | undefined;
+  entryConfig: { config?: unknown; hooks?: unknown; ownHome?: boolean | undefined } | undefined;
   complete: (pluginId: string, params: LlmCompleteParams) => Promise<LlmCompleteResult>;
   strays: Strays;
   /** What plugins may read of sessions. Absent: nothing. */
@@ -55,7 +56,10 @@ export async function loadPlugin(
   try {
     const pluginConfig = checkPluginConfig(files.manifest, context.entryConfig?.config);
     const lacks = (what: string) => void lacking.add(what);
-    exposeSdkTo(files.root, { pluginId: files.manifest.id, strays, transcripts, lacks });
+    const { id } = files.manifest;
+    const isOwn = context.entryConfig?.ownHome !== false;
+    const ownHome = isOwn ? dataFolder(context.home, id) : undefined;
+    exposeSdkTo(files.root, { pluginId: id, strays, transcripts, lacks, ownHome });
     const url = moduleUrl(entry.file, generation);
     const registrations = await asPlugin(
       { pluginId: entry.pluginId, strays, transcripts },

@@ -5,6 +5,7 @@ import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isInside } from "../find/manifest.ts";
 import { importedNames } from "./imported-names.ts";
+import { asksForHome, ownHomeSource, ownHomeUrl } from "./own-home.ts";
 import type { RunningPlugin } from "./running.ts";
 import { isOfOpenClaw, sdkModule } from "./sdk-modules.ts";
 import { loadTypeScript, typeScriptBeside } from "./typescript-modules.ts";
@@ -21,6 +22,8 @@ let isHooked = false;
 export interface ExposedPlugin extends RunningPlugin {
   /** Told of what its modules import and we have not. */
   lacks(what: string): void;
+  /** What its modules find as the person's home. Absent: the person's. */
+  ownHome?: string | undefined;
 }
 
 /**
@@ -50,6 +53,12 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   const plugin = pluginAt(context.parentURL);
   if (plugin === undefined) return next(specifier, context);
   if (isOfOpenClaw(specifier)) return resolveSdk(plugin, specifier, context);
+  const { root, ownHome } = plugin;
+  if (ownHome !== undefined && asksForHome(specifier)) {
+    const isRequired = context.conditions.includes("require");
+    const url = ownHomeUrl({ root, ownHome, isRequired });
+    return { url, format: isRequired ? "commonjs" : "module", shortCircuit: true };
+  }
   const found = resolveOwn(specifier, context, next);
   const generation = new URL(context.parentURL!).searchParams.get(GENERATION);
   // A required module is cached by its file name, which a query would not be part of.
@@ -62,8 +71,13 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
   return { ...found, url: withGeneration(found.url, generation) };
 };
 
-const load: LoadHookSync = (url, context, next) =>
-  (pluginAt(url) === undefined ? undefined : loadTypeScript(url)) ?? next(url, context);
+const load: LoadHookSync = (url, context, next) => {
+  const plugin = pluginAt(url);
+  if (plugin === undefined) return next(url, context);
+  const source = plugin.ownHome && ownHomeSource(url, plugin.ownHome);
+  if (source) return { format: "commonjs", source, shortCircuit: true };
+  return loadTypeScript(url) ?? next(url, context);
+};
 
 const resolveOwn: ResolveHookSync = (specifier, context, next) => {
   try {
@@ -111,15 +125,15 @@ function sourceOf(url: string): string {
   }
 }
 
-interface PluginAt extends Pick<ExposedPlugin, "pluginId" | "lacks"> {
+interface PluginAt extends Pick<ExposedPlugin, "pluginId" | "lacks" | "ownHome"> {
   root: string;
 }
 
 function pluginAt(url: string | undefined): PluginAt | undefined {
   if (url?.startsWith("file:") !== true) return undefined;
   const file = fileURLToPath(url);
-  for (const [root, { pluginId, lacks }] of roots)
-    if (isInside(root, file)) return { root, pluginId, lacks };
+  for (const [root, { pluginId, lacks, ownHome }] of roots)
+    if (isInside(root, file)) return { root, pluginId, lacks, ownHome };
   return undefined;
 }
 

@@ -8,7 +8,7 @@ export interface ServiceContext {
   config: unknown;
   /** Folder that the default agent works in. */
   workspaceDir: string;
-  /** Folder in which plugins keep their files. */
+  /** Folder in which the plugin keeps its files; it is there. */
   stateDir: string;
   logger: PluginLogger;
 }

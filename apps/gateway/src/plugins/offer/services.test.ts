@@ -5,7 +5,8 @@ import { collectLog, writePlugin } from "../../testing/plugins.ts";
 import { createPluginHost } from "../host.ts";
 import { createServices, type OwnedService } from "./services.ts";
 
-const context = { config: {}, workspaceDir: "/w", stateDir: "/s" };
+const context = { config: {}, workspaceDir: "/w" };
+const stateDirOf = () => "/s";
 
 function services(list: readonly Partial<OwnedService>[], stopMs?: number) {
   const log = collectLog();
@@ -14,7 +15,7 @@ function services(list: readonly Partial<OwnedService>[], stopMs?: number) {
     ...service,
   }));
   const runAs = <Result>(_pluginId: string, work: () => Result) => work();
-  const request = { services: owned, context, log, runAs, ...(stopMs && { stopMs }) };
+  const request = { services: owned, context, stateDirOf, log, runAs, ...(stopMs && { stopMs }) };
   return { log, services: createServices(request) };
 }
 

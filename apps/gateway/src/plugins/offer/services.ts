@@ -24,7 +24,9 @@ const STOP_MS = 5000;
 
 export interface ServicesRequest {
   services: readonly OwnedService[];
-  context: Omit<ServiceContext, "logger">;
+  context: Omit<ServiceContext, "logger" | "stateDir">;
+  /** The folder of a plugin, which is there. */
+  stateDirOf: (pluginId: string) => string;
   log: LogPort;
   runAs: RunAs;
   /** How long one may take to stop; half of it is for a start that still goes on. */
@@ -34,6 +36,7 @@ export interface ServicesRequest {
 export function createServices({
   services,
   context,
+  stateDirOf,
   log,
   runAs,
   stopMs = STOP_MS,
@@ -42,6 +45,7 @@ export function createServices({
   let stopping: Promise<void> | undefined;
   const contextOf = ({ pluginId }: OwnedService): ServiceContext => ({
     ...context,
+    stateDir: stateDirOf(pluginId),
     logger: createPluginLogger(log, pluginId),
   });
   const warn =

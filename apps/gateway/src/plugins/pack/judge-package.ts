@@ -3,7 +3,9 @@ import { isBuiltin } from "node:module";
 import { posix } from "node:path";
 import { PluginManifestSchema } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
+import semver from "semver";
 import { z } from "zod";
+import { PLUGIN_API_VERSION } from "../find/compatibility.ts";
 import { isTypeScript } from "../find/compiled-entry.ts";
 import { MANIFEST_FILE } from "../find/manifest.ts";
 import { messageOf } from "../invalid.ts";
@@ -29,7 +31,12 @@ const PackageSchema = z.looseObject({
   peerDependencies: names,
   optionalDependencies: names,
   scripts: names,
-  openclaw: z.looseObject({ extensions: z.array(z.string()).optional() }).optional(),
+  openclaw: z
+    .looseObject({
+      extensions: z.array(z.string()).optional(),
+      compat: z.looseObject({ pluginApi: z.string().optional() }).optional(),
+    })
+    .optional(),
 });
 type Package = z.infer<typeof PackageSchema>;
 
@@ -47,6 +54,7 @@ export function judgePackage(
     ...judgeEntries(files, packageJson),
     ...judgeDependencies(packageJson),
     ...judgeImports(outside, packageJson),
+    ...judgeVersions(packageJson),
     ...judgeRest(packageJson),
   ];
 }
@@ -133,6 +141,20 @@ const packageOf = (specifier: string) =>
     .split("/")
     .slice(0, specifier.startsWith("@") ? 2 : 1)
     .join("/");
+
+/** Clew says itself what it cannot read or does not offer. */
+function judgeVersions({ openclaw }: Package): PackageFinding[] {
+  const range = openclaw?.compat?.pluginApi;
+  if (range === undefined || semver.validRange(range) === null) return [];
+  return semver.satisfies(PLUGIN_API_VERSION, range, { includePrerelease: true })
+    ? []
+    : [
+        failure(
+          `It asks for the plugin API ${range}, and OpenClaw ${PLUGIN_API_VERSION} installs nothing that does.`,
+          ["openclaw"],
+        ),
+      ];
+}
 
 function judgeRest({ name, version, private: isPrivate, scripts = {} }: Package) {
   const unrun = ["preinstall", "install", "postinstall"].filter((script) => script in scripts);
