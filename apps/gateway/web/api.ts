@@ -3,6 +3,7 @@ import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Approval, ApprovalAnswer } from "../src/approvals/approval.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
+import type { SafeModePlugin } from "../src/plugins/load/record.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import type { ListedChild } from "../src/subagents/session-tree.ts";
 import { readEvents } from "./stream.ts";
@@ -14,6 +15,8 @@ export interface Health {
   /** "provider/id". */
   model: string;
   engine: { configured: string | null; known: string[]; quarantined: QuarantineRecord[] };
+  /** Plugins that are off because they blocked the gateway. */
+  safeMode: SafeModePlugin[];
 }
 
 export interface SessionRow {

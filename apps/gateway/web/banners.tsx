@@ -1,10 +1,12 @@
 // Warns that the gateway is away or that an engine other than the configured one answers.
-import { type Alarm, describeAlarm } from "./describe-context.ts";
+import { type Alarm, describeAlarm, describeSafeMode } from "./describe-context.ts";
 import type { PageState } from "./page-state.ts";
 
 export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): void }) {
   const { connection, notice, context, health, key } = state;
   const alarm = describeAlarm(context, health?.engine.quarantined ?? [], key);
+  // A gateway of an earlier version does not tell.
+  const safeMode = health?.safeMode ?? [];
   return (
     <div class="banners">
       {connection === "away" && (
@@ -13,6 +15,9 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
           again every second; if you stopped the gateway, start it with <code>npm start</code>.
         </p>
       )}
+      {safeMode.map((each) => (
+        <AlarmBanner key={each.plugin} alarm={describeSafeMode(each)} />
+      ))}
       {alarm !== null && <AlarmBanner alarm={alarm} />}
       {notice !== null && (
         <p class={notice.includes("\n") ? "banner news lines" : "banner news"} role="status">

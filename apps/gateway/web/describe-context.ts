@@ -4,6 +4,7 @@ import type { Usage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { describeCache } from "../src/models/describe-cache.ts";
+import type { SafeModePlugin } from "../src/plugins/load/record.ts";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
 import { isSameSession } from "./page-state.ts";
@@ -52,6 +53,15 @@ export interface Alarm {
   title: string;
   reason: string;
   next: string;
+}
+
+/** A plugin that blocked the gateway; the reason says what brings it back. */
+export function describeSafeMode({ plugin, reason }: SafeModePlugin): Alarm {
+  return {
+    title: `Safe mode: the plugin ${plugin} is off`,
+    reason: `Because of it the gateway was ended: ${reason}.`,
+    next: "Where its engine is chosen, legacy answers; its tools and commands are not there.",
+  };
 }
 
 /**

@@ -6,6 +6,7 @@ import { parseLine } from "../commands/parse.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 import { prepareHome } from "../home/prepare-home.ts";
 import { shownEvent } from "../http/event-stream.ts";
+import { inSafeMode } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown } from "../plugins/stray-errors.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
@@ -114,7 +115,9 @@ function createTalk({ gateway, key, output, json }: TalkOptions): Talk {
           onEvent,
         });
         const stopReason = report.modelCalls.at(-1)?.stopReason ?? null;
-        if (json) output.write(`${JSON.stringify({ type: "done", outcome, error, stopReason })}\n`);
+        const safeMode = inSafeMode(gateway.plugins?.records() ?? []);
+        const told = { outcome, error, stopReason, ...(safeMode.length > 0 && { safeMode }) };
+        if (json) output.write(`${JSON.stringify({ type: "done", ...told })}\n`);
         else {
           if (error === null || show.isWriting()) output.line();
           if (error !== null) output.note(describeTurnError(error));

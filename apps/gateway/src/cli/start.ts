@@ -8,6 +8,8 @@ import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { pageLink } from "../http/trust.ts";
 import type { GatewayLog } from "../log/log.ts";
+import { startWatchdog } from "../plugins/contain/watchdog.ts";
+import { inSafeMode } from "../plugins/load/record.ts";
 import { internalEvent } from "../plugins/offer/hook-context.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
@@ -53,11 +55,13 @@ async function serve(
   { identity, announce }: ClaimedHome,
   overrides: Overrides,
 ): Promise<number> {
+  const { home } = environment;
+  const { port, watchdogSeconds: seconds } = loaded.config.gateway;
+  const watchdog = startWatchdog({ home, seconds, log });
   const plugins = await startPlugins({ environment, loaded, log });
   const reread = rereader(environment, overrides);
   const gateway = createGateway({ environment, loaded, log, plugins, reread });
   const page = loadPage(pageFolder());
-  const { port } = loaded.config.gateway;
   let server: RunningServer | undefined;
   let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
   try {
@@ -78,13 +82,16 @@ async function serve(
     log.info("gateway started", { url: server.url, model, engine });
     const token = () => loaded.config.gateway.auth?.token;
     const link = pageLink({ identity, token, port: () => server!.port });
-    greet(output, server, { link, model, engine, home: environment.home });
+    greet(output, server, { link, model, engine, home });
+    for (const { plugin, reason } of inSafeMode(plugins.records()))
+      output.line(`Safe mode: plugin "${plugin}": ${reason}.`);
     end = await stop.ending;
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;
   } finally {
     await gateway.close({ graceMs: GRACE_MS });
     await server?.close();
+    await watchdog.stop();
     log.info("gateway stopped", { reason: end.reason });
     log.close();
   }

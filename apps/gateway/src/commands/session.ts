@@ -15,6 +15,7 @@ import { describeEngine, pluginProblem } from "../plugins/engines/describe-engin
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { readEngineCompactions } from "../plugins/engines/recent-turns.ts";
 import type { PluginHost } from "../plugins/host.ts";
+import { inSafeMode } from "../plugins/load/record.ts";
 import type { OwnedCommand, PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import { hookContext, internalEvent } from "../plugins/offer/hook-context.ts";
 import { readLastRequest, reportFile } from "../reports/report-log.ts";
@@ -134,6 +135,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   );
   return {
     ...{ key, model, rest, approvals: options.approvals.pending(key) },
+    safeMode: inSafeMode(options.plugins?.records() ?? []),
     resting: because && { ...because, model: host.model(agentId).name },
     passedOver,
     fallbacks: fallbacks.map(({ name }) => name),

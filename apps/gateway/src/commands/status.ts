@@ -25,6 +25,7 @@ import type { Rest } from "../models/plan-rest.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 import { type ChosenBy, describeChooser } from "../plugins/engines/engine-choice.ts";
 import type { EngineCompactions } from "../plugins/engines/recent-turns.ts";
+import type { SafeModePlugin } from "../plugins/load/record.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
 import { counted, number } from "../text/number.ts";
@@ -34,6 +35,8 @@ export interface StatusFacts {
   key: string;
   /** What waits for a person's answer, in sessions that it started, too. */
   approvals: readonly Approval[];
+  /** Plugins that are off because they blocked the gateway, and why. */
+  safeMode: readonly SafeModePlugin[];
   /** Who answers now. */
   model: ModelRef;
   /** How the model failed lately, where it is asked all the same; null = it did not. */
@@ -186,6 +189,7 @@ function* chosenTokens(
 export function describeStatus({
   key,
   approvals,
+  safeMode,
   model,
   rest,
   resting,
@@ -214,6 +218,7 @@ export function describeStatus({
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions: ${compactionsText(compactions)}; ${dueText(context, engine)}`,
     ...cutLine(cut),
+    ...safeMode.map(({ plugin, reason }) => `Safe mode: plugin "${plugin}": ${reason}`),
     ...approvals.map((approval) => waitingLine(approval, key)),
   ].join("\n");
 }

@@ -17,6 +17,12 @@ export const GatewayConfigSchema = z.object({
         .describe("Clients that show it may let tools run."),
     })
     .optional(),
+  watchdogSeconds: z
+    .number()
+    .min(0)
+    .max(86_400)
+    .default(30)
+    .describe("Longest time a plugin may keep the gateway from answering; 0 = any."),
   limits: LimitsConfigSchema.prefault({}).describe("How large what comes from outside may be."),
   mode: z
     .literal("local", { error: 'must be "local"' })

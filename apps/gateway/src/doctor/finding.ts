@@ -46,6 +46,7 @@ export type FindingCode =
   | "plugin-stray-error"
   | "plugin-refused"
   | "plugin-changed-shared"
+  | "plugin-safe-mode"
   | "plugin-no-memory"
   | "plugin-records-unreadable"
   | "compaction"

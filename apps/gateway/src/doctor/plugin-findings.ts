@@ -134,6 +134,11 @@ export function pluginFindings(
           text: record.reason ?? "broken",
         },
       ];
+    // Of a gateway of an earlier version nothing is known.
+    if (record.safeMode)
+      return [
+        { level: "failure", code: "plugin-safe-mode", subject, text: record.reason ?? "off" },
+      ];
     if (record.status === "off")
       return [{ level: "note", code: "plugin-off", subject, text: `off: ${record.reason}` }];
     const what = [

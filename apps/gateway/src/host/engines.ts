@@ -62,8 +62,11 @@ const withEngine = (plugins: PluginsConfig, { engineId, chosenBy }: EngineChoice
 function whyMissing(engineId: string, plugins: PluginHost): string | undefined {
   const owner = plugins.ownerOf(engineId) ?? engineId;
   const record = plugins.records().find(({ id }) => id === owner);
-  if (record?.status !== "error" || record.reason === null) return undefined;
-  return `not registered: ${record.reason.replace(/\.$/, "")}`;
+  if (record === undefined || record.reason === null) return undefined;
+  if (record.safeMode !== null) return `plugin "${record.id}": ${record.reason}`;
+  return record.status === "error"
+    ? `not registered: ${record.reason.replace(/\.$/, "")}`
+    : undefined;
 }
 
 export function createEngines(options: EnginesOptions): Engines {

@@ -4,6 +4,7 @@ import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Approval } from "../approvals/approval.ts";
 import type { CommandAnswer } from "../commands/answer.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
+import type { SafeModePlugin } from "../plugins/load/record.ts";
 
 /** What a client of a streamed turn is told; `done` or `error` is last. */
 export type StreamedEvent =
@@ -27,6 +28,8 @@ export type StreamedEvent =
       model?: TurnReport["model"];
       /** What the last call read from the provider's cache, and should have. Absent: not known. */
       cache?: TurnCache;
+      /** Plugins that are off because they blocked the gateway. Absent: none is. */
+      safeMode?: SafeModePlugin[];
     }
   | { type: "error"; error: { code: string; message: string } };
 

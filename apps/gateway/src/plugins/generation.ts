@@ -1,5 +1,6 @@
 // Finds and loads the plugins that are on.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { readSafeMode } from "./contain/safe-mode.ts";
 import { discoverPlugins } from "./find/discover.ts";
 import { recallRecords } from "./find/engine-memory.ts";
 import type { InstallRecords } from "./find/records.ts";
@@ -28,8 +29,10 @@ export async function loadGeneration(request: GenerationRequest): Promise<Genera
   const installs = recallRecords(home, log);
   const found = discoverPlugins({ home, plugins, records: installs, bundled });
   const engineOwners = installs.engines;
+  const { plugins: safeMode, problem } = readSafeMode(home);
+  if (problem !== null) log.warn(problem);
   const loaded = await loadPlugins({
-    ...{ found, plugins, engineOwners, agentEngines, reservedTools, context },
+    ...{ found, plugins, engineOwners, agentEngines, reservedTools, safeMode, context },
   });
   logRecords(loaded.records, log);
   return { ...loaded, number: generation, installs };

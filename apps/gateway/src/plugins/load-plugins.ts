@@ -1,6 +1,7 @@
 // Loads all plugins that are on and settles who gets a name that two want.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import { describeSafeMode, type SafeMode } from "./contain/safe-mode.ts";
 import type { SharedWatch } from "./contain/shared-watch.ts";
 import type { FoundPlugin } from "./find/discover.ts";
 import { slotValue, whyOff } from "./find/enablement.ts";
@@ -32,6 +33,8 @@ export interface LoadRequest {
   /** Engines that agents have of their own: as good as one that a slot names. */
   agentEngines: readonly string[];
   reservedTools: readonly string[];
+  /** What blocked the gateway before, by plugin. */
+  safeMode: SafeMode["plugins"];
   context: HostContext;
 }
 
@@ -102,19 +105,28 @@ function planLoading(
   request: LoadRequest,
   loaded: readonly PluginRecord[],
 ): LoadingPlan {
-  const { plugins } = request;
+  const { plugins, safeMode } = request;
   const about = { id, folder, origin };
   const manifest = result.ok ? result.files.manifest : { id };
+  const blocked = safeMode[manifest.id];
+  const whySafe = blocked && describeSafeMode(manifest.id, blocked);
   const off = whyOff({
     plugins,
     manifest,
+    safeMode: whySafe,
     isBundled: result.ok && origin === "bundled",
     isSelected: isSelected(manifest.id, request),
   });
   const described = result.ok
     ? { ...about, manifest: result.files.manifest, version: result.files.packageJson.version }
     : about;
-  if (off !== null) return { kind: "unused", record: unusedRecord(described, "off", off) };
+  if (off !== null) {
+    const record = unusedRecord(described, "off", off);
+    return {
+      kind: "unused",
+      record: { ...record, safeMode: off === whySafe ? (blocked ?? null) : null },
+    };
+  }
   if (!result.ok)
     return { kind: "unused", record: unusedRecord(described, "error", result.reason) };
   const lacking = (result.files.manifest.requiresPlugins ?? []).find(

@@ -1,7 +1,7 @@
 // Which exit code a command ends with.
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
 
-export const EXIT = { done: 0, failed: 1, usage: 2, cancelled: 130 } as const;
+export const EXIT = { done: 0, failed: 1, usage: 2, blocked: 75, cancelled: 130 } as const;
 
 /** What was typed is wrong: the same command can never succeed. */
 const USAGE: readonly ErrorCode[] = ["SESSION_NAME_INVALID", "REQUEST_INVALID"];

@@ -13,12 +13,14 @@ export interface ProcessOptions {
   gateway?: object;
   /** Its `plugins.entries.small`. */
   entry?: object;
+  /** False: until it listens, nobody waits. Absent: true. */
+  waits?: boolean;
 }
 
 /** The plugin is "small", and has this code. */
 export async function startPluginProcess(
   code: string,
-  { env, gateway: settings, entry = {} }: ProcessOptions = {},
+  { env, gateway: settings, entry = {}, waits = true }: ProcessOptions = {},
 ) {
   const home = await homeWithOwnPort();
   const folder = writePlugin(join(home, "sources/small"), { code });
@@ -32,7 +34,7 @@ export async function startPluginProcess(
     JSON.stringify({ gateway: { ...gateway, ...settings }, plugins }),
   );
   const child = startClew(home, ["start"], { ipc: true, ...(env && { env }) });
-  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await child.nextLine())![0];
+  const url = waits ? /http:\/\/127\.0\.0\.1:\d+/.exec(await child.nextLine())![0] : "";
   const say = async (text: string, session = "main") => {
     const response = await fetch(`${url}/api/sessions/${session}/messages`, post({ text }));
     return parseStream(await response.text()).events;

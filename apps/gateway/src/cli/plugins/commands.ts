@@ -6,6 +6,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { pluginFindings } from "../../doctor/plugin-findings.ts";
 import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
+import { describeSafeMode, readSafeMode, type SafeMode } from "../../plugins/contain/safe-mode.ts";
 import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
 import { whyOff } from "../../plugins/find/enablement.ts";
@@ -112,7 +113,7 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
   const { plugins } = (await loadConfig(configFile)).config;
   const records = readRecords(home);
   const found = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() }).map(
-    (plugin) => listed(plugin, plugins, records),
+    (plugin) => listed(plugin, plugins, records, readSafeMode(home).plugins),
   );
   if (json) output.json({ plugins: found });
   else {
@@ -133,12 +134,18 @@ function listed(
   { id, folder, origin, result }: FoundPlugin,
   plugins: PluginsConfig,
   records: InstallRecords,
+  safeMode: SafeMode["plugins"],
 ) {
   const isSelected = Object.values(plugins.slots ?? {}).some(
     (value) => value === id || records.engines[String(value)] === id,
   );
   const manifest = result.ok ? result.files.manifest : { id };
-  const off = whyOff({ plugins, manifest, isBundled: origin === "bundled", isSelected });
+  const blocked = safeMode[id];
+  const off = whyOff({
+    ...{ plugins, manifest, isSelected },
+    isBundled: origin === "bundled",
+    safeMode: blocked && describeSafeMode(id, blocked),
+  });
   const version = result.ok
     ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
     : null;

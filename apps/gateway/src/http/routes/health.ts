@@ -2,6 +2,7 @@
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { type GatewayIdentity, proofOfGateway } from "../../home/identity.ts";
+import { inSafeMode } from "../../plugins/load/record.ts";
 
 export interface HealthOptions {
   gateway: Gateway;
@@ -23,6 +24,7 @@ export function addHealthRoute(app: Hono, { gateway, version, identity, port }: 
       proof: proofOfGateway(secret, { port: port(), nonce }),
       model: gateway.host.config.agents.defaults.model.primary,
       engine: engineHealth(gateway),
+      safeMode: inSafeMode(gateway.plugins?.records() ?? []),
     });
   });
 }

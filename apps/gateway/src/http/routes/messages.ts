@@ -7,6 +7,7 @@ import type { Watcher } from "../../approvals/queue.ts";
 import { parseLine } from "../../commands/parse.ts";
 import type { Gateway } from "../../gateway.ts";
 import { cacheOf } from "../../models/turn-cache.ts";
+import { inSafeMode } from "../../plugins/load/record.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
 import { parseMessageBody, type SentMessage } from "../message-body.ts";
@@ -110,10 +111,12 @@ async function answer(request: {
   const { turnId, replyEntryId, model, modelCalls } = report;
   const { stopReason } = modelCalls.at(-1) ?? {};
   const cache = cacheOf(modelCalls);
+  const safeMode = inSafeMode(gateway.plugins?.records() ?? []);
   const told = {
     ...{ turnId, replyEntryId, model },
     ...(stopReason !== undefined && { stopReason }),
     ...(cache !== undefined && { cache }),
+    ...(safeMode.length > 0 && { safeMode }),
   };
   stream.send({ type: "done", outcome, error, ...told });
 }

@@ -7,6 +7,8 @@ export interface EnablementRequest {
   isBundled: boolean;
   /** True when a slot names it or one of its engines. */
   isSelected: boolean;
+  /** Why it is in safe mode. Absent: it is not. */
+  safeMode?: string | undefined;
 }
 
 /** Pure. Why the plugin is off; null = it is on. */
@@ -15,12 +17,14 @@ export function whyOff({
   manifest,
   isBundled,
   isSelected,
+  safeMode,
 }: EnablementRequest): string | null {
   const { id } = manifest;
   const enabled = plugins.entries?.[id]?.enabled;
   if (plugins.enabled === false) return "plugins are disabled (plugins.enabled)";
   if (plugins.deny?.includes(id)) return "it is in plugins.deny";
   if (enabled === false) return `it is disabled (plugins.entries.${id}.enabled)`;
+  if (safeMode !== undefined) return safeMode;
   if (isSelected) return null;
   if (plugins.allow !== undefined && plugins.allow.length > 0 && !plugins.allow.includes(id))
     return "it is not in plugins.allow";

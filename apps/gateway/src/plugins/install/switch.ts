@@ -1,4 +1,6 @@
 // Runs `clew plugins enable` and `clew plugins disable`.
+
+import { leaveSafeMode } from "../contain/safe-mode.ts";
 import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
@@ -14,8 +16,8 @@ import { tryPlugin } from "./trial.ts";
  * Throws PLUGIN_INVALID when there is no such plugin or it cannot be loaded;
  * then nothing has changed.
  */
-export function enablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
-  return change(pluginId, place, async (current) => {
+export async function enablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
+  const notes = await change(pluginId, place, async (current) => {
     const records = readRecords(place.home);
     const found = discoverPlugins({
       home: place.home,
@@ -37,6 +39,7 @@ export function enablePlugin(pluginId: string, place: InstallPlace): Promise<str
       plugins: current.plugins,
     });
   });
+  return leaveSafeMode(place.home, pluginId) ? [...notes, "It is in safe mode no longer."] : notes;
 }
 
 /**

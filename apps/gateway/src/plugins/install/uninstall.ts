@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { leaveSafeMode } from "../contain/safe-mode.ts";
 import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
@@ -50,6 +51,7 @@ export function uninstallPlugin(
     );
     const left = await takeBack(configFile, plan.changes, records);
     writeRecords(home, { ...left, plugins, engines });
+    leaveSafeMode(home, plan.pluginId);
     if (plan.folder !== null && request.keepFiles) keepAside(plan.folder, home, plan.pluginId);
     else if (plan.folder !== null) rmSync(plan.folder, { recursive: true, force: true });
     return plan;

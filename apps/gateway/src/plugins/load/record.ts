@@ -1,6 +1,7 @@
 // What is known about each plugin after loading.
 import type { LogPort } from "@clew/engine-core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
+import type { SafeModeEntry } from "../contain/safe-mode.ts";
 import type { PluginOrigin } from "../find/discover.ts";
 import type { StrayRecord } from "../strays.ts";
 import { kindsOf } from "./hook-rules.ts";
@@ -43,7 +44,21 @@ export interface PluginRecord {
   refused: StrayRecord | null;
   /** What it changed that all code of the process shares; null = nothing that was noticed. */
   changed: StrayRecord | null;
+  /** What it did that it is off for; null = it is not in safe mode. */
+  safeMode: SafeModeEntry | null;
 }
+
+/** A plugin that is off because of what it did, and why. */
+export interface SafeModePlugin {
+  plugin: string;
+  reason: string;
+}
+
+/** Pure. */
+export const inSafeMode = (records: readonly PluginRecord[]): SafeModePlugin[] =>
+  records.flatMap(({ id, reason, safeMode }) =>
+    safeMode === null ? [] : [{ plugin: id, reason: reason ?? "" }],
+  );
 
 export interface RecordRequest {
   id: string;
@@ -108,13 +123,14 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
-    ...{ strays: null, refused: null, changed: null },
+    ...{ strays: null, refused: null, changed: null, safeMode: null },
   };
 }
 
 /** One line per plugin that is not used, and per registration that was refused. */
 export function logRecords(records: readonly PluginRecord[], log: LogPort): void {
-  for (const { id, status, reason, diagnostics } of records) {
+  for (const { id, status, reason, diagnostics, safeMode } of records) {
+    if (safeMode !== null) log.warn(`[plugins] ${id}: ${reason}`);
     if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
     for (const { level, message } of diagnostics)
       log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);

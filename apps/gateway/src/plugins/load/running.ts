@@ -23,9 +23,18 @@ const slots = globalThis as Slots;
 slots[SLOT] ??= new AsyncLocalStorage();
 const storage = slots[SLOT];
 
+/** Undefined: nobody watches. */
+let watching: RunAs | undefined;
+
+/** From now on every call of a plugin's code goes through `runAs`, or, where it is undefined, not. */
+export function watchRunning(runAs: RunAs | undefined): void {
+  watching = runAs;
+}
+
 /** Runs `work`, and everything it starts, as code of one plugin. */
 export function asPlugin<Result>(plugin: RunningPlugin, work: () => Result): Result {
-  return storage.run(plugin, work);
+  const run = () => storage.run(plugin, work);
+  return watching === undefined ? run() : watching(plugin.pluginId, run);
 }
 
 /** Undefined: it is the host's own. */

@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import { LOOKS_EVERY_MS, planLook, type Watched } from "./plan-look.ts";
+
+const start: Watched = { beats: 1, blockedMs: 0, lookedAt: 0, wasDue: false };
+
+/** Looks at these times; says at which it was due. */
+function due(looks: [now: number, beats: number, isHeld?: boolean][], limitMs = 1000): number[] {
+  let watched = start;
+  return looks.flatMap(([now, beats, isHeld = false]) => {
+    const look = planLook(watched, { beats, now, isHeld }, limitMs);
+    watched = look.watched;
+    return look.isDue ? [now] : [];
+  });
+}
+
+const every = (from: number, to: number, beats: number): [number, number][] =>
+  Array.from({ length: (to - from) / LOOKS_EVERY_MS }, (_, at) => [
+    from + (at + 1) * LOOKS_EVERY_MS,
+    beats,
+  ]);
+
+it("a loop that does not beat for as long as it may is found out, once", () => {
+  expect(due(every(0, 5000, 1))).toEqual([1000]);
+});
+
+it("a loop that beats now and then is not", () => {
+  expect(due([...every(0, 750, 1), ...every(750, 1500, 2), ...every(1500, 2250, 3)])).toEqual([]);
+});
+
+it("a loop that went on and is blocked again is found out again", () => {
+  expect(due([...every(0, 2000, 1), [2250, 2], ...every(2250, 4000, 2)])).toEqual([1000, 3250]);
+});
+
+it("what a machine slept does not count", () => {
+  const asleep: [number, number][] = [...every(0, 250, 1), [3_600_000, 1]];
+  expect(due([...asleep, ...every(3_600_000, 3_600_250, 2)])).toEqual([]);
+});
+
+it("a loop that a debugger holds is not blocked", () => {
+  expect(due(every(0, 5000, 1).map(([now, beats]) => [now, beats, true]))).toEqual([]);
+});

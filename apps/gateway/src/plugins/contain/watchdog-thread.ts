@@ -1,0 +1,165 @@
+// The thread that finds out who blocks the event loop.
+import { closeSync, writeSync } from "node:fs";
+import { type Debugger, Session } from "node:inspector/promises";
+import { basename, isAbsolute } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { parentPort, workerData } from "node:worker_threads";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { LOOKS_EVERY_MS, planLook, type Watched } from "./plan-look.ts";
+import { enterSafeMode } from "./safe-mode.ts";
+import { BLOCKED_PROCESS, CELL, type NamedPlugin, type WatchdogOrder } from "./watchdog.ts";
+
+/** Only native code is not interrupted in this time. */
+const INTERRUPT_MS = 5000;
+
+const { home, limitMs, cells, token } = workerData as WatchdogOrder;
+const names: string[] = [];
+parentPort!.on("message", ({ number, pluginId }: NamedPlugin) => {
+  names[number] = pluginId;
+});
+
+let watched: Watched = {
+  ...{ beats: -1, blockedMs: 0, wasDue: false },
+  lookedAt: performance.now(),
+};
+let isAsking = false;
+setInterval(() => {
+  const beats = Atomics.load(cells, CELL.beats);
+  const isHeld = isAsking || Atomics.load(cells, CELL.held) === 1;
+  const { watched: now, isDue } = planLook(
+    watched,
+    { beats, now: performance.now(), isHeld },
+    limitMs,
+  );
+  watched = now;
+  if (!isDue) return;
+  isAsking = true;
+  void act(now.blockedMs).finally(() => {
+    isAsking = false;
+    watched = { ...watched, beats, wasDue: true };
+  });
+}, LOOKS_EVERY_MS);
+
+/** Ends the process, unless it is Clew itself that works for so long. */
+async function act(blockedMs: number): Promise<void> {
+  const seconds = Math.round(blockedMs / 1000);
+  const asked = await interrupt();
+  // It went on meanwhile.
+  if (asked === undefined && Atomics.load(cells, CELL.beats) !== watched.beats) return;
+  const who = asked === undefined ? (names[Atomics.load(cells, CELL.running)] ?? null) : asked.who;
+  const where = asked?.where == null ? "" : `, at ${asked.where}`;
+  if (who === null && asked !== undefined) {
+    say(`clew: the gateway itself has answered nobody for ${seconds} s${where}; please report it.`);
+    asked.goOn();
+    return;
+  }
+  if (who === null)
+    say(
+      `clew: stopping: for ${seconds} s something outside JavaScript has kept the gateway from answering${suspects()}.`,
+    );
+  else accuse(who, seconds, where);
+  await asked?.end();
+  await pause(asked === undefined ? 0 : INTERRUPT_MS);
+  process.kill(process.pid, "SIGKILL");
+}
+
+const suspects = () =>
+  names.length === 0 ? "" : `; plugins that ran: ${names.filter(Boolean).join(", ")}`;
+
+function accuse(pluginId: string, seconds: number, where: string): void {
+  const blocked = `Plugin "${pluginId}" kept the gateway from answering for ${seconds} s${where}`;
+  try {
+    const reason = `kept the gateway from answering for ${seconds} s${where}`;
+    enterSafeMode(home, pluginId, { at: new Date().toISOString(), reason });
+    say(
+      `clew: stopping: ${blocked}; the next start leaves it off (safe mode), until "clew plugins enable ${pluginId}".`,
+    );
+  } catch (error) {
+    const why = (error as Error).message;
+    say(
+      `clew: stopping: ${blocked}; that cannot be noted for the next start (${why}), so switch it off yourself: clew plugins disable ${pluginId}.`,
+    );
+  }
+}
+
+interface Interrupted {
+  who: string | null;
+  where: string | null;
+  goOn(): void;
+  end(): Promise<void>;
+}
+
+/** Halts the blocked code as a debugger does; undefined: it does not let itself be halted. */
+async function interrupt(): Promise<Interrupted | undefined> {
+  const session = new Session();
+  try {
+    session.connectToMainThread();
+    const urls = new Map<string, string>();
+    session.on("Debugger.scriptParsed", ({ params }) => void urls.set(params.scriptId, params.url));
+    const halted = new Promise<Debugger.CallFrame[]>((resolve) => {
+      session.once("Debugger.paused", ({ params }) => resolve(params.callFrames));
+    });
+    await Promise.race([
+      session.post("Debugger.enable").then(() => session.post("Debugger.pause")),
+      pause(INTERRUPT_MS),
+    ]);
+    const found = await Promise.race([halted, pause(INTERRUPT_MS)]);
+    if (found === undefined) return undefined;
+    const frames = found.map(({ functionName, location }) => ({
+      functionName,
+      line: location.lineNumber + 1,
+      path: pathOf(urls.get(location.scriptId) ?? ""),
+    }));
+    const stack = frames.map(({ path }) => path).join("\n");
+    const call = (what: string) =>
+      session.post("Runtime.evaluate", {
+        expression: `globalThis[Symbol.for(${JSON.stringify(BLOCKED_PROCESS)})].${what}`,
+        returnByValue: true,
+      });
+    const { result } = await call(`who(${JSON.stringify(stack)})`);
+    const value: unknown = result.value;
+    return {
+      who: typeof value === "string" ? value : null,
+      where: placeOf(frames),
+      goOn: () => session.disconnect(),
+      async end() {
+        // Node would speak of a debugger.
+        closeSync(2);
+        call(`end(${JSON.stringify(token)}, ${EXIT.blocked})`).catch(() => {});
+      },
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+interface Frame {
+  functionName: string;
+  line: number;
+  /** Empty: it is in no file. */
+  path: string;
+}
+
+/** Of the innermost frame that is in a file: "work (index.js:3)". */
+function placeOf(frames: readonly Frame[]): string | null {
+  const frame = frames.find(({ path }) => isAbsolute(path));
+  if (frame === undefined) return null;
+  const place = `${basename(frame.path)}:${frame.line}`;
+  return frame.functionName === "" ? place : `${frame.functionName} (${place})`;
+}
+
+function pathOf(url: string): string {
+  try {
+    return fileURLToPath(url);
+  } catch {
+    return url;
+  }
+}
+
+/** Whatever became of the stream: the process that it belongs to does not get to write. */
+function say(line: string): void {
+  try {
+    writeSync(2, `${line}\n`);
+  } catch {}
+}

@@ -1,0 +1,97 @@
+// What becomes of a gateway that a plugin blocks, and of the next one.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { clew, startClew } from "../../testing/command.ts";
+import { parseStream, post } from "../../testing/gateway.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { startPluginProcess } from "../../testing/plugin-process.ts";
+import { engineCode } from "../../testing/plugins.ts";
+import { enterSafeMode, leaveSafeMode, readSafeMode, safeModeFile } from "./safe-mode.ts";
+
+const assembling = (code: string) =>
+  engineCode(
+    "small",
+    `assemble: async ({ messages }) => { ${code}; return { messages, estimatedTokens: 0 }; },`,
+  );
+
+describe("a plugin that blocks the gateway", () => {
+  it("is found out, and the next start comes up without it and says so", async () => {
+    const loop = "setTimeout(function spin() {\n while (true) {} }, 5)";
+    const { home, child, say, log } = await startPluginProcess(assembling(loop), {
+      gateway: { watchdogSeconds: 2 },
+    });
+    await say("hello").catch(() => {});
+    expect(await child.exit).toBe(EXIT.blocked);
+    expect(child.errors().trim().split("\n").at(-1)).toMatch(
+      /^clew: stopping: Plugin "small" kept the gateway from answering for \d+ s, at spin \(index\.js:\d+\); the next start leaves it off \(safe mode\), until "clew plugins enable small"\.$/,
+    );
+    const why =
+      /it is off in safe mode, because it kept the gateway from answering for \d+ s, at spin \(index\.js:\d+\) \(.* UTC\); clew plugins enable small brings it back/;
+    const next = startClew(home, ["start"]);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await next.nextLine())![0];
+    await expect.poll(() => next.lines.join("\n")).toMatch(why);
+    expect(next.lines.join("\n")).toContain('Safe mode: plugin "small": it is off');
+    expect(next.errors()).toMatch(why);
+    expect(log()).toMatch(why);
+    const reply = await fetch(`${url}/api/sessions/main/messages`, post({ text: "hello" }));
+    const { events } = parseStream(await reply.text());
+    expect(events.find(({ type }) => type === "notice")?.text).toMatch(why);
+    const safeMode = [{ plugin: "small", reason: expect.stringMatching(why) }];
+    expect(events.at(-1)).toMatchObject({ type: "done", outcome: "completed", safeMode });
+    expect(await (await fetch(`${url}/api/health`)).json()).toMatchObject({ safeMode });
+    const status = await fetch(`${url}/api/sessions/main/messages`, post({ text: "/status" }));
+    expect(await status.text()).toMatch(/Safe mode: plugin \\"small\\": it is off in safe mode/);
+    const doctor = (await clew(home, ["doctor"])).output;
+    expect(doctor).toMatch(new RegExp(`FAILURE {2}plugin small: ${why.source}`));
+    next.process.kill("SIGTERM");
+    expect(await next.exit).toBe(0);
+    expect((await clew(home, ["plugins", "list"])).output).toMatch(why);
+    expect((await clew(home, ["plugins", "enable", "small"])).output).toContain(
+      "It is in safe mode no longer.",
+    );
+    expect(existsSync(safeModeFile(home))).toBe(false);
+    expect((await clew(home, ["chat", "/engine"])).output).toContain("Engine: small");
+  });
+
+  it("may be halted wherever it blocks, while it is loaded too", async () => {
+    const { home, child } = await startPluginProcess(
+      `if (process.argv.includes("start")) for (;;) await null;\n${engineCode("small")}`,
+      { gateway: { watchdogSeconds: 2 }, waits: false },
+    );
+    expect(await child.exit).toBe(EXIT.blocked);
+    expect(readSafeMode(home).plugins.small?.reason).toMatch(/^kept the gateway from answering/);
+  });
+});
+
+describe("the file of safe mode", () => {
+  it("holds each plugin once, and is gone with the last", async () => {
+    const home = await temporaryHome();
+    const entry = { at: "2026-01-02T03:04:05.678Z", reason: "slept" };
+    expect(readSafeMode(home)).toEqual({ plugins: {}, problem: null });
+    enterSafeMode(home, "a", entry);
+    enterSafeMode(home, "a", { ...entry, reason: "slept again" });
+    expect(Object.keys(readSafeMode(home).plugins)).toEqual(["a"]);
+    expect(readSafeMode(home).plugins.a!.reason).toBe("slept again");
+    expect(leaveSafeMode(home, "b")).toBe(false);
+    expect(leaveSafeMode(home, "toString")).toBe(false);
+    expect(leaveSafeMode(home, "a")).toBe(true);
+    expect(existsSync(safeModeFile(home))).toBe(false);
+  });
+
+  it.each(["", "{", "[]", '{"plugins":{"a":{"at":1}}}', '{"plugins":null}'])(
+    "leaves no plugin off when it says %j, and tells so",
+    async (text) => {
+      const home = await temporaryHome();
+      writeFileSync(join(home, "safe-mode.json"), text);
+      const { plugins, problem } = readSafeMode(home);
+      expect(plugins).toEqual({});
+      expect(problem).toMatch(
+        /safe-mode\.json cannot be read \(it is not what Clew wrote\), so no/,
+      );
+      enterSafeMode(home, "b", { at: "now", reason: "slept" });
+      expect(JSON.parse(readFileSync(safeModeFile(home), "utf8"))).toHaveProperty("plugins.b");
+    },
+  );
+});

@@ -1,0 +1,105 @@
+// Has a thread watch whether the event loop still turns, and ends a process that a plugin blocks.
+import { randomUUID } from "node:crypto";
+import { url as debuggerUrl } from "node:inspector";
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+import type { LogPort } from "@clew/engine-core";
+import { messageOf } from "../invalid.ts";
+import { pluginOfStack } from "../load/module-hooks.ts";
+import { runningPlugin, watchRunning } from "../load/running.ts";
+import { LOOKS_EVERY_MS } from "./plan-look.ts";
+
+/** What the thread is given. */
+export interface WatchdogOrder {
+  home: string;
+  limitMs: number;
+  /** By `CELL`. */
+  cells: Int32Array;
+  /** Without it `BlockedProcess.end` does nothing. */
+  token: string;
+}
+
+export const CELL = { beats: 0, running: 1, held: 2, count: 3 } as const;
+
+/** Sent to the thread before the plugin runs for the first time. */
+export interface NamedPlugin {
+  /** What `CELL.running` says while its code is called. */
+  number: number;
+  pluginId: string;
+}
+
+/** What the thread asks for in the process that it watches, while nothing else runs there. */
+export interface BlockedProcess {
+  who(stack: string): string | null;
+  end(token: string, exitCode: number): void;
+}
+export const BLOCKED_PROCESS = "clew.blocked-process";
+
+export interface Watchdog {
+  stop(): Promise<void>;
+}
+
+/**
+ * From now on a plugin that keeps the loop from turning for `seconds` is put into safe mode, and
+ * the process ends. 0: nothing is watched.
+ */
+export function startWatchdog({
+  home,
+  seconds,
+  log,
+}: {
+  home: string;
+  seconds: number;
+  log: Pick<LogPort, "warn">;
+}): Watchdog {
+  if (seconds === 0) return { stop: async () => {} };
+  const cells = new Int32Array(new SharedArrayBuffer(4 * CELL.count));
+  const token = randomUUID();
+  // As it is for us: a plugin reads another.
+  const { reallyExit } = process as unknown as { reallyExit(exitCode: number): void };
+  const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
+  slots[Symbol.for(BLOCKED_PROCESS)] = {
+    who: (stack) => runningPlugin()?.pluginId ?? pluginOfStack(stack)?.pluginId ?? null,
+    end: (given, exitCode) => {
+      if (given === token) reallyExit.call(process, exitCode);
+    },
+  };
+  const program = createRequire(import.meta.url).resolve("#watchdog-thread");
+  const workerData: WatchdogOrder = { home, limitMs: seconds * 1000, cells, token };
+  const thread = new Worker(program, {
+    workerData,
+    name: "watchdog",
+    resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
+  });
+  thread.unref();
+  thread.on("error", (error) => log.warn(`the event loop is not watched: ${messageOf(error)}`));
+  const beat = setInterval(() => {
+    Atomics.add(cells, CELL.beats, 1);
+    Atomics.store(cells, CELL.held, debuggerUrl() === undefined ? 0 : 1);
+  }, LOOKS_EVERY_MS);
+  beat.unref();
+  const numbers = new Map<string, number>();
+  const numberOf = (pluginId: string) => {
+    const known = numbers.get(pluginId);
+    if (known !== undefined) return known;
+    const number = numbers.size + 1;
+    numbers.set(pluginId, number);
+    thread.postMessage({ number, pluginId } satisfies NamedPlugin);
+    return number;
+  };
+  watchRunning((pluginId, work) => {
+    const before = Atomics.exchange(cells, CELL.running, numberOf(pluginId));
+    try {
+      return work();
+    } finally {
+      Atomics.store(cells, CELL.running, before);
+    }
+  });
+  return {
+    async stop() {
+      clearInterval(beat);
+      watchRunning(undefined);
+      await thread.terminate();
+    },
+  };
+}
