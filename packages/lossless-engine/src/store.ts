@@ -15,6 +15,7 @@ export type {
   ForgetRequest,
   PlannedMessage,
 } from "./forget/plan.ts";
+export { readingsOf } from "./forget/readings.ts";
 export {
   type FoundMessage,
   type FoundMessages,
@@ -34,7 +35,7 @@ export {
   type StoreImportOptions,
   storeStatus,
 } from "./library/operate.ts";
-export { type Absence, placeholderOf, textsIn } from "./messages/placeholder.ts";
+export { type Absence, placeholderOf, textsIn, wordsOf } from "./messages/placeholder.ts";
 export {
   type Backup,
   type BackupFile,

@@ -16,6 +16,7 @@ import { startChild } from "../testing/child.ts";
 import { clew as runIn, startClew } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { obedientModel, run } from "../testing/obedient-model.ts";
 import { startPluginGateway, startServedGateway } from "../testing/plugins.ts";
 import { type Journal, journalFile } from "./journal.ts";
 import { resumeForgetting, runForgetting } from "./run.ts";
@@ -173,7 +174,7 @@ describe("clew lossless forget", () => {
     await clew("lossless", "backup");
     await clew("lossless", "backup", "--to", join(home, "kept"));
     const kept = await clew("lossless", "forget", "--text", SECRET, "--yes", "--no-backups");
-    expect(kept.output).toContain("2 backups will stay, as --no-backups says");
+    expect(kept.output).toContain("holds it, and stays, as --no-backups says");
     expect((await clew("lossless", "backups")).output).toContain("messages forgotten since)");
     await clew("lossless", "backup");
     expect((await clew("lossless", "backups")).output.match(/forgotten since/g)).toHaveLength(1);
@@ -227,10 +228,13 @@ describe("clew lossless forget", () => {
     configure({ keepDays: 30 });
     await clew("chat", "hello");
     await expect
-      .poll(async () => {
-        await clew("chat", "go on");
-        return (await clew("lossless", "status")).output;
-      })
+      .poll(
+        async () => {
+          await clew("chat", "go on");
+          return (await clew("lossless", "status")).output;
+        },
+        { timeout: 20_000 },
+      )
       .toContain("(40 no longer kept)");
     return { home, clew, file, backup: filesBelow(outside)[0]! };
   }
@@ -266,6 +270,71 @@ describe("clew lossless forget", () => {
     expect(await clew("lossless", "forget", "--text", SECRET)).toMatchObject({ code: 1 });
     expect(await clew("lossless", "verify")).toMatchObject({ code: 0 });
   });
+
+  it("takes it out of the records of child sessions, jobs' runs and approvals, and names what stays", async () => {
+    const home = await temporaryHome();
+    const { config } = await obedientModel();
+    const plugins = { slots: { contextEngine: "lossless" } };
+    writeFileSync(join(home, "clew.json"), JSON.stringify({ ...config, plugins }));
+    const clew = (...args: string[]) => runIn(home, args);
+    const { say, leave } = await startServedGateway({ ...config, plugins }, home);
+    const spawn = { task: `Keep in mind: ${SECRET}`, label: `about ${SECRET}`, wait: true };
+    await say(run("sessions_spawn", spawn));
+    await leave();
+    const agent = join(home, "agents/main");
+    mkdirSync(join(agent, "approvals"), { recursive: true });
+    const grant = (text: string) => ({
+      ...{ asker: "plugin:x", name: "exec", grant: text, at: "2026-01-01T00:00:00.000Z" },
+    });
+    const grants = [grant(`echo ${SECRET}`), grant("ls")];
+    writeFileSync(
+      join(agent, "approvals/a.json"),
+      JSON.stringify({ v: 1, sessionKey: "agent:main:main", grants }),
+    );
+    mkdirSync(join(home, "cron"));
+    writeFileSync(join(home, "cron/j.runs.jsonl"), `${JSON.stringify({ answer: SECRET })}\n{}\n`);
+    writeFileSync(join(home, "cron/j.job.json"), JSON.stringify({ message: `Say ${SECRET}` }));
+    const child = () =>
+      JSON.parse(readFileSync(filesBelow(join(agent, "subagents"))[0]!, "utf8")) as object;
+    expect(child()).toMatchObject({ task: expect.stringContaining(TRACE) });
+
+    const told = await clew("lossless", "forget", "--text", SECRET);
+    const job = `${join(home, "cron/j.job.json")} is a job that says it at every run`;
+    expect(told.output).toContain(job);
+    const done = await clew("lossless", "forget", "--text", SECRET, "--yes");
+    expect(done).toMatchObject({ code: 1, output: expect.stringContaining(job) });
+    expect(holding(home)).toEqual([join(home, "cron/j.job.json")]);
+    expect(child()).toMatchObject({ task: "(This was forgotten, as somebody asked.)", depth: 1 });
+    const kept = JSON.parse(readFileSync(join(agent, "approvals/a.json"), "utf8"));
+    expect(kept.grants).toEqual([grant("ls")]);
+    rmSync(join(home, "cron/j.job.json"));
+    expect(await clew("lossless", "forget", "--text", SECRET)).toMatchObject({ code: 1 });
+
+    expect((await clew("lossless", "forget", "--session", "main", "--yes")).code).toBe(0);
+    const bytes = filesBelow(home).map((file) => readFileSync(file, "latin1"));
+    expect(bytes.join()).not.toContain("agent:main:main");
+  }, 60_000);
+
+  it("names a session file in which others say the same, and no file that only has the run's id", async () => {
+    const home = await temporaryHome();
+    const { config } = await obedientModel();
+    const plugins = { slots: { contextEngine: "lossless" } };
+    writeFileSync(join(home, "clew.json"), JSON.stringify({ ...config, plugins }));
+    const clew = (...args: string[]) => runIn(home, args);
+    const { say, leave } = await startServedGateway({ ...config, plugins }, home);
+    await say(`Please remember this: ${SECRET}`);
+    await say("Please think of the wind in the west.");
+    await leave();
+    const first = await clew("lossless", "forget", "#1");
+    expect(first.output).toContain("1 message");
+    const [file] = transcriptsOf(home);
+    expect(first.output).toContain(`${file} has other messages that say the same`);
+    expect(first.output).not.toContain("sessions.json");
+    const other = await clew("lossless", "forget", "#4", "--yes");
+    expect(other.code).toBe(0);
+    const again = await clew("lossless", "forget", "#4");
+    expect(again).toMatchObject({ code: 1 });
+  }, 60_000);
 
   it("refuses while a gateway runs, and what does not say one thing", async () => {
     const { home, config, clew } = await homeWithSecret({ turns: 1 });

@@ -16,14 +16,16 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { findSessionId } from "../sessions/change-index.ts";
 import type { SessionName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
-import { agentFolder } from "../sessions/paths.ts";
+import { agentFolder, transcriptFile } from "../sessions/paths.ts";
+import { filesLeft, type LeftFile } from "./clean-files.ts";
 import { copiesBelow } from "./copies.ts";
-import { type Traces, tracesOf, wordsOf } from "./traces.ts";
+import { type Traces, tracesOf, wordsIn } from "./traces.ts";
 import {
   entriesThatGo,
   filesOfSession,
   messageIn,
   planTranscripts,
+  redacted,
   type TranscriptChange,
 } from "./transcripts.ts";
 
@@ -60,8 +62,10 @@ export interface Planned {
   readonly transcripts: readonly TranscriptChange[];
   /** Copies of databases, anywhere below the home, that hold it or cannot be read. */
   readonly backups: readonly HeldCopy[];
-  /** Databases below the home that hold it and are no agent's: they stay. */
-  readonly strays: readonly HeldCopy[];
+  /** Databases and copies that were looked into. */
+  readonly lookedInto: ReadonlySet<string>;
+  /** Files that would hold it still. */
+  readonly leftIn: readonly LeftFile[];
 }
 
 /** Reads, and changes nothing. Throws SESSION_NOT_FOUND, STORAGE_FAILED. */
@@ -70,12 +74,18 @@ export async function planHome({
   asked,
   databases,
   inUse,
+  agents,
+  dropsBackups,
 }: {
   home: string;
   asked: Asked;
   databases: readonly HomeDatabase[];
   /** Files of all databases that agents have. */
   inUse: readonly string[];
+  /** Whose session files are changed. Null: those of all agents, also of some that are gone. */
+  agents: readonly string[] | null;
+  /** False: backups stay. */
+  dropsBackups: boolean;
 }): Promise<Planned> {
   const files = asked.kind === "session" ? await filesOf(home, asked.name) : null;
   const own = databases.filter(
@@ -86,13 +96,15 @@ export async function planHome({
   for (const database of own)
     found.push(await planIn(database.file, requestOf(home, asked, database, files ?? [])));
   const transcriptsOf = async (plans: readonly ElsewherePlan[]) =>
-    files ?? planTranscripts(home, { messages: toldIn(plans), text: matcherOf(asked) });
+    files ?? planTranscripts(home, agents, { messages: toldIn(plans), text: matcherOf(asked) });
   const first = await transcriptsOf(found.map(({ plan }) => plan));
   const told = await messagesOf(home, first);
-  const holding = await copiesHolding(await copiesIn(home, databases, inUse), {
-    graves: found.map(({ graves }) => graves),
+  const holds = await tracesOfFound(home, { found, transcripts: first, asked });
+  const copies = await copiesIn(home, databases, inUse);
+  const holding = await copiesHolding(copies, {
+    graves: found.map((each) => each.graves),
     text: matcherOf(asked),
-    quotes: await tracesOfFound(home, { found, transcripts: first, asked }),
+    quotes: holds,
   });
   const graves = holding.flatMap((copy) => copy.graves);
   const planned: PlannedDatabase[] = [];
@@ -102,21 +114,56 @@ export async function planHome({
       isStale,
       ...(await withElsewhere(file, plan, { messages: told, graves })),
     });
-  const copies = holding.map(({ file, what }) => ({ file, what }));
+  if (files?.length === 0 && planned.every(({ messages }) => messages.length === 0))
+    throw sessionNotFound(asked.kind === "session" ? asked.name.key : "");
+  const transcripts = await transcriptsOf(planned);
+  const held = holding.map(({ file, what }) => ({ file, what }));
+  const backups = held.filter(({ file }) => isNamedBackup(file));
+  const strays = held.filter(({ file }) => !isNamedBackup(file));
+  const lookedInto = new Set([...copies, ...own.map(({ file }) => file)]);
+  const others = await filesLeft(home, {
+    ...{ holds, except: lookedInto, isText: asked.kind === "text" },
+    changes: changesOf(home, transcripts),
+  });
   return {
-    databases: planned,
-    transcripts: await transcriptsOf(planned),
-    backups: copies.filter(({ file }) => isNamedBackup(file)),
-    strays: copies.filter(({ file }) => !isNamedBackup(file)),
+    ...{ databases: planned, transcripts, backups, lookedInto },
+    leftIn: [
+      ...(dropsBackups ? [] : backups.map((copy) => leftCopy(copy, "stays, as --no-backups says"))),
+      ...strays.map((copy) => leftCopy(copy, "is no agent's database, so that it stays")),
+      ...others,
+    ],
   };
 }
 
-/** Session files of a session. Throws SESSION_NOT_FOUND. */
-async function filesOf(home: string, name: SessionName): Promise<readonly TranscriptChange[]> {
-  const files = await filesOfSession(home, name, await findSessionId(home, name));
-  if (files.length === 0) throw sessionNotFound(name.key);
-  return files;
+/** What a copy of a database has to do with it. */
+export const WHAT_COPIES: Readonly<Record<HeldCopy["what"], string>> = {
+  messages: "holds it",
+  quotations: "may quote it in summaries or records",
+  pages: "may hold it in pages that nothing uses",
+  unknown: "cannot be read, so that nobody knows what it holds",
+};
+
+const leftCopy = ({ file, what }: HeldCopy, why: string): LeftFile => ({
+  ...{ file, why: `${WHAT_COPIES[what]}, and ${why}; delete it once nobody needs it` },
+});
+
+/** What session files will say. */
+function changesOf(home: string, transcripts: readonly TranscriptChange[]) {
+  const changes = new Map(
+    transcripts.map(({ agentId, sessionId, entries }) => [
+      transcriptFile(home, agentId, sessionId),
+      entries,
+    ]),
+  );
+  return (file: string, text: string): string | null | undefined => {
+    const entries = changes.get(file);
+    return entries ? redacted(text, entries) : entries;
+  };
 }
+
+/** Session files of a session; none where only a database has it. */
+const filesOf = async (home: string, name: SessionName): Promise<readonly TranscriptChange[]> =>
+  filesOfSession(home, name, await findSessionId(home, name));
 
 function requestOf(
   home: string,
@@ -203,7 +250,7 @@ async function tracesOfFound(
 ): Promise<Traces> {
   const texts = found.flatMap((each) => each.texts);
   for (const change of transcripts)
-    texts.push(...(await entriesThatGo(home, change)).flatMap(wordsOf));
+    texts.push(...(await entriesThatGo(home, change)).flatMap(wordsIn));
   return tracesOf(texts, matcherOf(asked));
 }
 

@@ -2,6 +2,7 @@
 import { isMatched, isMessageMatched, type Matcher } from "@clew/lossless-engine/store";
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { blocksOf, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { fieldsGone, redactEntry } from "./redact-entry.ts";
 
 /** What is looked for in session files. */
 export interface Wanted {
@@ -16,13 +17,14 @@ export interface Wanted {
  * summaries that were made after one of them.
  */
 export function planTranscript(entries: readonly TranscriptEntry[], wanted: Wanted): string[] {
-  const chosen = new Set(entries.filter((entry) => isWanted(entry, wanted)).map(({ id }) => id));
+  const isAsked = (entry: TranscriptEntry) => isWanted(entry, wanted) && !isRedacted(entry);
+  const chosen = new Set(entries.filter(isAsked).map(({ id }) => id));
   if (chosen.size === 0) return [];
   for (const id of pairsOf(entries, chosen)) chosen.add(id);
   const first = entries.findIndex(({ id }) => chosen.has(id));
   for (const entry of entries.slice(first))
     if (entry.type === "compaction" || entry.type === "branch_summary") chosen.add(entry.id);
-  return entries.flatMap(({ id }) => (chosen.has(id) ? [id] : []));
+  return entries.flatMap((entry) => (chosen.has(entry.id) && !isRedacted(entry) ? [entry.id] : []));
 }
 
 function isWanted(entry: TranscriptEntry, { messages, text }: Wanted): boolean {
@@ -38,14 +40,12 @@ function isWanted(entry: TranscriptEntry, { messages, text }: Wanted): boolean {
 
 /** As in the database, where it is a message there. */
 const isWantedText = (entry: TranscriptEntry, text: Matcher): boolean =>
-  isMatched(saidIn(entry), text) ||
+  isMatched(fieldsGone(entry), text) ||
   (entry.type === "message" && isMessageMatched(entry.message, text));
 
-/** Without what tells where it stands. */
-function saidIn(entry: TranscriptEntry): unknown {
-  const { id: _id, parentId: _parent, timestamp: _time, ...rest } = entry;
-  return rest;
-}
+/** True: its words are gone already. */
+const isRedacted = (entry: TranscriptEntry): boolean =>
+  JSON.stringify(redactEntry(entry)) === JSON.stringify(entry);
 
 /** In the order of the file: a call stands before its results, and ids may recur later. */
 function pairsOf(entries: readonly TranscriptEntry[], chosen: ReadonlySet<string>): string[] {

@@ -3,17 +3,10 @@
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { type Matcher, openMessageStore } from "@clew/lossless-engine/store";
-import { changeIndex } from "../sessions/change-index.ts";
-import { deliveriesFile } from "../sessions/paths.ts";
+import { cleanFiles, filesLeft, type LeftFile } from "./clean-files.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
-import {
-  cleanRecords,
-  filesHolding,
-  removeReports,
-  type Traces,
-  tracesOf,
-  wordsOf,
-} from "./traces.ts";
+import { removeNames, removeReports } from "./session-traces.ts";
+import { type Traces, tracesOf, wordsIn } from "./traces.ts";
 import { changeTranscript, entriesThatGo } from "./transcripts.ts";
 
 /** What forgetting came to. */
@@ -21,13 +14,15 @@ export interface Forgotten {
   /** Messages that the databases hold no more. */
   readonly messages: number;
   /** Files below the home that hold some of it still, and are not the gateway's to change. */
-  readonly leftIn: readonly string[];
+  readonly leftIn: readonly LeftFile[];
 }
 
 /** How words are forgotten. */
 export interface ForgettingOptions {
   /** The text that was asked for. Absent: none was, or nobody knows it any more. */
   readonly matcher?: Matcher | null;
+  /** Files of databases and copies that were looked into as such. Absent: the journal's. */
+  readonly except?: ReadonlySet<string> | undefined;
   /** Told after each step. Absent: nobody is. */
   readonly onStep?: () => void;
 }
@@ -36,12 +31,12 @@ export interface ForgettingOptions {
 export async function runForgetting(
   home: string,
   journal: Journal,
-  { matcher = null, onStep = () => {} }: ForgettingOptions = {},
+  { matcher = null, except, onStep = () => {} }: ForgettingOptions = {},
 ): Promise<Forgotten> {
   await writeJournal(home, journal);
   onStep();
   const holds = await tracesOfJournal(home, journal, matcher);
-  await cleanRecords(home, holds);
+  await cleanFiles(home, holds);
   onStep();
   for (const file of journal.backups) await removeDatabase(file);
   for (const change of journal.transcripts) {
@@ -69,7 +64,12 @@ export async function runForgetting(
     onStep();
   }
   await removeJournal(home);
-  return { messages, leftIn: await filesHolding(home, holds) };
+  const databases = new Set(journal.databases.map(({ file }) => file));
+  const leftIn = await filesLeft(home, {
+    ...{ holds, except: except ?? databases, isText: matcher !== null },
+    changes: () => undefined,
+  });
+  return { messages, leftIn };
 }
 
 /** Goes on where a process was killed. Null: nothing was being forgotten. */
@@ -86,7 +86,7 @@ async function tracesOfJournal(
 ): Promise<Traces> {
   const texts: string[] = [];
   for (const change of transcripts)
-    for (const entry of await entriesThatGo(home, change)) texts.push(...wordsOf(entry));
+    for (const entry of await entriesThatGo(home, change)) texts.push(...wordsIn(entry));
   for (const { file, numbers } of databases) {
     if (!existsSync(file)) continue;
     const store = openMessageStore(file);
@@ -111,15 +111,12 @@ function byAgent({ transcripts }: Journal): Map<string, string[]> {
 }
 
 /** Of sessions that go whole. */
-async function forgetNames(home: string, agentId: string, { transcripts }: Journal) {
-  const whole = new Set(
+async function forgetNames(home: string, agentId: string, { transcripts, databases }: Journal) {
+  const sessionIds = new Set(
     transcripts
       .filter((change) => change.agentId === agentId && change.entries === null)
       .map(({ sessionId }) => sessionId),
   );
-  if (whole.size === 0) return;
-  for (const id of whole) await rm(deliveriesFile(home, agentId, id), { force: true });
-  await changeIndex(home, agentId, async (index) =>
-    Object.fromEntries(Object.entries(index).filter(([, { sessionId }]) => !whole.has(sessionId))),
-  );
+  const keys = databases.flatMap(({ sessions }) => sessions.map(({ sessionKey }) => sessionKey));
+  if (sessionIds.size > 0) await removeNames(home, agentId, { sessionIds, keys });
 }

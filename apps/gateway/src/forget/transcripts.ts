@@ -11,6 +11,7 @@ import writeFileAtomic from "write-file-atomic";
 import { acquireLock } from "../locks/lock.ts";
 import { checkpointFile } from "../sessions/checkpoint.ts";
 import { listTranscripts } from "../sessions/index-file.ts";
+import { ledgerFile } from "../sessions/ledger-file.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { planTranscript, type Wanted } from "./plan-transcript.ts";
@@ -24,10 +25,14 @@ export interface TranscriptChange {
   readonly entries: readonly string[] | null;
 }
 
-/** In every session file of the home. */
-export async function planTranscripts(home: string, wanted: Wanted): Promise<TranscriptChange[]> {
+/** In every session file of these agents. Null: of all agents of the home. */
+export async function planTranscripts(
+  home: string,
+  agents: readonly string[] | null,
+  wanted: Wanted,
+): Promise<TranscriptChange[]> {
   const changes: TranscriptChange[] = [];
-  for (const agentId of await listAgents(home))
+  for (const agentId of agents ?? (await listAgents(home)))
     for (const sessionId of await listTranscripts(agentPaths(home, agentId).sessions)) {
       const text = await readFile(transcriptFile(home, agentId, sessionId), "utf8");
       const entries = planTranscript(entriesIn(text), wanted);
@@ -83,9 +88,8 @@ export async function changeTranscript(
     if (entries === null) await removeBeside(file);
     else {
       const text = await readIfThere(file);
-      if (text !== "")
-        await writeFileAtomic(file, redacted(text, new Set(entries)), { mode: 0o600 });
-      await rm(checkpointFile(file), { force: true });
+      if (text !== "") await writeFileAtomic(file, redacted(text, entries), { mode: 0o600 });
+      for (const made of [checkpointFile(file), ledgerFile(file)]) await rm(made, { force: true });
     }
   } finally {
     await outcome.lock.release();
@@ -93,7 +97,8 @@ export async function changeTranscript(
 }
 
 /** Line by line: what is not forgotten stays to the byte. */
-function redacted(text: string, gone: ReadonlySet<string>): string {
+export function redacted(text: string, entries: readonly string[]): string {
+  const gone = new Set(entries);
   return text
     .split("\n")
     .map((line) => {

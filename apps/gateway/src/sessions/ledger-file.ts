@@ -3,7 +3,8 @@ import { readFile, rm } from "node:fs/promises";
 import type { LedgerKeeper } from "@clew/legacy-engine";
 import writeFileAtomic from "write-file-atomic";
 
-const ledgerFile = (sessionFile: string): string => `${sessionFile}.ledger`;
+/** Where it is kept. */
+export const ledgerFile = (sessionFile: string): string => `${sessionFile}.ledger`;
 
 /** A cache: what cannot be read or written is made again from the session. */
 export function keepLedger(sessionFile: string): LedgerKeeper {

@@ -1,5 +1,6 @@
 // What is to be forgotten is found by a text, or by a pattern that cannot hang.
 
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { isMatched, isMessageMatched, textPattern } from "./matcher.ts";
@@ -39,6 +40,18 @@ describe("a pattern of what is to be forgotten", () => {
     expect(refusal("a{1000}{1000}")).toContain("cannot be searched for");
   });
 
+  it("is found where a message holds it as JSON, whatever is escaped there", () => {
+    const secret = 'Zanzibärquux "4711"\nis it';
+    const json = JSON.stringify({ secret });
+    const ascii = json.replace("ä", "\\u00e4");
+    for (const text of [secret, json, ascii, JSON.stringify({ ascii })]) {
+      const message = { role: "user", content: `They say: ${text}` } as AgentMessage;
+      expect([text, isMessageMatched(message, secret)]).toEqual([text, true]);
+      const pattern = textPattern('zanzib.rquux "\\d{4}"\\n');
+      expect([text, isMessageMatched(message, pattern)]).toEqual([text, true]);
+    }
+  });
+
   it("is found in a message by all that a search finds: numbers, keys and names of arguments", () => {
     const given = {
       card: 4111111111111111,
@@ -51,5 +64,17 @@ describe("a pattern of what is to be forgotten", () => {
       expect(isMessageMatched(message, textPattern(words)), words).toBe(true);
     }
     expect(isMessageMatched(message, "timestamp")).toBe(false);
+  });
+
+  it("is not found in what says what kind of message it is, but in who sent it", () => {
+    const message = {
+      ...assistant([{ type: "thinking", thinking: "hm" }, toolCall("pay", {}, "c1")]),
+      ...{ api: "openai-responses", provider: "openai", model: "small" },
+      __openclaw: { id: "entry1", kind: "cron", senderName: "Ada Lovelace" },
+    } as AgentMessage;
+    for (const words of ["assistant", "openai", "small", "toolUse", "thinking", "toolCall", "cron"])
+      expect([words, isMessageMatched(message, words)]).toEqual([words, false]);
+    for (const words of ["Lovelace", "c1", "pay", "hm"])
+      expect([words, isMessageMatched(message, words)]).toEqual([words, true]);
   });
 });

@@ -1,11 +1,12 @@
 // Says whether a text that is to be forgotten stands in something.
 import { type AgentMessage, ContextEngineError } from "@clew/plugin-sdk/core";
 import { type Steps, stepsAtOnce, stepsInSlices } from "@clew/plugin-sdk/host";
-import { textsIn } from "../messages/placeholder.ts";
+import { namesKept, textsGone, textsIn } from "../messages/placeholder.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { composed, composedLower } from "../messages/spelling.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern, unsearchable } from "../search/pattern/parse.ts";
+import { readingsOf } from "./readings.ts";
 
 /** A regular expression that is looked for in time proportional to the text, whatever it says. */
 export interface TextPattern {
@@ -50,9 +51,17 @@ const refused = (cause: PatternError) =>
     { cause },
   );
 
-/** All that a search finds the message by, and all other texts that it holds. */
+/**
+ * All that a search finds the message by, and all other texts that it holds, but for those that
+ * say what kind of message it is: everybody's say so.
+ */
 export const isMessageMatched = (message: AgentMessage, matcher: Matcher): boolean =>
-  isMatched([message, searchTextOf(message)], matcher);
+  isMatched(matchedTexts(message), matcher);
+
+const matchedTexts = (message: AgentMessage): string[] => [
+  ...[...textsGone(message), ...namesKept(message)],
+  searchTextOf(message),
+];
 
 /** The same; others have their turn meanwhile. */
 export async function isMessageMatchedInSlices(
@@ -60,14 +69,14 @@ export async function isMessageMatchedInSlices(
   matcher: Matcher,
 ): Promise<boolean> {
   if (typeof matcher === "string") return isMessageMatched(message, matcher);
-  for (const text of textsIn([message, searchTextOf(message)]))
+  for (const text of matchedTexts(message).flatMap(readingsOf))
     if (await stepsInSlices(matcher.stepsIn(text))) return true;
   return false;
 }
 
-/** Texts of any depth are looked at, each for itself. */
+/** Texts of any depth are looked at, each for itself, also as JSON. */
 export function isMatched(value: unknown, matcher: Matcher): boolean {
-  const texts = textsIn(value);
+  const texts = textsIn(value).flatMap(readingsOf);
   if (typeof matcher !== "string") return texts.some((text) => matcher.isIn(text));
   const wanted = composedLower(matcher);
   return wanted !== "" && texts.some((text) => composedLower(text).includes(wanted));

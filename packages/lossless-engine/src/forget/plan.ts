@@ -1,7 +1,7 @@
 // Decides which stored messages go when something is to be forgotten.
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
-import { placeholderOf, textsIn } from "../messages/placeholder.ts";
+import { namesKept, wordsOf } from "../messages/placeholder.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { expiredNamed, messagesIn } from "../store/expired.ts";
@@ -22,7 +22,7 @@ import { circling } from "../store/seek.ts";
 import type { Store } from "../store/store.ts";
 import { worded } from "../store/summaries.ts";
 import { othersTurn } from "../turns.ts";
-import { isMatched, isMessageMatched, isMessageMatchedInSlices, type Matcher } from "./matcher.ts";
+import { isMatched, isMessageMatchedInSlices, type Matcher } from "./matcher.ts";
 import { isQuoted } from "./quotations.ts";
 
 /** What somebody asks to be forgotten; one of the four. */
@@ -104,9 +104,7 @@ export async function planForget(store: Store, request: ForgetRequest): Promise<
   const refused =
     "text" in request
       ? asked
-          .filter(({ message }) =>
-            isMessageMatched(placeholderOf(message, "forgotten"), request.text),
-          )
+          .filter(({ message }) => isMatched(namesKept(message), request.text))
           .map(
             ({ seq }) =>
               `Message ${seq} cannot be forgotten: what was asked for stands in the name or id of a tool call, which keeps its place; ask for it by other words.`,
@@ -215,8 +213,5 @@ export async function tracesOf(store: Store, numbers: readonly number[]): Promis
   const found = await patiently(() => messagesBySeq(store, [...numbers]));
   return found
     .filter(({ isForgotten }) => isForgotten !== true)
-    .flatMap(({ message }) => {
-      const kept = new Set(textsIn(placeholderOf(message, "forgotten")));
-      return textsIn(message).filter((text) => !kept.has(text));
-    });
+    .flatMap(({ message }) => wordsOf(message));
 }

@@ -52,6 +52,61 @@ function envelopeOf(message: AgentMessage): [string, unknown][] {
   return [["__openclaw", { ...(id !== undefined && { id }), ...(kind !== undefined && { kind }) }]];
 }
 
+/** What says of a block only what kind it is. */
+const BLOCK_KINDS: ReadonlySet<string> = new Set(["type", "mimeType", "carrier"]);
+const ENVELOPE_KEPT: ReadonlySet<string> = new Set(["id", "kind"]);
+
+/** Texts of a message that its placeholder does not keep, but for those that say its kind. */
+export function textsGone(message: AgentMessage): string[] {
+  return Object.entries(message).flatMap(([key, value]) => {
+    if (KIND_FIELDS.has(key)) return [];
+    if (key === "__openclaw") return textsIn(fieldsBut(value, ENVELOPE_KEPT));
+    if (key !== "content" || !Array.isArray(value)) return textsIn(value);
+    return value.flatMap((block) => textsIn(fieldsBut(block, BLOCK_KINDS)));
+  });
+}
+
+/** The values of an object's other fields; anything else as it is. */
+const fieldsBut = (value: unknown, names: ReadonlySet<string>): unknown =>
+  typeof value !== "object" || value === null
+    ? value
+    : Object.entries(value).flatMap(([key, each]) => (names.has(key) ? [] : [each]));
+
+/** Texts that its placeholder keeps, as calls and results are known by them. */
+export function namesKept(message: AgentMessage): string[] {
+  if (message.role === "toolResult") return textsIn([message.toolCallId, message.toolName]);
+  if (message.role !== "assistant") return [];
+  return blocksOf(message.content).flatMap((block) =>
+    block.type === "toolCall" ? textsIn([block.id, block.name]) : [],
+  );
+}
+
+/** What a block is known by, and what a provider proves it with. */
+const BLOCK_NAMES: ReadonlySet<string> = new Set([
+  ...["type", "id", "name", "mimeType", "carrier", "api", "provider", "model", "kind"],
+  ...["textSignature", "thinkingSignature", "thoughtSignature"],
+]);
+
+/**
+ * Pure. What was said, given to tools or returned by them; not what the message, its run or its
+ * model is known by, which stands in other messages and files too.
+ */
+export function wordsOf(message: AgentMessage): string[] {
+  const { content, errorMessage, summary, command, output, details } = message as unknown as Record<
+    string,
+    unknown
+  >;
+  const said = Array.isArray(content)
+    ? content.map((block) => fieldsBut(block, BLOCK_NAMES))
+    : content;
+  // Of what tools note for themselves a text without a blank may be a name.
+  const noted = textsIn(details).filter((text) => /\S\s+\S/.test(text));
+  const absent: readonly string[] = Object.values(ABSENT);
+  return [...textsIn([said, errorMessage, summary, command, output]), ...noted].filter(
+    (text) => !absent.includes(text),
+  );
+}
+
 /** All texts of a value, keys left out. */
 export function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];

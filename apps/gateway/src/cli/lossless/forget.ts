@@ -1,14 +1,15 @@
 // Runs `clew lossless forget`, which takes words out of everything below the home.
 import { type ForgetRequest, textPattern } from "@clew/lossless-engine/store";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { LeftFile } from "../../forget/clean-files.ts";
 import type { Journal } from "../../forget/journal.ts";
 import {
   type Asked,
-  type HeldCopy,
   matcherOf,
   type Planned,
   type PlannedDatabase,
   planHome,
+  WHAT_COPIES,
 } from "../../forget/plan-home.ts";
 import { type Forgotten, resumeForgetting, runForgetting } from "../../forget/run.ts";
 import { claimHome } from "../../home/claim.ts";
@@ -47,14 +48,16 @@ export async function losslessForget(
   try {
     if (resume) return tellResumed(await resumeForgetting(home));
     const asked = askedFor(message, options);
+    const databases = await databasesOf(environment, options.agent);
     const planned = await planHome({
-      ...{ home, asked, databases: await databasesOf(environment, options.agent) },
+      ...{ home, asked, databases, dropsBackups },
       inUse: (await databasesOf(environment, undefined)).map(({ file }) => file),
+      agents: options.agent === undefined ? null : databases.flatMap(({ agents }) => agents),
     });
     const refused = planned.databases.flatMap((database) => database.refused);
     if (refused.length > 0) throw new ContextEngineError("REQUEST_INVALID", refused[0]!);
     const isNothing =
-      planned.transcripts.length + planned.backups.length + planned.strays.length === 0 &&
+      planned.transcripts.length + planned.backups.length + planned.leftIn.length === 0 &&
       planned.databases.every((database) => !holds(database) && !database.isStale);
     if (isNothing) {
       if (json) output.json({ isDone: false, ...withoutGraves(planned), messages: 0, leftIn: [] });
@@ -67,12 +70,10 @@ export async function losslessForget(
       return 0;
     }
     const ran = await runForgetting(home, journalOf(planned, dropsBackups), {
-      matcher: matcherOf(asked),
+      ...{ matcher: matcherOf(asked), except: planned.lookedInto },
     });
-    const done = {
-      ...ran,
-      leftIn: [...new Set([...ran.leftIn, ...planned.strays.map(({ file }) => file)])],
-    };
+    const copies = planned.leftIn.filter(({ file }) => planned.lookedInto.has(file));
+    const done = { ...ran, leftIn: [...copies, ...ran.leftIn] };
     if (json) output.json({ isDone: true, ...withoutGraves(planned), ...done });
     else for (const line of describeDone(planned, done, dropsBackups)) output.line(printable(line));
     return done.leftIn.length === 0 ? 0 : 1;
@@ -141,7 +142,7 @@ const journalOf = (
 });
 
 /** For programs: hashes are of no use to them. */
-const withoutGraves = ({ databases, ...planned }: Planned) => ({
+const withoutGraves = ({ databases, lookedInto: _looked, ...planned }: Planned) => ({
   ...planned,
   databases: databases.map(({ graves: _graves, ...database }) => database),
 });
@@ -164,10 +165,8 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
       ({ agentId, sessionId, entries }) =>
         `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and its reports`,
     ),
-    ...describeBackups(planned, dropsBackups, "would be deleted"),
-    ...planned.strays.map(
-      ({ file, what }) => `  ${file} ${WHAT_COPIES[what]}, is no agent's database, and would stay`,
-    ),
+    ...(dropsBackups ? describeBackups(planned, "would be deleted") : []),
+    ...describeLeft(planned.leftIn, "These files below the home would hold some of it still:"),
     "Nothing was changed. Do it with --yes, while no gateway runs.",
   ];
 }
@@ -204,35 +203,25 @@ function describeMessages({ file, messages, summaries }: PlannedDatabase): strin
   ];
 }
 
-/** What a copy of a database has to do with it. */
-const WHAT_COPIES: Readonly<Record<HeldCopy["what"], string>> = {
-  messages: "holds it",
-  quotations: "may quote it in summaries or records",
-  pages: "may hold it in pages that nothing uses",
-  unknown: "cannot be read, so that nobody knows what it holds",
-};
-
-function describeBackups({ backups }: Planned, dropsBackups: boolean, done: string): string[] {
+function describeBackups({ backups }: Planned, done: string): string[] {
   if (backups.length === 0) return [];
   return [
-    `  ${counted(backups.length, "backup")} ${dropsBackups ? done : "will stay, as --no-backups says"}:`,
+    `  ${counted(backups.length, "backup")} ${done}:`,
     ...backups.map(({ file, what }) => `    ${file} ${WHAT_COPIES[what]}`),
   ];
+}
+
+function describeLeft(left: readonly LeftFile[], told: string): string[] {
+  if (left.length === 0) return [];
+  return [told, ...left.map(({ file, why }) => `  ${file} ${why}`)];
 }
 
 function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBackups: boolean) {
   return [
     `Forgotten: ${counted(messages, "message")}; ${counted(planned.transcripts.length, "session file")} changed.`,
-    ...describeBackups(
-      planned,
-      dropsBackups,
-      "were deleted; make a new one with clew lossless backup",
-    ),
-    ...(leftIn.length === 0
-      ? []
-      : [
-          "These files below the home hold some of it still, and are yours to change:",
-          ...leftIn.map((file) => `  ${file}`),
-        ]),
+    ...(dropsBackups
+      ? describeBackups(planned, "were deleted; make a new one with clew lossless backup")
+      : []),
+    ...describeLeft(leftIn, "These files below the home hold some of it still:"),
   ];
 }

@@ -1,0 +1,206 @@
+// Takes what is to be forgotten out of the gateway's own files, and names those that hold it still.
+import { createReadStream } from "node:fs";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { join, relative, sep } from "node:path";
+import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
+import writeFileAtomic from "write-file-atomic";
+import { FORGOTTEN, redactEntry } from "./redact-entry.ts";
+import type { Traces } from "./traces.ts";
+
+/** A file that holds it still. */
+export interface LeftFile {
+  readonly file: string;
+  /** Why it does, and what to do about it. */
+  readonly why: string;
+}
+
+/** What is looked for, and where. */
+export interface FilesSought {
+  readonly holds: Traces;
+  /** Databases and copies of them, which are read as such. */
+  readonly except: ReadonlySet<string>;
+  /** What a file will say; null = it will be gone, undefined = as it does. */
+  readonly changes: (file: string, text: string) => string | null | undefined;
+  /** True: a text is asked for, so that no message says it any more. */
+  readonly isText: boolean;
+}
+
+/** Files are read whole up to this size. */
+const MOST_BYTES = 64 * 1024 * 1024;
+const OVERLAP = 64 * 1024;
+
+/** Those of the gateway that are no session files; once more changes nothing. */
+export async function cleanFiles(home: string, holds: Traces): Promise<void> {
+  for (const file of await filesBelow(home)) {
+    const clean = cleaningOf(home, file);
+    if (clean === undefined || (await sizeOf(file)) > MOST_BYTES) continue;
+    const text = await readFile(file, "utf8").catch(() => "");
+    if (!holds(text)) continue;
+    const left = clean(text, holds);
+    if (left === null) await rm(file, { force: true });
+    else if (left !== text) await writeFileAtomic(file, left, { mode: 0o600 });
+  }
+}
+
+/** Below the home, sorted. Before anything is changed as well as afterwards. */
+export async function filesLeft(
+  home: string,
+  { holds, except, changes, isText }: FilesSought,
+): Promise<LeftFile[]> {
+  const left: LeftFile[] = [];
+  for (const file of await filesBelow(home)) {
+    if (except.has(file.replace(/-(?:wal|shm)$/, "")) || isProgram(home, file)) continue;
+    if ((await sizeOf(file)) > MOST_BYTES) {
+      if (await isHeldInPieces(file, holds))
+        left.push({ file, why: "is too large to be changed here; delete it, or mend it yourself" });
+      continue;
+    }
+    const text = await readFile(file, "utf8").catch(() => "");
+    if (!holds(text)) continue;
+    const changed = changes(file, text);
+    const cleaned = changed === undefined ? cleaningOf(home, file)?.(text, holds) : changed;
+    if (cleaned === null || (cleaned !== undefined && !holds(cleaned))) continue;
+    left.push({ file, why: whyLeft(home, file, isText) });
+  }
+  return left;
+}
+
+async function filesBelow(home: string): Promise<string[]> {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+const sizeOf = async (file: string): Promise<number> =>
+  (await stat(file).catch(() => undefined))?.size ?? 0;
+
+/** Each piece with the end of the one before it: what stands across both is found. */
+async function isHeldInPieces(file: string, holds: Traces): Promise<boolean> {
+  let end = "";
+  const pieces = createReadStream(file, { encoding: "utf8", highWaterMark: MOST_BYTES / 4 });
+  for await (const piece of pieces) {
+    if (holds(end + String(piece))) return true;
+    end = String(piece).slice(-OVERLAP);
+  }
+  return false;
+}
+
+const placeOf = (home: string, file: string): string => relative(home, file).split(sep).join("/");
+
+const isProgram = (home: string, file: string): boolean =>
+  placeOf(home, file).split("/").includes("node_modules");
+
+/** The text without what is to be forgotten; null = the file goes. */
+type Cleaning = (text: string, holds: Traces) => string | null;
+
+const withoutLines: Cleaning = (text, holds) =>
+  text
+    .split("\n")
+    .filter((line) => !holds(line))
+    .join("\n");
+
+const removed: Cleaning = () => null;
+
+/** Fields of records that say something; the others tell what belongs together. */
+const redacted =
+  (fields: readonly string[]): Cleaning =>
+  (text, holds) => {
+    const changed = (value: unknown, key = ""): unknown => {
+      if (typeof value === "string")
+        return fields.includes(key) && holds(JSON.stringify(value)) ? FORGOTTEN : value;
+      if (typeof value !== "object" || value === null) return value;
+      if (Array.isArray(value)) return value.map((each) => changed(each, key));
+      return Object.fromEntries(
+        Object.entries(value).map(([name, each]) => [name, changed(each, name)]),
+      );
+    };
+    const value = parsed(text);
+    // Nobody can read it, so nobody needs it.
+    if (value === undefined) return null;
+    return `${JSON.stringify(changed(value), null, 2)}\n`;
+  };
+
+/** What a person allowed by words that are forgotten is asked for again. */
+const withoutGrants: Cleaning = (text, holds) => {
+  const value = parsed(text) as { grants?: unknown[] } | undefined;
+  if (value === undefined || !Array.isArray(value.grants)) return null;
+  const grants = value.grants.filter((grant) => !holds(JSON.stringify(grant)));
+  return `${JSON.stringify({ ...value, grants }, null, 2)}\n`;
+};
+
+/** Of a session that was reset, or of which a copy was kept. */
+const withoutEntries: Cleaning = (text, holds) =>
+  text
+    .split("\n")
+    .flatMap((line) => {
+      if (!holds(line)) return [line];
+      const read = parseTranscriptLine(line);
+      return read.kind === "entry" ? [JSON.stringify(redactEntry(read.entry))] : [];
+    })
+    .join("\n");
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const CHILD_WORDS = ["task", "label", "reply", "reason"];
+const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
+  [/^logs\/[^/]+$/, withoutLines],
+  [/^agents\/[^/]+\/reports\/parts\/[^/]+$/, removed],
+  [/^agents\/[^/]+\/reports\/[^/]+\.jsonl$/, removed],
+  [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.reset\.[^/]+$/, withoutEntries],
+  [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.(?!lock)[^/]+$/, removed],
+  [/^agents\/[^/]+\/subagents\/[^/]+\.json$/, redacted(CHILD_WORDS)],
+  [/^agents\/[^/]+\/subagents\/[^/]+\.staged$/, removed],
+  [/^agents\/[^/]+\/approvals\/[^/]+\.json$/, withoutGrants],
+  [/^cron\/[^/]+\.runs\.jsonl$/, withoutLines],
+];
+
+/** Undefined: it is not the gateway's to change, or not in this way. */
+function cleaningOf(home: string, file: string): Cleaning | undefined {
+  const place = placeOf(home, file);
+  return CLEANINGS.find(([pattern]) => pattern.test(place))?.[1];
+}
+
+const REASONS: readonly (readonly [RegExp, { text: string; message: string }])[] = [
+  [
+    /^agents\/[^/]+\/sessions\/[^/]+\.jsonl$/,
+    {
+      text: "names something so that has to stay, like a model, a tool or the session itself",
+      message: "has other messages that say the same; have those forgotten too, or ask by --text",
+    },
+  ],
+  [
+    /^agents\/[^/]+\/(?:sessions\/sessions\.json|outbox\/|subagents\/|approvals\/)/,
+    {
+      text: "names a session so; only --session takes names",
+      message: "names a session so; only --session takes names",
+    },
+  ],
+  [
+    /^cron\/[^/]+\.job\.json$/,
+    {
+      text: "is a job that says it at every run; remove it with clew cron rm",
+      message: "is a job that says it at every run; remove it with clew cron rm",
+    },
+  ],
+  [
+    /^clew\.json$/,
+    {
+      text: "is the configuration; change it there",
+      message: "is the configuration; change it there",
+    },
+  ],
+];
+
+function whyLeft(home: string, file: string, isText: boolean): string {
+  const place = placeOf(home, file);
+  const reason = REASONS.find(([pattern]) => pattern.test(place))?.[1];
+  return reason?.[isText ? "text" : "message"] ?? "is yours to change";
+}

@@ -1,0 +1,69 @@
+// Removes what the gateway keeps of a session that is forgotten, besides its file.
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { changeIndex } from "../sessions/change-index.ts";
+import { readIndex } from "../sessions/index-file.ts";
+import { agentPaths, deliveriesFile } from "../sessions/paths.ts";
+
+/** A session's reports, and the parts that no other report names. */
+export async function removeReports(
+  home: string,
+  agentId: string,
+  sessionIds: readonly string[],
+): Promise<void> {
+  const { reports } = agentPaths(home, agentId);
+  for (const id of sessionIds) await rm(join(reports, `${id}.jsonl`), { force: true });
+  const named = new Set<string>();
+  for (const name of await readdir(reports).catch(() => [])) {
+    if (!name.endsWith(".jsonl")) continue;
+    const text = await readFile(join(reports, name), "utf8");
+    for (const [hash] of text.matchAll(/[\w-]{16,}/g)) named.add(hash);
+  }
+  const parts = join(reports, "parts");
+  for (const hash of await readdir(parts).catch(() => []))
+    if (!named.has(hash)) await rm(join(parts, hash), { force: true });
+}
+
+/**
+ * Of sessions that go whole: what is known of them as children and parents, what people allowed in
+ * them, and last their names. `keys`: what else they are called.
+ */
+export async function removeNames(
+  home: string,
+  agentId: string,
+  { sessionIds, keys }: { sessionIds: ReadonlySet<string>; keys: readonly string[] },
+): Promise<void> {
+  const index = (await readIndex(home, agentId)) ?? {};
+  const isGone = ({ sessionId }: { sessionId: string }) => sessionIds.has(sessionId);
+  const indexed = Object.entries(index).flatMap(([key, entry]) => (isGone(entry) ? [key] : []));
+  const names = new Set([...keys, ...indexed, ...sessionIds]);
+  const { subagents, approvals } = agentPaths(home, agentId);
+  for (const folder of [subagents, approvals]) await removeNaming(folder, names);
+  for (const id of sessionIds) await rm(deliveriesFile(home, agentId, id), { force: true });
+  await changeIndex(home, agentId, async (known) =>
+    Object.values(known).some(isGone)
+      ? Object.fromEntries(Object.entries(known).filter(([, entry]) => !isGone(entry)))
+      : known,
+  );
+}
+
+/** Records in which one of the names is the whole of a text. */
+async function removeNaming(folder: string, names: ReadonlySet<string>): Promise<void> {
+  const isNaming = (value: unknown): boolean =>
+    typeof value === "string"
+      ? names.has(value)
+      : typeof value === "object" && value !== null && Object.values(value).some(isNaming);
+  for (const name of await readdir(folder).catch(() => [])) {
+    if (name.endsWith(".lock")) continue;
+    const file = join(folder, name);
+    if (isNaming(parsed(await readFile(file, "utf8")))) await rm(file, { force: true });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
