@@ -10,5 +10,6 @@ export default defineConfig({
     "src/tokens.ts",
     "src/testing.ts",
     "src/memory-host-core.ts",
+    "src/testing/check/main.ts",
   ],
 });

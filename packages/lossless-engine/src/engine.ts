@@ -1,5 +1,6 @@
 // The context engine, whose methods each find the store and ask one module.
 import {
+  type AgentMessage,
   type AssembleParams,
   type BootstrapParams,
   type BootstrapResult,
@@ -72,6 +73,8 @@ export interface LosslessEngine extends ContextEngine {
   explain(params: AssembleParams): Promise<Explanation>;
   /** For hosts that ask an engine how its store is: `text` is one line for people. */
   control(request: { readonly operation: string }): Promise<{ ok: boolean; text: string }>;
+  /** All that is stored of a session, in the order in which it came; the conformance kit asks. */
+  storedMessages(session: SessionRef): Promise<AgentMessage[]>;
 }
 
 /** The lossless engine for one agent. Nothing is opened before the first call. */
@@ -294,6 +297,12 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       return missing === null
         ? checkStore(stores.ofAgent())
         : { ok: true, text: nothingIn(missing) };
+    },
+
+    async storedMessages(params) {
+      const session = refOf(params);
+      const store = stores.of(session);
+      return store === null ? [] : [...(await historyOf(store, { session }))];
     },
 
     async compact(params: CompactParams) {

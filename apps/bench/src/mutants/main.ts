@@ -4,16 +4,20 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { mutantsOf } from "./generate.ts";
+import { engineFiles, entriesOf, SHIPPED } from "./engines.ts";
+import { mutantsOf, type PlacedMutant } from "./generate.ts";
 import { pickMutants } from "./pick.ts";
 import { coreFiles, placesOf } from "./places.ts";
 import { type MutantResult, tryMutant } from "./run.ts";
+import { tryByKit } from "./try-by-kit.ts";
 
-const USAGE = `Usage: pnpm mutants pick FILE [--count 300] [--seed 1]
-       pnpm mutants run LIST [--out FILE] [--ref HEAD] [--in FOLDER]
+const USAGE = `Usage: pnpm mutants pick FILE [--count 300] [--seed 1] [--engine NAME...]
+       pnpm mutants run LIST [--by kit] [--out FILE] [--ref HEAD] [--in FOLDER]
 
   pick            draws mutants of the packages' cores and writes them to FILE
+  --engine NAME   of a shipped engine instead: ${SHIPPED.map(({ name }) => name).join(", ")}; "all" = each of them
   run             plants each mutant of LIST in a scratch checkout and runs the packages' tests
+  --by kit        asks the conformance kit instead, which knows the engine from outside only
   --ref COMMIT    the commit that is checked out for it (default: HEAD)
   --in FOLDER     use this checkout, installed already, instead of a scratch one; it is changed meanwhile
   --out FILE      where the verdicts go, after every mutant; a FILE that holds some is continued
@@ -30,15 +34,19 @@ export async function main(args: readonly string[]): Promise<number> {
       out: { type: "string" },
       ref: { type: "string", default: "HEAD" },
       in: { type: "string" },
+      engine: { type: "string", multiple: true },
+      by: { type: "string" },
     },
   });
   const [command, file] = positionals;
   if (values.help) return say(USAGE, 0);
   if (file === undefined || (command !== "pick" && command !== "run")) return say(USAGE, 2);
   if (command === "pick") {
-    const list = await pickMutants(".", Number(values.count), Number(values.seed));
+    const names = values.engine?.includes("all") ? undefined : values.engine;
+    const files = values.engine === undefined ? coreFiles(".") : engineFiles(".", names);
+    const list = await pickMutants(".", Number(values.count), Number(values.seed), files);
     writeFileSync(file, asJson(list));
-    const all = await mutantsOf(coreFiles("."));
+    const all = await mutantsOf(files);
     return say(`${list.length} of ${all.length} mutants written to ${file}\n`, 0);
   }
   const stop = new AbortController();
@@ -46,7 +54,8 @@ export async function main(args: readonly string[]): Promise<number> {
     process.once(signal, () => stop.abort(new Error(`stopped by ${signal}`)));
   const scratch = values.in === undefined ? checkOut(values.ref) : undefined;
   try {
-    return await run(file, resolve(values.in ?? scratch!), values.out, stop.signal);
+    const root = resolve(values.in ?? scratch!);
+    return await run(file, root, { out: values.out, byKit: values.by === "kit" }, stop.signal);
   } finally {
     if (scratch !== undefined) removeCheckout(scratch);
   }
@@ -55,19 +64,21 @@ export async function main(args: readonly string[]): Promise<number> {
 async function run(
   file: string,
   root: string,
-  out: string | undefined,
+  { out, byKit }: { out: string | undefined; byKit: boolean },
   signal: AbortSignal,
 ): Promise<number> {
   const list = JSON.parse(readFileSync(file, "utf8"));
-  const places = await placesOf(list, root);
+  const places = await placesOf(list, root, byKit ? engineFiles(root) : coreFiles(root));
+  const tried = (place: PlacedMutant) =>
+    byKit
+      ? tryByKit(root, place, entriesOf(root, place.file), signal)
+      : tryMutant(root, place, signal);
   const results: MutantResult[] =
     out !== undefined && existsSync(out) ? JSON.parse(readFileSync(out, "utf8")) : [];
   for (let index = results.length; index < list.length; index++) {
     const place = places[index];
     results.push(
-      place === undefined
-        ? { ...list[index], verdict: "gone", ms: 0 }
-        : await tryMutant(root, place, signal),
+      place === undefined ? { ...list[index], verdict: "gone", ms: 0 } : await tried(place),
     );
     if (out !== undefined) writeFileSync(out, asJson(results));
     process.stderr.write(`\r${index + 1} of ${list.length}`);

@@ -2,8 +2,13 @@
 import { type Mutant, mutantsOf } from "./generate.ts";
 import { coreFiles } from "./places.ts";
 
-export async function pickMutants(root: string, count: number, seed: number): Promise<Mutant[]> {
-  const all = await mutantsOf(coreFiles(root));
+export async function pickMutants(
+  root: string,
+  count: number,
+  seed: number,
+  files = coreFiles(root),
+): Promise<Mutant[]> {
+  const all = await mutantsOf(files);
   const random = mulberry32(seed);
   const drawn = all
     .map((mutant) => ({ mutant, at: random() }))

@@ -17,8 +17,9 @@ export function coreFiles(root: string): { path: string; text: string }[] {
 export async function placesOf(
   list: readonly Mutant[],
   root: string,
+  files = coreFiles(root),
 ): Promise<(PlacedMutant | undefined)[]> {
-  const present = Map.groupBy(await mutantsOf(coreFiles(root)), keyOf);
+  const present = Map.groupBy(await mutantsOf(files), keyOf);
   return list.map((mutant) => {
     const alike = present.get(keyOf(mutant)) ?? [];
     return (

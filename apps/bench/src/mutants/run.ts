@@ -10,6 +10,8 @@ export interface MutantResult extends Mutant {
   verdict: Verdict;
   /** Wall time of the tests, ms. */
   ms: number;
+  /** What failed first, where the kit was asked. Absent: nothing failed, or tests were run. */
+  by?: string;
 }
 
 const PROJECTS = [

@@ -28,8 +28,9 @@ type Awaitable<T> = T | Promise<T>;
  * Controls what a language model sees in one agent's sessions (contract §1). `info`, `ingest`,
  * `assemble` and `compact` are required; a host finds out which of the others exist. A method that
  * throws sets the engine aside (quarantine) until a restart or a retry, and the fallback engine
- * answers; an abort never does. No session shows anything of another. No method changes a message
- * it is given.
+ * answers; an abort never does. An error that nothing can catch is a failure too: a promise that
+ * nobody waits for, a timer. No session shows anything of another. No method changes a message it
+ * is given.
  */
 export interface ContextEngine {
   /**
@@ -76,10 +77,13 @@ export interface ContextEngine {
 
   /**
    * Chooses the messages for a run: oldest first, every tool call with its result, at most
-   * `tokenBudget` tokens. The newest message is shown last, wherever there is room. Where nothing
-   * was said, it shows nothing. The same history gives the same messages, after a restart too, so
-   * that prompt caches hold. The current prompt is not among them; the host appends it. Must not
-   * change `messages` or what is in it. If it throws, the given messages are used.
+   * `tokenBudget` tokens. The newest message is shown last, wherever there is room. The request
+   * that is being answered, and what its tools returned last, are shown at any budget. A message
+   * that is shown is shown as it was said, or it is cut and says so. Nothing is shown of a branch
+   * that the given history is not on. Where nothing was said, it shows nothing. The same history
+   * gives the same messages, after a restart too, so that prompt caches hold. The current prompt is
+   * not among them; the host appends it. Must not change `messages` or what is in it. If it throws,
+   * the given messages are used.
    */
   assemble(params: AssembleParams): Awaitable<AssembleResult>;
 

@@ -1,4 +1,5 @@
 // What a conformance case works with.
+import { within } from "../abort.ts";
 import type { ContextEngine } from "../contract/engine.ts";
 import type { CompactParams, CompactResult } from "../contract/lifecycle.ts";
 import {
@@ -8,7 +9,8 @@ import {
 } from "../delegate.ts";
 import { CaseSession } from "./case-session.ts";
 import type { CaseStorage } from "./case-storage.ts";
-import { type CallWatch, watchCalls } from "./engine-call.ts";
+import { type CallWatch, CaseFailure, describe, tooLate, watchCalls } from "./engine-call.ts";
+import type { Strays } from "./strays.ts";
 
 /** What the kit gives the function that makes an engine. */
 export interface EngineUnderTestContext {
@@ -26,8 +28,38 @@ export type EngineMaker = (
   context: EngineUnderTestContext,
 ) => ContextEngine | Promise<ContextEngine>;
 
+/** How random sessions are made. */
+export interface SessionOptions {
+  /** Sessions of each kind. Absent: 10. */
+  count?: number;
+  /** Another number makes other sessions. Absent: 1. */
+  seed?: number;
+}
+
+/** A session that the built-in compaction can make smaller. */
+export interface Compactable {
+  readonly sessionId: string;
+  compact(): CompactResult;
+}
+
 /** How the kit's built-in compaction behaves. */
 type CompactionMode = "works" | "hangs" | "absent";
+
+/** What all contexts of a case are made of. */
+export interface ContextParts {
+  readonly makeStorage: () => Promise<CaseStorage>;
+  readonly create: EngineMaker;
+  /** Begins the name of every session. */
+  readonly prefix: string;
+  readonly calls: CallWatch;
+  /** What the engine left in this and earlier cases where nothing can catch it. */
+  readonly strays: Strays;
+  /** Absent: as many as is usual. */
+  readonly sessions?: SessionOptions | undefined;
+}
+
+/** What a case that is over is waited for, ms. */
+const DISPOSE_MS = 2_000;
 
 export class CaseContext {
   /** The engine as first made. */
@@ -36,34 +68,40 @@ export class CaseContext {
   readonly compactions: CompactParams[] = [];
   /** Of every engine that this case made. */
   readonly calls: CallWatch;
-  readonly #storage: CaseStorage;
-  readonly #create: EngineMaker;
-  readonly #prefix: string;
+  /** See `ContextParts`. */
+  readonly strays: Strays;
+  readonly storage: CaseStorage;
+  /** How random sessions are made. */
+  readonly sessions: SessionOptions;
+  readonly #parts: ContextParts;
   readonly #opened: ContextEngine[] = [];
   readonly #sessions = new Map<string, CaseSession>();
+  readonly #compactable = new Set<Compactable>();
   #mode: CompactionMode = "works";
 
-  /** `silent` = methods for which an earlier case waited in vain. */
-  constructor(
-    storage: CaseStorage,
-    create: EngineMaker,
-    prefix: string,
-    silent: CallWatch["silent"] = new Set(),
-  ) {
-    this.calls = { waiting: new Set(), silent };
-    this.#storage = storage;
-    this.#create = create;
-    this.#prefix = prefix;
+  constructor(storage: CaseStorage, parts: ContextParts) {
+    this.storage = storage;
+    this.sessions = parts.sessions ?? {};
+    this.calls = parts.calls;
+    this.strays = parts.strays;
+    this.#parts = parts;
   }
 
   /**
    * The engine made again over the same storage, as after a crash: the one before was not disposed.
    */
   async reopen(): Promise<ContextEngine> {
-    const engine = await this.#create({
-      agentDir: this.#storage.agentDir,
-      compaction: this.#compact,
-    });
+    const { boundMs } = this.calls;
+    const given = { agentDir: this.storage.agentDir, compaction: this.#compact };
+    let engine: ContextEngine;
+    try {
+      engine = await within(
+        { boundMs, onTimeout: () => tooLate("The function that makes it", boundMs) },
+        () => this.#parts.create(given),
+      );
+    } catch (error) {
+      throw new CaseFailure(`The engine could not be made: ${describe(error)}`);
+    }
     this.#opened.push(engine);
     if (typeof engine === "object" && engine !== null) watchCalls(engine, this.calls);
     return engine;
@@ -75,9 +113,14 @@ export class CaseContext {
    */
   session(name = "main"): CaseSession {
     const known =
-      this.#sessions.get(name) ?? new CaseSession(this.#storage, `${this.#prefix}-${name}`);
+      this.#sessions.get(name) ?? new CaseSession(this.storage, `${this.#parts.prefix}-${name}`);
     this.#sessions.set(name, known);
     return known;
+  }
+
+  /** The built-in compaction reaches it from here on. */
+  offerToCompact(session: Compactable): void {
+    this.#compactable.add(session);
   }
 
   /** From here on the built-in compaction answers only to an abort. */
@@ -96,10 +139,24 @@ export class CaseContext {
     return (await slot()).run(this.#compact, work);
   }
 
+  /** Runs `work` with the engine made anew over a fresh folder. */
+  async beside(work: (context: CaseContext) => Promise<void>): Promise<void> {
+    const fresh = new CaseContext(await this.#parts.makeStorage(), this.#parts);
+    try {
+      await fresh.withCompaction(async () => {
+        fresh.engine = await fresh.reopen();
+        await work(fresh);
+      });
+    } finally {
+      await fresh.close();
+    }
+  }
+
   async close(): Promise<void> {
     // The dispose cases judge dispose; here it only frees what a case opened.
-    await Promise.allSettled(this.#opened.map(async (engine) => engine.dispose?.()));
-    await this.#storage.remove();
+    const disposed = Promise.allSettled(this.#opened.map(async (engine) => engine.dispose?.()));
+    await within({ boundMs: DISPOSE_MS, onTimeout: () => [] }, () => disposed);
+    await this.storage.remove().catch(() => {});
   }
 
   readonly #compact = async (params: CompactParams): Promise<CompactResult> => {
@@ -113,12 +170,11 @@ export class CaseContext {
           once: true,
         }),
       );
-    const session = [...this.#sessions.values()].find(
-      ({ ref }) => ref.sessionId === params.sessionId,
-    );
-    return (
-      session?.compactTranscript() ?? { ok: true, compacted: false, reason: "unknown session" }
-    );
+    const { sessionId } = params;
+    const session = [...this.#sessions.values()].find(({ ref }) => ref.sessionId === sessionId);
+    if (session !== undefined) return session.compactTranscript();
+    const other = [...this.#compactable].find((one) => one.sessionId === sessionId);
+    return other?.compact() ?? { ok: true, compacted: false, reason: "unknown session" };
   };
 }
 

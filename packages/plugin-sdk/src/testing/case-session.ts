@@ -170,7 +170,7 @@ export class CaseSession {
 type Llm = NonNullable<RuntimeContext["llm"]>;
 
 /** A model that answers at once with the head of what it was asked. */
-const quickModel: Llm = {
+export const quickModel: Llm = {
   complete: async (params) => reply(headOf(params.messages.at(-1)?.content ?? "", 200)),
 };
 

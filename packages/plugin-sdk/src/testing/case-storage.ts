@@ -6,6 +6,8 @@ export interface CaseStorage {
   readonly agentDir: string;
   /** Writes a whole file under `agentDir`; `path` is absolute, its folders may not exist yet. */
   write(path: string, text: string): Promise<void>;
+  /** Reads a whole file; undefined = it is not there. Absent: no session moves to another file. */
+  read?(path: string): Promise<string | undefined>;
   /** Removes the folder with everything in it. */
   remove(): Promise<void>;
 }
@@ -16,11 +18,8 @@ export interface CaseStorage {
  */
 export async function temporaryStorage(): Promise<CaseStorage> {
   // Imported when a case runs: the message builders beside it work anywhere.
-  const [{ mkdir, mkdtemp, rm, writeFile }, { tmpdir }, { dirname, join }] = await Promise.all([
-    import("node:fs/promises"),
-    import("node:os"),
-    import("node:path"),
-  ]);
+  const [{ mkdir, mkdtemp, readFile, rm, writeFile }, { tmpdir }, { dirname, join }] =
+    await Promise.all([import("node:fs/promises"), import("node:os"), import("node:path")]);
   const agentDir = await mkdtemp(join(tmpdir(), "clew-engine-"));
   return {
     agentDir,
@@ -28,6 +27,7 @@ export async function temporaryStorage(): Promise<CaseStorage> {
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, text);
     },
+    read: (path) => readFile(path, "utf8").catch(() => undefined),
     remove: () => rm(agentDir, { recursive: true, force: true, maxRetries: 3 }),
   };
 }

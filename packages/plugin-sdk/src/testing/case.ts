@@ -21,6 +21,8 @@ export const CASE_GROUPS = [
   "subagents",
   "dispose",
   "isolation",
+  "sessions",
+  "process",
 ] as const;
 
 /** Cases about the same part of the contract; the part of a case's id before the slash. */
@@ -41,6 +43,13 @@ export interface ConformanceCase {
   when?(engine: ContextEngine): boolean;
   /** Resolves when the engine keeps the rule; else throws a CaseFailure. */
   run(context: CaseContext): Promise<void>;
+}
+
+/** Thrown by a case that finds out only as it runs that it is not for this engine. */
+export class NotApplicable extends Error {
+  constructor(appliesTo: string) {
+    super(`Only for ${appliesTo}.`);
+  }
 }
 
 export const ownsCompaction = (engine: ContextEngine) => engine.info.ownsCompaction === true;

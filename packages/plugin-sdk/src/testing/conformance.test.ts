@@ -7,7 +7,7 @@ import { CASE_GROUPS } from "./case.ts";
 import type { EngineMaker } from "./case-context.ts";
 import type { CaseStorage } from "./case-storage.ts";
 import { CONFORMANCE_CASES } from "./cases/index.ts";
-import { checkEngine, runCase, testEngine } from "./conformance.ts";
+import { checkEngine, replaySession, runCase, testEngine } from "./conformance.ts";
 import { createFullEngine, type EngineStore, emptyStore } from "./full-engine.ts";
 import { createMemoryEngine } from "./memory-engine.ts";
 
@@ -20,6 +20,7 @@ async function inMemory(): Promise<CaseStorage> {
   return {
     agentDir,
     write: async (path, text) => void files.set(path, text),
+    read: async (path) => files.get(path),
     remove: async () => {
       for (const path of files.keys()) if (path.startsWith(`${agentDir}/`)) files.delete(path);
     },
@@ -62,26 +63,65 @@ describe("the list of conformance cases", () => {
   });
 });
 
-describe.concurrent.each(Object.entries(BROKEN_ENGINES))(
-  "the engine that breaks %s",
-  (id, breakEngine) => {
-    // They share the processor: a busy machine ends them all late.
-    const timeout = 120_000;
-    it("fails that case, by one sentence, and no case of another group", { timeout }, async () => {
-      const inFolders = id === "idempotence/bootstrap-twice";
-      const options = inFolders ? {} : { storage: inMemory };
-      const { results } = await checkEngine(overStorage(breakEngine), options);
-      const failed = results.filter(({ outcome }) => outcome === "failed");
-      expect(failed.map((result) => result.id)).toContain(id);
-      const group = id.split("/")[0]!;
-      expect(failed.filter((result) => result.group !== group)).toEqual([]);
-      for (const { reason } of failed) expect(reason).toMatch(/^[^\n]{20,}$/);
-    });
-  },
-);
+/** Cases that see what any other case sees. */
+const SEES_ALL = ["sessions", "process"];
+const ofGroup = (groups: readonly string[]) =>
+  Object.entries(BROKEN_ENGINES).filter(([id]) => groups.includes(id.split("/")[0]!));
+const SINGLE = CASE_GROUPS.filter((group) => !SEES_ALL.includes(group));
+
+// They share the processor: a busy machine ends them all late.
+const timeout = 120_000;
+
+describe.concurrent.each(ofGroup(SINGLE))("the engine that breaks %s", (id, breakEngine) => {
+  it("fails that case, by one sentence, and no case of another group", { timeout }, async () => {
+    const options = id === "idempotence/bootstrap-twice" ? {} : { storage: inMemory };
+    const { results } = await checkEngine(overStorage(breakEngine), { ...options, only: SINGLE });
+    const failed = results.filter(({ outcome }) => outcome === "failed");
+    expect(failed.map((result) => result.id)).toContain(id);
+    const group = id.split("/")[0]!;
+    expect(failed.filter((result) => result.group !== group)).toEqual([]);
+    for (const { reason } of failed) expect(reason).toMatch(/^[^\n]{20,}$/);
+  });
+});
+
+describe.concurrent.each(ofGroup(["sessions"]))("the engine that breaks %s", (id, breakEngine) => {
+  it("fails in a session that is told in a sentence and can be run again", {
+    timeout,
+  }, async () => {
+    const create = overStorage(breakEngine);
+    const options = { storage: inMemory };
+    const one = CONFORMANCE_CASES.find((each) => each.id === id)!;
+    const { outcome, reason, session } = await runCase(one, create, options);
+    expect(outcome).toBe("failed");
+    expect(reason).toMatch(/^[^\n]{20,}\. Smallest session: [^\n]+\.$/);
+    expect(session!.steps.length).toBeLessThanOrEqual(5);
+    const again = JSON.parse(JSON.stringify(session));
+    expect(await replaySession(create, again, options)).toMatchObject({ outcome: "failed" });
+    expect(await replaySession(overStorage(), again, options)).toEqual({ outcome: "passed" });
+  });
+});
+
+describe("the engine that breaks process/strays", () => {
+  it("fails by what it left behind", async () => {
+    const runners = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    try {
+      const create = overStorage(BROKEN_ENGINES["process/strays"]);
+      const { results } = await checkEngine(create, { storage: inMemory, only: ["process"] });
+      expect(results).toMatchObject([{ outcome: "failed" }]);
+      expect(results[0]!.reason).toMatch(
+        /^2 times; the first time: a promise was rejected .* the index is away\.$/,
+      );
+    } finally {
+      for (const one of runners) process.on("unhandledRejection", one);
+    }
+  });
+});
 
 describe("checkEngine", () => {
-  it("passes an engine with every method in every case that is for owners", async () => {
+  it("passes an engine with every method in every case that is for owners", {
+    timeout,
+  }, async () => {
     const report = await checkEngine(overStorage());
     expect(report.results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
     expect(
@@ -106,7 +146,7 @@ describe("checkEngine", () => {
   it("gives up on a case that does not end", async () => {
     const stuck: ContextEngine = { ...createMemoryEngine(), assemble: () => new Promise(() => {}) };
     const one = CONFORMANCE_CASES.find(({ id }) => id === "assemble/empty-session")!;
-    expect(await runCase(one, () => stuck, { caseTimeoutMs: 50 })).toMatchObject({
+    expect(await runCase(one, () => stuck, { callTimeoutMs: 50 })).toMatchObject({
       outcome: "failed",
       reason: "assemble() did not answer within 0.05 s.",
     });
@@ -117,7 +157,7 @@ describe("checkEngine", () => {
       ...createMemoryEngine(),
       ingest: () => new Promise(() => {}),
     });
-    const { results } = await checkEngine(stuck, { caseTimeoutMs: 50 });
+    const { results } = await checkEngine(stuck, { callTimeoutMs: 50 });
     const reasons = results.flatMap(({ reason }) => (reason?.startsWith("ingest()") ? reason : []));
     expect(reasons.filter((reason) => reason.includes("within 0.05 s"))).toHaveLength(1);
     expect(reasons.filter((reason) => reason.includes("an earlier case")).length).toBeGreaterThan(
@@ -139,7 +179,7 @@ describe("checkEngine", () => {
     expect(reasons.join()).toContain("assemble() returned undefined; expected an object.");
   });
 
-  it("leaves out what an engine says it does not accept", async () => {
+  it("leaves out what an engine says it does not accept", { timeout }, async () => {
     const seen = new Set<string>();
     const engine = createMemoryEngine();
     const picky: ContextEngine = {
@@ -155,6 +195,7 @@ describe("checkEngine", () => {
       "availableTools",
       "kitNewerHostParam",
       "messages",
+      "model",
       "sessionFile",
       "sessionId",
       "tokenBudget",

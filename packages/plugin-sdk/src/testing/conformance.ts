@@ -1,18 +1,26 @@
 // Runs every conformance case on an engine, as tests of any runner or as a report.
-import { within } from "../abort.ts";
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
-import type { CaseGroup, ConformanceCase } from "./case.ts";
-import { CaseContext, type EngineMaker } from "./case-context.ts";
+import { type CaseGroup, type ConformanceCase, NotApplicable } from "./case.ts";
+import { CaseContext, type EngineMaker, type SessionOptions } from "./case-context.ts";
 import { type CaseStorage, temporaryStorage } from "./case-storage.ts";
 import { CONFORMANCE_CASES } from "./cases/index.ts";
 import { CaseFailure, describe } from "./engine-call.ts";
+import { replay, SessionFailure } from "./sessions/explore.ts";
+import type { Script, SessionScript } from "./sessions/script.ts";
+import { collectStrays, type Strays } from "./strays.ts";
 
 /** How the cases are run. */
 export interface ConformanceOptions {
-  /** Longest time one case may take, ms. Absent: 20,000. */
-  caseTimeoutMs?: number;
+  /** Longest time one call of the engine may take, ms. Absent: 20,000. */
+  callTimeoutMs?: number;
   /** Makes the folder of one case. Absent: one in the system's temporary folder (Node). */
   storage?: () => Promise<CaseStorage>;
+  /** How many random sessions are tried, and which. Absent: the usual ones. */
+  sessions?: SessionOptions;
+  /** Ids of cases, or names of groups: no other is run. Absent: all are. */
+  only?: readonly string[];
+  /** Told of each result as it comes. Absent: nobody is. */
+  onResult?: (result: CaseResult) => void;
 }
 
 /** How one case came out. */
@@ -27,6 +35,8 @@ export interface CaseResult {
   outcome: "passed" | "failed" | "not-applicable";
   /** One sentence: what the engine did wrong, or whom the case is for. Absent: it passed. */
   reason?: string;
+  /** The smallest session that failed, to be run again by `replaySession`. Absent: another case. */
+  session?: SessionScript;
 }
 
 /** How an engine did in all cases. */
@@ -65,11 +75,11 @@ export interface TestEngineOptions extends ConformanceOptions {
  * offers `skip`, else it passes.
  */
 export function testEngine({ test, create, ...options }: TestEngineOptions): void {
-  const silent = new Set<EngineMethod>();
-  for (const one of CONFORMANCE_CASES) {
+  const judge = startJudging(create, options);
+  for (const one of casesOf(options)) {
     // No named parameter: some runners read one as a callback to wait for.
     test(`${one.id}: ${one.title}`, async (...args) => {
-      const { outcome, reason } = await judge(one, create, options, silent);
+      const { outcome, reason } = await judge(one);
       if (outcome === "failed") throw new CaseFailure(reason ?? one.title);
       if (outcome === "not-applicable") skip(args[0], reason);
     });
@@ -101,8 +111,12 @@ export async function checkEngine(
     engine ??= identityOf(made);
     return made;
   };
-  const silent = new Set<EngineMethod>();
-  for (const one of CONFORMANCE_CASES) results.push(await judge(one, remembering, options, silent));
+  const judge = startJudging(remembering, options);
+  for (const one of casesOf(options)) {
+    const result = await judge(one);
+    results.push(result);
+    options.onResult?.(result);
+  }
   const count = (outcome: CaseResult["outcome"]) =>
     results.filter((result) => result.outcome === outcome).length;
   return {
@@ -114,72 +128,86 @@ export async function checkEngine(
   };
 }
 
+/** The cases that are asked for, in the order in which they are reported. */
+export const casesOf = ({ only }: Pick<ConformanceOptions, "only">): readonly ConformanceCase[] =>
+  CONFORMANCE_CASES.filter(
+    ({ id, group }) => only === undefined || only.includes(id) || only.includes(group),
+  );
+
+/** Runs one session again that a case reported, or one that was written by hand. */
+export async function replaySession(
+  create: EngineMaker,
+  session: SessionScript,
+  options: ConformanceOptions = {},
+): Promise<Pick<CaseResult, "outcome" | "reason" | "session">> {
+  const {
+    outcome,
+    reason,
+    session: failed,
+  } = await runCase(
+    {
+      ...{
+        id: "sessions/replay",
+        group: "sessions",
+        title: "a session that is run again",
+        rule: "",
+      },
+      run: (context) => replay(context, session as Script),
+    },
+    create,
+    options,
+  );
+  return { outcome, ...(reason && { reason }), ...(failed && { session: failed }) };
+}
+
 let runs = 0;
+/** Of this process: an engine may keep what it was told in another one. */
+const RUN = Math.floor(Math.random() * 2 ** 32).toString(36);
 
 /** One case against one engine, in a folder and sessions of its own. */
 export const runCase = (
   one: ConformanceCase,
   create: EngineMaker,
   options: ConformanceOptions = {},
-): Promise<CaseResult> => judge(one, create, options, new Set());
+): Promise<CaseResult> => startJudging(create, options)(one);
 
-/** Methods in `silent` are not waited for again; one that does not answer joins them. */
-async function judge(
-  one: ConformanceCase,
+/** Longest wait for one call, ms. */
+const CALL_MS = 20_000;
+
+/** Runs cases on one engine; a method that does not answer in one is not waited for in the next. */
+export function startJudging(
   create: EngineMaker,
-  options: ConformanceOptions,
-  silent: Set<EngineMethod>,
-): Promise<CaseResult> {
-  const { id, group, title } = one;
-  const result = (outcome: CaseResult["outcome"], reason?: string) => ({
-    id,
-    group,
-    title,
-    outcome,
-    ...(reason && { reason }),
-  });
-  const storage = await (options.storage ?? temporaryStorage)();
-  const context = new CaseContext(
-    storage,
-    create,
-    `${id.replace("/", "-")}-${(runs++).toString(36)}`,
-    silent,
-  );
-  const boundMs = options.caseTimeoutMs ?? 20_000;
-  const onTimeout = () => {
-    const [stuck] = context.calls.waiting;
-    if (stuck !== undefined) silent.add(stuck.method);
-    const what = stuck === undefined ? "It did not finish" : `${stuck.method}() did not answer`;
-    throw new CaseFailure(`${what} within ${boundMs / 1000} s.`);
-  };
-  try {
-    // What comes later is ignored.
-    const judged = await within({ boundMs, onTimeout }, async () =>
-      context.withCompaction(async () => {
-        try {
+  options: ConformanceOptions = {},
+): (one: ConformanceCase) => Promise<CaseResult> {
+  const calls = { boundMs: options.callTimeoutMs ?? CALL_MS, silent: new Set<EngineMethod>() };
+  const strays: Strays = [];
+  const makeStorage = options.storage ?? temporaryStorage;
+  return async ({ id, group, title, ...one }) => {
+    const context = new CaseContext(await makeStorage(), {
+      ...{ makeStorage, create, calls, strays, sessions: options.sessions },
+      prefix: `${id.replace("/", "-")}-${RUN}-${(runs++).toString(36)}`,
+    });
+    const result = { id, group, title };
+    try {
+      await collectStrays(strays, () =>
+        context.withCompaction(async () => {
           context.engine = await context.reopen();
-        } catch (error) {
-          throw new CaseFailure(`The engine could not be made: ${describe(error)}`);
-        }
-        if (one.when && !one.when(context.engine)) return "not-applicable" as const;
-        await one.run(context);
-        return "passed" as const;
-      }),
-    );
-    return judged === "passed"
-      ? result("passed")
-      : result("not-applicable", `Only for ${one.appliesTo}.`);
-  } catch (error) {
-    return result(
-      "failed",
-      error instanceof CaseFailure ? error.message : `Unexpected: ${describe(error)}`,
-    );
-  } finally {
-    const giveUp = () => {
-      throw new Error("dispose did not answer");
-    };
-    await within({ boundMs: 2_000, onTimeout: giveUp }, () => context.close()).catch(() => {});
-  }
+          if (one.when && !one.when(context.engine)) throw new NotApplicable(one.appliesTo!);
+          await one.run(context);
+        }),
+      );
+      return { ...result, outcome: "passed" };
+    } catch (error) {
+      if (error instanceof NotApplicable)
+        return { ...result, outcome: "not-applicable", reason: error.message };
+      const isKnown = error instanceof CaseFailure;
+      const reason = isKnown ? error.message : `Unexpected: ${describe(error)}`;
+      const session = error instanceof SessionFailure ? { session: error.script } : {};
+      return { ...result, outcome: "failed", reason, ...session };
+    } finally {
+      await context.close();
+    }
+  };
 }
 
 function identityOf({ info }: ContextEngine): ConformanceReport["engine"] {

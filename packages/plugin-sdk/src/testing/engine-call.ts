@@ -1,4 +1,5 @@
 // Calls an engine as hosts do and turns a throw into a failed case.
+import { within } from "../abort.ts";
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
 import { declaredParams } from "../declared-params.ts";
 
@@ -16,11 +17,11 @@ type Method<M extends EngineMethod> = NonNullable<ContextEngine[M]>;
 type Params<M extends EngineMethod> = Parameters<Method<M>>[0];
 type Result<M extends EngineMethod> = Awaited<ReturnType<Method<M>>>;
 
-/** What is known of the calls of one engine under test. */
+/** How long the calls of one engine under test are waited for. */
 export interface CallWatch {
-  /** Calls that have not answered yet, oldest first. */
-  readonly waiting: Set<{ method: EngineMethod }>;
-  /** Methods for which an earlier case waited in vain: they are not called again. */
+  /** Ms. */
+  readonly boundMs: number;
+  /** Methods that were waited for in vain: they are not called again. */
   readonly silent: Set<EngineMethod>;
 }
 
@@ -62,17 +63,25 @@ export async function callRaw<M extends EngineMethod>(
   const implementation = engine[method] as ((params: unknown) => unknown) | undefined;
   if (typeof implementation !== "function") throw new CaseFailure(`${method}() is not a function.`);
   const watch = watches.get(engine);
+  const work = async (): Promise<Result<M>> => {
+    const result = await implementation.call(engine, accepted(engine, method, params));
+    return result as Result<M>;
+  };
+  if (watch === undefined) return work();
   check(
-    watch?.silent.has(method) !== true,
+    !watch.silent.has(method),
     `${method}() did not answer in an earlier case and is not called again.`,
   );
-  const pending = { method };
-  watch?.waiting.add(pending);
-  try {
-    return (await implementation.call(engine, accepted(engine, method, params))) as Result<M>;
-  } finally {
-    watch?.waiting.delete(pending);
-  }
+  const onTimeout = () => {
+    watch.silent.add(method);
+    return tooLate(`${method}()`, watch.boundMs);
+  };
+  return within({ boundMs: watch.boundMs, onTimeout }, work);
+}
+
+/** For waits that are no call of a method. */
+export function tooLate(what: string, boundMs: number): never {
+  throw new CaseFailure(`${what} did not answer within ${boundMs / 1000} s.`);
 }
 
 export function describe(error: unknown): string {

@@ -14,6 +14,7 @@ import { BROKEN_IDEMPOTENCE } from "./idempotence.ts";
 import { BROKEN_INGEST } from "./ingest.ts";
 import { BROKEN_INPUT } from "./input.ts";
 import { BROKEN_ISOLATION } from "./isolation.ts";
+import { BROKEN_PROCESS, BROKEN_SESSIONS } from "./sessions.ts";
 import { BROKEN_SUBAGENTS } from "./subagents.ts";
 
 /** By the id of the case that must catch it. */
@@ -33,4 +34,6 @@ export const BROKEN_ENGINES: BrokenEngines = {
   ...BROKEN_SUBAGENTS,
   ...BROKEN_DISPOSE,
   ...BROKEN_ISOLATION,
+  ...BROKEN_SESSIONS,
+  ...BROKEN_PROCESS,
 };

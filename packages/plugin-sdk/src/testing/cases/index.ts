@@ -14,6 +14,8 @@ import { idempotenceCases } from "./idempotence.ts";
 import { ingestCases } from "./ingest.ts";
 import { inputCases } from "./input.ts";
 import { isolationCases } from "./isolation.ts";
+import { processCases } from "./process.ts";
+import { sessionCases } from "./sessions.ts";
 import { subagentCases } from "./subagents.ts";
 
 export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
@@ -32,4 +34,6 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...subagentCases,
   ...disposeCases,
   ...isolationCases,
+  ...sessionCases,
+  ...processCases,
 ];

@@ -1,0 +1,2 @@
+// The lossless engine, as the command that checks engines finds it.
+export { createLosslessEngine as createEngine } from "@clew/lossless-engine";

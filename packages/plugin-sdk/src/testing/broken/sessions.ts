@@ -1,0 +1,106 @@
+// Engines whose faults show in sessions where something rare happens.
+import { stored } from "../full-engine.ts";
+import { type BrokenEngines, fullWith, lie, reassemble } from "./break.ts";
+
+const EAGER = { info: { id: "full", name: "Full engine", ownsCompaction: true } };
+const NOTHING = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+
+export const BROKEN_SESSIONS: BrokenEngines = {
+  "sessions/quiet": fullWith((engine, store) => ({
+    commitTurn(params) {
+      const outcome = engine.commitTurn(params);
+      const { messages } = stored(store, params);
+      for (const [name, message] of messages)
+        if (message.role === "toolResult")
+          messages.set(name, { ...message, content: message.content.slice(0, 1) });
+      return outcome;
+    },
+  })),
+  "sessions/crashes": fullWith((engine, _store, restarts) => ({
+    commitTurn: (params) => (restarts > 0 ? { status: "committed" } : engine.commitTurn(params)),
+  })),
+  "sessions/branches": fullWith((engine, store) => ({
+    assemble(params) {
+      const all = [...stored(store, params).messages.values()];
+      const isGrown = all.length > params.messages.length && params.messages.length > 0;
+      return engine.assemble({ ...params, messages: isGrown ? all : params.messages });
+    },
+  })),
+  "sessions/missed-turns": fullWith((engine) => ({
+    ...EAGER,
+    bootstrap: () => ({ bootstrapped: false }),
+    afterTurn(params) {
+      const newest = params.messages.findLastIndex(({ role }) => role === "user");
+      const prePromptMessageCount = Math.max(newest, params.prePromptMessageCount);
+      return engine.afterTurn({ ...params, prePromptMessageCount });
+    },
+  })),
+  "sessions/heartbeats": fullWith((engine) => {
+    let isQuiet = false;
+    return {
+      bootstrap: () => ({ bootstrapped: false }),
+      commitTurn(params) {
+        isQuiet ||= params.isHeartbeat === true;
+        return engine.commitTurn({ ...params, messages: isQuiet ? [] : params.messages });
+      },
+    };
+  }),
+  "sessions/budgets": fullWith((engine) =>
+    reassemble(({ messages, promptAuthority }) => ({
+      messages: promptAuthority === "assembled" ? messages : messages.slice(1),
+    }))(engine),
+  ),
+  "sessions/compactions": fullWith((engine) => {
+    const compacted = new Set<string>();
+    return {
+      async compact(params) {
+        const outcome = await engine.compact(params);
+        if (outcome.compacted) compacted.add(params.sessionId);
+        return outcome;
+      },
+      async assemble(params) {
+        const result = await engine.assemble(params);
+        const isCut = compacted.has(params.sessionId) && result.messages.length > 3;
+        return { ...result, messages: isCut ? result.messages.slice(0, -1) : result.messages };
+      },
+    };
+  }),
+  "sessions/everything": fullWith((engine) => ({
+    maintain(params) {
+      if (params.runtimeContext?.allowDeferredCompactionExecution) throw new Error("not now");
+      return engine.maintain(params);
+    },
+  })),
+  "sessions/other-sessions": fullWith((engine) => ({
+    commitTurn: ({ sessionKey, ...params }) =>
+      engine.commitTurn({ ...params, sessionId: sessionKey ?? params.sessionId }),
+    assemble: ({ sessionKey, ...params }) =>
+      engine.assemble({ ...params, sessionId: sessionKey ?? params.sessionId }),
+  })),
+  "sessions/without-files": fullWith(() => ({
+    maintain: (params) => (lie<string>(params.sessionFile).endsWith(".jsonl") ? NOTHING : NOTHING),
+  })),
+  "sessions/without-ids": fullWith((_engine, store) => ({
+    commitTurn(params) {
+      const { messages } = stored(store, params);
+      const before = messages.size;
+      for (const message of params.messages)
+        messages.set(message.__openclaw?.id ?? message.role, structuredClone(message));
+      return { status: messages.size > before ? "committed" : "duplicate" };
+    },
+  })),
+  "sessions/eager-hosts": fullWith(() => ({
+    afterTurn() {},
+    bootstrap: () => ({ bootstrapped: false }),
+  })),
+};
+
+/** Leaves a rejected promise behind each time it is told of a turn. */
+export const BROKEN_PROCESS: BrokenEngines = {
+  "process/strays": fullWith((engine) => ({
+    afterTurn(params) {
+      void Promise.reject(new Error("the index is away"));
+      return engine.afterTurn(params);
+    },
+  })),
+};

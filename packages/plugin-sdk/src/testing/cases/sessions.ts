@@ -1,0 +1,197 @@
+// Conformance cases of random sessions in which what is rare happens often.
+import type { ConformanceCase } from "../case.ts";
+import { explore } from "../sessions/explore.ts";
+import type { Weather } from "../sessions/generate.ts";
+import type { Chance } from "../sessions/random.ts";
+import type { Step } from "../sessions/script.ts";
+
+type Event = (chance: Chance, number: number) => Step;
+
+const note: Event = (chance, number) => ({
+  ...{ do: "note", kind: chance.pick(["bash", "custom"]), in: number },
+});
+const again: Event = (_, number) => ({ do: "again", in: number });
+const crash: Event = (chance, number) => ({ do: "restart", unsure: chance.once(0.4), in: number });
+const dispose: Event = (_, number) => ({ do: "dispose", in: number });
+const look: Event = (chance, number) => ({ do: "look", budget: tightly(chance), in: number });
+const glance: Event = (_, number) => ({ do: "look", budget: null, in: number });
+const back: Event = (chance, number) => ({ do: "back", turns: 1 + chance.below(3), in: number });
+const shorten: Event = (_, number) => ({ do: "shorten", in: number });
+const maintain: Event = (_, number) => ({ do: "maintain", in: number });
+const begin: Event = (_, number) => ({ do: "new", in: number });
+const move: Event = (_, number) => ({ do: "move", in: number });
+const fork: Event = (_, number) => ({ do: "fork", in: number });
+const compact: Event = (chance, number) => ({
+  ...{ do: "compact", by: chance.pick([0.25, 0.5, 0.1]), model: chance.once(0.7), in: number },
+  asked: chance.pick(["budget", "budget", "threshold"]),
+});
+
+/** Tokens that hold little, or next to nothing. */
+const tightly = (chance: Chance) => chance.pick([1, 60, 250, 600, 1_200, 2_500, 6_000]);
+
+interface Kind {
+  name: string;
+  title: string;
+  rule: string;
+  weather: Weather;
+}
+
+const KINDS: readonly Kind[] = [
+  {
+    name: "quiet",
+    title: "shows and keeps all that is said in a session, word for word",
+    rule: "A message that is shown is shown as it was said, or it is cut and says so.",
+    weather: { events: [note, glance], eventful: 0.2, most: 7 },
+  },
+  {
+    name: "crashes",
+    title: "shows and keeps the same after crashes, at whatever moment",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
+    weather: { events: [crash, crash, again, dispose], eventful: 0.5, most: 10 },
+  },
+  {
+    name: "branches",
+    title: "shows nothing that was left when the person went back, and all that was not",
+    rule: "Nothing is shown of a branch that the given history is not on.",
+    weather: { events: [back, back, shorten, glance, crash], eventful: 0.45, most: 12 },
+  },
+  {
+    name: "missed-turns",
+    title: "catches up on turns that failed or that another engine answered",
+    rule: "what a turn left that failed or was aborted comes with the next one",
+    weather: {
+      events: [crash, again, note],
+      eventful: 0.2,
+      most: 10,
+      turn: (chance) => ({ ends: chance.pick(["told", "told", "missed", "failed"]) }),
+      host: (chance) => ({ together: chance.once(0.5) }),
+    },
+  },
+  {
+    name: "heartbeats",
+    title: "loses nothing of a person's between runs that the host began by itself",
+    rule: "True: said in a heartbeat, a run the host starts by itself.",
+    weather: {
+      events: [crash, again],
+      eventful: 0.2,
+      most: 10,
+      turn: (chance) => ({
+        heartbeat: chance.once(0.4),
+        ends: chance.pick(["told", "told", "told", "failed"]),
+      }),
+    },
+  },
+  {
+    name: "budgets",
+    title: "shows what there is room for, and always the request that is being answered",
+    rule: "The request that is being answered, and what its tools returned last, are shown at any budget.",
+    weather: {
+      events: [look, look, crash],
+      eventful: 0.35,
+      most: 10,
+      host: (chance) => ({ budget: tightly(chance) }),
+    },
+  },
+  {
+    name: "compactions",
+    title: "gets smaller when it is asked to, and stays so, without losing the request",
+    rule: "`{ ok: true, compacted: true }` promises a smaller next assembly",
+    weather: {
+      events: [compact, compact, maintain, crash, again],
+      eventful: 0.4,
+      most: 12,
+      turn: (chance) => (chance.once(0.4) ? { tools: [["long", "plain"]], answers: "long" } : {}),
+    },
+  },
+  {
+    name: "everything",
+    title: "holds to all of it when anything may follow anything",
+    rule: "No session shows anything of another.",
+    weather: {
+      events: [
+        note,
+        again,
+        crash,
+        dispose,
+        look,
+        back,
+        shorten,
+        maintain,
+        compact,
+        begin,
+        move,
+        fork,
+      ],
+      eventful: 0.5,
+      most: 16,
+      sessions: 2,
+      turn: (chance) => ({ ends: chance.pick(["told", "told", "told", "missed", "failed"]) }),
+      host: (chance) => ({
+        budget: chance.once(0.3) ? tightly(chance) : null,
+        together: chance.once(0.5),
+        keys: chance.once(0.8),
+        eager: chance.once(0.3),
+      }),
+    },
+  },
+  {
+    name: "other-sessions",
+    title: "keeps sessions apart that begin anew, move on, or are copies of each other",
+    rule: "No session shows anything of another.",
+    weather: {
+      events: [begin, move, fork, crash, again],
+      eventful: 0.35,
+      most: 12,
+      sessions: 3,
+    },
+  },
+  {
+    name: "without-files",
+    title: "works for hosts that keep no session file and make the engine anew for each turn",
+    rule: "Absent: the host keeps no file; an engine that needs one says so in `reason`.",
+    weather: {
+      events: [crash, again, back, note],
+      eventful: 0.3,
+      most: 10,
+      turn: (chance) => ({ ends: chance.pick(["told", "told", "told", "missed"]) }),
+      host: (chance) => ({ files: false, remakes: chance.once(0.6), keys: chance.once(0.7) }),
+    },
+  },
+  {
+    name: "without-ids",
+    title: "works for hosts that give messages no ids, shorten results and hand views back",
+    rule: "Absent: the message was not stored yet, or nobody told.",
+    weather: {
+      events: [crash, glance],
+      eventful: 0.25,
+      most: 9,
+      host: (chance) => ({
+        ...{ ids: false, files: false, feedsBack: chance.once(0.5) },
+        remakes: chance.once(0.5),
+        budget: chance.once(0.3) ? 6_000 : null,
+      }),
+    },
+  },
+  {
+    name: "eager-hosts",
+    title: "works for hosts that know no committed turns",
+    rule: "Absent: the engine has the eager lifecycle.",
+    weather: {
+      events: [crash, again, back, note],
+      eventful: 0.3,
+      most: 10,
+      turn: (chance) => ({ ends: chance.pick(["told", "told", "missed", "failed"]) }),
+      host: (chance) => ({ eager: true, together: chance.once(0.5) }),
+    },
+  },
+];
+
+export const sessionCases: readonly ConformanceCase[] = KINDS.map(
+  ({ name, title, rule, weather }, salt) => ({
+    id: `sessions/${name}`,
+    group: "sessions",
+    title,
+    rule,
+    run: (context) => explore(context, weather, salt),
+  }),
+);

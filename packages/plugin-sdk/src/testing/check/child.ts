@@ -1,0 +1,60 @@
+// The process in which an engine is checked and that tells its parent of each result.
+import type { ContextEngine } from "../../contract/engine.ts";
+import type { EngineMaker } from "../case-context.ts";
+import { type CaseResult, casesOf, replaySession, startJudging } from "../conformance.ts";
+import { loadEngines, messageOf, NoEngine } from "./load-engines.ts";
+import type { Job, Told } from "./run-apart.ts";
+
+export function runAsChild(): void {
+  process.once("message", (job: Job) => {
+    run(job).then(
+      () => process.exit(0),
+      (error: unknown) => {
+        const reason =
+          error instanceof NoEngine ? error.message : `Unexpected: ${messageOf(error)}`;
+        tell({ kind: "unusable", reason }).finally(() => process.exit(0));
+      },
+    );
+  });
+}
+
+const tell = (told: Told) =>
+  new Promise<void>((resolve) => {
+    process.send!(told, () => resolve());
+  });
+
+async function run({ engine, folder, engineId, cases, replay, ...options }: Job): Promise<void> {
+  const found = await loadEngines(engine, folder);
+  const chosen = engineId === undefined ? found[0]! : found.find(({ id }) => id === engineId);
+  const ids = found.map(({ id }) => id).join(", ");
+  if (chosen === undefined)
+    throw new NoEngine(`${engine} registers no engine "${engineId}"; it registers ${ids}.`);
+  if (engineId === undefined && found.length > 1)
+    throw new NoEngine(`${engine} registers ${ids}: name one of them by --engine.`);
+  let isKnown = false;
+  const create: EngineMaker = async ({ agentDir }) => {
+    const made = await chosen.factory({ config: {}, agentDir, workspaceDir: agentDir });
+    if (!isKnown) await tell({ kind: "engine", engine: nameOf(made) });
+    isKnown = true;
+    return made;
+  };
+  if (replay !== undefined) {
+    const replayed = await replaySession(create, replay, options);
+    const result: CaseResult = {
+      ...{ id: cases[0]!, group: "sessions", title: "a session that is run again" },
+      ...replayed,
+    };
+    return tell({ kind: "result", result });
+  }
+  const judge = startJudging(create, options);
+  for (const one of casesOf({ only: cases })) {
+    await tell({ kind: "begins", id: one.id });
+    await tell({ kind: "result", result: await judge(one) });
+  }
+}
+
+function nameOf({ info }: ContextEngine): { id: string; name: string; version?: string } | null {
+  if (typeof info?.id !== "string" || typeof info.name !== "string") return null;
+  const { id, name, version } = info;
+  return { id, name, ...(typeof version === "string" && { version }) };
+}

@@ -1,0 +1,110 @@
+// Finds the context engines of a module, a plugin's folder or a package.
+import { readFile, stat } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ContextEngineFactory } from "../../contract/engine.ts";
+import { isRecord } from "../../is-record.ts";
+
+/** One engine that a module brings. */
+export interface FoundEngine {
+  /** As it is registered; of a module that only exports `createEngine`, that name. */
+  id: string;
+  factory: ContextEngineFactory;
+}
+
+/** Why nothing can be checked, in one sentence. */
+export class NoEngine extends Error {}
+
+/** `named`: a file, a folder or a package, as seen from `folder`. */
+export async function loadEngines(named: string, folder: string): Promise<FoundEngine[]> {
+  const file = await fileOf(named, folder);
+  let module: Record<string, unknown>;
+  try {
+    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+  } catch (error) {
+    throw new NoEngine(`${file} cannot be imported: ${messageOf(error)}`);
+  }
+  const engines = await enginesOf(module, file);
+  if (engines.length > 0) return engines;
+  throw new NoEngine(
+    `${file} brings no engine: it must export createEngine(), or a plugin whose register(api) calls api.registerContextEngine(id, factory).`,
+  );
+}
+
+async function fileOf(named: string, folder: string): Promise<string> {
+  const path = resolve(folder, named);
+  const found = await stat(path).catch(() => null);
+  if (found?.isFile()) return path;
+  if (found?.isDirectory()) return entryOf(path);
+  try {
+    return createRequire(join(folder, "package.json")).resolve(named);
+  } catch {
+    throw new NoEngine(
+      `There is no file, folder or installed package ${named}, seen from ${folder}.`,
+    );
+  }
+}
+
+async function entryOf(folder: string): Promise<string> {
+  const text = await readFile(join(folder, "package.json"), "utf8").catch(() => {
+    throw new NoEngine(
+      `${folder} has no package.json that says where its engine is; name the file.`,
+    );
+  });
+  const json: unknown = JSON.parse(text);
+  const { openclaw, main } = isRecord(json) ? json : {};
+  const [entry] =
+    isRecord(openclaw) && Array.isArray(openclaw.extensions) ? openclaw.extensions : [];
+  const file = resolve(folder, String(entry ?? main ?? "index.js"));
+  if ((await stat(file).catch(() => null))?.isFile()) return file;
+  throw new NoEngine(`${folder} names the entry ${file}, which is not there; build it first.`);
+}
+
+async function enginesOf(module: Record<string, unknown>, file: string): Promise<FoundEngine[]> {
+  if (typeof module.createEngine === "function")
+    return [{ id: "createEngine", factory: module.createEngine as ContextEngineFactory }];
+  const engines: FoundEngine[] = [];
+  const register = registerOf(module);
+  if (register === undefined) return [];
+  try {
+    await register(apiFor(engines));
+  } catch (error) {
+    if (engines.length === 0)
+      throw new NoEngine(`${file} cannot be registered: ${messageOf(error)}`);
+  }
+  return engines;
+}
+
+/** As hosts find it: a function, or an object with `register`, perhaps below `default`. */
+function registerOf(module: unknown): ((api: unknown) => unknown) | undefined {
+  let entry: unknown = module;
+  for (let depth = 0; depth < 4; depth++) {
+    if (typeof entry === "function") return entry as (api: unknown) => unknown;
+    if (!isRecord(entry)) return undefined;
+    const { register } = entry;
+    if (typeof register === "function") return (api) => register.call(entry, api);
+    entry = entry.default;
+  }
+  return undefined;
+}
+
+/** Takes engines; whatever else a plugin registers is of no interest here. */
+function apiFor(engines: FoundEngine[]): unknown {
+  const quiet = () => undefined;
+  const known: Record<string, unknown> = {
+    registrationMode: "full",
+    config: {},
+    pluginConfig: {},
+    logger: { info: quiet, warn: quiet, error: quiet, debug: quiet },
+    runtime: {},
+    registerContextEngine: (id: string, factory: ContextEngineFactory) =>
+      void engines.push({ id: id.trim(), factory }),
+  };
+  return new Proxy(known, {
+    get: (target, name) => (name in target ? Reflect.get(target, name) : quiet),
+  });
+}
+
+export const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n")[0]!;

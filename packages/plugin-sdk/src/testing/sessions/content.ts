@@ -1,0 +1,148 @@
+// Whether a message that an engine shows or keeps says what was said, field by field.
+import type { AgentMessage } from "../../contract/message.ts";
+import { isRecord } from "../../is-record.ts";
+import { type AnyBlock, blocksOf } from "../../messages/blocks.ts";
+import { textOf } from "../../transcript/text.ts";
+
+/**
+ * How much of a message must be there: "whole" every word · "results" all but what tools returned,
+ * which may be cut · "parts" the words may be cut, its calls not.
+ */
+export type Strictness = "whole" | "results" | "parts";
+
+/** Blocks a provider may or may not be given back; one that is shown is shown as it was. */
+const OPTIONAL_BLOCKS = new Set(["thinking", "redacted_thinking", "provider"]);
+/** What an engine may say in the place of what it cut, characters. */
+const SENTENCE_CHARS = 400;
+
+/**
+ * What is wrong with `shown`, which stands for a message of which `versions` are all that was ever
+ * stored; undefined = nothing is. A field may be missing, unless a model needs it; what is there is
+ * as it was.
+ */
+export function contentFault(
+  shown: AgentMessage,
+  versions: readonly AgentMessage[],
+  strictness: Strictness,
+): string | undefined {
+  let first: string | undefined;
+  for (const version of versions) {
+    const fault = faultBeside(shown, version, strictness);
+    if (fault === undefined) return undefined;
+    first ??= fault;
+  }
+  return first;
+}
+
+/** True when both say the same to a model, whatever else is written on them. */
+export const saysTheSame = (a: AgentMessage, b: AgentMessage): boolean =>
+  faultBeside(a, b, "whole") === undefined && faultBeside(b, a, "whole") === undefined;
+
+function faultBeside(
+  shown: AgentMessage,
+  said: AgentMessage,
+  strictness: Strictness,
+): string | undefined {
+  if (shown.role !== said.role) return `its role is ${shown.role}`;
+  const original = said as unknown as Record<string, unknown>;
+  for (const [field, value] of Object.entries(shown)) {
+    if (value === undefined || SAID.has(field) || field === "__openclaw") continue;
+    if (
+      !(field in original) ? field === "isError" && value === true : differs(value, original[field])
+    )
+      return `its ${field} is ${short(value)}`;
+  }
+  for (const field of NEEDED)
+    if (field in original && !(field in shown)) return `it has no ${field}`;
+  return wordsFault(shown, said, strictness);
+}
+
+/** Fields that hold words. */
+const SAID: ReadonlySet<string> = new Set(["content", "summary", "output", "command"]);
+/** Fields without which a result answers nothing. */
+const NEEDED = ["toolCallId", "toolName"] as const;
+
+function wordsFault(
+  shown: AgentMessage,
+  said: AgentMessage,
+  strictness: Strictness,
+): string | undefined {
+  if (!("content" in said)) {
+    if (textOf(shown) === textOf(said)) return undefined;
+    return textFault(textOf(shown), textOf(said), strictness !== "whole");
+  }
+  if (!("content" in shown)) return "it has no content";
+  const [blocks, all] = [blocksOf(shown.content), blocksOf(said.content)];
+  const kept = new Set(blocks.map(({ type }) => type));
+  const expected = all.filter(({ type }) => !OPTIONAL_BLOCKS.has(type) || kept.has(type));
+  if (sameBlocks(blocks, expected)) return undefined;
+  for (const block of blocks.filter(({ type }) => OPTIONAL_BLOCKS.has(type)))
+    if (!all.some((one) => isCopy(block, one))) return `its ${block.type} block is not as it was`;
+  const calls = ofType(blocks, "toolCall");
+  const wanted = ofType(all, "toolCall");
+  if (calls.length !== wanted.length || !sameBlocks(calls, wanted))
+    return "its tool calls are not as they were";
+  const mayCut = strictness === "parts" || (strictness === "results" && said.role === "toolResult");
+  const images = ofType(blocks, "image");
+  if (!images.every((image) => ofType(all, "image").some((one) => isCopy(image, one))))
+    return "its picture is not as it was";
+  if (!mayCut && images.length < ofType(all, "image").length) return "its picture is missing";
+  return textFault(textOf(shown), textOf(said), mayCut);
+}
+
+function textFault(shown: string, said: string, mayCut: boolean): string | undefined {
+  // Whoever says more around it, such as who spoke, still shows it.
+  if (shown === said || (said.trim() !== "" && shown.includes(said))) return undefined;
+  if (said.trim() === "" && shown.length <= SENTENCE_CHARS) return undefined;
+  if (mayCut && shown.length <= Math.max(said.length, SENTENCE_CHARS) + SENTENCE_CHARS)
+    return undefined;
+  return `it says ${short(shown)} where ${short(said)} was said`;
+}
+
+const ofType = (blocks: readonly AnyBlock[], type: string) =>
+  blocks.filter((block) => block.type === type);
+
+/** Of the same kinds in the same order, each a copy; blank texts count for nothing. */
+function sameBlocks(shown: readonly AnyBlock[], said: readonly AnyBlock[]): boolean {
+  const [a, b] = [shown.filter(isFilled), said.filter(isFilled)];
+  return a.length === b.length && a.every((block, index) => isCopy(block, b[index]!));
+}
+
+const isFilled = ({ type, text }: AnyBlock) => type !== "text" || String(text ?? "").trim() !== "";
+
+/** What a model needs of a block, by its kind; of other kinds, everything. */
+const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
+  text: ["text"],
+  image: ["data", "mimeType"],
+  toolCall: ["id", "name", "arguments"],
+  thinking: ["thinking"],
+};
+
+function isCopy(shown: AnyBlock, said: AnyBlock): boolean {
+  const needed = ESSENTIAL[said.type] ?? Object.keys(said);
+  return (
+    shown.type === said.type &&
+    needed.every((key) => key in shown || said[key] === undefined) &&
+    Object.entries(shown).every(
+      ([key, value]) => value === undefined || !(key in said) || !differs(value, said[key]),
+    )
+  );
+}
+
+/** As JSON, whatever the order of keys. */
+export function differs(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return false;
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length !== b.length || a.some((one, index) => differs(one, b[index]));
+  if (!isRecord(a) || !isRecord(b)) return true;
+  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+  return [...keys].some((key) => differs(a[key], b[key]));
+}
+
+/** A value in a sentence. */
+export function short(value: unknown): string {
+  const text = (typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)))
+    .replace(/\s+/g, " ")
+    .trim();
+  return `"${text.length > 60 ? `${text.slice(0, 59)}…` : text}"`;
+}

@@ -1,0 +1,87 @@
+// Runs random sessions of a kind on an engine, and reports the smallest one that fails.
+import type { CaseContext } from "../case-context.ts";
+import { CaseFailure } from "../engine-call.ts";
+import { randomScript, type Weather } from "./generate.ts";
+import { SessionHost, type Traits } from "./host.ts";
+import { inWords, ORDINARY, type Script } from "./script.ts";
+import { shrink } from "./shrink.ts";
+
+/** A session that failed, and why. */
+export class SessionFailure extends CaseFailure {
+  /** To be run again by `clew`'s or the package's own command, or by `replaySession`. */
+  readonly script: Script;
+
+  constructor(fault: string, script: Script) {
+    super(`${sentence(fault)} Smallest session: ${inWords(script)}.`);
+    this.script = script;
+  }
+}
+
+const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
+
+const SESSIONS = 10;
+/** Of this time a case may spend in making a session smaller, ms. */
+const SHRINKING_MS = 5_000;
+
+/** Throws a SessionFailure for the first session that fails. */
+export async function explore(context: CaseContext, weather: Weather, salt: number): Promise<void> {
+  const { count = SESSIONS, seed = 1 } = context.sessions;
+  const traits = await observe(context);
+  for (let number = 0; number < count; number++) {
+    const script = randomScript(weather, seed * 1_000_003 + salt * 7_919 + number);
+    const fault = await faultOf(context, script, traits);
+    if (fault === undefined) continue;
+    const end = Date.now() + SHRINKING_MS;
+    const smallest = await shrink(
+      script,
+      fault,
+      (smaller) => faultOf(context, smaller, traits),
+      () => Date.now() < end,
+    );
+    throw new SessionFailure(smallest.fault, smallest.script);
+  }
+}
+
+/** Runs one session; throws a SessionFailure when it fails. */
+export async function replay(context: CaseContext, script: Script): Promise<void> {
+  const fault = await faultOf(context, script, await observe(context));
+  if (fault !== undefined) throw new SessionFailure(fault, script);
+}
+
+async function faultOf(
+  context: CaseContext,
+  script: Script,
+  traits: Traits,
+): Promise<string | undefined> {
+  try {
+    await context.beside((fresh) => new SessionHost(fresh, script.host, traits).run(script));
+    return undefined;
+  } catch (error) {
+    if (error instanceof CaseFailure) return error.message;
+    throw error;
+  }
+}
+
+/** Short and quiet, so that what an engine does with it, it does with every such session. */
+const QUIET: Script = {
+  host: ORDINARY,
+  steps: [1, 0, 1].map((calls) => ({
+    ...{ do: "turn", says: "plain", answers: "plain", ends: "told", heartbeat: false, in: 0 },
+    tools: calls === 0 ? [] : [["plain"]],
+  })),
+};
+
+const UNKNOWN: Traits = { showsAll: false, keepsAll: false, persists: false };
+
+async function observe(context: CaseContext): Promise<Traits> {
+  let traits = UNKNOWN;
+  try {
+    await context.beside(async (fresh) => {
+      traits = await new SessionHost(fresh, QUIET.host, UNKNOWN).observe(QUIET);
+    });
+  } catch (error) {
+    if (error instanceof CaseFailure) throw new SessionFailure(error.message, QUIET);
+    throw error;
+  }
+  return traits;
+}

@@ -1,0 +1,59 @@
+// Makes random sessions of a kind.
+import { type Chance, chanceOf } from "./random.ts";
+import {
+  ANSWERS,
+  type Circumstances,
+  ORDINARY,
+  RESULTS,
+  type Script,
+  SPEECH,
+  type Step,
+  type Turn,
+} from "./script.ts";
+
+/** What sessions of a kind are made of. */
+export interface Weather {
+  /** Steps besides turns, each as often as it stands here. */
+  events: readonly ((chance: Chance, number: number) => Step)[];
+  /** Share of steps that are such. */
+  eventful: number;
+  /** What is not ordinary about its turns. Absent: nothing. */
+  turn?: (chance: Chance) => Partial<Turn>;
+  /** What is not ordinary about its hosts. Absent: nothing. */
+  host?: (chance: Chance) => Partial<Circumstances>;
+  /** Steps of a session, at most. */
+  most: number;
+  /** Sessions at once. Absent: one. */
+  sessions?: number;
+}
+
+export function randomScript(weather: Weather, seed: number): Script {
+  const chance = chanceOf(seed);
+  const any = { repeatsCalls: chance.once(0.3), eager: chance.once(0.4) };
+  const host = { ...ORDINARY, ...any, ...weather.host?.(chance) };
+  const count = 3 + chance.below(weather.most - 2);
+  const steps: Step[] = [];
+  for (let at = 0; at < count; at++) {
+    const number = chance.below(weather.sessions ?? 1);
+    const hasTurn = steps.some((step) => step.do === "turn" && step.in === number);
+    steps.push(
+      hasTurn && weather.events.length > 0 && chance.once(weather.eventful)
+        ? chance.pick(weather.events)(chance, number)
+        : { ...randomTurn(chance), ...weather.turn?.(chance), in: number },
+    );
+  }
+  return { host, steps };
+}
+
+export const randomTurn = (chance: Chance): Turn => ({
+  do: "turn",
+  says: chance.once(0.5) ? "plain" : chance.pick(SPEECH),
+  tools: Array.from({ length: chance.once(0.5) ? 0 : 1 + chance.below(2) }, () =>
+    Array.from({ length: 1 + chance.below(3) }, () =>
+      chance.once(0.5) ? "plain" : chance.pick(RESULTS),
+    ),
+  ),
+  answers: chance.once(0.5) ? "plain" : chance.pick(ANSWERS),
+  ends: "told",
+  heartbeat: false,
+});

@@ -1,0 +1,231 @@
+// What is wrong with the view of a session that an engine chose.
+import type { AssembleResult } from "../../contract/lifecycle.ts";
+import type { AgentMessage } from "../../contract/message.ts";
+import { estimateMessages } from "../../tokens/message.ts";
+import { messageId } from "../../transcript/message-id.ts";
+import { textOf } from "../../transcript/text.ts";
+import { toolCallsOf } from "../../transcript/tool-pairs.ts";
+import { contentFault, saysTheSame, short } from "./content.ts";
+import { placesOf } from "./place.ts";
+import { viewShapeFault } from "./result-shape.ts";
+
+/** What an engine was asked, and what is known of the session. */
+export interface Occasion {
+  /** The history it was passed. */
+  given: readonly AgentMessage[];
+  /** Everything that ever stood under the id of a given message. Absent ids have one version. */
+  versionsOf(message: AgentMessage): readonly AgentMessage[];
+  /** Messages of the session that are not in this history, and why, as words behind "which". */
+  elsewhere: readonly { message: AgentMessage; why: string }[];
+  /** Marks that only messages of other sessions bear; see `marks.ts`. */
+  strange(text: string): string | undefined;
+  /** Index in `given` where the turn begins that is running. Absent: none is. */
+  running?: number | undefined;
+  /** The mark of the prompt that the host appends. Absent: there is none, or it was shown. */
+  prompt?: string | undefined;
+  tokenBudget: number;
+  /** Whether the whole history fits several times over. */
+  hasRoom: boolean;
+  /** Whether that was always so, and nothing was compacted. */
+  isAmple: boolean;
+  ownsCompaction: boolean;
+  /** Whether the engine was seen to show all of a short session. */
+  showsAll: boolean;
+}
+
+/** Undefined = nothing is; else the end of a sentence that begins with "assemble()". */
+export function viewFault(result: AssembleResult, occasion: Occasion): string | undefined {
+  const shape = viewShapeFault(result);
+  if (shape !== undefined) return `gave a result that no host takes: ${shape}`;
+  const { messages } = result;
+  const { given } = occasion;
+  const strange = occasion.strange(JSON.stringify(result));
+  if (strange !== undefined) return `showed ${strange}`;
+  if (occasion.prompt !== undefined && JSON.stringify(messages).includes(occasion.prompt))
+    return "showed the prompt, which the host appends: the model would be asked twice";
+  if (messages.length === 0 && isTalk(given) && occasion.tokenBudget >= 1)
+    return `showed nothing of ${given.length} messages`;
+  const places = placesOf(messages, given);
+  return (
+    wordsFault(messages, places, occasion) ??
+    orderFault(messages, places) ??
+    tornFault(messages, places, given) ??
+    runningFault(messages, places, occasion) ??
+    lossFault(messages, places, occasion) ??
+    sizeFault(result, occasion)
+  );
+}
+
+type Places = readonly (number | undefined)[];
+
+/** Every message that is shown says what was said. */
+function wordsFault(
+  shown: readonly AgentMessage[],
+  places: Places,
+  { given, versionsOf, elsewhere, isAmple, running }: Occasion,
+): string | undefined {
+  const newest = running ?? given.length;
+  for (const [at, message] of shown.entries()) {
+    const place = places[at];
+    if (place === undefined) {
+      const from = elsewhere.find((one) => isOne(one.message, message));
+      if (from !== undefined) return `showed ${named(message)}, which ${from.why}`;
+      continue;
+    }
+    const strictness = place >= newest && isAmple ? "whole" : isAmple ? "results" : "parts";
+    const fault = contentFault(message, versionsOf(given[place]!), strictness);
+    if (fault !== undefined) return `showed ${named(given[place]!)} otherwise: ${fault}`;
+  }
+  return undefined;
+}
+
+/** The very message, not one that happens to say the same. */
+const isOne = (one: AgentMessage, shown: AgentMessage): boolean => {
+  const id = messageId(shown);
+  if (id !== undefined) return id === messageId(one);
+  return shown.role !== "compactionSummary" && textOf(one) !== "" && saysTheSame(one, shown);
+};
+
+function orderFault(shown: readonly AgentMessage[], places: Places): string | undefined {
+  const seen = new Set<number>();
+  let last = -1;
+  for (const [at, place] of places.entries()) {
+    if (place === undefined) continue;
+    if (seen.has(place)) return `showed ${named(shown[at]!)} twice`;
+    seen.add(place);
+    if (place < last) return `showed ${named(shown[at]!)} behind what was said after it`;
+    last = place;
+  }
+  return undefined;
+}
+
+/** Calls that had results, and results that had calls, still have them. */
+function tornFault(
+  shown: readonly AgentMessage[],
+  places: Places,
+  given: readonly AgentMessage[],
+): string | undefined {
+  const isShown = new Set(places);
+  for (const [call, results] of pairsOf(given)) {
+    const kept = results.filter((result) => isShown.has(result));
+    if (isShown.has(call) && kept.length < results.length)
+      return `showed ${named(given[call]!)} without the result of its call`;
+    if (!isShown.has(call) && kept.length > 0)
+      return `showed ${named(given[kept[0]!]!)} without its call`;
+  }
+  const open = new Set(
+    given.flatMap((message, index) => toolCallsOf(message, index).map(({ id }) => id)),
+  );
+  const invented = shown.find(
+    (message, at) =>
+      places[at] === undefined && message.role === "toolResult" && !open.has(message.toolCallId),
+  );
+  return invented === undefined ? undefined : `showed ${named(invented)}, which answers no call`;
+}
+
+/** Index of each message with calls, and of the results that answer it. */
+function pairsOf(given: readonly AgentMessage[]): ReadonlyMap<number, number[]> {
+  const pairs = new Map<number, number[]>();
+  let calling: { index: number; ids: Set<string> } | undefined;
+  for (const [index, message] of given.entries()) {
+    const calls = toolCallsOf(message, index);
+    if (calls.length > 0) {
+      calling = { index, ids: new Set(calls.map(({ id }) => id)) };
+      pairs.set(index, []);
+    } else if (message.role === "toolResult" && calling?.ids.has(message.toolCallId))
+      pairs.get(calling.index)!.push(index);
+  }
+  return pairs;
+}
+
+/** The running turn's request and what its tools returned last are there, whatever they cost. */
+function runningFault(
+  shown: readonly AgentMessage[],
+  places: Places,
+  { given, versionsOf, running, hasRoom }: Occasion,
+): string | undefined {
+  const isShown = new Set(places);
+  if (running !== undefined) {
+    const reply = given.findLastIndex(
+      ({ role }, index) => index >= running && role === "assistant",
+    );
+    const needed = [running, ...(reply < 0 ? [] : from(reply, given.length))];
+    const missing = needed.find((index) => !isShown.has(index));
+    if (missing !== undefined)
+      return `left out ${named(given[missing]!)}, ${missing === running ? "the request that is being answered" : "which the model waits for"}`;
+    const request = shown[places.indexOf(running)]!;
+    const fault = hasRoom && contentFault(request, versionsOf(given[running]!), "whole");
+    if (fault) return `showed the request that is being answered otherwise: ${fault}`;
+  }
+  const last = given.length - 1;
+  if (inHeartbeat(given, last)) return undefined;
+  if (hasRoom && isTalk(given) && isPlain(given[last]!) && places.at(-1) !== last)
+    return `did not show ${named(given[last]!)} last, which is the newest`;
+  return undefined;
+}
+
+/** Where there is room, an engine that shows whole sessions leaves nothing out in the middle. */
+function lossFault(
+  _shown: readonly AgentMessage[],
+  places: Places,
+  { given, isAmple, showsAll }: Occasion,
+): string | undefined {
+  if (!isAmple || !showsAll) return undefined;
+  const isShown = new Set(places);
+  const first = given.findIndex((_, index) => isShown.has(index));
+  const lost = given.findIndex(
+    (message, index) =>
+      index > first && isPlain(message) && !isShown.has(index) && !inHeartbeat(given, index),
+  );
+  return lost < 0 ? undefined : `lost ${named(given[lost]!)} though there was room for it`;
+}
+
+function sizeFault(
+  { messages, estimatedTokens, promptAuthority }: AssembleResult,
+  { tokenBudget, ownsCompaction }: Occasion,
+): string | undefined {
+  const { low } = estimateMessages(messages);
+  if (ownsCompaction && low > tokenBudget && promptAuthority !== "preassembly_may_overflow")
+    return `showed at least ${low} tokens for a budget of ${tokenBudget}, without saying so`;
+  return estimatedTokens > 0 && estimatedTokens < low / 2
+    ? `estimated ${estimatedTokens} tokens for messages of at least ${low}`
+    : undefined;
+}
+
+/** True: every engine takes it for part of the talk; it is not empty, broken off or a host's. */
+export function isPlain(message: AgentMessage): boolean {
+  if (message.role === "toolResult") return true;
+  if (message.role !== "user" && message.role !== "assistant") return false;
+  if (
+    message.role === "assistant" &&
+    (message.stopReason === "error" || message.stopReason === "aborted")
+  )
+    return false;
+  return textOf(message).trim() !== "" || toolCallsOf(message, 0).length > 0;
+}
+
+/** True: it belongs to a run that the host began by itself. */
+export function inHeartbeat(given: readonly AgentMessage[], index: number): boolean {
+  const prompt = given.findLast(({ role }, at) => at <= index && role === "user");
+  return prompt?.__openclaw?.kind === "heartbeat";
+}
+
+const isTalk = (given: readonly AgentMessage[]) =>
+  given.some((message, index) => isPlain(message) && !inHeartbeat(given, index));
+
+const from = (start: number, end: number) =>
+  Array.from({ length: end - start }, (_, index) => start + index);
+
+const SPEAKERS: Readonly<Record<string, string>> = {
+  user: "the person's message",
+  assistant: "the model's message",
+  toolResult: "the tool result",
+};
+
+/** A message in a sentence. */
+export function named(message: AgentMessage): string {
+  const text = textOf(message).trim();
+  const calls = toolCallsOf(message, 0).map(({ name }) => name);
+  const says = text !== "" ? text : calls.length > 0 ? `calls ${calls.join(", ")}` : "nothing";
+  return `${SPEAKERS[message.role] ?? `the ${message.role}`} ${short(says)}`;
+}

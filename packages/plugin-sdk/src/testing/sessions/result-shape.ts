@@ -1,0 +1,85 @@
+// What is wrong with the shape of an engine's results, whatever they hold.
+import type { AssembleResult, CompactResult } from "../../contract/lifecycle.ts";
+import { AgentMessageSchema } from "../../contract/message.ts";
+import { isRecord } from "../../is-record.ts";
+import { short } from "./content.ts";
+
+/** Undefined = nothing; else a sentence about `assemble()`. */
+export function viewShapeFault(result: AssembleResult): string | undefined {
+  const { messages, estimatedTokens, promptAuthority, systemPromptAddition, reasons } = result;
+  if (!Array.isArray(messages)) return "it answered no list of messages";
+  for (let index = 0; index < messages.length; index++) {
+    if (!(index in messages)) return `message ${index} of its list is missing`;
+    const parsed = AgentMessageSchema.safeParse(messages[index]);
+    if (!parsed.success) return `message ${index} of its list is none: ${short(messages[index])}`;
+  }
+  if (
+    typeof estimatedTokens !== "number" ||
+    !(estimatedTokens >= 0) ||
+    estimatedTokens === Infinity
+  )
+    return `its estimatedTokens is ${String(estimatedTokens)}`;
+  if (!AUTHORITIES.has(promptAuthority)) return `its promptAuthority is ${short(promptAuthority)}`;
+  if (systemPromptAddition !== undefined && typeof systemPromptAddition !== "string")
+    return "its systemPromptAddition is no text";
+  return (
+    reasonsFault(reasons, messages.length) ??
+    projectionFault(result.contextProjection) ??
+    plainFault(result)
+  );
+}
+
+const AUTHORITIES: ReadonlySet<unknown> = new Set([
+  undefined,
+  "assembled",
+  "preassembly_may_overflow",
+]);
+
+function reasonsFault(reasons: AssembleResult["reasons"], count: number): string | undefined {
+  if (reasons === undefined) return undefined;
+  if (!Array.isArray(reasons)) return "its reasons are no list";
+  let last = -1;
+  for (const one of reasons) {
+    if (!isRecord(one) || typeof one.reason !== "string" || one.reason.trim() === "")
+      return "one of its reasons says nothing";
+    if (!Number.isInteger(one.from) || one.from <= last || one.from >= count)
+      return `one of its reasons begins at message ${String(one.from)} of ${count}`;
+    last = one.from;
+  }
+  return undefined;
+}
+
+function projectionFault(projection: unknown): string | undefined {
+  if (projection === undefined) return undefined;
+  const isValid =
+    isRecord(projection) &&
+    (projection.mode === "per_turn" || projection.mode === "thread_bootstrap") &&
+    [projection.epoch, projection.fingerprint].every(
+      (one) => one === undefined || typeof one === "string",
+    );
+  return isValid ? undefined : `its contextProjection is ${short(projection)}`;
+}
+
+/** Hosts take plain data only: what JSON cannot say never reaches a model. */
+function plainFault(result: AssembleResult): string | undefined {
+  try {
+    JSON.stringify(result.messages);
+    return undefined;
+  } catch (error) {
+    return `no JSON can be written of its messages: ${(error as Error).message}`;
+  }
+}
+
+/** Undefined = nothing; else a sentence about `compact()`. */
+export function compactShapeFault(result: CompactResult): string | undefined {
+  const { ok, compacted, reason, result: done } = result;
+  if (typeof ok !== "boolean" || typeof compacted !== "boolean")
+    return "it did not answer { ok: boolean, compacted: boolean }";
+  if (compacted && !ok) return "it answered that it compacted but is not ok";
+  if (reason !== undefined && typeof reason !== "string") return "its reason is no text";
+  if (done === undefined || !compacted) return undefined;
+  const { tokensBefore, tokensAfter } = done;
+  if (tokensAfter !== undefined && !(tokensAfter < tokensBefore))
+    return `it compacted from ${tokensBefore} to ${tokensAfter} tokens by its own count`;
+  return undefined;
+}

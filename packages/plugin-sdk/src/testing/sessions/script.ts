@@ -1,0 +1,187 @@
+// What can happen to the sessions of a host, as data.
+
+import { isRecord } from "../../is-record.ts";
+
+/** How the host is that runs the sessions. */
+export interface Circumstances {
+  /** Tokens for each view; null = more than any session of the kit takes. */
+  budget: number | null;
+  /** Whether it keeps sessions in files and names them. */
+  files: boolean;
+  /** Whether messages bear the ids of their entries, and come as they were stored. */
+  ids: boolean;
+  /** Whether it gives sessions a stable key beside their id. */
+  keys: boolean;
+  /** Whether it disposes of the engine after each turn and makes another for the next. */
+  remakes: boolean;
+  /** Whether views within a turn are asked for with the view before in the place of the history. */
+  feedsBack: boolean;
+  /** Whether it knows no committed turns: an engine that has them is told as others are. */
+  eager: boolean;
+  /** Whether turns that were missed are told in one call. */
+  together: boolean;
+  /** Whether ids of tool calls begin anew with every turn. */
+  repeatsCalls: boolean;
+}
+
+export const ORDINARY: Circumstances = {
+  budget: null,
+  files: true,
+  ids: true,
+  keys: true,
+  remakes: false,
+  feedsBack: false,
+  eager: false,
+  together: false,
+  repeatsCalls: false,
+};
+
+/** How a text is made. */
+export const SPEECH = ["plain", "same", "long", "lines", "signs", "parts", "picture"] as const;
+export type Speech = (typeof SPEECH)[number];
+
+/** What tools return. */
+export const RESULTS = ["plain", "long", "error", "picture", "parts", "nothing"] as const;
+export type Result = (typeof RESULTS)[number];
+
+/** What an answer holds beside its text. */
+export const ANSWERS = ["plain", "same", "long", "signs", "thinking", "provider"] as const;
+export type Answer = (typeof ANSWERS)[number];
+
+/**
+ * How a turn ends: "told" the engine is told of it · "missed" another engine answers, and this one
+ * is told later · "failed" no model answered, so the engine is told with the next turn.
+ */
+export type TurnEnd = "told" | "missed" | "failed";
+
+export interface Turn {
+  do: "turn";
+  says: Speech;
+  /** One step of the turn for each; several tools may be called in one. */
+  tools: readonly (readonly Result[])[];
+  answers: Answer;
+  ends: TurnEnd;
+  heartbeat: boolean;
+}
+
+export type Step = (
+  | Turn
+  /** The host stores a note between turns: a shell command, or a custom message. */
+  | { do: "note"; kind: "bash" | "custom" }
+  /** What was told last is told once more. */
+  | { do: "again" }
+  /** The process is killed; `unsure`: so soon that the host tells the last turn again. */
+  | { do: "restart"; unsure: boolean }
+  | { do: "dispose" }
+  /** A view is asked for beside turns. */
+  | { do: "look"; budget: number | null }
+  /** The person goes back and leaves the newest turns. */
+  | { do: "back"; turns: number }
+  /** The host shortens an older tool result, and stores everything after it again. */
+  | { do: "shorten" }
+  /** `by`: what part of the session it shall fit into. */
+  | { do: "compact"; by: number; asked: "budget" | "threshold"; model: boolean }
+  | { do: "maintain" }
+  /** The person begins anew, under the same key. */
+  | { do: "new" }
+  /** The host goes on with the same messages in another transcript. */
+  | { do: "move" }
+  /** Another session begins as a copy of this one, and this one goes on. */
+  | { do: "fork" }
+) & {
+  /** In which session. */
+  in: number;
+};
+
+/** One or more sessions as data, to be kept as JSON and run again. */
+export interface SessionScript {
+  /** How the host is that runs them. */
+  host: object;
+  /** What happens, in order. */
+  steps: readonly object[];
+}
+
+/** The same, to those who run it. */
+export interface Script extends SessionScript {
+  host: Circumstances;
+  steps: readonly Step[];
+}
+
+/** True for what a report has under "session". */
+export const isScript = (value: unknown): value is Script =>
+  isRecord(value) &&
+  isRecord(value.host) &&
+  Array.isArray(value.steps) &&
+  value.steps.every(
+    (step) => isRecord(step) && typeof step.do === "string" && step.in !== undefined,
+  );
+
+/** The script in a sentence. */
+export function inWords({ host, steps }: Script): string {
+  const sessions = new Set(steps.map((step) => step.in)).size;
+  const told = steps.map(
+    (step) => `${stepInWords(step)}${sessions > 1 ? ` in session ${step.in + 1}` : ""}`,
+  );
+  const where = hostInWords(host);
+  return `${told.join("; ")}${where === "" ? "" : `, on a host that ${where}`}`;
+}
+
+export function stepInWords(step: Step): string {
+  switch (step.do) {
+    case "turn":
+      return turnInWords(step);
+    case "note":
+      return step.kind === "bash" ? "a shell command" : "a note of the host";
+    case "again":
+      return "the last turn told again";
+    case "restart":
+      return step.unsure ? "a crash before the host knew that the turn was told" : "a crash";
+    case "dispose":
+      return "dispose(), and the engine made again";
+    case "look":
+      return step.budget === null ? "a look" : `a look with ${step.budget} tokens`;
+    case "back":
+      return `${step.turns === 1 ? "the last turn" : `the last ${step.turns} turns`} left`;
+    case "shorten":
+      return "an old tool result shortened by the host";
+    case "compact":
+      return `compact() for ${step.by === 1 ? "all" : `1/${Math.round(1 / step.by)}`} of its size${step.model ? "" : ", without a model"}`;
+    case "maintain":
+      return "maintenance behind the reply";
+    case "new":
+      return "/new";
+    case "move":
+      return "a successor transcript";
+    case "fork":
+      return "a fork";
+  }
+}
+
+function turnInWords({ says, tools, answers, ends, heartbeat }: Turn): string {
+  const calls = tools.flat();
+  const kinds = [...new Set(calls.filter((kind) => kind !== "plain"))];
+  const which = kinds.length > 0 ? ` (${kinds.join(", ")})` : "";
+  const parts = [
+    says !== "plain" && `"${says}" text`,
+    calls.length > 0 && `${calls.length} tool ${calls.length === 1 ? "call" : "calls"}${which}`,
+    answers !== "plain" && `"${answers}" answer`,
+  ].filter((part) => part !== false);
+  const what = heartbeat ? "a heartbeat" : "a turn";
+  const end = { told: "", missed: " of another engine", failed: " that failed" }[ends];
+  return `${what}${end}${parts.length > 0 ? ` with ${parts.join(", ")}` : ""}`;
+}
+
+function hostInWords(host: Circumstances): string {
+  const parts = [
+    host.budget !== null && `gives each view ${host.budget} tokens`,
+    !host.files && "keeps no session file",
+    !host.ids && "gives messages no ids and shortens results",
+    !host.keys && "has no session keys",
+    host.remakes && "makes the engine anew for each turn",
+    host.feedsBack && "hands views back within a turn",
+    host.eager && "knows no committed turns",
+    host.together && "tells missed turns in one call",
+    host.repeatsCalls && "counts tool calls anew in each turn",
+  ].filter((part) => part !== false);
+  return parts.join(", ");
+}

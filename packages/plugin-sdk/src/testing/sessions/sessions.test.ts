@@ -1,0 +1,190 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { AgentMessage } from "../../contract/message.ts";
+import { assistant, conversation, toolCall, toolResult, user } from "../messages.ts";
+import { contentFault } from "./content.ts";
+import { randomScript, type Weather } from "./generate.ts";
+import { recordFault } from "./judge-record.ts";
+import { type Occasion, viewFault } from "./judge-view.ts";
+import { inWords, isScript, ORDINARY, type Script, type Turn } from "./script.ts";
+import { shrink, smallerThan } from "./shrink.ts";
+
+const turn: Turn & { in: number } = {
+  ...{ do: "turn", says: "plain", tools: [], answers: "plain", ends: "told", heartbeat: false },
+  in: 0,
+};
+const withIds = (messages: AgentMessage[]): AgentMessage[] =>
+  messages.map((message, at) => ({ ...message, __openclaw: { id: `e${at}` } }));
+
+const TALK = withIds(conversation({ turns: 3, tools: 1 }));
+const occasion = (changes: Partial<Occasion> = {}): Occasion => ({
+  ...{ given: TALK, elsewhere: [], tokenBudget: 100_000, hasRoom: true, isAmple: true },
+  ...{ ownsCompaction: true, showsAll: true },
+  versionsOf: (message) => [
+    TALK.find((one) => one.__openclaw!.id === message.__openclaw?.id) ?? message,
+  ],
+  strange: () => undefined,
+  ...changes,
+});
+const faultOf = (messages: AgentMessage[], changes?: Partial<Occasion>) =>
+  viewFault({ messages, estimatedTokens: 0 }, occasion(changes));
+const without = (at: number) => TALK.toSpliced(at, 1);
+const stripped = (messages: AgentMessage[]) =>
+  messages.map(({ __openclaw, ...rest }) => rest as AgentMessage);
+
+describe("a view", () => {
+  it("is right when it shows the newest part of the history, with or without ids, or all of it", () => {
+    for (const messages of [TALK, TALK.slice(4), stripped(TALK), stripped(TALK.slice(8))])
+      expect(faultOf(messages)).toBeUndefined();
+    const summary: AgentMessage = { role: "compactionSummary", summary: "before" };
+    expect(faultOf([summary, ...TALK.slice(4)], { isAmple: false })).toBeUndefined();
+  });
+
+  it.each<[string, AgentMessage[], Partial<Occasion>, RegExp]>([
+    ["nothing", [], {}, /nothing of 12 messages/],
+    ["a message twice", [...TALK, TALK[11]!], {}, /twice/],
+    ["another order", [TALK[11]!, ...TALK.slice(0, 11)], {}, /behind what was said after it/],
+    ["a call without its result", without(2), {}, /without the result of its call/],
+    ["a result without its call", without(1), {}, /without its call/],
+    ["a hole", TALK.toSpliced(4, 4), {}, /^lost the person's message/],
+    ["an old end", TALK.slice(0, -1), {}, /did not show .* last/],
+    [
+      "other words",
+      TALK.with(4, { ...TALK[4]!, content: "No" } as AgentMessage),
+      {},
+      /otherwise: it says "No"/,
+    ],
+    ["no request", TALK.slice(9), { running: 8 }, /left out .* the request that is being answered/],
+    [
+      "no result",
+      TALK.slice(8, 9),
+      { given: TALK.slice(0, 11), running: 8, hasRoom: false },
+      /left out/,
+    ],
+    ["too much", TALK, { tokenBudget: 50, hasRoom: false }, /for a budget of 50/],
+    ["the prompt", TALK, { prompt: "Question 3" }, /asked twice/],
+    [
+      "what was left",
+      [user("gone"), ...TALK],
+      { elsewhere: [{ message: user("gone"), why: "was left" }] },
+      /which was left/,
+    ],
+    ["what is no message", [...TALK, { role: "banana" } as never], {}, /is none/],
+  ])("with %s is wrong", (_what, messages, changes, fault) => {
+    expect(faultOf(messages, changes)).toMatch(fault);
+  });
+
+  it("may be short of heartbeats, and of what only its host says", () => {
+    const beat = withIds([
+      user("HEARTBEAT", { __openclaw: { kind: "heartbeat" } }),
+      assistant("HEARTBEAT_OK"),
+    ]);
+    const given = [
+      ...TALK,
+      ...beat.map((one, at) => ({
+        ...one,
+        __openclaw: {
+          ...one.__openclaw,
+          id: `b${at}`,
+          ...(at === 0 && { kind: "heartbeat" as const }),
+        },
+      })),
+    ];
+    expect(faultOf(TALK, { given })).toBeUndefined();
+  });
+});
+
+describe("a record", () => {
+  const told = {
+    said: TALK,
+    versionsOf: occasion().versionsOf,
+    strange: () => undefined,
+    isWhole: true,
+  };
+  const owed = new Set(TALK.keys());
+  it("holds everything once, in order, as it was said", () => {
+    expect(recordFault(TALK, { ...told, owed })).toBeUndefined();
+    expect(recordFault(without(3), { ...told, owed })).toMatch(/^lacks the model's message/);
+    expect(recordFault([...TALK, TALK[0]!], { ...told, owed })).toMatch(/twice/);
+    expect(recordFault([...TALK].reverse(), { ...told, owed })).toMatch(
+      /behind what came after it/,
+    );
+    const cut = { ...TALK[2]!, content: [] } as unknown as AgentMessage;
+    expect(recordFault(TALK.with(2, cut), { ...told, owed })).toMatch(/otherwise/);
+  });
+});
+
+describe("what a message says", () => {
+  const call = toolCall("read", { path: "a" });
+  const said = assistant([
+    { type: "thinking", thinking: "hm", thinkingSignature: "s" },
+    { type: "text", text: "I look" },
+    call,
+  ]);
+  it("may come without thinking, times and usage, but not changed", () => {
+    const bare = assistant([{ type: "text", text: "I look" }, call], {
+      timestamp: undefined as never,
+    });
+    expect(contentFault(bare, [said], "whole")).toBeUndefined();
+    const forged = assistant([
+      { type: "thinking", thinking: "hm", thinkingSignature: "t" },
+      { type: "text", text: "I look" },
+      call,
+    ]);
+    expect(contentFault(forged, [said], "whole")).toMatch(/thinking block/);
+    const other = assistant([
+      { type: "text", text: "I look" },
+      { ...call, arguments: {} },
+    ]);
+    expect(contentFault(other, [said], "parts")).toMatch(/tool calls/);
+    expect(contentFault({ ...bare, timestamp: 1 }, [said], "whole")).toMatch(/timestamp/);
+  });
+  it("may be cut where results may be", () => {
+    const whole = toolResult(call, "x".repeat(2_000));
+    const cut = toolResult(call, `${"x".repeat(20)} [1980 characters not shown]`);
+    expect(contentFault(cut, [whole], "results")).toBeUndefined();
+    expect(contentFault(cut, [whole], "whole")).toMatch(/it says/);
+    expect(contentFault({ ...cut, isError: true }, [whole], "results")).toMatch(/isError/);
+  });
+});
+
+describe("a random session", () => {
+  const weather: Weather = {
+    events: [(_, number) => ({ do: "again", in: number })],
+    eventful: 0.5,
+    most: 9,
+  };
+  it("is the same for the same seed, and can be kept as JSON", () => {
+    fc.assert(
+      fc.property(fc.integer(), (number) => {
+        const script = randomScript(weather, number);
+        expect(randomScript(weather, number)).toEqual(script);
+        expect(isScript(JSON.parse(JSON.stringify(script)))).toBe(true);
+        expect(inWords(script)).toMatch(/^a turn/);
+      }),
+    );
+  });
+
+  it("is made as small as it can be and still fail", async () => {
+    const script: Script = {
+      host: { ...ORDINARY, remakes: true, budget: 60 },
+      steps: [
+        turn,
+        { ...turn, says: "long" },
+        { do: "again", in: 0 },
+        { ...turn, tools: [["plain"], ["error"]] },
+      ],
+    };
+    const fails = async ({ host, steps }: Script) =>
+      host.remakes &&
+      steps.some((step) => step.do === "turn" && step.tools.flat().includes("error"))
+        ? "it"
+        : undefined;
+    const smallest = await shrink(script, "it", fails, () => true);
+    expect(smallest.script).toEqual({
+      host: { ...ORDINARY, remakes: true },
+      steps: [{ ...turn, tools: [["error"]] }],
+    });
+    expect([...smallerThan({ host: ORDINARY, steps: [] })]).toEqual([]);
+  });
+});

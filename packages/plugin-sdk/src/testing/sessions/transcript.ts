@@ -1,0 +1,220 @@
+// A session of the kit's host with its tree of entries.
+import type { CompactResult } from "../../contract/lifecycle.ts";
+import type { AgentMessage } from "../../contract/message.ts";
+import { extractiveSummary } from "../../record/extractive-summary.ts";
+import { estimateMessages } from "../../tokens/message.ts";
+import { activeBranch } from "../../transcript/branch.ts";
+import { buildContext } from "../../transcript/context.ts";
+import type { ContextItem } from "../../transcript/context-item.ts";
+import type { NewTranscriptEntry, TranscriptEntry } from "../../transcript/entries.ts";
+import { freshTail } from "../../transcript/fresh-tail.ts";
+import { messageId } from "../../transcript/message-id.ts";
+import { originsOf, placeEntry, withOrigin } from "../../transcript/origin.ts";
+import { headOf } from "../../transcript/text.ts";
+import { FIRST_TIMESTAMP } from "../messages.ts";
+import { differs } from "./content.ts";
+import { newTag } from "./marks.ts";
+
+/** Characters that a host without ids shows of a result. */
+const MOST_RESULT_CHARS = 3_000;
+
+export class Transcript {
+  readonly tag: string;
+  /** Of every session whose messages this one may hold. */
+  readonly tags: Set<string>;
+  sessionId: string;
+  readonly sessionKey: string;
+  entries: TranscriptEntry[] = [];
+  /** The newest entry of the branch; null = none. */
+  leaf: string | null = null;
+  /** Everything that was ever stored or shown under an id. */
+  readonly versions = new Map<string, AgentMessage[]>();
+  /** Ids in the order in which they were first stored. */
+  readonly said: string[] = [];
+  #count = 0;
+  #given = new WeakMap<AgentMessage, string>();
+
+  constructor(copied?: Transcript, key?: string) {
+    this.tag = newTag();
+    this.tags = new Set([this.tag, ...(copied?.tags ?? [])]);
+    this.sessionId = `kit-${this.tag}`;
+    this.sessionKey = key ?? `agent:kit:${this.tag}`;
+    if (copied === undefined) return;
+    this.entries = structuredClone(copied.entries);
+    this.leaf = copied.leaf;
+    for (const [id, versions] of copied.versions) this.versions.set(id, [...versions]);
+    this.said.push(...copied.said);
+  }
+
+  /** Where the next message stands. */
+  next() {
+    const number = this.#count++;
+    return { tag: this.tag, number, timestamp: FIRST_TIMESTAMP + number * 1000 };
+  }
+
+  branch(): TranscriptEntry[] {
+    return activeBranch(this.entries, this.leaf);
+  }
+
+  items(): readonly ContextItem[] {
+    return buildContext(this.branch()).items;
+  }
+
+  /** Fresh copies of the active messages, as a host hands them over. */
+  history(ids: boolean): AgentMessage[] {
+    return this.items().map(({ id, message }) => this.handOver(id, message, ids));
+  }
+
+  /** A message as a host hands it over, and remembered as a version of its id. */
+  handOver(id: string, message: AgentMessage, ids: boolean): AgentMessage {
+    const given = ids ? structuredClone(message) : stripped(message);
+    this.#given.set(given, id);
+    const versions = this.versions.get(id) ?? [];
+    this.versions.set(id, versions);
+    if (!versions.some((one) => !differs(one, given))) versions.push(structuredClone(given));
+    return given;
+  }
+
+  idOf = (message: AgentMessage): string | undefined =>
+    messageId(message) ?? this.#given.get(message);
+
+  versionsOf = (message: AgentMessage): readonly AgentMessage[] => {
+    const id = this.idOf(message);
+    return (id === undefined ? undefined : this.versions.get(id)) ?? [message];
+  };
+
+  /** The first version of everything that was said, with its id. */
+  allSaid(): AgentMessage[] {
+    return this.said.map((id) => ({
+      ...this.versions.get(id)![0]!,
+      __openclaw: { ...this.versions.get(id)![0]!.__openclaw, id },
+    }));
+  }
+
+  append(entry: NewTranscriptEntry): string {
+    const placed = this.#place(entry);
+    const item = buildContext([placed]).items[0];
+    // A message of the same id was appended again, not said again.
+    if (item !== undefined && placed.type !== "compaction" && !this.versions.has(item.id)) {
+      this.said.push(item.id);
+      this.versions.set(item.id, [item.message]);
+    }
+    return item?.id ?? placed.id;
+  }
+
+  #place(entry: NewTranscriptEntry): TranscriptEntry {
+    const id = `${this.tag}-${this.entries.length.toString(16).padStart(4, "0")}`;
+    const timestamp = new Date(FIRST_TIMESTAMP + this.#count * 1000).toISOString();
+    const placed = placeEntry(structuredClone(entry), { id, parentId: this.leaf, timestamp });
+    this.entries.push(placed);
+    this.leaf = id;
+    return placed;
+  }
+
+  /** The person goes back to the state before their last `turns` messages. */
+  goBack(turns: number): boolean {
+    const branch = this.branch();
+    const prompts = branch.flatMap((entry, index) =>
+      entry.type === "message" && entry.message.role === "user" ? [index] : [],
+    );
+    const at = prompts.at(-turns);
+    if (at === undefined || at === 0) return false;
+    this.leaf = branch[at - 1]!.id;
+    // What a file's last line follows is what its reader takes for the branch.
+    this.#place({ type: "custom", customType: "kit-back" });
+    return true;
+  }
+
+  /** The host shortens its oldest result and appends everything from there on again. */
+  shorten(): boolean {
+    const branch = this.branch();
+    const cut = branch.findLastIndex(({ type }) => type === "compaction");
+    const at = branch.findIndex(
+      (entry, index) =>
+        entry.type === "message" &&
+        entry.message.role === "toolResult" &&
+        index > cut &&
+        index < branch.length - 3,
+    );
+    const entry = branch[at];
+    if (entry?.type !== "message" || entry.message.role !== "toolResult") return false;
+    const content = [{ type: "text" as const, text: "[shortened]" }];
+    const shortened = { ...entry, message: { ...entry.message, content } };
+    this.versions.get(messageId(entry.message)!)?.push(shortened.message);
+    this.leaf = entry.parentId;
+    this.#placeAgain([shortened, ...branch.slice(at + 1)], originsOf(branch));
+    return true;
+  }
+
+  /** Goes on in another transcript with the same messages; `entries`: or with these. */
+  move(sessionId: string, entries?: readonly TranscriptEntry[]): void {
+    const branch = this.branch();
+    this.sessionId = sessionId;
+    this.entries = [];
+    this.leaf = null;
+    if (entries === undefined) {
+      this.#placeAgain(branch, originsOf(branch));
+      return;
+    }
+    this.entries = structuredClone([...entries]);
+    this.leaf = entries.at(-1)?.id ?? null;
+    for (const { id, message } of this.items())
+      if (!this.versions.has(id)) this.versions.set(id, [message]);
+  }
+
+  #placeAgain(entries: readonly TranscriptEntry[], origins: ReadonlyMap<string, string>): void {
+    const places = new Map<string, string>();
+    for (const { id, parentId: _parent, timestamp: _time, ...rest } of entries) {
+      const again = { ...rest } as NewTranscriptEntry;
+      if (again.type === "compaction")
+        again.firstKeptEntryId = places.get(again.firstKeptEntryId) ?? "";
+      const placed = this.#place(again);
+      places.set(id, placed.id);
+      this.entries[this.entries.length - 1] = withOrigin(placed, origins.get(id) ?? id);
+    }
+  }
+
+  /** The host's built-in compaction: a summary made by code stands for all but the newest turn. */
+  compact(): CompactResult {
+    const items = this.items();
+    const messages = items.map(({ message }) => message);
+    const { start } = freshTail(messages, { turns: 1 });
+    if (start === 0)
+      return { ok: true, compacted: false, code: "nothing-to-compact", reason: "all is new" };
+    const summary = extractiveSummary({ messages: messages.slice(0, start), maxTokens: 200 });
+    const tokensBefore = estimateMessages(messages).estimate;
+    const kept = [{ role: "compactionSummary" as const, summary }, ...messages.slice(start)];
+    if (estimateMessages(kept).estimate >= tokensBefore)
+      return { ok: true, compacted: false, code: "no-gain", reason: "it would not be smaller" };
+    const firstKeptEntryId = items[start]!.entryId;
+    this.append({ type: "compaction", summary, firstKeptEntryId, tokensBefore });
+    const tokensAfter = estimateMessages(this.items().map(({ message }) => message)).estimate;
+    const result = { summary, firstKeptEntryId, tokensBefore, tokensAfter };
+    return { ok: true, compacted: true, result };
+  }
+
+  /** The session's file, as hosts write it. */
+  text(): string {
+    const timestamp = new Date(FIRST_TIMESTAMP).toISOString();
+    const header = { type: "session", version: 3, id: this.sessionId, timestamp, cwd: "" };
+    return `${[header, ...this.entries].map((line) => JSON.stringify(line)).join("\n")}\n`;
+  }
+}
+
+/** As hosts without ids hand it over: what a model needs, and no more. */
+function stripped(message: AgentMessage): AgentMessage {
+  const { __openclaw: envelope, ...rest } = structuredClone(message);
+  const { id: _id, ...others } = envelope ?? {};
+  const bare = {
+    ...rest,
+    ...(Object.keys(others).length > 0 && { __openclaw: others }),
+  } as AgentMessage;
+  if (bare.role !== "toolResult") return bare;
+  const { details: _details, ...result } = bare;
+  const content = result.content.map((block) =>
+    block.type === "text" && block.text.length > MOST_RESULT_CHARS
+      ? { ...block, text: `${headOf(block.text, MOST_RESULT_CHARS)}\n[shortened by the host]` }
+      : block,
+  );
+  return { ...result, content };
+}
