@@ -57,7 +57,7 @@ async function serve(
 ): Promise<number> {
   const { home } = environment;
   const { port, watchdogSeconds: seconds } = loaded.config.gateway;
-  const watchdog = startWatchdog({ home, seconds, log });
+  const watchdog = startWatchdog({ home, seconds, exitCode: EXIT.blocked, log });
   const plugins = await startPlugins({ environment, loaded, log });
   const reread = rereader(environment, overrides);
   const gateway = createGateway({ environment, loaded, log, plugins, reread });

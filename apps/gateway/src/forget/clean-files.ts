@@ -1,4 +1,4 @@
-// Takes what is to be forgotten out of the gateway's own files, and names those that hold it still.
+// Takes what is to be forgotten out of the gateway's own files.
 import { createReadStream } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";

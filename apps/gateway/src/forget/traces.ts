@@ -3,6 +3,8 @@ import { isMatched, type Matcher, readingsOf, textsIn, wordsOf } from "@clew/los
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { FORGOTTEN } from "./redact-entry.ts";
 
+const PLACEHOLDERS: ReadonlySet<string> = new Set([FORGOTTEN]);
+
 /** Says whether a text of a file holds what is to be forgotten. */
 export type Traces = (text: string) => boolean;
 
@@ -39,7 +41,7 @@ export function wordsIn(entry: TranscriptEntry): string[] {
     unknown
   >;
   return [...textsIn([summary, content, label, name]), ...sentencesIn([details, data])].filter(
-    (text) => text !== FORGOTTEN,
+    (text) => !PLACEHOLDERS.has(text),
   );
 }
 

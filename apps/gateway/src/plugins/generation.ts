@@ -1,11 +1,11 @@
 // Finds and loads the plugins that are on.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
-import { readSafeMode } from "./contain/safe-mode.ts";
 import { discoverPlugins } from "./find/discover.ts";
 import { recallRecords } from "./find/engine-memory.ts";
 import type { InstallRecords } from "./find/records.ts";
 import { logRecords } from "./load/record.ts";
 import { type HostContext, type LoadedPlugins, loadPlugins } from "./load-plugins.ts";
+import { readSafeMode } from "./safe-mode.ts";
 
 export interface Generation extends LoadedPlugins {
   /** 0 = loaded at the start. */

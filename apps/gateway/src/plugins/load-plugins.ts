@@ -1,7 +1,6 @@
 // Loads all plugins that are on and settles who gets a name that two want.
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
-import { describeSafeMode, type SafeMode } from "./contain/safe-mode.ts";
 import type { SharedWatch } from "./contain/shared-watch.ts";
 import type { FoundPlugin } from "./find/discover.ts";
 import { slotValue, whyOff } from "./find/enablement.ts";
@@ -22,6 +21,7 @@ import type { OwnedHook } from "./offer/hook-runs.ts";
 import type { OwnedEngine } from "./offer/register-engines.ts";
 import type { OwnedAction } from "./offer/session-actions.ts";
 import type { OwnedTool } from "./offer/tools.ts";
+import { describeSafeMode, type SafeMode } from "./safe-mode.ts";
 import { findSkills } from "./skills/find-skills.ts";
 import type { OwnedSkill } from "./skills/skill-tool.ts";
 

@@ -1,4 +1,4 @@
-// The lossless engine for hosts that commit turns, as the command that checks engines finds it.
+// Gives the command that checks engines the lossless one for hosts that commit turns.
 import { createLosslessEngine } from "@clew/lossless-engine";
 import type { EngineFactoryContext } from "@clew/plugin-sdk/core";
 

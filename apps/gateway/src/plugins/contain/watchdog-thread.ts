@@ -5,15 +5,14 @@ import { basename, isAbsolute } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { EXIT } from "../../terminal/exit-codes.ts";
+import { enterSafeMode } from "../safe-mode.ts";
 import { LOOKS_EVERY_MS, planLook, type Watched } from "./plan-look.ts";
-import { enterSafeMode } from "./safe-mode.ts";
 import { BLOCKED_PROCESS, CELL, type NamedPlugin, type WatchdogOrder } from "./watchdog.ts";
 
 /** Only native code is not interrupted in this time. */
 const INTERRUPT_MS = 5000;
 
-const { home, limitMs, cells, token } = workerData as WatchdogOrder;
+const { home, limitMs, cells, exitCode, token } = workerData as WatchdogOrder;
 const names: string[] = [];
 parentPort!.on("message", ({ number, pluginId }: NamedPlugin) => {
   names[number] = pluginId;
@@ -126,7 +125,7 @@ async function interrupt(): Promise<Interrupted | undefined> {
       async end() {
         // Node would speak of a debugger.
         closeSync(2);
-        call(`end(${JSON.stringify(token)}, ${EXIT.blocked})`).catch(() => {});
+        call(`end(${JSON.stringify(token)}, ${exitCode})`).catch(() => {});
       },
     };
   } catch {

@@ -8,7 +8,7 @@ import { parseStream, post } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
 import { engineCode } from "../../testing/plugins.ts";
-import { enterSafeMode, leaveSafeMode, readSafeMode, safeModeFile } from "./safe-mode.ts";
+import { enterSafeMode, leaveSafeMode, readSafeMode, safeModeFile } from "../safe-mode.ts";
 
 const assembling = (code: string) =>
   engineCode(

@@ -1,4 +1,4 @@
-// Has a thread watch whether the event loop still turns, and ends a process that a plugin blocks.
+// Has a thread watch whether the event loop still turns.
 import { randomUUID } from "node:crypto";
 import { url as debuggerUrl } from "node:inspector";
 import { createRequire } from "node:module";
@@ -15,6 +15,8 @@ export interface WatchdogOrder {
   limitMs: number;
   /** By `CELL`. */
   cells: Int32Array;
+  /** Of a process that a plugin blocks. */
+  exitCode: number;
   /** Without it `BlockedProcess.end` does nothing. */
   token: string;
 }
@@ -46,10 +48,12 @@ export interface Watchdog {
 export function startWatchdog({
   home,
   seconds,
+  exitCode,
   log,
 }: {
   home: string;
   seconds: number;
+  exitCode: number;
   log: Pick<LogPort, "warn">;
 }): Watchdog {
   if (seconds === 0) return { stop: async () => {} };
@@ -65,7 +69,7 @@ export function startWatchdog({
     },
   };
   const program = createRequire(import.meta.url).resolve("#watchdog-thread");
-  const workerData: WatchdogOrder = { home, limitMs: seconds * 1000, cells, token };
+  const workerData: WatchdogOrder = { home, limitMs: seconds * 1000, cells, exitCode, token };
   const thread = new Worker(program, {
     workerData,
     name: "watchdog",

@@ -1,11 +1,11 @@
 // Runs `clew plugins enable` and `clew plugins disable`.
 
-import { leaveSafeMode } from "../contain/safe-mode.ts";
 import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
 import { readRecords, writeRecords } from "../find/records.ts";
 import { invalidPlugin, pluginNotFound } from "../invalid.ts";
+import { leaveSafeMode } from "../safe-mode.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";

@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
-import { leaveSafeMode } from "../contain/safe-mode.ts";
 import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
@@ -14,6 +13,7 @@ import {
   writeRecords,
 } from "../find/records.ts";
 import { installFailed, pluginNotFound } from "../invalid.ts";
+import { leaveSafeMode } from "../safe-mode.ts";
 import { type CurrentConfig, readCurrentConfig, takeBack } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";

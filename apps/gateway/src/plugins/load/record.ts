@@ -1,8 +1,8 @@
 // What is known about each plugin after loading.
 import type { LogPort } from "@clew/engine-core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
-import type { SafeModeEntry } from "../contain/safe-mode.ts";
 import type { PluginOrigin } from "../find/discover.ts";
+import type { SafeModeEntry } from "../safe-mode.ts";
 import type { StrayRecord } from "../strays.ts";
 import { kindsOf } from "./hook-rules.ts";
 import type { Diagnostic, Registrations } from "./registrations.ts";

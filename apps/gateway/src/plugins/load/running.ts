@@ -26,7 +26,7 @@ const storage = slots[SLOT];
 /** Undefined: nobody watches. */
 let watching: RunAs | undefined;
 
-/** From now on every call of a plugin's code goes through `runAs`, or, where it is undefined, not. */
+/** From now on every call of a plugin's code goes through `runAs`. Undefined: no more. */
 export function watchRunning(runAs: RunAs | undefined): void {
   watching = runAs;
 }
