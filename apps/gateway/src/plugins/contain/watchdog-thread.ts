@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { enterSafeMode } from "../safe-mode.ts";
 import { LOOKS_EVERY_MS, planLook, type Watched } from "./plan-look.ts";
-import { BLOCKED_PROCESS, CELL, type NamedPlugin, type WatchdogOrder } from "./watchdog.ts";
+import { BLOCKED_PROCESS, CELL, type NamedPlugin, OURS, type WatchdogOrder } from "./watchdog.ts";
 
 /** Only native code is not interrupted in this time. */
 const INTERRUPT_MS = 5000;
@@ -46,11 +46,14 @@ async function act(blockedMs: number): Promise<void> {
   const asked = await interrupt();
   // It went on meanwhile.
   if (asked === undefined && Atomics.load(cells, CELL.beats) !== watched.beats) return;
-  const who = asked === undefined ? (names[Atomics.load(cells, CELL.running)] ?? null) : asked.who;
+  const running = Atomics.load(cells, CELL.running);
+  const who = asked === undefined ? (names[running] ?? null) : asked.who;
   const where = asked?.where == null ? "" : `, at ${asked.where}`;
-  if (who === null && asked !== undefined) {
+  // A database that is written anew may take its time.
+  const isOurs = asked !== undefined || running === OURS || names.length === 0;
+  if (who === null && isOurs) {
     say(`clew: the gateway itself has answered nobody for ${seconds} s${where}; please report it.`);
-    asked.goOn();
+    asked?.goOn();
     return;
   }
   if (who === null)

@@ -8,7 +8,10 @@ import { parseStream, post } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
 import { engineCode } from "../../testing/plugins.ts";
+import { asPlugin } from "../load/running.ts";
 import { enterSafeMode, leaveSafeMode, readSafeMode, safeModeFile } from "../safe-mode.ts";
+import { createStrays } from "../strays.ts";
+import { BLOCKED_PROCESS, type BlockedProcess, startWatchdog } from "./watchdog.ts";
 
 const assembling = (code: string) =>
   engineCode(
@@ -62,6 +65,20 @@ describe("a plugin that blocks the gateway", () => {
     );
     expect(await child.exit).toBe(EXIT.blocked);
     expect(readSafeMode(home).plugins.small?.reason).toMatch(/^kept the gateway from answering/);
+  });
+});
+
+describe("a plugin that comes with Clew", () => {
+  it("is not accused: a large database may be written for longer than others may work", async () => {
+    const home = await temporaryHome();
+    const watchdog = startWatchdog({ home, seconds: 60, exitCode: EXIT.blocked, log: { warn: () => {} } });
+    const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
+    const whoIn = (pluginId: string) =>
+      asPlugin({ pluginId, strays: createStrays({ error: () => {} }) }, () =>
+        slots[Symbol.for(BLOCKED_PROCESS)]!.who(""),
+      );
+    expect([whoIn("lossless"), whoIn("small")]).toEqual([null, "small"]);
+    await watchdog.stop();
   });
 });
 

@@ -4,6 +4,7 @@ import { url as debuggerUrl } from "node:inspector";
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { LogPort } from "@clew/engine-core";
+import { bundledIds } from "../find/bundled.ts";
 import { messageOf } from "../invalid.ts";
 import { pluginOfStack } from "../load/module-hooks.ts";
 import { runningPlugin, watchRunning } from "../load/running.ts";
@@ -20,6 +21,9 @@ export interface WatchdogOrder {
   /** Without it `BlockedProcess.end` does nothing. */
   token: string;
 }
+
+/** What `CELL.running` says while a plugin works that comes with Clew. */
+export const OURS = -1;
 
 export const CELL = { beats: 0, running: 1, held: 2, count: 3 } as const;
 
@@ -43,7 +47,7 @@ export interface Watchdog {
 
 /**
  * From now on a plugin that keeps the loop from turning for `seconds` is put into safe mode, and
- * the process ends. 0: nothing is watched.
+ * the process ends; what comes with Clew is trusted to end by itself. 0: nothing is watched.
  */
 export function startWatchdog({
   home,
@@ -57,13 +61,17 @@ export function startWatchdog({
   log: Pick<LogPort, "warn">;
 }): Watchdog {
   if (seconds === 0) return { stop: async () => {} };
+  const ours = bundledIds();
   const cells = new Int32Array(new SharedArrayBuffer(4 * CELL.count));
   const token = randomUUID();
   // As it is for us: a plugin reads another.
   const { reallyExit } = process as unknown as { reallyExit(exitCode: number): void };
   const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
   slots[Symbol.for(BLOCKED_PROCESS)] = {
-    who: (stack) => runningPlugin()?.pluginId ?? pluginOfStack(stack)?.pluginId ?? null,
+    who(stack) {
+      const plugin = runningPlugin() ?? pluginOfStack(stack);
+      return plugin === undefined || ours.has(plugin.pluginId) ? null : plugin.pluginId;
+    },
     end: (given, exitCode) => {
       if (given === token) reallyExit.call(process, exitCode);
     },
@@ -92,7 +100,8 @@ export function startWatchdog({
     return number;
   };
   watchRunning((pluginId, work) => {
-    const before = Atomics.exchange(cells, CELL.running, numberOf(pluginId));
+    const number = ours.has(pluginId) ? OURS : numberOf(pluginId);
+    const before = Atomics.exchange(cells, CELL.running, number);
     try {
       return work();
     } finally {

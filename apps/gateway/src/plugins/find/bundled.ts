@@ -1,6 +1,7 @@
 // Where the plugins are that come with Clew.
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 
 /** They are loaded as any other is; a person's own plugin of the same id goes first. */
 const PACKAGES: readonly string[] = ["@clew/lossless-engine"];
@@ -10,3 +11,12 @@ export function bundledPlugins(): string[] {
   const require = createRequire(import.meta.url);
   return PACKAGES.map((name) => dirname(require.resolve(`${name}/package.json`)));
 }
+
+/** What they are called. */
+export const bundledIds = (): ReadonlySet<string> =>
+  new Set(
+    bundledPlugins().map((folder) => {
+      const manifest = readFileSync(join(folder, "openclaw.plugin.json"), "utf8");
+      return String((JSON.parse(manifest) as { id?: unknown }).id);
+    }),
+  );
