@@ -10,13 +10,15 @@ import type { AgentMessage } from "../contract/message.ts";
 import type { LlmCompleteParams, LlmCompleteResult, RuntimeContext } from "../contract/runtime.ts";
 import { extractiveSummary } from "../record/extractive-summary.ts";
 import { estimateMessages } from "../tokens/message.ts";
+import { activeBranch } from "../transcript/branch.ts";
 import { buildContext } from "../transcript/context.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "../transcript/entries.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
 import { placeEntry } from "../transcript/origin.ts";
+import { parseTranscript } from "../transcript/parse.ts";
 import { headOf } from "../transcript/text.ts";
 import type { CaseStorage } from "./case-storage.ts";
-import { call } from "./engine-call.ts";
+import { call, check } from "./engine-call.ts";
 import { FIRST_TIMESTAMP } from "./messages.ts";
 
 /** A budget no conversation of the kit reaches, in tokens. */
@@ -100,7 +102,26 @@ export class CaseSession {
     engine: ContextEngine,
     params: Partial<CompactParams> = {},
   ): Promise<CompactResult> {
-    return call(engine, "compact", this.compactParams(params));
+    const answered = await call(engine, "compact", this.compactParams(params));
+    await this.#adopt(answered);
+    return answered;
+  }
+
+  /** Maintenance behind the reply, where an engine may do what it put off. */
+  async maintain(engine: ContextEngine): Promise<void> {
+    const runtimeContext = { llm: quickModel, allowDeferredCompactionExecution: true };
+    await call(engine, "maintain", { ...this.ref, runtimeContext });
+  }
+
+  /** Goes on in the transcript to which a compaction moved. */
+  async #adopt({ ok, compacted, result }: CompactResult): Promise<void> {
+    const next = result?.sessionTarget?.sessionId ?? result?.sessionId;
+    if (!ok || !compacted || next === undefined || next === this.ref.sessionId) return;
+    const sessionFile = result?.sessionFile ?? `${this.#storage.agentDir}/sessions/${next}.jsonl`;
+    const text = await this.#storage.read?.(sessionFile);
+    check(text !== undefined, `compact() named the successor ${next}, which cannot be read.`);
+    this.#entries.splice(0, Infinity, ...activeBranch(parseTranscript(text).entries));
+    Object.assign(this.ref, { sessionId: next, sessionFile });
   }
 
   /** What a host passes when the context is too large for its budget. */

@@ -65,7 +65,9 @@ export function onlyWith(
 }
 
 export const ownersOnly = { appliesTo: "engines that own compaction", when: ownsCompaction };
-export const nonOwnersOnly = {
-  appliesTo: "engines that own no compaction",
-  when: (engine: ContextEngine) => !ownsCompaction(engine),
-};
+
+/** Ends the case unless the engine owns compaction now, or does not: some own it only in time. */
+export function asOwner(engine: ContextEngine, owns: boolean): void {
+  if (ownsCompaction(engine) !== owns)
+    throw new NotApplicable(owns ? ownersOnly.appliesTo : "engines that own no compaction");
+}

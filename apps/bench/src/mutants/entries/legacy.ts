@@ -1,2 +1,2 @@
-// The legacy engine, as the command that checks engines finds it.
+// The legacy engine, as `plugin-sdk check` finds it.
 export { createLegacyEngine as createEngine } from "@clew/legacy-engine";

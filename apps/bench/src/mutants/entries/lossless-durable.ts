@@ -1,4 +1,4 @@
-// Gives the command that checks engines the lossless one for hosts that commit turns.
+// The lossless engine for hosts that commit turns, as `plugin-sdk check` finds it.
 import { createLosslessEngine } from "@clew/lossless-engine";
 import type { EngineFactoryContext } from "@clew/plugin-sdk/core";
 

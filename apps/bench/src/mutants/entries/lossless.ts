@@ -1,2 +1,2 @@
-// The lossless engine, as the command that checks engines finds it.
+// The lossless engine, as `plugin-sdk check` finds it.
 export { createLosslessEngine as createEngine } from "@clew/lossless-engine";

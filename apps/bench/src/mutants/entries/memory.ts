@@ -1,2 +1,2 @@
-// The memory engine, as the command that checks engines finds it.
+// The memory engine, as `plugin-sdk check` finds it.
 export { createMemoryEngine as createEngine } from "@clew/plugin-sdk/testing";

@@ -1,6 +1,6 @@
 // Conformance cases about compaction, delegated or owned.
 import { estimateMessages } from "../../tokens/message.ts";
-import { type ConformanceCase, nonOwnersOnly, ownersOnly } from "../case.ts";
+import { asOwner, type ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { check } from "../engine-call.ts";
 import { positionsIn, talk } from "./observe.ts";
@@ -12,9 +12,10 @@ export const compactCases: readonly ConformanceCase[] = [
     title:
       "hands compaction to the host's built-in one: doing nothing leaves no way out of an overflow",
     rule: "one that does not should return `delegateCompactionToRuntime(params)`",
-    ...nonOwnersOnly,
     async run(context) {
       const before = await longSession(context);
+      asOwner(context.engine, false);
+      const { tokenBudget = 0 } = context.session().compactParams();
       const result = await context.session().compact(context.engine);
       check(
         context.compactions.length > 0,
@@ -24,8 +25,10 @@ export const compactCases: readonly ConformanceCase[] = [
         result?.compacted === true,
         "compact() does not answer what the built-in compaction did.",
       );
+      const after = await sizeOf(context);
+      // Who shows little of a session shows as little afterwards.
       check(
-        (await sizeOf(context)) < before,
+        after < before || before <= tokenBudget,
         "After the built-in compaction the assembly is not smaller.",
       );
     },
@@ -35,9 +38,9 @@ export const compactCases: readonly ConformanceCase[] = [
     group: "compact",
     title: "says so, and does not throw, where the host offers no built-in compaction",
     rule: '"no-built-in" this host has none',
-    ...nonOwnersOnly,
     async run(context) {
       await longSession(context);
+      asOwner(context.engine, false);
       const result = await context.withoutCompaction(() =>
         context.session().compact(context.engine),
       );
@@ -57,13 +60,15 @@ export const compactCases: readonly ConformanceCase[] = [
     title:
       "compacts a context four times its budget, or fits without; and compacted means a smaller next assembly",
     rule: "`{ ok: true, compacted: true }` promises a smaller next assembly",
-    ...ownersOnly,
     async run(context) {
       const before = await longSession(context);
+      asOwner(context.engine, true);
       const { tokenBudget = 0 } = context.session().compactParams();
       const result = await context.session().compact(context.engine);
+      if (!result.compacted && context.engine.info.turnMaintenanceMode === "background")
+        await context.session().maintain(context.engine);
       const after = await sizeOf(context);
-      if (result?.compacted)
+      if (result.compacted)
         check(
           after < before,
           `compact() answered that it compacted, but the assembly went from ${before} to ${after}.`,
@@ -80,9 +85,9 @@ export const compactCases: readonly ConformanceCase[] = [
     group: "compact",
     title: "reports fewer tokens after than before when it compacted",
     rule: "True promises that the next assembly is smaller.",
-    ...ownersOnly,
     async run(context) {
       await longSession(context);
+      asOwner(context.engine, true);
       const { compacted, result } = await context.session().compact(context.engine);
       if (!compacted || result?.tokensAfter === undefined) return;
       const { tokensBefore, tokensAfter } = result;
@@ -97,10 +102,10 @@ export const compactCases: readonly ConformanceCase[] = [
     group: "compact",
     title: "keeps the newest request as it was said",
     rule: "The newest request stays as it was said.",
-    ...ownersOnly,
     async run(context) {
       const session = context.session();
       await longSession(context);
+      asOwner(context.engine, true);
       await session.compact(context.engine);
       const newest = session.history().findLastIndex(({ role }) => role === "user");
       const { messages } = await session.assemble(context.engine);
@@ -115,9 +120,9 @@ export const compactCases: readonly ConformanceCase[] = [
     group: "compact",
     title: "can be asked again and again, and never grows the assembly",
     rule: "If it made nothing smaller, `code` tells the host why",
-    ...ownersOnly,
     async run(context) {
       let size = await longSession(context);
+      asOwner(context.engine, true);
       for (let time = 1; time <= 3; time++) {
         await context.session().compact(context.engine);
         const after = await sizeOf(context);

@@ -130,6 +130,7 @@ export const hostCases: readonly ConformanceCase[] = [
   },
 ];
 
-function identity({ id, name, ownsCompaction, acceptedHostParams }: ContextEngineInfo): string {
-  return JSON.stringify([id, name, ownsCompaction, acceptedHostParams]);
+/** Ownership may come later, with a migration. */
+function identity({ id, name, acceptedHostParams }: ContextEngineInfo): string {
+  return JSON.stringify([id, name, acceptedHostParams]);
 }

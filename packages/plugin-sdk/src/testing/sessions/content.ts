@@ -34,9 +34,21 @@ export function contentFault(
   return first;
 }
 
-/** True when both say the same to a model, whatever else is written on them. */
-export const saysTheSame = (a: AgentMessage, b: AgentMessage): boolean =>
-  faultBeside(a, b, "whole") === undefined && faultBeside(b, a, "whole") === undefined;
+/** True when `shown` has the words, calls and pictures of `said`; `around`: or more words. */
+export function hasWordsOf(shown: AgentMessage, said: AgentMessage, around = false): boolean {
+  if (shown.role !== said.role || resultOf(shown) !== resultOf(said)) return false;
+  const [a, b] = [textOf(shown).trim(), textOf(said).trim()];
+  if (around ? b.length < LEAST_WORDS || !a.includes(b) : a !== b) return false;
+  if (!("content" in shown && "content" in said)) return true;
+  const [blocks, all] = [blocksOf(shown.content), blocksOf(said.content)];
+  return ["toolCall", "image"].every((type) => sameBlocks(ofType(blocks, type), ofType(all, type)));
+}
+
+/** Characters by which a text is known that stands among others. */
+export const LEAST_WORDS = 20;
+
+const resultOf = (message: AgentMessage) =>
+  message.role === "toolResult" ? message.toolCallId : "";
 
 function faultBeside(
   shown: AgentMessage,

@@ -65,13 +65,13 @@ async function faultOf(
 /** Short and quiet, so that what an engine does with it, it does with every such session. */
 const QUIET: Script = {
   host: ORDINARY,
-  steps: [1, 0, 1].map((calls) => ({
+  steps: ([["long", "plain"], [], ["plain"]] as const).map((calls) => ({
     ...{ do: "turn", says: "plain", answers: "plain", ends: "told", heartbeat: false, in: 0 },
-    tools: calls === 0 ? [] : [["plain"]],
+    tools: calls.length === 0 ? [] : [calls],
   })),
 };
 
-const UNKNOWN: Traits = { showsAll: false, keepsAll: false, persists: false };
+const UNKNOWN: Traits = { showsAll: false, keepsAll: false, keepsResults: false, persists: false };
 
 async function observe(context: CaseContext): Promise<Traits> {
   let traits = UNKNOWN;

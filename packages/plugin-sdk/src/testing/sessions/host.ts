@@ -9,7 +9,7 @@ import { textOf } from "../../transcript/text.ts";
 import type { CaseContext } from "../case-context.ts";
 import { quickModel } from "../case-session.ts";
 import { CaseFailure, call } from "../engine-call.ts";
-import { differs } from "./content.ts";
+import { differs, LEAST_WORDS, type Strictness } from "./content.ts";
 import { recordFault } from "./judge-record.ts";
 import { isPlain, viewFault } from "./judge-view.ts";
 import { markOf, strangeMark } from "./marks.ts";
@@ -25,6 +25,8 @@ export interface Traits {
   showsAll: boolean;
   /** It has all of it when it is given nothing. */
   keepsAll: boolean;
+  /** And what tools returned is whole there, however long and old. */
+  keepsResults: boolean;
   /** And has it after a restart. */
   persists: boolean;
 }
@@ -65,6 +67,8 @@ export class SessionHost {
   readonly #traits: Traits;
   readonly #talks = new Map<number, Talk>();
   #engine: ContextEngine;
+  /** Session files as they stand. */
+  readonly #written = new Map<string, string>();
   /** What is being done, for a sentence. */
   #doing = "";
 
@@ -91,26 +95,24 @@ export class SessionHost {
     for (const step of steps) await this.#do(step, this.#talk(step.in));
     const talk = this.#talk(0);
     const shown = await this.#look(talk, null);
-    const whole = talk.transcript.history(true).filter(isPlain);
-    const isAll = (messages: readonly AgentMessage[]) =>
-      recordFault(messages, {
-        ...this.#told(talk),
-        isWhole: true,
-        owed: allOf(whole.length),
-        said: whole,
-      }) === undefined;
+    const said = talk.transcript.history(true).filter(isPlain);
+    const owed = new Set(said.keys());
+    const isAll = (messages: readonly AgentMessage[], strictness: Strictness = "results") =>
+      recordFault(messages, { ...this.#told(talk), said, owed, isWhole: true, strictness }) ===
+      undefined;
     const kept = await this.#record(talk);
     const showsAll = isAll(shown.messages);
-    const traits = { showsAll, keepsAll: isAll(kept), persists: false };
+    const keepsAll = isAll(kept);
     const some = kept.filter((message) => message.role !== "compactionSummary");
-    if (showsAll && !traits.keepsAll && some.length > 0)
+    if (showsAll && !keepsAll && some.length > 0)
       this.#fail(
         "its record",
         recordFault(kept, { ...this.#told(talk), isWhole: true }) ?? "is not whole",
       );
     await this.#reopen();
     await this.#bootstrap(talk);
-    return { ...traits, persists: isAll(await this.#record(talk)) };
+    const persists = isAll(await this.#record(talk));
+    return { showsAll, keepsAll, keepsResults: isAll(kept, "whole"), persists };
   }
 
   #talk(number: number): Talk {
@@ -131,7 +133,7 @@ export class SessionHost {
         return this.#turn(step, talk);
       case "note":
         talk.notes.push(this.#note(step.kind, transcript));
-        return this.#save(talk);
+        return;
       case "again":
         return this.#unchanged(talk, "telling a turn twice", () => this.#again(talk));
       case "restart":
@@ -157,13 +159,12 @@ export class SessionHost {
           talk.missed = talk.missed.filter(({ ids }) => ids.every((id) => active.has(id)));
           talk.notes = talk.notes.filter((id) => active.has(id));
           talk.newest = undefined;
-          await this.#save(talk);
         }
         return;
       case "shorten":
         transcript.shorten();
         talk.newest = undefined;
-        return this.#save(talk);
+        return;
       case "compact":
         return this.#compact(step, talk);
       case "maintain":
@@ -177,9 +178,10 @@ export class SessionHost {
         transcript.move(`${transcript.sessionId}-moved`);
         talk.owed.clear();
         talk.newest = undefined;
-        return this.#save(talk);
+        return;
       case "fork":
-        return this.#save(this.#begin(step.in + 1, new Transcript(transcript)));
+        this.#begin(step.in + 1, new Transcript(transcript));
+        return;
     }
   }
 
@@ -205,17 +207,14 @@ export class SessionHost {
       ? await this.#view(talk, { messages: before, prompt: asked, mark, budget: this.#host.budget })
       : undefined;
     says(message);
-    await this.#save(talk);
     if (step.ends === "failed") return void talk.missed.push(turn);
     for (const [at, kinds] of step.tools.entries()) {
       this.#useTools(talk, kinds, at, says);
-      await this.#save(talk);
       if (view !== undefined) view = await this.#goOn(talk, turn, before, view);
     }
     const shown = [...(view?.messages ?? before), ...transcript.history(true).slice(before.length)];
     const prompt = estimateMessages(shown).estimate;
     says(answer(step.answers, transcript.next(), { heartbeat: step.heartbeat, prompt }));
-    await this.#save(talk);
     if (!isServed) return void talk.missed.push(turn);
     await this.#tell(talk, turn);
     await this.#maintain(talk, false);
@@ -297,7 +296,7 @@ export class SessionHost {
     if (typeof engine.afterTurn === "function")
       await call(engine, "afterTurn", {
         ...this.#ref(talk),
-        ...this.#file(talk),
+        ...(await this.#file(talk)),
         messages,
         prePromptMessageCount: start,
         tokenBudget: this.#host.budget ?? AMPLE,
@@ -369,7 +368,7 @@ export class SessionHost {
   async #bootstrap(talk: Talk): Promise<void> {
     const { transcript } = talk;
     if (typeof this.#engine.bootstrap !== "function" || transcript.items().length === 0) return;
-    const params = { ...this.#ref(talk), ...this.#file(talk) };
+    const params = { ...this.#ref(talk), ...(await this.#file(talk)) };
     const answered: unknown = (await call(this.#engine, "bootstrap", params))?.bootstrapped;
     if (typeof answered !== "boolean")
       this.#fail("bootstrap()", "did not answer { bootstrapped: boolean }");
@@ -380,7 +379,7 @@ export class SessionHost {
     const tokenBudget = this.#host.budget ?? AMPLE;
     await call(this.#engine, "maintain", {
       ...this.#ref(talk),
-      ...this.#file(talk),
+      ...(await this.#file(talk)),
       runtimeContext: {
         tokenBudget,
         llm: quickModel,
@@ -401,7 +400,7 @@ export class SessionHost {
     const delegated = this.#context.compactions.length;
     const answered = await call(this.#engine, "compact", {
       ...this.#ref(talk),
-      ...this.#file(talk),
+      ...(await this.#file(talk)),
       ...{ tokenBudget, currentTokenCount, force: true, compactionTarget: step.asked },
       runtimeContext: { tokenBudget, ...(step.model && { llm: quickModel }) },
     });
@@ -409,11 +408,10 @@ export class SessionHost {
     if (shape !== undefined) this.#fail("compact()", `gave a result that no host takes: ${shape}`);
     if (!owns && this.#context.compactions.length === delegated)
       this.#fail("compact()", "did not reach the host's built-in compaction, and owns none");
-    if (!answered.compacted) return this.#save(talk);
+    if (!answered.compacted) return;
     talk.isAmple = false;
     if (owns) this.#noteCompaction(talk);
     await this.#adopt(talk, answered.result);
-    await this.#save(talk);
     await this.#maintain(talk, false);
     const after = sizeOf(await this.#look(talk, null));
     // One that showed no more than the newest part before may show as much now.
@@ -542,15 +540,26 @@ export class SessionHost {
   #told(talk: Talk) {
     const { transcript, owed } = talk;
     const said = transcript.allSaid();
+    // Without ids nothing tells what short words in a record stand for.
+    const canBeTold = (message: AgentMessage) =>
+      this.#host.ids || isReadable(this.#engine) || textOf(message).length >= LEAST_WORDS;
     const places = new Set(
-      said.flatMap((message, at) => (owed.has(transcript.idOf(message)!) ? [at] : [])),
+      said.flatMap((message, at) =>
+        owed.has(transcript.idOf(message)!) && canBeTold(message) ? [at] : [],
+      ),
     );
     return {
       said,
       versionsOf: transcript.versionsOf,
       owed: places,
       strange: strangeIn(transcript),
+      strictness: this.#keepsResults() ? ("whole" as const) : ("results" as const),
     };
+  }
+
+  /** What is shown of a record may be cut as other views are. */
+  #keepsResults(): boolean {
+    return this.#traits.keepsResults || isReadable(this.#engine);
   }
 
   /** What must hold of every session in the end, before and after one more crash. */
@@ -605,16 +614,19 @@ export class SessionHost {
     return { sessionId, ...(this.#host.keys && { sessionKey }) };
   }
 
-  #file({ transcript: { sessionId } }: Talk) {
-    return this.#host.files ? { sessionFile: this.#fileOf(sessionId) } : {};
+  /** What a call says of the session's file, which is written by then. */
+  async #file({ transcript }: Talk): Promise<{ sessionFile?: string }> {
+    if (!this.#host.files) return {};
+    const file = this.#fileOf(transcript.sessionId);
+    const text = transcript.text();
+    if (this.#written.get(file) !== text) {
+      await this.#context.storage.write(file, text);
+      this.#written.set(file, text);
+    }
+    return { sessionFile: file };
   }
 
   #fileOf = (name: string) => `${this.#context.storage.agentDir}/sessions/${name}.jsonl`;
-
-  async #save({ transcript }: Talk): Promise<void> {
-    if (this.#host.files)
-      await this.#context.storage.write(this.#fileOf(transcript.sessionId), transcript.text());
-  }
 
   #note(kind: "bash" | "custom", transcript: Transcript): string {
     const { tag, number, timestamp } = transcript.next();
@@ -649,5 +661,3 @@ const isCall = (block: unknown): block is ToolCallBlock =>
   (block as { type?: unknown }).type === "toolCall";
 
 const sizeOf = ({ messages }: AssembleResult) => estimateMessages(messages).estimate;
-
-const allOf = (count: number) => new Set(Array.from({ length: count }, (_, index) => index));

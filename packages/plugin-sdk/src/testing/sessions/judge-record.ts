@@ -1,6 +1,6 @@
 // What is wrong with what an engine has kept of a session.
 import type { AgentMessage } from "../../contract/message.ts";
-import { contentFault } from "./content.ts";
+import { contentFault, type Strictness } from "./content.ts";
 import { inHeartbeat, isPlain, named } from "./judge-view.ts";
 import { placesOf } from "./place.ts";
 
@@ -14,12 +14,14 @@ export interface Told {
   strange(text: string): string | undefined;
   /** Whether everything must be there. */
   isWhole: boolean;
+  /** What may be cut. */
+  strictness: Strictness;
 }
 
 /** Undefined = nothing is; else the end of a sentence that begins with "its record". */
 export function recordFault(
   record: readonly AgentMessage[],
-  { said, versionsOf, owed, strange, isWhole }: Told,
+  { said, versionsOf, owed, strange, isWhole, strictness }: Told,
 ): string | undefined {
   const stranger = strange(JSON.stringify(record));
   if (stranger !== undefined) return `holds ${stranger}`;
@@ -29,7 +31,7 @@ export function recordFault(
     if (place === undefined) continue;
     if (seen.has(place)) return `holds ${named(said[place]!)} twice`;
     seen.add(place);
-    const fault = contentFault(record[at]!, versionsOf(said[place]!), "whole");
+    const fault = contentFault(record[at]!, versionsOf(said[place]!), strictness);
     if (fault !== undefined) return `holds ${named(said[place]!)} otherwise: ${fault}`;
   }
   if (!isWhole) return undefined;

@@ -5,7 +5,7 @@ import { estimateMessages } from "../../tokens/message.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
-import { contentFault, saysTheSame, short } from "./content.ts";
+import { contentFault, hasWordsOf, LEAST_WORDS, short } from "./content.ts";
 import { placesOf } from "./place.ts";
 import { viewShapeFault } from "./result-shape.ts";
 
@@ -83,7 +83,7 @@ function wordsFault(
 const isOne = (one: AgentMessage, shown: AgentMessage): boolean => {
   const id = messageId(shown);
   if (id !== undefined) return id === messageId(one);
-  return shown.role !== "compactionSummary" && textOf(one) !== "" && saysTheSame(one, shown);
+  return shown.role !== "compactionSummary" && isKnowable(shown) && hasWordsOf(shown, one);
 };
 
 function orderFault(shown: readonly AgentMessage[], places: Places): string | undefined {
@@ -113,8 +113,9 @@ function tornFault(
     if (!isShown.has(call) && kept.length > 0)
       return `showed ${named(given[kept[0]!]!)} without its call`;
   }
+  // An engine may show calls of its own, with their results.
   const open = new Set(
-    given.flatMap((message, index) => toolCallsOf(message, index).map(({ id }) => id)),
+    [...given, ...shown].flatMap((message) => toolCallsOf(message, 0).map(({ id }) => id)),
   );
   const invented = shown.find(
     (message, at) =>
@@ -175,10 +176,18 @@ function lossFault(
   const first = given.findIndex((_, index) => isShown.has(index));
   const lost = given.findIndex(
     (message, index) =>
-      index > first && isPlain(message) && !isShown.has(index) && !inHeartbeat(given, index),
+      index > first &&
+      !isShown.has(index) &&
+      isPlain(message) &&
+      isKnowable(message) &&
+      !inHeartbeat(given, index),
   );
   return lost < 0 ? undefined : `lost ${named(given[lost]!)} though there was room for it`;
 }
+
+/** Short words without an id may stand anywhere, among others. */
+export const isKnowable = (message: AgentMessage): boolean =>
+  messageId(message) !== undefined || textOf(message).trim().length >= LEAST_WORDS;
 
 function sizeFault(
   { messages, estimatedTokens, promptAuthority }: AssembleResult,

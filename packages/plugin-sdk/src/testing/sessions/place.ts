@@ -2,7 +2,7 @@
 import type { AgentMessage } from "../../contract/message.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
-import { saysTheSame } from "./content.ts";
+import { hasWordsOf } from "./content.ts";
 
 /**
  * Indexes in `given` of what `shown` shows, in its order; undefined = the engine's own words. Ids
@@ -32,9 +32,10 @@ export function placesOf(
     const message = shown[at]!;
     const among = { given, taken };
     const found =
-      find(among, next, (one) => saysTheSame(message, one)) ??
-      find(among, 0, (one) => saysTheSame(message, one)) ??
-      find(among, next, (one) => isOfCalls(message, one));
+      find(among, next, (one) => hasWordsOf(message, one)) ??
+      find(among, 0, (one) => hasWordsOf(message, one)) ??
+      find(among, next, (one) => isOfCalls(message, one)) ??
+      find(among, next, (one) => hasWordsOf(message, one, true));
     if (found !== undefined) {
       taken.add(found);
       next = found + 1;

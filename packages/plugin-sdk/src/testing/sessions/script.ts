@@ -42,7 +42,7 @@ export type Speech = (typeof SPEECH)[number];
 
 /** What tools return. */
 export const RESULTS = ["plain", "long", "error", "picture", "parts", "nothing"] as const;
-export type Result = (typeof RESULTS)[number];
+export type ToolReturn = (typeof RESULTS)[number];
 
 /** What an answer holds beside its text. */
 export const ANSWERS = ["plain", "same", "long", "signs", "thinking", "provider"] as const;
@@ -58,7 +58,7 @@ export interface Turn {
   do: "turn";
   says: Speech;
   /** One step of the turn for each; several tools may be called in one. */
-  tools: readonly (readonly Result[])[];
+  tools: readonly (readonly ToolReturn[])[];
   answers: Answer;
   ends: TurnEnd;
   heartbeat: boolean;

@@ -9,7 +9,7 @@ import type {
 } from "../../contract/message.ts";
 import { assistant, toolCall, toolResult, user } from "../messages.ts";
 import { markOf } from "./marks.ts";
-import type { Answer, Result, Speech } from "./script.ts";
+import type { Answer, Speech, ToolReturn } from "./script.ts";
 
 /** Where a message stands: `tag` is its session's, `number` its own. */
 export interface Saying {
@@ -131,7 +131,7 @@ export const calling = (
   return assistant([...said, ...calls], { timestamp, provider: "kit", model: "kit-1", api: "kit" });
 };
 
-export function result(kind: Result, call: ToolCallBlock, saying: Saying): ToolResultMessage {
+export function result(kind: ToolReturn, call: ToolCallBlock, saying: Saying): ToolResultMessage {
   const { tag, number, timestamp } = saying;
   const text = `${call.name} found item ${number} ${markOf(tag, number)}.`;
   const details = { path: call.arguments.path, bytes: number };
