@@ -70,7 +70,7 @@ const ofGroup = (groups: readonly string[]) =>
 const SINGLE = CASE_GROUPS.filter((group) => !SEES_ALL.includes(group));
 
 // They share the processor: a busy machine ends them all late.
-const timeout = 120_000;
+const timeout = 600_000;
 
 describe.concurrent.each(ofGroup(SINGLE))("the engine that breaks %s", (id, breakEngine) => {
   it("fails that case, by one sentence, and no case of another group", { timeout }, async () => {
@@ -109,9 +109,7 @@ describe("the engine that breaks process/strays", () => {
       const create = overStorage(BROKEN_ENGINES["process/strays"]);
       const { results } = await checkEngine(create, { storage: inMemory, only: ["process"] });
       expect(results).toMatchObject([{ outcome: "failed" }]);
-      expect(results[0]!.reason).toMatch(
-        /^2 times; the first time: a promise was rejected .* the index is away\.$/,
-      );
+      expect(results[0]!.reason).toMatch(/^2 times; the first time: .* the index is away\.$/);
     } finally {
       for (const one of runners) process.on("unhandledRejection", one);
     }

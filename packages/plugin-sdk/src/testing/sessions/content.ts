@@ -106,6 +106,7 @@ function textFault(shown: string, said: string, mayCut: boolean): string | undef
   // Whoever says more around it, such as who spoke, still shows it.
   if (shown === said || (said.trim() !== "" && shown.includes(said))) return undefined;
   if (said.trim() === "" && shown.length <= SENTENCE_CHARS) return undefined;
+  if (shown.trim() === "") return `it says nothing where ${short(said)} was said`;
   if (mayCut && shown.length <= Math.max(said.length, SENTENCE_CHARS) + SENTENCE_CHARS)
     return undefined;
   return `it says ${short(shown)} where ${short(said)} was said`;

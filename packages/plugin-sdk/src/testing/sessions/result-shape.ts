@@ -1,6 +1,6 @@
 // What is wrong with the shape of an engine's results, whatever they hold.
 import type { AssembleResult, CompactResult } from "../../contract/lifecycle.ts";
-import { AgentMessageSchema } from "../../contract/message.ts";
+import { type AgentMessage, AgentMessageSchema } from "../../contract/message.ts";
 import { isRecord } from "../../is-record.ts";
 import { short } from "./content.ts";
 
@@ -11,7 +11,8 @@ export function viewShapeFault(result: AssembleResult): string | undefined {
   for (let index = 0; index < messages.length; index++) {
     if (!(index in messages)) return `message ${index} of its list is missing`;
     const parsed = AgentMessageSchema.safeParse(messages[index]);
-    if (!parsed.success) return `message ${index} of its list is none: ${short(messages[index])}`;
+    if (!parsed.success || !hasBlocks(messages[index]!))
+      return `message ${index} of its list is none: ${short(messages[index])}`;
   }
   if (
     typeof estimatedTokens !== "number" ||
@@ -28,6 +29,12 @@ export function viewShapeFault(result: AssembleResult): string | undefined {
     plainFault(result)
   );
 }
+
+/** True: what it says is text, or blocks that say of which kind they are. */
+const hasBlocks = (message: AgentMessage) =>
+  !("content" in message) ||
+  !Array.isArray(message.content) ||
+  [...message.content].every((block: unknown) => isRecord(block) && typeof block.type === "string");
 
 const AUTHORITIES: ReadonlySet<unknown> = new Set([
   undefined,

@@ -65,8 +65,8 @@ describe("a view", () => {
     ["the prompt", TALK, { prompt: "Question 3" }, /asked twice/],
     [
       "what was left",
-      [user("gone"), ...TALK],
-      { elsewhere: [{ message: user("gone"), why: "was left" }] },
+      [user("This was said and taken back."), ...TALK],
+      { elsewhere: [{ message: user("This was said and taken back."), why: "was left" }] },
       /which was left/,
     ],
     ["what is no message", [...TALK, { role: "banana" } as never], {}, /is none/],
