@@ -1,4 +1,4 @@
-import { messageId } from "@clew/plugin-sdk/core";
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import {
   assistant,
   conversation,
@@ -9,6 +9,7 @@ import {
 } from "@clew/plugin-sdk/testing";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
+import { verifyStore } from "../audit/verify.ts";
 import { named } from "../messages/name.ts";
 import { namedWithIds, temporaryStore, withIds } from "../testing/stored.ts";
 import { conversationsOf } from "./conversations.ts";
@@ -28,6 +29,31 @@ const rowsOf = (store: Store, table: string) =>
   store.read((sql) => Number(sql(`SELECT count(*) AS rows FROM ${table}`).get()?.rows));
 
 describe("a message", () => {
+  it.each(["\ud800", "\udfff.", "a\u0000b", "\u202e", 'json"x', "x".repeat(200_000)])(
+    "of any name, role and turn is kept, and nothing is wrong with it: %j",
+    async (odd) => {
+      const store = temporaryStore();
+      const messages = [
+        withMessageId({ role: odd, content: "by nobody" } as unknown as AgentMessage, odd),
+        withMessageId({ ...user("asked"), idempotencyKey: odd }, `${odd}2`),
+        { role: "custom", customType: odd, content: odd, display: false } as AgentMessage,
+      ].map(named);
+      const of = { session: { sessionId: odd, sessionKey: `k${odd}` } };
+      const turns = [odd, `${odd}\ud801`, `${odd}\ud802`];
+      for (const [at, advancementKey] of turns.entries()) {
+        const told = { ...of, advancementKey };
+        expect(tell(store, [messages[at]!], told)).toMatchObject({ added: 1, isDuplicate: false });
+        expect(tell(store, [messages[at]!], told)).toMatchObject({ added: 0, isDuplicate: true });
+      }
+      expect(tell(store, messages, of).added).toBe(0);
+      const stored = storedOf(store, of.session as typeof session);
+      expect(stored.map((message) => JSON.stringify(message))).toEqual(
+        messages.map(({ message }) => JSON.stringify(message)),
+      );
+      expect((await verifyStore(store)).faults).toEqual([]);
+    },
+  );
+
   it("comes back as it was told, in order, and once however often it is told", () => {
     const store = temporaryStore();
     const messages = withIds(conversation({ turns: 3, tools: 2, toolResultChars: 5_000 }));

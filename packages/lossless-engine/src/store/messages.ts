@@ -1,6 +1,12 @@
 // Stores messages, each once, and reads them back as they were.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { isNameless, type NamedMessage, namesWithoutId, withName } from "../messages/name.ts";
+import {
+  isNameless,
+  keyOf,
+  type NamedMessage,
+  namesWithoutId,
+  withName,
+} from "../messages/name.ts";
 import { placeholderOf } from "../messages/placeholder.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
@@ -200,10 +206,14 @@ export function newestMessages(store: Store, session: OwnedSession, limit: numbe
 }
 
 /** True: the turn of this key was not stored before. */
-const takeKey = (sql: Sql, { conversation }: Place, key: string): boolean =>
-  sql(
+function takeKey(sql: Sql, { conversation }: Place, given: string): boolean {
+  const key = given.isWellFormed() ? given : keyOf(given);
+  const seal = sealOf("advancement", { conversation, key });
+  const insert = sql(
     "INSERT INTO advancement (conversation, key, seal) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-  ).run(...[conversation, key, sealOf("advancement", { conversation, key })]).changes === 1;
+  );
+  return insert.run(conversation, key, seal).changes === 1;
+}
 
 /** Of those that have ids and could be stored: a turn that is committed again holds them all. */
 function neverTold(

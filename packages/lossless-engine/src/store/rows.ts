@@ -50,7 +50,8 @@ function wholeMessage(sql: Sql, row: Record<string, unknown>): AgentMessage | un
     const hasPayloads = (Number(row.flags) & FLAGS.hasPayloads) !== 0;
     const payloads = hasPayloads ? payloadsOf(sql, Number(row.seq)) : [];
     const message = unpackMessage({ body: textKept(row.body), payloads });
-    return message.role === row.role ? message : undefined;
+    // A database keeps no half of a surrogate pair.
+    return message.role.toWellFormed() === row.role ? message : undefined;
   } catch (error) {
     if (error instanceof Error && isOfSqlite(error)) throw error;
     return undefined;

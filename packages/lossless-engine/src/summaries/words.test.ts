@@ -150,6 +150,31 @@ describe("asking a model for words", () => {
     expect(written).toBe(asked.calls);
   });
 
+  it("keeps of a model's name what is one, and finds nothing wrong with it", async () => {
+    const names = [
+      "\ud800",
+      "a\u0000b",
+      "x".repeat(1_000_000),
+      "\u202e",
+      "",
+      5,
+      {},
+      undefined,
+      Symbol(),
+    ];
+    for (const name of names) {
+      const store = temporaryStore();
+      const conversation = tell(store, work(20), "e");
+      await growGraph(store, conversation, { sizes: SIZES });
+      const answer = { text: ANSWERS.good(), provider: "p", model: name } as LlmCompleteResult;
+      await addWords(store, conversation, { complete: async () => answer, spending: ENDLESS });
+      const models = graphOf(store).flatMap(({ words, model }) => (words === null ? [] : [model]));
+      expect(models.length).toBeGreaterThan(0);
+      for (const model of models) expect(model).toMatch(/^p\/(?:unknown|a b|x{80})$/);
+      expect((await verifyStore(store)).faults).toEqual([]);
+    }
+  });
+
   it("goes with a session that is told more meanwhile", async () => {
     const store = temporaryStore();
     const conversation = tell(store, work(20), "e");

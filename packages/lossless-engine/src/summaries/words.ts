@@ -79,7 +79,7 @@ async function addOne(store: Store, summary: StoredSummary, options: WordsOption
     const unanswered = signal?.aborted === true ? "late" : "badly";
     spending.note(judged?.isFit === true ? "well" : unanswered);
     if (judged?.isFit === true) {
-      said = { words: judged.words, model: `${answer!.provider}/${answer!.model}` };
+      said = { words: judged.words, model: modelOf(answer!) };
       break;
     }
     // A model that did not answer is not asked for less.
@@ -129,6 +129,18 @@ async function ask(
   } catch {
     return undefined;
   }
+}
+
+const MOST_NAME_CHARS = 80;
+
+/** Who answered, as hosts name it: they may name anything. */
+const modelOf = ({ provider, model }: LlmCompleteResult): string =>
+  [provider, model].map(nameOf).join("/");
+
+function nameOf(given: unknown): string {
+  if (typeof given !== "string") return "unknown";
+  const name = given.slice(0, MOST_NAME_CHARS).toWellFormed();
+  return name.replaceAll(/[\p{C}\p{Z}\ufffd]+/gu, " ").trim() || "unknown";
 }
 
 /** A timer takes whole ms, and so many at most. */
