@@ -66,6 +66,7 @@ export type {
   UserMessage,
 } from "./contract/message.ts";
 export type {
+  MemoryToolOptions,
   PluginApi,
   PluginCommand,
   PluginEntry,

@@ -16,9 +16,11 @@ import { currentPluginScope, type PluginScope } from "./load/scope.ts";
 import { createSessionTranscripts } from "./load/session-transcripts.ts";
 import { provideStateDir } from "./load/state-dir.ts";
 import type { SubagentsPort } from "./load/subagents.ts";
-import type { ActiveMemory } from "./memory/choose-memory.ts";
+import { type ActiveMemory, NO_MEMORY } from "./memory/choose-memory.ts";
 import { closeMemory } from "./memory/close-memory.ts";
 import { provideMemory } from "./memory/memory-run.ts";
+import { memoryTools } from "./memory/memory-tools.ts";
+import { memoryToolsForPlugins } from "./memory/tools-for-plugins.ts";
 import { answerCommand, type OwnedCommand, type PluginAnswer } from "./offer/chat-commands.ts";
 import type { OwnedOffers } from "./offer/free-offers.ts";
 import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-runs.ts";
@@ -136,7 +138,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     // While it is loaded, a generation knows already what the others do not.
     const config = () => (generation > inForce.number ? snapshot : inForce.snapshot);
     const isRetired = () => isClosed || generation < inForce.number;
+    // While it is loaded nobody knows what its memory is.
+    let memory = NO_MEMORY;
     const context = {
+      tools: memoryToolsForPlugins(() => memoryToolsOf(memory, { runAs, cfg: config() })),
       ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
       ...{ transcripts, shared },
     };
@@ -144,6 +149,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     const loaded = await loadGeneration({
       ...{ home, plugins, bundled, agentEngines, reservedTools, context },
     });
+    memory = loaded.memory;
     return {
       ...{ number: generation, snapshot, settings: plugins },
       ...liveGeneration(loaded, {
@@ -264,6 +270,16 @@ function asCallOf(result: LlmCompleteResult, pluginId: string): LlmCompleteResul
       caller: { kind: "plugin", id: pluginId },
     },
   };
+}
+
+const CitationsSchema = z.looseObject({
+  memory: z.looseObject({ citations: z.literal("off") }),
+});
+
+function memoryToolsOf({ chosen }: ActiveMemory, { runAs, cfg }: { runAs: RunAs; cfg: unknown }) {
+  if (chosen === null) return [];
+  const cites = !CitationsSchema.safeParse(cfg).success;
+  return memoryTools({ memory: chosen, runAs, cfg, cites });
 }
 
 const AgentEnginesSchema = z.looseObject({

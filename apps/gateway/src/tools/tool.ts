@@ -139,7 +139,8 @@ function describe({ name, description, parameters: schema }: Tool): ToolDefiniti
   return { name, description, parameters };
 }
 
-function schemaOf(schema: z.ZodType): ToolDefinition["parameters"] {
+/** What a model is told of its arguments. */
+export function schemaOf(schema: z.ZodType): ToolDefinition["parameters"] {
   const { $schema: _, ...parameters } = z.toJSONSchema(schema, { io: "input" });
   return parameters;
 }

@@ -105,6 +105,16 @@ export interface PluginCommand {
   }): Promise<{ text: string }> | { text: string };
 }
 
+/** For whom a tool of the memory is made. */
+export interface MemoryToolOptions {
+  /** The configuration. Absent, or whatever it is: the host's own. */
+  config?: unknown;
+  /** Stable name of the session. Absent: the one that the tool is made for. */
+  agentSessionKey?: string;
+  /** Whose memory it is. Absent: that of the session's agent. */
+  agentId?: string;
+}
+
 /** What of its host a plugin may use at any time; a bag, hosts add keys. */
 export interface PluginRuntime {
   /** The configuration as it is now. Absent: use `api.config`, as it was. */
@@ -118,6 +128,13 @@ export interface PluginRuntime {
   };
   /** Sessions of the plugin's own. Absent: this host has none for plugins. */
   subagent?: PluginSubagents;
+  /** Tools that plugins offer as their own. Absent: this host makes none. */
+  tools?: {
+    /** Searches the chosen memory. Null: none is chosen, or it has nothing to be searched by. */
+    createMemorySearchTool(options?: MemoryToolOptions): PluginTool | null;
+    /** Reads it. Null: the same. */
+    createMemoryGetTool(options?: MemoryToolOptions): PluginTool | null;
+  };
   /** Which Clew this is. Absent: another host. */
   clew?: { version: string };
   /** Check before use: hosts differ. */

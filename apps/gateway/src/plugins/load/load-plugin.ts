@@ -1,6 +1,11 @@
 // Loads one plugin and returns what it registered, or why none of it is used.
 import type { LogPort } from "@clew/engine-core";
-import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
+import type {
+  LlmCompleteParams,
+  LlmCompleteResult,
+  PluginRuntime,
+  RegistrationMode,
+} from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
 import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
@@ -34,6 +39,8 @@ export interface LoadContext {
   strays: Strays;
   /** What plugins may read of sessions. Absent: nothing. */
   transcripts?: SessionTranscripts;
+  /** Tools that plugins offer as their own. Absent: none are made here. */
+  tools?: PluginRuntime["tools"];
   /** Undefined: no gateway runs here, or not yet. Absent: none ever will. */
   subagents?: () => SubagentsPort | undefined;
   /** True once these plugins were loaded again, or told to stop. Absent: they are not. */
@@ -97,7 +104,7 @@ function register(
     isRetired: () => context.isRetired?.() ?? false,
   });
   const runtime = createPluginRuntime({
-    ...{ pluginId, home, mode, config, complete, logger, subagent },
+    ...{ pluginId, home, mode, config, complete, logger, subagent, tools: context.tools },
   });
   const hookPermissions = context.entryConfig?.hooks;
   const { api, close } = createPluginApi({

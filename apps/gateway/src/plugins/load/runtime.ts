@@ -26,6 +26,7 @@ export interface RuntimeRequest {
   complete: (params: LlmCompleteParams) => Promise<LlmCompleteResult>;
   logger: PluginLogger;
   subagent: PluginSubagents;
+  tools: PluginRuntime["tools"];
 }
 
 export function createPluginRuntime({
@@ -35,6 +36,7 @@ export function createPluginRuntime({
   complete,
   logger,
   subagent,
+  tools,
 }: RuntimeRequest): PluginRuntime {
   const readOnly = mode !== "full";
   return {
@@ -55,6 +57,7 @@ export function createPluginRuntime({
     // Models are offered these by the host itself, where a memory can be searched.
     tools: { createMemorySearchTool: () => null, createMemoryGetTool: () => null },
     subagent,
+    ...(tools !== undefined && { tools }),
   };
 }
 
