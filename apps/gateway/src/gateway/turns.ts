@@ -4,6 +4,7 @@ import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
 import type { Lineage } from "../approvals/approval.ts";
 import type { Host } from "../host/host.ts";
 import { requireMessageFits } from "../limits/message.ts";
+import { type Refusal, refusedDuring } from "../plugins/load/scope.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import { markOtherSession } from "../sessions/mark-other-session.ts";
 import type { OpenSession } from "../sessions/open.ts";
@@ -102,14 +103,18 @@ function runTurn(
           ...{ prompt, signal, allowTools, onEvent, kind },
           successors: successorsOf(parts, conversation),
         });
-        const result = withStopReason(answered, {
+        const ended = withStopReason(answered, {
           isStopping: isStopping(),
           abortedBy: given?.reason,
         });
+        const { session } = conversation;
+        const { ownsCompaction } = ended.report.engine;
+        const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
+        const refused = await refusedDuring(session.session, async () => {
+          if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
+        });
+        const result = withRefusals(ended, refused);
         await reports.store(conversation, result);
-        const { ownsCompaction } = result.report.engine;
-        const subject = { transcript: conversation.session, kind: kind ?? "user", ownsCompaction };
-        if (result.outcome === "completed") await host.flushes.afterTurn(subject, result.report);
         logTurn(log, result);
         // Whoever ends a turn ends what it started.
         if (result.outcome === "aborted" || result.error?.kind === "timeout")
@@ -119,6 +124,13 @@ function runTurn(
       signal,
     ),
   );
+}
+
+/** What plugins were refused after it, too. */
+function withRefusals(result: TurnResult, refused: readonly Refusal[]): TurnResult {
+  if (refused.length === 0) return result;
+  const refusals = [...(result.report.refusals ?? []), ...refused];
+  return { ...result, report: { ...result.report, refusals } };
 }
 
 /** What the end of the gateway cancelled says so. */

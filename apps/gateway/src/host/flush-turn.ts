@@ -16,6 +16,7 @@ import { planFlushSettings } from "../plugins/memory/flush/flush-settings.ts";
 import { flushTools } from "../plugins/memory/flush/flush-tools.ts";
 import { detachedSession, planFlushView } from "../plugins/memory/flush/flush-view.ts";
 import type { FlushOutcome, FlushRequest, FlushSubject } from "../plugins/memory/flush/flushes.ts";
+import { takePlan, tellWrong } from "../plugins/memory/memory-answers.ts";
 import { inMemoryRun } from "../plugins/memory/memory-run.ts";
 import { agentOf, type HostParts } from "./parts.ts";
 import { memoryToolsOf } from "./turn-memory.ts";
@@ -34,14 +35,16 @@ export async function runFlushTurn(parts: HostParts, request: FlushRequest): Pro
   const { session } = request.transcript;
   if (plugins === undefined) return { state: "aborted" };
   try {
-    return await plugins.use((inUse) =>
-      inRequest({ ...session }, () => runOn(parts, request, inUse)),
-    );
+    // The turn after which it begins is told nothing of it.
+    const scope = { ...session, notice: nobody, refused: nobody };
+    return await plugins.use((inUse) => inRequest(scope, () => runOn(parts, request, inUse)));
   } catch (error) {
     if (request.signal.aborted) return { state: "aborted" };
     return { state: "failed", reason: messageOf(error) };
   }
 }
+
+const nobody = () => {};
 
 async function runOn(
   parts: HostParts,
@@ -136,6 +139,8 @@ function outcomeOf({ outcome, error, report }: TurnResult): FlushOutcome {
 
 const READS = ["read_file", "memory_search", "memory_get"];
 
+const FLUSH_PLAN = "memory flush plan";
+
 /** Of the memory that is chosen now. A session that another one started is its parent's. */
 export function flushPlanOf(
   parts: HostParts,
@@ -150,10 +155,12 @@ export function flushPlanOf(
   const plugin = chosen.pluginId;
   try {
     const given = plugins.runAs(plugin, () => resolver({ cfg: loaded.raw, nowMs: Date.now() }));
-    const settings = planFlushSettings(given, agentOf(parts, agentId).compaction.memoryFlush);
+    const { value, wrong } = takePlan(given);
+    tellWrong(log, { plugin, asked: FLUSH_PLAN, wrong });
+    const settings = planFlushSettings(value, agentOf(parts, agentId).compaction.memoryFlush);
     return settings && { plugin, settings };
   } catch (error) {
-    log.warn(`[plugins] ${plugin}: its plan of a memory flush failed: ${messageOf(error)}`);
+    tellWrong(log, { plugin, asked: FLUSH_PLAN, wrong: messageOf(error) });
     return undefined;
   }
 }

@@ -19,7 +19,7 @@ export const memoryToolsOf = (
   ofPlugins: readonly OwnedTool[],
 ): Tool[] =>
   toolsOfMemory(plugins?.memory ?? NO_MEMORY, ofPlugins, {
-    ...{ runAs: runAsOf(parts), cfg: parts.loaded.raw },
+    ...{ runAs: runAsOf(parts), cfg: parts.loaded.raw, log: parts.log },
     citations: parts.loaded.config.memory.citations,
   });
 

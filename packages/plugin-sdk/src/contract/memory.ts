@@ -75,7 +75,10 @@ export interface MemorySearchManager {
   }): Promise<{ text: string; path: string }>;
   /** Anything that tells how it is. Absent: nothing does. */
   status?(): unknown;
-  /** Called once, when the host is done with it. Absent: nothing has to be given back. */
+  /**
+   * Called once, when the host is done with it: it was given another one for that agent, or ends.
+   * Absent: nothing has to be given back.
+   */
   close?(): Promise<void> | void;
   /** Plugins add members. */
   [key: string]: unknown;
@@ -96,7 +99,7 @@ export interface MemoryRuntime {
     /** Why there is none. Absent: nobody knows. */
     error?: string;
   }>;
-  /** Called when the gateway ends. Absent: nothing has to be given back. */
+  /** Called when the gateway ends, after the managers' `close`. Absent: nothing to give back. */
   closeAllMemorySearchManagers?(): Promise<void> | void;
   /** Plugins add members. */
   [key: string]: unknown;

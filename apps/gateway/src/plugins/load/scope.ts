@@ -48,6 +48,16 @@ export async function inRequest<Result>(
   }
 }
 
+/** What plugins were refused while `work` ran. */
+export async function refusedDuring(
+  scope: PluginScope,
+  work: () => Promise<void>,
+): Promise<Refusal[]> {
+  const refusals: Refusal[] = [];
+  await inPluginScope({ ...scope, refused: (refusal) => void refusals.push(refusal) }, work);
+  return [...refusals];
+}
+
 /** Undefined outside any session, e.g. in a timer of a plugin. */
 export function currentPluginScope(): PluginScope | undefined {
   return storage.getStore();

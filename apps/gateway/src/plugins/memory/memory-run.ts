@@ -9,6 +9,7 @@ import {
 } from "@clew/plugin-sdk/host";
 import type { RunAs } from "../load/running.ts";
 import type { ActiveMemory } from "./choose-memory.ts";
+import { MEMORY_SECTION, tellWrong } from "./memory-answers.ts";
 import { buildSection, prepareSection, type SectionProblem } from "./section.ts";
 
 const storage = new AsyncLocalStorage<PreparedMemoryPrompt | undefined>();
@@ -33,7 +34,7 @@ export interface ProvidedMemory {
 export function provideMemory({ memory, runAs, limitBytes, log }: ProvidedMemory): void {
   const tell = (problems: readonly SectionProblem[]) => {
     for (const { plugin, reason } of problems)
-      log.warn(`[plugins] ${plugin}: its memory section is missing: ${reason}`);
+      tellWrong(log, { plugin, asked: MEMORY_SECTION, wrong: reason });
   };
   provideMemoryPromptSection((params) => {
     const { lines, problems } = buildSection(memory(), params, { runAs, limitBytes });

@@ -6,6 +6,8 @@ import { memoryTools } from "./memory-tools.ts";
 import { prepareSection } from "./section.ts";
 
 const never = () => new Promise<never>(() => {});
+const warned: string[] = [];
+const log = { info() {}, error() {}, warn: (line: string) => void warned.push(line) };
 const runAs = <Result>(_id: string, work: () => Result) => work();
 const session = { agentId: "main", sessionId: "s", sessionKey: "agent:main:main" };
 const memoryOf = (capability: MemoryCapability) => ({ pluginId: "mem", capability });
@@ -34,7 +36,7 @@ it.each([
   ["get", { path: "a" }, { readFile: never }],
 ] as const)("memory_%s says that the memory did not answer", async (_, given, manager) => {
   const memory = memoryOf({ runtime: { getMemorySearchManager: async () => ({ manager }) } });
-  const tools = memoryTools({ memory, runAs, cfg: {}, cites: true, boundMs: 30 });
+  const tools = memoryTools({ memory, runAs, log, cfg: {}, cites: true, boundMs: 30 });
   const tool = tools.find(({ name }) => name === `memory_${_}`)!;
   const { signal } = new AbortController();
   await expect(tool.run(given, { session, signal, prepared: undefined })).rejects.toThrow(
@@ -43,8 +45,6 @@ it.each([
 });
 
 it("closing a memory ends, and what it does wrong is logged", async () => {
-  const warned: string[] = [];
-  const log = { info() {}, error() {}, warn: (line: string) => void warned.push(line) };
   const closeAllMemorySearchManagers = () => {
     throw new Error("stuck");
   };

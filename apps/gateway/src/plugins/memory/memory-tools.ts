@@ -1,7 +1,7 @@
 // The tools that search and read what the chosen memory plugin remembers.
-import type { HostSession } from "@clew/engine-core";
+import type { HostSession, LogPort } from "@clew/engine-core";
 import type { MemorySearchManager, MemorySearchResult } from "@clew/plugin-sdk/core";
-import { isRecord, within } from "@clew/plugin-sdk/host";
+import { within } from "@clew/plugin-sdk/host";
 import { headOf } from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
 import { defineTool, type Tool, ToolRefusal } from "../../tools/tool.ts";
@@ -9,6 +9,8 @@ import { messageOf } from "../invalid.ts";
 import type { RunAs } from "../load/running.ts";
 import { inPluginScope } from "../load/scope.ts";
 import type { OwnedMemory } from "./choose-memory.ts";
+import { openManagers } from "./close-memory.ts";
+import { type Taken, takeManager, takeResults, takeText, tellWrong } from "./memory-answers.ts";
 
 /** A memory that hangs must not keep a turn waiting for long, ms. */
 const MEMORY_MS = 15_000;
@@ -22,6 +24,7 @@ export const MEMORY_TOOLS = { search: "memory_search", get: "memory_get" } as co
 export interface MemoryToolsRequest {
   memory: OwnedMemory;
   runAs: RunAs;
+  log: LogPort;
   /** The whole configuration, as plugins see it. */
   cfg: unknown;
   /** False: results do not name where they stand. */
@@ -49,7 +52,8 @@ export function memoryTools(request: MemoryToolsRequest): Tool[] {
           if (typeof manager.search !== "function") throw lacks(request, "be searched");
           const { sessionKey } = session;
           const found: unknown = await manager.search(query, { maxResults, sessionKey });
-          return describeResults(Array.isArray(found) ? found : [], { maxResults, cites });
+          const results = use(request, MEMORY_TOOLS.search, takeResults(found, maxResults));
+          return describeResults(results, cites);
         }),
     }),
     defineTool({
@@ -69,18 +73,30 @@ export function memoryTools(request: MemoryToolsRequest): Tool[] {
             ...(lines !== undefined && { lines }),
           };
           const read: unknown = await manager.readFile({ relPath, ...part });
-          const text = isRecord(read) && typeof read.text === "string" ? read.text : "";
+          const text = use(request, MEMORY_TOOLS.get, takeText(read));
           return text === "" ? `${relPath} holds nothing there.` : text;
         }),
     }),
   ];
 }
 
+/** What is wrong with an answer is told; what cannot be used of it is refused. */
+function use<Value>(
+  { memory: { pluginId }, log }: MemoryToolsRequest,
+  asked: string,
+  { value, wrong }: Taken<Value | null>,
+): Value {
+  tellWrong(log, { plugin: pluginId, asked, wrong });
+  if (value !== null) return value;
+  throw new ToolRefusal(`The memory of plugin "${pluginId}" cannot be used: ${wrong}.`);
+}
+
 async function withManager(
-  { memory, runAs, cfg, boundMs = MEMORY_MS }: MemoryToolsRequest,
+  request: MemoryToolsRequest,
   { session, signal }: { session: HostSession; signal: AbortSignal },
   work: (manager: MemorySearchManager) => Promise<string>,
 ): Promise<string> {
+  const { memory, runAs, cfg, log, boundMs = MEMORY_MS } = request;
   const { pluginId, capability } = memory;
   const onTimeout = () => {
     throw new ToolRefusal(
@@ -89,9 +105,11 @@ async function withManager(
   };
   const ask = async () => {
     const { agentId } = session;
-    const given = await capability.runtime!.getMemorySearchManager({ cfg, agentId });
-    if (isRecord(given?.manager)) return work(given.manager as MemorySearchManager);
-    const why = typeof given?.error === "string" ? `: ${given.error}` : ".";
+    const given: unknown = await capability.runtime!.getMemorySearchManager({ cfg, agentId });
+    const { manager, error } = use(request, "memory manager", takeManager(given));
+    if (manager !== null)
+      return openManagers(memory, { runAs, log }).during(agentId, manager, () => work(manager));
+    const why = error === undefined ? "." : `: ${error}`;
     throw new ToolRefusal(`The memory of plugin "${pluginId}" is not there${why}`);
   };
   try {
@@ -110,21 +128,14 @@ const lacks = ({ memory }: MemoryToolsRequest, what: string) =>
     `The memory of plugin "${memory.pluginId}" cannot ${what}; use the tools that the plugin brings.`,
   );
 
-/** Whatever a plugin gives as results. */
-function describeResults(
-  found: readonly unknown[],
-  { maxResults, cites }: { maxResults: number; cites: boolean },
-): string {
-  const results = found.filter(isResult).slice(0, maxResults);
+function describeResults(results: readonly MemorySearchResult[], cites: boolean): string {
   if (results.length === 0) return "Nothing that fits is remembered.";
   return results.map((result) => describeResult(result, cites)).join("\n\n");
 }
 
-const isResult = (given: unknown): given is MemorySearchResult =>
-  isRecord(given) && typeof given.snippet === "string" && typeof given.path === "string";
-
 function describeResult({ path, startLine, endLine, snippet }: MemorySearchResult, cites: boolean) {
-  const lines = Number.isInteger(startLine) ? `#L${startLine}-L${endLine ?? startLine}` : "";
+  const last = Number.isInteger(endLine) ? endLine : startLine;
+  const lines = Number.isInteger(startLine) ? `#L${startLine}-L${last}` : "";
   const text = headOf(snippet, SNIPPET_CHARS);
   return cites ? `${text}\nSource: ${path}${lines}` : `${text}\n(${path})`;
 }

@@ -80,7 +80,30 @@ describe("the memory section", () => {
     ]);
     expect(report.memory).toEqual({ plugin: "mem", bytes: 0 });
     expect(system()).not.toContain("xxxx");
-    expect(log.lines.join("\n")).toContain(`mem: its memory section is missing: ${reason}`);
+    expect(log.lines.join("\n")).toContain(`mem: memory section: ${reason}`);
+  });
+
+  it.each([
+    ["null", "null", "it answered in a wrong shape: expected array, received null"],
+    ["a number", "7", "it answered in a wrong shape: expected array, received number"],
+    ["one text", "'just text'", "it answered in a wrong shape: expected array, received string"],
+    ["what is no text among lines", "['ok', null, {}]", "2 lines of 3 are no text, and left out"],
+    ["a list with holes", "new Array(5)", "5 lines of 5 are no text, and left out"],
+    [
+      "what throws when it is looked at",
+      "new Proxy([], { get() { throw new Error('no look') } })",
+      "no look",
+    ],
+  ])("of a plugin that gives %s says so in the report and the log", async (_, lines, reason) => {
+    const { say, system, log } = await withMemory(
+      `api.registerMemoryCapability({ promptBuilder: () => ${lines} }); api.registerMemoryPromptSupplement(() => ['supplement']);`,
+    );
+    const { outcome, report } = await say("hello");
+    expect(outcome).toBe("completed");
+    expect(report.refusals).toEqual([{ plugin: "mem", asked: "memory section", reason }]);
+    expect(log.lines.join("\n")).toContain(`[plugins] mem: memory section: ${reason}`);
+    expect(system()).toContain("supplement");
+    expect(system().includes("ok\\nsupplement")).toBe(lines.includes("'ok'"));
   });
 
   it("of a plugin beside the slot is not used, and its record says how it would be", async () => {
@@ -151,7 +174,6 @@ describe("memory_search", () => {
     ["has no search", MANAGER("{ status() {} }"), "cannot be searched; use the tools"],
     ["has no manager", MANAGER("null, error: 'no key'"), "is not there: no key"],
     ["throws", MANAGER("{ search() { throw new Error('broken') } }"), "failed: broken"],
-    ["gives no list", MANAGER("{ search: async () => 'x' }"), "Nothing that fits is remembered."],
     [
       "gives nonsense among results",
       MANAGER("{ search: async () => [null, 7, { path: 'a', snippet: 'the boat' }] }"),
@@ -169,6 +191,65 @@ describe("memory_search", () => {
     const text = JSON.stringify(reply);
     expect(text).toContain(said);
     expect(text.length).toBeLessThan(10_000);
+  });
+
+  it.each([
+    ["null", "expected array, received null"],
+    ["undefined", "expected array, received undefined"],
+    ["7", "expected array, received number"],
+    ["'text'", "expected array, received string"],
+  ])("of a memory that answers %s is refused, and told in the report", async (given, wrong) => {
+    const { say, log } = await withMemory(MANAGER(`{ search: async () => ${given} }`));
+    const { report } = await say(search);
+    const reason = `it answered in a wrong shape: ${wrong}`;
+    expect(report.refusals).toEqual([{ plugin: "mem", asked: "memory_search", reason }]);
+    expect(report.toolCalls).toMatchObject([
+      { isError: true, note: `The memory of plugin "mem" cannot be used: ${reason}.` },
+    ]);
+    expect(log.lines.join("\n")).toContain(`[plugins] mem: memory_search: ${reason}`);
+  });
+
+  it("tells which results are left out, and gives the others", async () => {
+    const { say } = await withMemory(
+      MANAGER(
+        "{ search: async () => [null, { path: 5, snippet: 'a' }, { path: 'b', snippet: 'boat', startLine: 1, endLine: {} }] }",
+      ),
+    );
+    const { report, reply } = await say(search);
+    expect(report.refusals).toEqual([
+      {
+        ...{ plugin: "mem", asked: "memory_search" },
+        reason: "2 results left out (result 1: expected object, received null)",
+      },
+    ]);
+    expect(report.toolCalls).toMatchObject([{ isError: false }]);
+    expect(JSON.stringify(reply)).toContain("boat\\nSource: b#L1-L1");
+  });
+
+  it.each([
+    ["null", "expected object, received null"],
+    ["7", "expected object, received number"],
+    ["{ text: 7 }", "text: expected string, received number"],
+  ])("memory_get of a memory that answers %s is refused, and told", async (given, wrong) => {
+    const { say } = await withMemory(MANAGER(`{ readFile: async () => (${given}) }`));
+    const { report } = await say(run("memory_get", { path: "a.md" }));
+    const reason = `it answered in a wrong shape: ${wrong}`;
+    expect(report.refusals).toEqual([{ plugin: "mem", asked: "memory_get", reason }]);
+    expect(report.toolCalls).toMatchObject([{ isError: true }]);
+  });
+
+  it.each([
+    ["7", "expected object, received number"],
+    ["{}", "manager: expected object, received undefined"],
+    ["{ manager: 'x' }", "manager: expected object, received string"],
+  ])("of a memory that has %s for a manager is refused, and told", async (given, wrong) => {
+    const { say } = await withMemory(
+      `api.registerMemoryCapability({ runtime: { getMemorySearchManager: async () => (${given}) } });`,
+    );
+    const reason = `it answered in a wrong shape: ${wrong}`;
+    expect((await say(search)).report.refusals).toEqual([
+      { plugin: "mem", asked: "memory manager", reason },
+    ]);
   });
 
   it("is the plugin's own where it brings one", async () => {
@@ -202,10 +283,75 @@ it("what is no capability is told, and the rest of the plugin is used", async ()
   expect((await say("hello")).outcome).toBe("completed");
 });
 
-it("managers are closed when the gateway stops", async () => {
-  const { stop } = await withMemory(
-    "api.registerMemoryCapability({ runtime: { getMemorySearchManager: async () => ({ manager: null }), closeAllMemorySearchManagers: async () => { globalThis.closedMemory = true; } } });",
+describe("a flush plan", () => {
+  it.each([
+    ["7", "it answered in a wrong shape: expected object, received number"],
+    ["'text'", "it answered in a wrong shape: expected object, received string"],
+    [
+      "new Proxy([], { get() { throw new Error('no look') } })",
+      "it answered in a wrong shape: expected object, received array",
+    ],
+    ["new Proxy({}, { get() { throw new Error('no look') } })", "no look"],
+    ["Promise.reject(new Error('later'))", "it is a promise, and a plan is needed at once"],
+    ["{ then() {} }", "it is a promise, and a plan is needed at once"],
+    ["(() => { throw new Error('boom') })()", "boom"],
+    [
+      "{ relativePath: 5, prompt: 'p', softThresholdTokens: -5 }",
+      "without relativePath and softThresholdTokens (relativePath: expected string, received number)",
+    ],
+  ])("that is %s is told in the report and the log", async (plan, reason) => {
+    const { say, log } = await withMemory(
+      `api.registerMemoryCapability({ flushPlanResolver: () => (${plan}) });`,
+    );
+    const { outcome, report } = await say("hello");
+    expect(outcome).toBe("completed");
+    expect(report.refusals).toEqual([{ plugin: "mem", asked: "memory flush plan", reason }]);
+    expect(log.lines.join("\n")).toContain(`[plugins] mem: memory flush plan: ${reason}`);
+  });
+
+  it.each(["null", "undefined", "{}", "{ relativePath: 'a.md', reserveTokensFloor: 'x' }"])(
+    "that is %s is none or a right one, and nothing is told",
+    async (plan) => {
+      const { say } = await withMemory(
+        `api.registerMemoryCapability({ flushPlanResolver: () => (${plan}) });`,
+      );
+      expect((await say("hello")).report.refusals).toBeUndefined();
+    },
   );
-  await stop();
-  expect((globalThis as { closedMemory?: boolean }).closedMemory).toBe(true);
+});
+
+describe("a manager", () => {
+  /** What the plugin wrote down; it is in this process. */
+  const told = () => (globalThis as { told?: string[] }).told;
+  const plugin = (given: string) =>
+    `globalThis.told = []; let made = 0;
+     const make = () => { const id = ++made; return { search: async () => [], close() { told.push('close ' + id); if (id === 2) throw new Error('stuck'); } }; };
+     const one = make();
+     api.registerMemoryCapability({ runtime: {
+       getMemorySearchManager: async () => ({ manager: ${given} }),
+       closeAllMemorySearchManagers: async () => { told.push('close all'); } } });`;
+
+  it("that stays is closed once, when the gateway stops, and then the plugin closes all", async () => {
+    const { say, stop } = await withMemory(plugin("one"));
+    await say(search);
+    await say(search);
+    expect(told()).toEqual([]);
+    await stop();
+    expect(told()).toEqual(["close 1", "close all"]);
+  });
+
+  it("that another one replaces is closed then, and what it does wrong is logged", async () => {
+    const { say, stop, log } = await withMemory(plugin("make()"));
+    for (const _ of [1, 2, 3]) await say(search);
+    expect(told()).toEqual(["close 2", "close 3"]);
+    await stop();
+    expect(told()).toEqual(["close 2", "close 3", "close 4", "close all"]);
+    expect(log.lines.join("\n")).toContain("mem: its memory could not be closed: stuck");
+  });
+
+  it("that nobody asked for is closed by the plugin", async () => {
+    const { stop } = await withMemory(plugin("null"));
+    await stop();
+    expect(told()).toEqual(["close all"]);
+  });
 });

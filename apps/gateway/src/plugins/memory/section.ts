@@ -5,11 +5,12 @@ import { bytesOf, describeBytes } from "../../limits/size.ts";
 import { messageOf } from "../invalid.ts";
 import type { RunAs } from "../load/running.ts";
 import type { ActiveMemory, OwnedSupplement } from "./choose-memory.ts";
+import { isPromise, takeLines } from "./memory-answers.ts";
 
 /** A memory that hangs must not hold up a reply for long, ms. */
 const SECTION_MS = 5_000;
 
-/** One plugin whose lines are missing, and why. */
+/** One plugin whose lines are missing, all or some, and why. */
 export interface SectionProblem {
   plugin: string;
   reason: string;
@@ -54,9 +55,7 @@ export function buildSection(
   const parts = contributorsOf(memory).map(({ pluginId, builder }) => {
     try {
       const given: unknown = runAs(pluginId, () => builder(params));
-      // Nobody waits for it, and its failure is nobody's.
-      if (given instanceof Promise) given.catch(() => {});
-      return partOf(pluginId, given, limitBytes);
+      return isPromise(given) ? together([]) : partOf(pluginId, given, limitBytes);
     } catch (error) {
       return failed(pluginId, messageOf(error));
     }
@@ -90,10 +89,10 @@ async function linesWithin(
 }
 
 function partOf(plugin: string, given: unknown, limitBytes: number): MemorySection {
-  const lines = Array.isArray(given) ? given.filter((line) => typeof line === "string") : [];
+  const { value: lines, wrong } = takeLines(given);
   const bytes = bytesOf(lines) + lines.length;
   return bytes <= limitBytes
-    ? { lines, problems: [] }
+    ? { lines, problems: wrong === null ? [] : [{ plugin, reason: wrong }] }
     : failed(
         plugin,
         `it has ${describeBytes(bytes)}, and at most ${describeBytes(limitBytes)} are taken (gateway.limits.hookBytes, and a quarter of the window), so nothing of it was added`,

@@ -4,9 +4,9 @@ import { normalizePromptText, type PreparedMemoryPrompt } from "@clew/plugin-sdk
 import { bytesOf } from "../../limits/size.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { RunAs } from "../load/running.ts";
-import { currentPluginScope } from "../load/scope.ts";
 import type { OwnedTool } from "../offer/tools.ts";
 import type { ActiveMemory } from "./choose-memory.ts";
+import { MEMORY_SECTION, tellWrong } from "./memory-answers.ts";
 import { memoryTools } from "./memory-tools.ts";
 import { prepareSection } from "./section.ts";
 
@@ -43,10 +43,8 @@ export async function prepareMemory(request: TurnMemoryRequest): Promise<TurnMem
     ...{ citationsMode: citations, agentId, agentSessionKey: sessionKey, sandboxed: false },
   };
   const { lines, problems } = await prepareSection(memory, params, { ...request, signal });
-  for (const { plugin, reason } of problems) {
-    log.warn(`[plugins] ${plugin}: its memory section is missing: ${reason}`, { sessionKey });
-    currentPluginScope()?.refused?.({ plugin, asked: "memory section", reason });
-  }
+  for (const { plugin, reason } of problems)
+    tellWrong(log, { plugin, asked: MEMORY_SECTION, wrong: reason });
   const text = normalizePromptText(lines.join("\n"));
   let wasRead = false;
   const onRead = () => {
@@ -68,11 +66,11 @@ export async function prepareMemory(request: TurnMemoryRequest): Promise<TurnMem
 export function toolsOfMemory(
   { chosen }: ActiveMemory,
   ofPlugins: readonly OwnedTool[],
-  given: { runAs: RunAs; cfg: unknown; citations: "auto" | "on" | "off" },
+  given: { runAs: RunAs; cfg: unknown; citations: "auto" | "on" | "off"; log: LogPort },
 ): Tool[] {
   if (chosen === null) return [];
-  const { runAs, cfg, citations } = given;
-  const tools = memoryTools({ memory: chosen, runAs, cfg, cites: citations !== "off" });
+  const { citations, ...rest } = given;
+  const tools = memoryTools({ ...rest, memory: chosen, cites: citations !== "off" });
   return tools.filter(
     ({ name }) => !ofPlugins.some(({ names, declared }) => (names ?? declared).includes(name)),
   );
