@@ -141,7 +141,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     // While it is loaded nobody knows what its memory is.
     let memory = NO_MEMORY;
     const context = {
-      tools: memoryToolsForPlugins(() => memoryToolsOf(memory, { runAs, cfg: config() })),
+      tools: memoryToolsForPlugins(() => memoryToolsOf(memory, { runAs, log, cfg: config() })),
       ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
       ...{ transcripts, shared },
     };
@@ -276,10 +276,13 @@ const CitationsSchema = z.looseObject({
   memory: z.looseObject({ citations: z.literal("off") }),
 });
 
-function memoryToolsOf({ chosen }: ActiveMemory, { runAs, cfg }: { runAs: RunAs; cfg: unknown }) {
+function memoryToolsOf(
+  { chosen }: ActiveMemory,
+  { runAs, log, cfg }: { runAs: RunAs; log: LogPort; cfg: unknown },
+) {
   if (chosen === null) return [];
   const cites = !CitationsSchema.safeParse(cfg).success;
-  return memoryTools({ memory: chosen, runAs, cfg, cites });
+  return memoryTools({ memory: chosen, runAs, log, cfg, cites });
 }
 
 const AgentEnginesSchema = z.looseObject({

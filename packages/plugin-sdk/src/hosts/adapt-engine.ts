@@ -12,7 +12,7 @@ import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
 import { delegateCompactionToRuntime, isRuntimeCompactionDelegate } from "../delegate.ts";
 import { messageId } from "../transcript/message-id.ts";
-import { withDerivedIds } from "./derived-ids.ts";
+import { withDerivedIds, withoutDerivedIds } from "./derived-ids.ts";
 import { withTimes } from "./message-times.ts";
 import { historyMeant, marked, type ShownView } from "./shown-view.ts";
 
@@ -86,7 +86,10 @@ export function adaptEngine(engine: ContextEngine, memory: HostMemory): ContextE
     });
     if (!Array.isArray(answer?.messages)) return answer;
     const mark = markFor(messages);
-    const told = { ...answer, messages: marked(withTimes(answer.messages), mark) };
+    const told = {
+      ...answer,
+      messages: marked(withTimes(withoutDerivedIds(answer.messages, history)), mark),
+    };
     shown.set(params.sessionId, { mark, history: messages, tokenBudget, answer: told });
     return told;
   }

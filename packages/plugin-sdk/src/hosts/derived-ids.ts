@@ -18,3 +18,17 @@ export function withDerivedIds(messages: readonly AgentMessage[]): AgentMessage[
     return withMessageId(message, before === 0 ? name : `${name}:${before}`);
   });
 }
+
+/** Of a view of `history`: ids that the host did not give are none of its messages'. */
+export function withoutDerivedIds(
+  messages: readonly AgentMessage[],
+  history: readonly AgentMessage[],
+): AgentMessage[] {
+  const given = new Set(history.map(messageId));
+  return messages.map((message) => {
+    const id = messageId(message);
+    if (id === undefined || given.has(id)) return message;
+    const { id: _derived, ...envelope } = message.__openclaw ?? {};
+    return { ...message, __openclaw: envelope };
+  });
+}
