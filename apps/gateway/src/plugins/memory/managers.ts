@@ -1,4 +1,4 @@
-// Keeps the search managers that a memory plugin gave, and says when the host is done with one.
+// Keeps the search managers that a memory plugin gave, until the host is done with them.
 import type { MemorySearchManager } from "@clew/plugin-sdk/core";
 import type { OwnedMemory } from "./choose-memory.ts";
 
@@ -15,7 +15,7 @@ export interface Managers {
 
 const known = new WeakMap<OwnedMemory, Managers>();
 
-/** Always the same for the same memory; `done` is called once for each manager, and never throws. */
+/** The same for the same memory; `done` is called once for each manager, and never throws. */
 export function managersOf(
   memory: OwnedMemory,
   done: (manager: MemorySearchManager) => void,
