@@ -88,7 +88,7 @@ describe("the hooks of a turn", () => {
     const { say, of, stop, seen } = await listening({
       hooks: ["agent_end", "message_received"],
       answers: `agent_end: () => new Promise((done) => setTimeout(() => {
-        globalThis.hooksSeen.push({ hook: "slow", event: {}, context: {} }); done(); }, 50))`,
+        globalThis.hooksSeen.push({ hook: "slow", event: {}, context: {} }); done(); }, 1_000))`,
     });
     expect((await say("hello")).outcome).toBe("completed");
     expect(of("slow")).toEqual([]);

@@ -71,7 +71,12 @@ describe("a plugin that blocks the gateway", () => {
 describe("a plugin that comes with Clew", () => {
   it("is not accused: a large database may be written for longer than others may work", async () => {
     const home = await temporaryHome();
-    const watchdog = startWatchdog({ home, seconds: 60, exitCode: EXIT.blocked, log: { warn: () => {} } });
+    const watchdog = startWatchdog({
+      home,
+      seconds: 60,
+      exitCode: EXIT.blocked,
+      log: { warn: () => {} },
+    });
     const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
     const whoIn = (pluginId: string) =>
       asPlugin({ pluginId, strays: createStrays({ error: () => {} }) }, () =>

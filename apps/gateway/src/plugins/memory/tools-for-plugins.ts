@@ -42,10 +42,13 @@ function asPluginTool({ name, description, parameters, run }: Tool, session: Hos
     async execute(_callId: string, given: unknown, signal: AbortSignal = NEVER) {
       const checked = parameters.safeParse(withOurNames(given));
       if (!checked.success) throw new Error(`The arguments of ${name} are wrong.`);
-      return run(checked.data, { session, signal, prepared: undefined }).then(resultOf, (error: unknown) => {
-        if (error instanceof ToolRefusal) return { ...resultOf(error.message), isError: true };
-        throw error;
-      });
+      return run(checked.data, { session, signal, prepared: undefined }).then(
+        resultOf,
+        (error: unknown) => {
+          if (error instanceof ToolRefusal) return { ...resultOf(error.message), isError: true };
+          throw error;
+        },
+      );
     },
   } satisfies PluginTool & { annotations: object };
 }

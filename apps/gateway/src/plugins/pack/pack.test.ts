@@ -121,7 +121,7 @@ describe("a plugin that is checked as it is", () => {
       {
         packageJson: { openclaw: { extensions: ["./index.js"], compat: { pluginApi: ">=2099" } } },
       },
-      'failure openclaw: It asks for the plugin API >=2099',
+      "failure openclaw: It asks for the plugin API >=2099",
     ],
     [
       "code that does not register",
