@@ -2,6 +2,7 @@
 
 import {
   createSessionState,
+  type HostSession,
   type LogPort,
   settleMaintenance,
   type TurnEvent,
@@ -175,6 +176,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     converse: (turn) => converse(parts, turn),
     pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
     tellPlugins: (name, event, context) => plugins?.hooks.observe(name, () => event, context),
+    tellDeleted: (session) => deletedSession(plugins, session, host.workspace(session.agentId)),
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
@@ -294,6 +296,17 @@ async function endSession(
     { sessionId, sessionKey, sessionFile, messageCount, reason: "shutdown" },
     hookContext(session.session, { workspaceDir }),
   );
+}
+
+/** It is gone with all that was said in it. */
+async function deletedSession(
+  plugins: PluginHost | undefined,
+  session: HostSession,
+  workspaceDir: string,
+): Promise<void> {
+  const { sessionId, sessionKey } = session;
+  const event = { sessionId, sessionKey, messageCount: 0, reason: "deleted" };
+  await plugins?.hooks.emit("session_end", event, hookContext(session, { workspaceDir }));
 }
 
 function logNotes(log: LogPort, { session }: Conversation, notes: readonly SessionNote[]): void {

@@ -19,6 +19,7 @@ import { compactView, tellFocus } from "./assemble/compact.ts";
 import { promptAddition } from "./assemble/prompt-addition.ts";
 import type { Why } from "./assemble/show.ts";
 import { checkStore } from "./commands/check-store.ts";
+import { forgetDeleted } from "./forget/deleted.ts";
 import { retain } from "./forget/retain.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import { anchored } from "./ingest/anchored.ts";
@@ -330,8 +331,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       return { rollback: () => void grants.revoke(params.childSessionKey, grant) };
     },
 
-    onSubagentEnded({ childSessionKey }) {
-      grants.revoke(childSessionKey);
+    async onSubagentEnded({ childSessionKey: sessionKey, reason }) {
+      grants.revoke(sessionKey);
+      if (reason === "deleted") await forgetDeleted(stores, { sessionId: "", sessionKey });
     },
 
     dispose: () => stores.release(),

@@ -9,11 +9,12 @@ import {
 } from "@clew/plugin-sdk/core";
 import { losslessCommand } from "./commands/lossless.ts";
 import { engineOn } from "./engine.ts";
+import { forgetDeleted } from "./forget/deleted.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import type { SiblingsDone } from "./ingest/siblings.ts";
 import { namesSession, RECALL_SESSION } from "./sessions/patterns.ts";
 import type { EngineSettings } from "./settings.ts";
-import { createStores } from "./stores.ts";
+import { createStores, type Stores } from "./stores.ts";
 import { createSpendings } from "./summaries/spending.ts";
 import { researchBy } from "./tools/by-session.ts";
 import { createGrants } from "./tools/grants.ts";
@@ -52,6 +53,9 @@ const plugin: PluginEntry = definePluginEntry({
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       return createStores(agentDir, { ...settings, databasePath });
     };
+    api.on?.("session_end", (event: SessionEnd, session: EndedSession) =>
+      whenDeleted(event, session, storesOf),
+    );
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
     const complete = llm && ((params: LlmCompleteParams) => llm.complete(params));
@@ -68,6 +72,30 @@ const plugin: PluginEntry = definePluginEntry({
     api.registerCommand(losslessCommand({ reach, spendings, storesOf, ask: asking(tools) }));
   },
 });
+
+interface SessionEnd {
+  reason?: unknown;
+}
+
+interface EndedSession extends Partial<SessionRef> {
+  agentId?: string;
+}
+
+/** Only of children: whoever deletes a session of a person's own may want it back. */
+async function whenDeleted(
+  { reason }: SessionEnd,
+  { agentId, sessionId = "", sessionKey }: EndedSession,
+  storesOf: (agentId: string | undefined) => Stores | undefined,
+): Promise<void> {
+  if (reason !== "deleted" || sessionKey === undefined || !grants.isChild(sessionKey)) return;
+  const stores = storesOf(agentId);
+  if (stores === undefined) return;
+  try {
+    await forgetDeleted(stores, { sessionId, sessionKey });
+  } finally {
+    stores.release();
+  }
+}
 
 /** What the thorough tool answers to a question of a person. */
 function asking(tools: readonly RecallTool[]) {

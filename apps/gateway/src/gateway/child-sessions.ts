@@ -41,6 +41,8 @@ export interface ChildSessionsOptions {
   isStopping(): boolean;
   /** The `plugins` section in force. */
   pluginSettings(): PluginsConfig;
+  /** Tells plugins that all of it is gone, and waits for what they do then. */
+  tellDeleted(session: HostSession): Promise<void>;
   /** Tells hooks of plugins; nobody waits for them. */
   tellPlugins(hook: string, event: object, context: object): void;
 }
@@ -67,7 +69,7 @@ const SWEEP_MS = 60_000;
 const MOST_WAITING = 8;
 
 export function createChildSessions(options: ChildSessionsOptions): ChildSessions {
-  const { home, log, host, store, conversations, converse, isStopping, tellPlugins } = options;
+  const { home, log, host, converse, isStopping, tellPlugins } = options;
   const subagents = createSubagents({
     files: createChildFiles({ home, log }),
     ...{ log, converse, isStopping },
@@ -84,8 +86,7 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
         ...{ lightContext: child.lightContext, boundMs: child.boundMs },
         begin: () => begin(options, child),
       }),
-    discard: ({ key }) =>
-      isStopping() ? store.remove(key) : conversations.replace(key, () => store.remove(key)),
+    discard: (child) => discard(options, child),
     onBegun: (child) => tellPlugins("subagent_spawned", ...spawnedEvent(child)),
     onEnded: (child) => tellPlugins("subagent_ended", ...endedEvent(child)),
     ended: ({ key, parent, preparedBy }, reason) =>
@@ -158,6 +159,18 @@ function begin({ conversations }: ChildSessionsOptions, child: Child): Promise<H
     await opened.compaction.append(results);
     return opened.session;
   });
+}
+
+/** Also what a process that was killed meanwhile did not come to. */
+async function discard(
+  { store, conversations, isStopping, tellDeleted }: ChildSessionsOptions,
+  { key, agentId, state }: Child,
+): Promise<void> {
+  const found = await store.find(key);
+  const remove = () => store.remove(key);
+  await (isStopping() ? remove() : conversations.replace(key, remove));
+  if (found === null && state === "starting") return;
+  await tellDeleted({ agentId, sessionKey: key, sessionId: found?.sessionId ?? "" });
 }
 
 function whyNoModel(host: Host, name: string): string | undefined {

@@ -139,11 +139,14 @@ function freeName(sql: Sql, conversation: number, name: string): string {
 }
 
 /** Nobody goes on with it, and nothing tells what it was called. */
-function unname(sql: Sql, session: OwnedSession): void {
-  const conversations = JSON.stringify(conversationsOf(sql, session));
+const unname = (sql: Sql, session: OwnedSession): void =>
+  unnameTranscripts(sql, conversationsOf(sql, session));
+
+/** The same of all transcripts of these conversations. */
+export function unnameTranscripts(sql: Sql, conversations: readonly number[]): void {
   const rows = sql(
     "SELECT id FROM transcript WHERE conversation IN (SELECT value FROM json_each(?))",
-  ).all(conversations);
+  ).all(JSON.stringify(conversations));
   for (const { id } of rows) unnameTranscript(sql, Number(id));
 }
 

@@ -14,7 +14,7 @@ export interface Holdings {
 export const holdingsOf = (store: Store): Holdings & { bytes: number } =>
   store.read((sql) => ({
     messages: count(sql, "SELECT total(messages) AS number FROM conversation"),
-    conversations: count(sql, "SELECT count(*) AS number FROM conversation"),
+    conversations: count(sql, "SELECT count(*) AS number FROM conversation WHERE messages > 0"),
     bytes:
       count(sql, "SELECT page_count AS number FROM pragma_page_count") *
       count(sql, "SELECT page_size AS number FROM pragma_page_size"),

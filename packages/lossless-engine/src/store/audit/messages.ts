@@ -1,5 +1,6 @@
 // Audits messages against their links, and conversations against their messages.
 import { boundRow, bytesOf, digestOf, isSame, linkOf, NO_LINK } from "../chain.ts";
+import { isRemoved } from "../remove.ts";
 import { FLAGS, messageOf } from "../rows.ts";
 import type { Sql } from "../sql.ts";
 import { type AuditPart, changed, type Fault, fault, ROWS_AT_ONCE, readable } from "./fault.ts";
@@ -151,9 +152,16 @@ function messageFaults(
   const before = heads.get(conversation) ?? NO_LINK;
   heads.set(conversation, bytesOf(link.hash));
   if (row === undefined)
-    return [
-      fault("missing", "message", seq, `message ${seq} of conversation ${conversation} is gone`),
-    ];
+    return isRemoved(sql, conversation)
+      ? []
+      : [
+          fault(
+            "missing",
+            "message",
+            seq,
+            `message ${seq} of conversation ${conversation} is gone`,
+          ),
+        ];
   const change = sql("SELECT was FROM change WHERE message = ? ORDER BY id LIMIT 1").get(seq);
   const bound = boundRow(sql, row);
   const isWhole = bound.conversation === conversation;
@@ -188,7 +196,8 @@ function conversationFaults(
     ...rows.flatMap((row) => {
       const id = Number(row.id);
       const head = heads.get(id);
-      const isClosed = head == null ? row.newest === null : isSame(row.newest, head);
+      const isClosed =
+        head == null || isRemoved(sql, id) ? row.newest === null : isSame(row.newest, head);
       const { messages, turns } = counts.get(id) ?? { messages: 0, turns: 0 };
       return [
         ...(isClosed
