@@ -38,7 +38,7 @@ function Part({ part }: { part: ReplyPart }) {
 }
 
 const TOOL_STATES = {
-  waiting: "not run",
+  waiting: "no result",
   running: "running…",
   done: "done",
   failed: "failed",

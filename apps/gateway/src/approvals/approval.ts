@@ -112,8 +112,11 @@ export function describeSession({
   label,
   above: [parent],
 }: Pick<Approval, "sessionKey" | "label" | "above">): string {
-  const name = `${shortName(sessionKey)}${label === null ? "" : ` ("${label}")`}`;
-  return parent === undefined ? name : `${name}, which ${shortName(parent)} started`;
+  const about = [
+    ...(label === null ? [] : [`"${label}"`]),
+    ...(parent === undefined ? [] : [`started by ${shortName(parent)}`]),
+  ];
+  return `${shortName(sessionKey)}${about.length === 0 ? "" : ` (${about.join(", ")})`}`;
 }
 
 /** Pure. Who asks, as half a sentence. */

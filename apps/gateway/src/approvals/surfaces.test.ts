@@ -200,7 +200,7 @@ describe("approvals", () => {
       const listed = await served.get<{ approvals: Approval[] }>(path);
       expect(listed.approvals, session).toMatchObject(session === "other" ? [] : [{ id }]);
     }
-    const place = `${shortName(sessionKey)} ("deep"), which ${shortName(child!)} started`;
+    const place = `${shortName(sessionKey)} ("deep", started by ${shortName(child!)})`;
     const status = { kind: "command", name: "status", args: "" } as const;
     const { text } = await served.gateway.command("main", status);
     expect(text).toContain(` in session ${place}: change {`);
@@ -239,8 +239,9 @@ describe("approvals", () => {
     await second.nextLine();
     const late = await clew(home, ["approvals", "answer", id, "once"]);
     expect(late).toMatchObject({ code: 1, errors: expect.stringContaining("No turn waits") });
-    const shown = await clew(home, ["sessions", "show", "main"]);
-    expect(shown.code).toBe(0);
+    const shown = async () => (await clew(home, ["sessions", "show", "main"])).output;
+    const fate = "(never answered: its turn ended before, and the model is told so)";
+    expect(await shown()).toMatch(/→ change \{.*\}\n +\(never answered: /);
     const again = /http:\/\/[\d.:]+/.exec(second.lines[0]!)![0];
     await (await fetch(`${again}/api/sessions/main/messages`, post({ text: "go on" }))).text();
     const { messages } = server.requests.at(-1)!.body as unknown as {
@@ -249,6 +250,9 @@ describe("approvals", () => {
     expect(messages.filter(({ role }) => role === "tool")).toMatchObject([
       { content: expect.stringContaining("this tool call was never answered") },
     ]);
+    expect((await shown()).split(fate)).toHaveLength(2);
+    const { output } = await clew(home, ["sessions", "show", "main", "--json"]);
+    expect(JSON.parse(output)).toMatchObject({ unanswered: [expect.any(String)] });
     expect(ran()).toBe(0);
     second.process.kill("SIGTERM");
     await second.exit;

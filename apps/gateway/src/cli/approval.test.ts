@@ -160,7 +160,7 @@ describe("asking at the terminal", () => {
     input.write("n\r");
     await second;
     expect(output.errors()).toContain(
-      'plugin "p" asks in session subagent:1 ("cook"), which main started, to run change {',
+      'plugin "p" asks in session subagent:1 ("cook", started by main) to run change {',
     );
   });
 

@@ -88,7 +88,7 @@ async function askOn(
   const { asker, name, grants } = approval;
   const given = JSON.stringify(approval.arguments, null, 2);
   const where =
-    approval.sessionKey === sessionKey ? "" : ` in session ${describeSession(approval)},`;
+    approval.sessionKey === sessionKey ? "" : ` in session ${describeSession(approval)}`;
   const about = printable(`${describeAsker(asker)} asks${where} to run ${name} ${given}`);
   const answer = await line.ask({
     introduce: () => output.note(about),

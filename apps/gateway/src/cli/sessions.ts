@@ -1,10 +1,12 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
+import { isInForce, readOwner } from "../locks/lock.ts";
+import { callsWithoutResult } from "../sessions/calls-without-result.ts";
 import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { type ShownEntry, shownEntries } from "../sessions/shown.ts";
-import { createSessionStore } from "../sessions/store.ts";
+import { createSessionStore, type ReadSession } from "../sessions/store.ts";
 import { readChildren } from "../subagents/child-files.ts";
 import { inTree, type ListedChild } from "../subagents/session-tree.ts";
 import { printable } from "../terminal/output.ts";
@@ -45,19 +47,39 @@ export async function showSession(
   const session = await createSessionStore({ home }).read(name);
   if (session === null) throw sessionNotFound(name);
   const branch = shownEntries(session.branch, limit);
-  if (json) output.json({ ...session, branch });
-  else for (const entry of branch) output.line(printable(formatEntry(entry)));
+  const fates = await fatesOf(session);
+  const unanswered = [...fates].flatMap(([id, fate]) => (fate === NEVER ? [id] : []));
+  if (json) output.json({ ...session, branch, unanswered });
+  else for (const entry of branch) output.line(printable(formatEntry(entry, fates)));
   return 0;
 }
 
-function formatEntry(entry: ShownEntry): string {
+const NEVER = "never answered: its turn ended before, and the model is told so";
+const NOT_YET = "no result yet";
+
+/** What became of calls without a result, by entry and call. */
+async function fatesOf({ file, branch }: ReadSession): Promise<ReadonlyMap<string, string>> {
+  const owner = await readOwner(`${file}.lock`);
+  const isOpen = owner !== null && (await isInForce(owner));
+  return new Map(
+    [...callsWithoutResult(branch)].flatMap(([entryId, { callIds, isOver }]) =>
+      callIds.map((id) => [`${entryId} ${id}`, isOver || !isOpen ? NEVER : NOT_YET] as const),
+    ),
+  );
+}
+
+function formatEntry(entry: ShownEntry, fates: ReadonlyMap<string, string>): string {
   const head = `[${entry.timestamp.slice(0, 19).replace("T", " ")}] ${entry.id}`;
   if (entry.type !== "message") return `${head} (${entry.type})`;
   const { message } = entry;
   const calls =
     message.role === "assistant" && Array.isArray(message.content)
       ? message.content.flatMap((block) =>
-          block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
+          block.type === "toolCall"
+            ? [
+                `→ ${block.name} ${JSON.stringify(block.arguments)}${fateText(fates.get(`${entry.id} ${block.id}`))}`,
+              ]
+            : [],
         )
       : [];
   const who = whoSaid(message);
@@ -69,6 +91,8 @@ function formatEntry(entry: ShownEntry): string {
     "",
   ].join("\n");
 }
+
+const fateText = (fate: string | undefined): string => (fate === undefined ? "" : `\n  (${fate})`);
 
 function whoSaid(message: AgentMessage): string {
   const isOther = otherSessionOf(message) !== undefined;

@@ -7,6 +7,7 @@ import {
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
+import { type CallsWithoutResult, callsWithoutResult } from "../sessions/calls-without-result.ts";
 import type { ShownEntry } from "../sessions/shown.ts";
 
 /** Of one message, and of all of them, in characters. */
@@ -15,7 +16,10 @@ const HISTORY_CHARS = 32_000;
 
 /** Of entries as they are shown to people; the oldest are left out where there is too much. */
 export function describeHistory(shown: readonly ShownEntry[]): string {
-  const quoted = shown.flatMap((entry) => (entry.type === "message" ? [quote(entry)] : []));
+  const without = callsWithoutResult(shown);
+  const quoted = shown.flatMap((entry) =>
+    entry.type === "message" ? [quote(entry, without.get(entry.id))] : [],
+  );
   const lines: string[] = [];
   let chars = 0;
   for (const text of quoted.toReversed()) {
@@ -28,17 +32,28 @@ export function describeHistory(shown: readonly ShownEntry[]): string {
   return rest > 0 ? [`[${rest} older ones are left out]`, ...lines].join("\n") : lines.join("\n");
 }
 
-function quote({ message, timestamp }: Extract<TranscriptEntry, { type: "message" }>): string {
-  const said = [textOf(message), ...callsIn(message)].filter((text) => text !== "").join("\n");
+function quote(
+  { message, timestamp }: Extract<TranscriptEntry, { type: "message" }>,
+  without: CallsWithoutResult | undefined,
+): string {
+  const said = [textOf(message), ...callsIn(message, without)]
+    .filter((text) => text !== "")
+    .join("\n");
   const cut = headOf(said, MESSAGE_CHARS);
   const more = said.length > cut.length ? `\n[${said.length - cut.length} more characters]` : "";
   const from = speakerOf(message).replace(/[^\p{L}\p{N} _.:-]/gu, "");
   return `<record from="${from}" at="${timestamp.slice(0, 16).replace("T", " ")}">\n${escapeTags(cut)}${more}\n</record>`;
 }
 
-function callsIn(message: Extract<TranscriptEntry, { type: "message" }>["message"]): string[] {
+function callsIn(
+  message: Extract<TranscriptEntry, { type: "message" }>["message"],
+  without: CallsWithoutResult | undefined,
+): string[] {
   if (message.role !== "assistant") return [];
-  return blocksOf(message.content).flatMap(({ type, name }) =>
-    type === "toolCall" ? [`[calls ${String(name)}]`] : [],
+  const isLost = (id: unknown) => without?.isOver === true && without.callIds.includes(String(id));
+  return blocksOf(message.content).flatMap(({ type, name, id }) =>
+    type === "toolCall"
+      ? [`[calls ${String(name)}${isLost(id) ? ", which was never answered" : ""}]`]
+      : [],
   );
 }
