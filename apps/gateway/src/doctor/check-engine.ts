@@ -18,7 +18,12 @@ import { startPlugins } from "../plugins/start.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { checkProtectedTools } from "./check-compaction.ts";
 import type { Finding } from "./finding.ts";
-import { engineFindings, pluginFindings, staleSlots, storeFindings } from "./plugin-findings.ts";
+import {
+  agentEngineFindings,
+  engineFindings,
+  pluginFindings,
+  staleSlots,
+} from "./plugin-findings.ts";
 
 const ASK_MS = 10_000;
 
@@ -61,9 +66,8 @@ async function askGateway(
     const others: Finding[] = [];
     for (const id of await otherAgents(home, config))
       others.push(
-        ...storeFindings(
+        ...agentEngineFindings(
           await ask(`/api/engine?session=${encodeURIComponent(`agent:${id}:main`)}`),
-          id,
         ),
       );
     const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
@@ -123,7 +127,7 @@ async function inspectOffline(
     const status = await host.engineStatus(defaultAgentId(loaded.config));
     const others: Finding[] = [];
     for (const id of await otherAgents(environment.home, loaded.config))
-      others.push(...storeFindings(await host.engineStatus(id), id));
+      others.push(...agentEngineFindings(await host.engineStatus(id)));
     await host.close();
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     const idle = checkProtectedTools(loaded.config, toolsOf(plugins.records()));

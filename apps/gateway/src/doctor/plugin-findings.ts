@@ -18,6 +18,16 @@ export function engineFindings(status: EngineStatus): Finding[] {
   ];
 }
 
+/** Of an agent that is not the default one; nothing where its engine is as for all. */
+export function agentEngineFindings(status: EngineStatus): Finding[] {
+  const { agentId, chosenBy } = status;
+  const own = chosenBy === "agent" ? [answeringFinding(status)] : [];
+  return [
+    ...own.map((finding) => ({ ...finding, subject: `engine of agent ${agentId}` })),
+    ...storeFindings(status, agentId),
+  ];
+}
+
 const engine = (level: Finding["level"], code: FindingCode, text: string): Finding => ({
   ...{ level, code, subject: "engine", text },
 });
@@ -91,7 +101,7 @@ function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
 }
 
 /** `agentId`: whose store it is, where it is not the default agent's. */
-export function storeFindings({ store }: EngineStatus, agentId?: string): Finding[] {
+function storeFindings({ store }: EngineStatus, agentId?: string): Finding[] {
   if (store === null) return [];
   const subject = agentId === undefined ? "engine store" : `engine store of agent ${agentId}`;
   if (store.ok !== false) {

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import type { Emulator } from "@clew/providers/testing";
 import { describe, expect, it } from "vitest";
+import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { type Note, whilePreparing, writeNotary } from "../testing/notary.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
@@ -166,7 +169,7 @@ describe("agents of one gateway", () => {
     const ask = async (session: string, name: string) =>
       (await gateway.command(session, { kind: "command", name, args: "" })).text;
     const spawned = await say(run("sessions_spawn", { task: "x", engine: "legacy", wait: true }));
-    const ofAgent = 'the engine of agent "second" in agents.list';
+    const ofAgent = 'agents.list (agent "second")';
     const ofParent = "the session that started this one";
     for (const [session, place, engine] of [
       ["main", "plugins.slots.contextEngine", "notary"],
@@ -224,6 +227,20 @@ describe("agents of one gateway", () => {
       expect(textOf(refused.reply!)).toMatch(/There is no tool "?lcm_grep/);
     },
   );
+
+  it("are told of by the doctor and the list of plugins, where an engine is theirs alone", async () => {
+    const home = await temporaryHome();
+    const list = [{ id: "main" }, { id: "second", engine: "lossless" }];
+    const text = (plugins: object) => JSON.stringify({ agents: { list }, plugins });
+    await writeFile(join(home, "clew.json"), text({}));
+    expect((await clew(home, ["plugins", "list"])).output).toMatch(/^lossless +\S+ +on /m);
+    const told = async () => (await clew(home, ["doctor"])).output;
+    expect(await told()).toMatch(/^ok +engine of agent second: lossless of plugin "lossless"/m);
+    await writeFile(join(home, "clew.json"), text({ entries: { lossless: { enabled: false } } }));
+    expect(await told()).toContain(
+      'engine of agent second: "lossless" is configured, but plugin "lossless" is disabled; "legacy" answers; clew plugins enable brings it back, or "engine": "legacy" for agent "second" in agents.list makes it the choice',
+    );
+  });
 
   it("are refused an engine that nobody brings", async () => {
     const home = await temporaryHome();

@@ -110,10 +110,15 @@ export async function update(
 
 export async function list({ json }: Flags, { environment, output }: Shell): Promise<number> {
   const { home, configFile } = environment;
-  const { plugins } = (await loadConfig(configFile)).config;
+  const { plugins, agents } = (await loadConfig(configFile)).config;
   const records = readRecords(home);
+  const selected = [
+    ...Object.values(plugins.slots ?? {}),
+    ...agents.list.map(({ engine }) => engine),
+  ].map(String);
   const found = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() }).map(
-    (plugin) => listed(plugin, plugins, records, readSafeMode(home).plugins),
+    (plugin) =>
+      listed(plugin, { plugins, records, selected, safeMode: readSafeMode(home).plugins }),
   );
   if (json) output.json({ plugins: found });
   else {
@@ -132,13 +137,20 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
 /** What the list says of a plugin that nobody loaded. */
 function listed(
   { id, folder, origin, result }: FoundPlugin,
-  plugins: PluginsConfig,
-  records: InstallRecords,
-  safeMode: SafeMode["plugins"],
+  {
+    plugins,
+    records,
+    selected,
+    safeMode,
+  }: {
+    plugins: PluginsConfig;
+    records: InstallRecords;
+    /** Ids of engines and plugins that slots and agents name. */
+    selected: readonly string[];
+    safeMode: SafeMode["plugins"];
+  },
 ) {
-  const isSelected = Object.values(plugins.slots ?? {}).some(
-    (value) => value === id || records.engines[String(value)] === id,
-  );
+  const isSelected = selected.some((value) => value === id || records.engines[value] === id);
   const manifest = result.ok ? result.files.manifest : { id };
   const blocked = safeMode[id];
   const off = whyOff({

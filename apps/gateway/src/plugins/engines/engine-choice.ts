@@ -36,7 +36,7 @@ export function describeChooser(chosenBy: ChosenBy, agentId: string): string | u
     case "session":
       return "the session that started this one";
     case "agent":
-      return `the engine of agent "${agentId}" in agents.list`;
+      return `agents.list (agent "${agentId}")`;
     case "slot":
       return "plugins.slots.contextEngine";
     case "default":

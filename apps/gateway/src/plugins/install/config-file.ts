@@ -1,6 +1,7 @@
 // Edits the configuration file for installs and remembers how to undo the edits.
 import { rm } from "node:fs/promises";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import type { AgentsConfig } from "../../config/agents.ts";
 import { writeConfigText } from "../../config/commands.ts";
 import { checkConfigText, readConfigText } from "../../config/load.ts";
 import type { InstallRecords, SettingChange } from "../find/records.ts";
@@ -8,6 +9,8 @@ import { applySteps, isBlankConfig, type SettingStep, undoSteps } from "./config
 
 export interface CurrentConfig {
   plugins: PluginsConfig;
+  /** `agents.list`. */
+  agents: AgentsConfig["list"];
   raw: Record<string, unknown>;
   /** Null = there is no file. */
   text: string | null;
@@ -18,7 +21,8 @@ export interface CurrentConfig {
 export async function readCurrentConfig(file: string): Promise<CurrentConfig> {
   const text = await readConfigText(file);
   const { config, raw } = checkConfigText(text ?? "{}", file);
-  return { plugins: config.plugins, raw, text, port: config.gateway.port };
+  const { plugins, agents, gateway } = config;
+  return { plugins, agents: agents.list, raw, text, port: gateway.port };
 }
 
 export interface MadeSteps {

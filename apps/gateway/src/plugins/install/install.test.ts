@@ -3,6 +3,7 @@ import { join } from "node:path";
 import JSON5 from "json5";
 import { describe, expect, it } from "vitest";
 import { checkConfigText } from "../../config/load.ts";
+import { clew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { packFolder, startRegistry, useRegistry } from "../../testing/npm-registry.ts";
 import {
@@ -107,6 +108,22 @@ describe("installing a plugin from a folder", () => {
     await uninstallPlugin({ pluginId: "mem" }, place);
     await uninstallPlugin({ pluginId: "plain" }, place);
     expect(read(place)).toBe("{}");
+  });
+
+  it("says which agents have its engine when it is switched off or removed", async () => {
+    const place = await openPlace('{ agents: { list: [{ id: "coder", engine: "wave" }] } }');
+    writePlugin(join(place.scratch, "surf"), { id: "surf", code: engineCode("wave") });
+    await installPlugin({ spec: "./surf" }, place);
+    await start(place);
+    const listed = async () => (await clew(place.home, ["plugins", "list"])).output;
+    expect(await listed()).toMatch(/^surf +1\.0\.0 +on /m);
+    expect(await disablePlugin("surf", place)).toContain(
+      'Agent "coder" keeps its engine "wave"; while the plugin is off, "legacy" answers it.',
+    );
+    const { notes } = await uninstallPlugin({ pluginId: "surf" }, place);
+    expect(notes).toContain(
+      'Agent "coder" is left with the engine "wave", without which no gateway starts: name another one in agents.list, or none.',
+    );
   });
 
   it("adds it to an allow list that is there", async () => {

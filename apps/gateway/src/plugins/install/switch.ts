@@ -6,6 +6,7 @@ import { slotValue } from "../find/enablement.ts";
 import { readRecords, writeRecords } from "../find/records.ts";
 import { invalidPlugin, pluginNotFound } from "../invalid.ts";
 import { leaveSafeMode } from "../safe-mode.ts";
+import { agentsWith } from "./agents-with.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
@@ -47,7 +48,8 @@ export async function enablePlugin(pluginId: string, place: InstallPlace): Promi
  * it brings its engine back.
  */
 export function disablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
-  return change(pluginId, place, async ({ plugins }) => {
+  return change(pluginId, place, async (current) => {
+    const { plugins } = current;
     const records = readRecords(place.home);
     const isKnown = discoverPlugins({
       home: place.home,
@@ -59,9 +61,17 @@ export function disablePlugin(pluginId: string, place: InstallPlace): Promise<st
     const slot = slotValue(plugins);
     const isSelected =
       slot !== null && (slot === pluginId || records.engines[slot]?.split("/")[0] === pluginId);
-    const notes = isSelected
-      ? [`plugins.slots.contextEngine stays "${slot}"; while the plugin is off, "legacy" answers.`]
-      : [];
+    const notes = [
+      ...(isSelected
+        ? [
+            `plugins.slots.contextEngine stays "${slot}"; while the plugin is off, "legacy" answers.`,
+          ]
+        : []),
+      ...agentsWith(pluginId, current, records).map(
+        ({ id, engine }) =>
+          `Agent "${id}" keeps its engine "${engine}"; while the plugin is off, "legacy" answers it.`,
+      ),
+    ];
     return { steps: [{ path: ["plugins", "entries", pluginId, "enabled"], value: false }], notes };
   });
 }

@@ -14,6 +14,7 @@ import {
 } from "../find/records.ts";
 import { installFailed, pluginNotFound } from "../invalid.ts";
 import { leaveSafeMode } from "../safe-mode.ts";
+import { agentsWith } from "./agents-with.ts";
 import { type CurrentConfig, readCurrentConfig, takeBack } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
@@ -61,10 +62,11 @@ export function uninstallPlugin(
 /** Pure but for looking whether the folder is there. */
 function planUninstall(
   { pluginId, keepFiles }: UninstallRequest,
-  { plugins }: CurrentConfig,
+  current: CurrentConfig,
   records: InstallRecords,
   home: string,
 ): UninstallPlan {
+  const { plugins } = current;
   const record = records.plugins[pluginId];
   const recorded = record?.changes ?? pathOnly(pluginId, plugins, records, home);
   const { changes, slotNotes } = withSlots(pluginId, recorded, plugins, records);
@@ -82,6 +84,10 @@ function planUninstall(
     notes: [
       ...changes.filter(({ path }) => path[1] !== "slots").map(describe),
       ...slotNotes,
+      ...agentsWith(pluginId, current, records).map(
+        ({ id, engine }) =>
+          `Agent "${id}" is left with the engine "${engine}", without which no gateway starts: name another one in agents.list, or none.`,
+      ),
       ...(folder === null
         ? record?.source === "link"
           ? [`${record.root} is only linked and stays.`]
