@@ -214,6 +214,12 @@ describe("a plugin that calls out of scope", () => {
 
   it.each([
     [{ sessionKey: "main" }, 'may run only in sessions of its own, whose keys are "agent:<agent>'],
+    [{ sessionKey: "agent:main:subagent:../x" }, "with an id of up to 200 letters, digits"],
+    [{ sessionKey: `agent:main:subagent:${"x".repeat(201)}` }, "with an id of up to 200 letters"],
+    [
+      { sessionKey: "agent:main:subagent:x.20260101-080000" },
+      "may run only in sessions of its own",
+    ],
     [{ sessionKey: "agent:nobody:subagent:x" }, 'There is no agent "nobody"; there is: main.'],
     [{ sessionKey: "" }, "sessionKey: it is blank"],
     [{ message: " " }, "message: it is blank"],
@@ -242,6 +248,19 @@ describe("a plugin that calls out of scope", () => {
     await expect(diver().run({ sessionKey: KEY, message })).rejects.toThrow(
       "The message has 2 MiB of text",
     );
+  });
+
+  it("may use dots in its ids, and a run without an id of its own gets one", async () => {
+    const { gateway } = await waters();
+    const sessionKey = "agent:main:subagent:rec0.71.json";
+    for (const idempotencyKey of ["", " "]) {
+      const { runId } = await diver().run({ sessionKey, message: "look", idempotencyKey });
+      expect(runId).toMatch(/^[0-9a-f-]{36}$/);
+      expect(await diver().waitForRun({ runId })).toEqual({ status: "ok" });
+    }
+    expect(await gateway.sessions()).toMatchObject([{ key: sessionKey }]);
+    await diver().deleteSession({ sessionKey });
+    expect(await gateway.sessions()).toEqual([]);
   });
 
   it("has nothing to deliver to outside a request", async () => {

@@ -57,3 +57,5 @@ export function archivedKey(key: string, begunAt: string): string {
   const digits = begunAt.replace(/\D/g, "");
   return `${key}.${digits.slice(0, 8)}-${digits.slice(8, 14)}`;
 }
+
+export const isArchivedKey = (key: string): boolean => /\.\d{8}-\d{6}(?:-\d+)?$/.test(key);

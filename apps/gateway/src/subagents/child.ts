@@ -1,5 +1,6 @@
 // What is known of a session that another one started.
 import { z } from "zod";
+import { isArchivedKey } from "../sessions/keys.ts";
 
 const EndSchema = z.object({
   /**
@@ -69,10 +70,10 @@ export type Child = z.infer<typeof ChildSchema>;
 /** The key of a new child of an agent; `id` is unique. Plugins know such sessions by the mark. */
 export const childKey = (agentId: string, id: string): string => `agent:${agentId}:subagent:${id}`;
 
-/** The unique part of a child's key; undefined = it is no child's. */
+/** The unique part of a child's key, which names files; undefined = it is no child's. */
 export function childId(key: string): string | undefined {
-  const [, id] = /^agent:[^:]+:subagent:([A-Za-z0-9_-]+)$/.exec(key) ?? [];
-  return id;
+  const [, id] = /^agent:[^:]+:subagent:([A-Za-z0-9_-][A-Za-z0-9._-]{0,199})$/.exec(key) ?? [];
+  return isArchivedKey(key) ? undefined : id;
 }
 
 /** What stands in a parent's place where a plugin starts sessions outside any request. */

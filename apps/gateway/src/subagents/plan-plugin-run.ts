@@ -33,7 +33,7 @@ function whyNotThere(
   { children }: SpawnFacts,
 ): string | undefined {
   if (childId(key) === undefined)
-    return `Plugin "${pluginId}" may run only in sessions of its own, whose keys are "agent:<agent>:subagent:<id>", not in "${key}".`;
+    return `Plugin "${pluginId}" may run only in sessions of its own, whose keys are "agent:<agent>:subagent:<id>" with an id of up to 200 letters, digits, ".", "_" and "-", not in "${key}".`;
   const before = children.find((child) => child.key === key);
   if (before === undefined) return undefined;
   if (before.plugin?.id !== pluginId) return notItsOwn(pluginId, key);

@@ -19,7 +19,7 @@ export interface SubagentRunParams {
   lane?: string;
   /** True: the reply is said to the session that the plugin runs for. Absent: false. */
   deliver?: boolean;
-  /** Becomes the run's id; a second call with it starts nothing. Absent: the host makes one. */
+  /** Becomes the run's id; a second call with it starts nothing. Absent, blank: the host's. */
   idempotencyKey?: string;
   /** True: without the instructions of the workspace. Absent: false. */
   lightContext?: boolean;

@@ -51,7 +51,8 @@ const RunSchema = z.object({
   model: optional(z.string()),
   extraSystemPrompt: optional(z.string()),
   deliver: flag,
-  idempotencyKey: optional(z.string().max(256)),
+  // One that is blank names no run, as none does.
+  idempotencyKey: optional(z.string().max(256)).transform((key) => key?.trim() || undefined),
   lightContext: flag,
   disableTools: flag,
   // A folder of its own cannot be had, and one that is not its own is not what was asked for.
