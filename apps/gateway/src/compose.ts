@@ -33,7 +33,7 @@ export function composeHost(options: HostOptions): Host {
   const ownTools = [
     ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
       ...{ ...config.tools, own: environment },
-      env: environment.forCommands(loaded.raw),
+      env: environment.forCommands({ settings: loaded.raw, named: config.tools.shellEnv }),
     }),
     ...sessionTools(options.sessions ?? (() => undefined)),
   ];

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { findProvider } from "@clew/plugin-sdk/host";
+import { planCommandEnvironment } from "./command-environment.ts";
 import { planNpmEnvironment, readOwnNpmrc } from "./npm-environment.ts";
 
 export interface Environment {
@@ -14,8 +15,11 @@ export interface Environment {
   providerKey(providerId: string): string | undefined;
   /** One variable, for `${NAME}`. */
   variable(name: string): string | undefined;
-  /** What commands of agents are given: no variable that sounds like a key or that settings use. */
-  forCommands(settings: unknown): Readonly<Record<string, string | undefined>>;
+  /** What commands of agents are given; `named` are the operator's. */
+  forCommands(given: {
+    settings: unknown;
+    named: readonly string[];
+  }): Readonly<Record<string, string>>;
   /** The person's own folder, where other programs keep their logins. */
   userHome: string;
   /** The text of a small file; undefined when it cannot be read. */
@@ -40,31 +44,12 @@ export function readEnvironment(
     variable,
     userHome: variable("HOME") ?? homedir(),
     readText,
-    forCommands: (settings) => withoutSecrets(variables, settings),
+    forCommands: (given) => planCommandEnvironment(variables, given),
     providerKey: (id) =>
       keyNames(id)
         .map(variable)
         .find((value) => value !== undefined),
   };
-}
-
-/** Keys of models and of the gateway are not a command's. */
-const SECRET = /key|token|secret|passw|credential|auth|^clew_|^openclaw_/i;
-
-/** An address with somebody's password in it, as those of databases have. */
-const HOLDS_PASSWORD = /:\/\/[^/\s:@]*:[^/\s@]+@/;
-
-/** Pure. What settings take from a variable is mostly a key, whatever its name is. */
-export function withoutSecrets(
-  variables: Readonly<Record<string, string | undefined>>,
-  settings: unknown,
-): Record<string, string | undefined> {
-  const used = new Set([...JSON.stringify(settings).matchAll(VARIABLE)].map(([, name]) => name));
-  return Object.fromEntries(
-    Object.entries(variables).filter(
-      ([name, value = ""]) => !SECRET.test(name) && !used.has(name) && !HOLDS_PASSWORD.test(value),
-    ),
-  );
 }
 
 /** What npm is given when it fetches plugins. */

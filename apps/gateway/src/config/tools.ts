@@ -21,6 +21,16 @@ export const ToolsConfigSchema = z.object({
     .max(DAY_MS)
     .default(120_000)
     .describe("How long a command may run, in milliseconds; then it and what it began are ended."),
+  shellEnv: z
+    .array(
+      z
+        .string()
+        .regex(/^[A-Za-z_][A-Za-z0-9_]*\*?$/, 'must be the name of a variable, or "PREFIX_*"'),
+    )
+    .default([])
+    .describe(
+      'Variables that commands are given beside the usual ones, such as PATH and those of compilers: a name, or "PREFIX_*" for all but what sounds like a key.',
+    ),
   approval: z
     .object({
       expireMs: z

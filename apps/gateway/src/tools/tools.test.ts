@@ -14,7 +14,7 @@ import { join } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { withoutSecrets } from "../config/environment.ts";
+import { planCommandEnvironment } from "../config/command-environment.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { type Approve, createToolPort, defineTool } from "./tool.ts";
 import { type ToolsAllowed, workspaceTools } from "./workspace-tools.ts";
@@ -29,14 +29,9 @@ const session: HostSession = {
 const EVERYTHING: ToolsAllowed = {
   ...{ write: "allow", shell: "allow", shellTimeoutMs: 5_000 },
   ...{ own: { home: "/none", configFile: "/none" } },
-  env: withoutSecrets(
-    {
-      ...process.env,
-      ...{ EXAMPLE_API_KEY: "secret-key", EXAMPLE: "shown", CORP_LLM: "secret-key" },
-      ...{ DATABASE_URL: "postgres://me:secret-key@db/x", SITE: "https://me@example.com:80/a" },
-    },
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: that is how a setting names a variable.
-    { models: { providers: { corp: { apiKey: "${CORP_LLM}" } } } },
+  env: planCommandEnvironment(
+    { ...process.env, EXAMPLE_API_KEY: "secret-key", CARGO_HOME: "shown" },
+    { settings: {}, named: [] },
   ),
 };
 
@@ -301,8 +296,7 @@ describe("tools that list, write, edit and run", () => {
       "hello\nno\n[exit code 3]",
     );
     const variables = (await run("env")).text;
-    expect(variables).toContain("EXAMPLE=shown");
-    expect(variables).toContain("SITE=");
+    expect(variables).toContain("CARGO_HOME=shown");
     expect(variables).not.toContain("secret-key");
     expect((await run("cat; echo done")).text).toBe("done\n[exit code 0]");
     expect((await run("kill -9 $$")).text).toBe("(it printed nothing)\n[ended by SIGKILL]");
