@@ -42,7 +42,7 @@ const HOLDS_SECRET =
 
 /**
  * Pure. No list of names that sound like keys is whole, so variables are given that are known to be
- * harmless, and those that the operator names: alone ("NAME"), whatever they hold, or as "PREFIX_*".
+ * harmless, and those that the operator names: "NAME", whatever it holds, or "PREFIX_*".
  */
 export function planCommandEnvironment(
   variables: Variables,
