@@ -38,7 +38,7 @@ export async function tryByKit(
 /** What failed first; undefined = nothing did. */
 function findsIn(root: string, entry: string, signal: AbortSignal): Promise<string | undefined> {
   const args = ["--conditions=@clew/source", "--no-warnings", CHECK, "check", entry];
-  const options = ["--bail", "--json", "--timeout", "5"];
+  const options = ["--bail", "--json", "--timeout", "30"];
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [...args, ...options], {
       ...{ cwd: root, detached: true },
