@@ -1,0 +1,67 @@
+// The command `pnpm test:plugins`, which tries real plugins and compares what came of each.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { cleanEnvironment } from "../release/run.mjs";
+import { ROWS, type Row } from "./rows.ts";
+import { fetchPlugin } from "./source.ts";
+import { formatRow, isRun, type NotRun, type Outcome, type Table, worse } from "./table.ts";
+import { tryPlugin } from "./try-plugin.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const EXPECTED = join(import.meta.dirname, "expected.json");
+const CLEW = join(ROOT, "apps/gateway/dist/main.js");
+const CACHE = join(ROOT, ".cache/plugins");
+
+const { values, positionals } = parseArgs({
+  options: { write: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+
+/** "name=folder", or a folder alone, which is a row of its own. */
+const named = new Map(
+  positionals.map((given): [string, string] => {
+    const [, name, folder] = /^([\w.-]+)=(.+)$/.exec(given) ?? [];
+    return folder === undefined
+      ? [basename(resolve(given)), resolve(given)]
+      : [name!, resolve(folder)];
+  }),
+);
+const own = [...named.keys()].filter((name) => !ROWS.some((row) => row.name === name));
+const rows: Row[] = [...ROWS, ...own.map((name) => ({ name, npm: null }))];
+
+const scratch = await mkdtemp(join(tmpdir(), "clew-plugins-"));
+const table: Record<string, Outcome | NotRun> = {};
+try {
+  const env = cleanEnvironment(scratch);
+  for (const row of rows) {
+    const folder = named.get(row.name);
+    const source = await fetchPlugin(row, { folder, cache: CACHE, scratch, env });
+    const outcome =
+      "notRun" in source
+        ? source
+        : await tryPlugin(row, { spec: source.spec, scratch, clew: CLEW }).catch(
+            (error: Error): Outcome => ({ version: null, installs: error.message }),
+          );
+    table[row.name] = outcome;
+    console.log(formatRow(row.name, outcome));
+  }
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}
+
+const expected = JSON.parse(await readFile(EXPECTED, "utf8").catch(() => "{}")) as Table;
+const problems = worse(expected, table);
+const tried = Object.values(table).filter(isRun).length;
+console.log(`${tried} of ${rows.length} tried; ${problems.length} worse than expected`);
+for (const problem of problems) console.log(`WORSE   ${problem}`);
+if (values.write) {
+  // What was not run now stands as it was.
+  const kept = Object.entries(table).map(([name, row]) => [
+    name,
+    isRun(row) ? row : (expected[name] ?? row),
+  ]);
+  await writeFile(EXPECTED, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
+}
+process.exitCode = problems.length > 0 && !values.write ? 1 : 0;
