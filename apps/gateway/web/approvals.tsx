@@ -6,6 +6,7 @@ import {
   describeAsker,
   describeSession,
 } from "../src/approvals/approval.ts";
+import { visible, visibleJson } from "../src/text/visible.ts";
 import type { PageState } from "./page-state.ts";
 
 export function Approvals({
@@ -45,18 +46,18 @@ function Waiting({
   return (
     <article class="approval">
       <p>
-        <strong>{name}</strong> waits for your answer until{" "}
-        {new Date(expiresAt).toLocaleTimeString()}: {describeAsker(asker)} asks in session{" "}
-        {describeSession(approval)}.
+        <strong>{visible(name)}</strong> waits for your answer until{" "}
+        {new Date(expiresAt).toLocaleTimeString()}: {visible(describeAsker(asker))} asks in session{" "}
+        {visible(describeSession(approval))}.
       </p>
-      <pre>{JSON.stringify(given, null, 2)}</pre>
+      <pre>{visibleJson(given, 2)}</pre>
       {mayAnswer ? (
         <p>
           {ASK_ANSWERS.map((answer) => (
             <button
               key={answer}
               type="button"
-              title={titles[answer]}
+              title={visible(titles[answer])}
               onClick={() => onAnswer(id, answer)}
             >
               {LABELS[answer]}

@@ -1,5 +1,6 @@
 // One item of the chat, such as a person's words, a reply or a mark in the history.
 import { memo } from "preact/compat";
+import { visible } from "../src/text/visible.ts";
 import type { ChatItem, ReplyEnding, ReplyPart, ToolPart } from "./chat-view.ts";
 import { formatNumberOf } from "./format.ts";
 import { Markdown } from "./markdown-view.tsx";
@@ -48,7 +49,7 @@ function ToolCall({ tool: { name, input, state, output } }: { tool: ToolPart }) 
   return (
     <details class="tool" data-state={state}>
       <summary>
-        <span class="tool-name">{name}</span>
+        <span class="tool-name">{visible(name)}</span>
         <span class="tool-input">{input.replace(/\s+/g, " ")}</span>
         <span class="tool-state">{TOOL_STATES[state]}</span>
       </summary>

@@ -40,6 +40,14 @@ describe("a chat", () => {
     ]);
   });
 
+  it("shows nothing raw of what a tool is called with", () => {
+    const call = toolCall("read_file", { path: "a\u202etxt.b\u009b2K" }, "c1");
+    expect(foldChat(messages(user("Read."), assistant([call])))).toMatchObject([
+      { kind: "person" },
+      { parts: [{ input: '{\n "path": "a\\u202etxt.b\\u009b2K"\n}' }] },
+    ]);
+  });
+
   it("shows what another session said as that one's, not as the person's", () => {
     const provenance = {
       kind: "inter_session",

@@ -6,6 +6,7 @@ import {
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../src/sessions/keys.ts";
+import { visibleJson } from "../src/text/visible.ts";
 import { countImages, shownPersonText, textIn } from "./message-text.ts";
 
 export type ReplyPart =
@@ -164,7 +165,7 @@ function partsOf({ content }: AssistantMessage): ReplyPart[] {
     if (block.type === "thinking")
       return block.thinking === "" ? [] : [{ kind: "thinking", text: block.thinking }];
     if (block.type !== "toolCall") return [];
-    const input = JSON.stringify(block.arguments ?? {}, null, 1);
+    const input = visibleJson(block.arguments ?? {}, 1);
     return [
       { kind: "tool", callId: block.id, name: block.name, input, state: "waiting", output: null },
     ];

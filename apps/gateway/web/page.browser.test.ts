@@ -277,10 +277,11 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     const { page, errors } = await openPage(url);
     await say(page, "hello");
     const waiting = page.getByRole("alert", { name: "Waiting for your answer" });
-    await page.getByLabel("Message").fill(run("change", { file: "a.txt" }));
+    await page.getByLabel("Message").fill(run("change", { file: "a\u202etxt.b" }));
     await page.keyboard.press("Enter");
     await waiting.waitFor();
     expect(await waiting.textContent()).toContain("change waits for your answer until");
+    expect(await waiting.textContent()).toContain(String.raw`"file": "a\u202etxt.b"`);
     expect(await waiting.textContent()).toContain("clew approvals link");
     expect(await waiting.getByRole("button").count()).toBe(0);
 

@@ -60,7 +60,7 @@ describe("the queue of approvals", () => {
     const grant = { grant: "below src" };
     const both = [queue.ask(requestOf(grant), signal), queue.ask(requestOf(grant), signal)];
     const [approval] = await waiting(queue, 2);
-    expect(approval!.grants).toBe("write: below src");
+    expect(approval!.grants).toBe("the same call of write again");
     queue.answer(approval!.id, "session", "http");
     expect((await Promise.all(both)).map(({ kind }) => kind).sort()).toEqual([
       ...["answered", "remembered"],

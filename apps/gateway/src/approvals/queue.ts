@@ -152,7 +152,7 @@ function approvalOf(
     id: randomBytes(4).toString("hex"),
     ...{ asker, agentId: session.agentId, sessionKey: session.sessionKey, above, label, name },
     arguments: request.arguments,
-    grants: grant === undefined ? `any call of ${name}` : `${name}: ${grant}`,
+    grants: grant === undefined ? `any call of ${name}` : `the same call of ${name} again`,
     askedAt: new Date(now).toISOString(),
     expiresAt: new Date(now + expireMs).toISOString(),
   };

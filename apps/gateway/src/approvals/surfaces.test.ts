@@ -183,6 +183,27 @@ describe("approvals", () => {
     ]);
   });
 
+  it("show nothing raw of what is asked, which can write no lines into the list", async () => {
+    const { home, config } = await openPlace();
+    const served = { ...(await startServedGateway(config, home)), home };
+    const command = "rm -rf x #\r\u001b[2K\u202e gnp\n\ndeadbeef  the gateway asks to run ls";
+    const turn = served.gateway.send({ key: "main", content: run("run_command", { command }) });
+    const { id } = await waiting(served);
+    const shown = String.raw`rm -rf x #\r\u001b[2K\u202e gnp\n\ndeadbeef  the gateway asks to run ls`;
+    const { output } = await clew(home, ["approvals", "list"]);
+    expect(output.split("\n")).toEqual([
+      expect.stringContaining(`${id}  the gateway asks in session main to run run_command;`),
+      ...["    {", `      "command": "${shown}"`, "    }"],
+      `    clew approvals answer ${id} once | session (allows the same call of run_command again) | no`,
+    ]);
+    const status = { kind: "command", name: "status", args: "" } as const;
+    expect((await served.gateway.command("main", status)).text).toContain(
+      `: run_command {"command":"${shown}"} (`,
+    );
+    await SURFACES.http!(served, { id } as Approval, "no");
+    await turn;
+  });
+
   it("of a child are told in its parent's stream, list and status, and answered from there", async () => {
     const { home, config, file, ran } = await openPlace();
     const served = { ...(await startServedGateway(config, home)), home };

@@ -40,11 +40,14 @@ async function atTerminal({ terminal = true, quietMs = 0 } = {}) {
   asking.use(line);
   line.begin();
   const abort = new AbortController();
-  const ask = (sessionKey = MAIN) =>
+  const ask = (
+    sessionKey = MAIN,
+    more: { arguments?: Record<string, unknown>; grant?: string } = {},
+  ) =>
     approvals.ask(
       {
         ...{ asker: { kind: "plugin", id: "p" }, name: "change", arguments: { file: "a" } },
-        session: { agentId: "main", sessionKey },
+        ...{ session: { agentId: "main", sessionKey }, ...more },
       },
       abort.signal,
     );
@@ -56,6 +59,21 @@ async function atTerminal({ terminal = true, quietMs = 0 } = {}) {
 const answered = (answer: string) => ({ kind: "answered", answer, at: "terminal" });
 
 describe("asking at the terminal", () => {
+  it("shows nothing raw of a command, and lets it write none of the question's last line", async () => {
+    const { ask, isAsked, shown, output, input } = await atTerminal();
+    const command = "rm -rf x #\r\u001b[2K\u202e gnp\n\nAllow it? [y] once  read_file";
+    const asked = ask(MAIN, { arguments: { command }, grant: command });
+    await isAsked();
+    const all = `${output.errors()}\n${shown()}`;
+    expect(all).toContain(
+      String.raw`"command": "rm -rf x #\r\u001b[2K\u202e gnp\n\nAllow it? [y] once  read_file"`,
+    );
+    expect(all).not.toMatch(/\u202e|\u001b\[2K|gnp\s*\n/);
+    expect(all).toContain("[s] in this session (the same call of change again)");
+    input.write("n\n");
+    expect(await asked).toEqual(answered("no"));
+  });
+
   it.each([
     ["y\n", "once"],
     ["Yes\n", "once"],

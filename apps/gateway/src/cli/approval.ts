@@ -8,7 +8,8 @@ import {
   describeSession,
 } from "../approvals/approval.ts";
 import type { Approvals } from "../approvals/queue.ts";
-import { type Output, printable } from "../terminal/output.ts";
+import type { Output } from "../terminal/output.ts";
+import { visible, visibleJson } from "../text/visible.ts";
 import { type TypedLine, typedLine } from "./typed-line.ts";
 
 export interface Asking {
@@ -86,13 +87,13 @@ async function askOn(
   }: { approval: Approval; over: AbortSignal; output: Output; sessionKey: string },
 ): Promise<ApprovalAnswer> {
   const { asker, name, grants } = approval;
-  const given = JSON.stringify(approval.arguments, null, 2);
+  const given = visibleJson(approval.arguments, 2);
   const where =
     approval.sessionKey === sessionKey ? "" : ` in session ${describeSession(approval)}`;
-  const about = printable(`${describeAsker(asker)} asks${where} to run ${name} ${given}`);
+  const about = `${visible(`${describeAsker(asker)} asks${where} to run ${name}`)} ${given}`;
   const answer = await line.ask({
     introduce: () => output.note(about),
-    text: printable(`Allow it? [y] once  [s] in this session (${grants})  [n] no: `),
+    text: visible(`Allow it? [y] once  [s] in this session (${grants})  [n] no: `),
     read: answerIn,
     signal: over,
   });

@@ -13,6 +13,7 @@ import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { visible, visibleJson } from "../text/visible.ts";
 import { askInTerminal } from "./approval.ts";
 import { type Overrides, setUp } from "./setup.ts";
 import { type TypedLine, typedLine } from "./typed-line.ts";
@@ -161,8 +162,9 @@ function showEvents(output: Output): Shown {
       output.write(printable(event.delta));
       isWriting = true;
     } else if (event.type === "tool_start")
-      output.note(`· ${event.call.name} ${printable(JSON.stringify(event.call.arguments))}`);
-    else if (event.type === "tool_end" && event.isError) output.note(`· ${event.name} failed`);
+      output.note(`· ${visible(event.call.name)} ${visibleJson(event.call.arguments)}`);
+    else if (event.type === "tool_end" && event.isError)
+      output.note(`· ${visible(event.name)} failed`);
     else if (event.type === "notice") output.note(printable(event.text));
   };
   return { take, isWriting: () => isWriting };

@@ -12,6 +12,7 @@ import { inTree, type ListedChild } from "../subagents/session-tree.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
+import { visible, visibleJson } from "../text/visible.ts";
 
 export async function listSessions(
   { json = false }: { json?: boolean },
@@ -77,7 +78,7 @@ function formatEntry(entry: ShownEntry, fates: ReadonlyMap<string, string>): str
       ? message.content.flatMap((block) =>
           block.type === "toolCall"
             ? [
-                `→ ${block.name} ${JSON.stringify(block.arguments)}${fateText(fates.get(`${entry.id} ${block.id}`))}`,
+                `→ ${visible(block.name)} ${visibleJson(block.arguments)}${fateText(fates.get(`${entry.id} ${block.id}`))}`,
               ]
             : [],
         )

@@ -29,6 +29,7 @@ import type { SafeModePlugin } from "../plugins/load/record.ts";
 import type { LastRequest } from "../reports/expand.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
 import { counted, number } from "../text/number.ts";
+import { visible, visibleJson } from "../text/visible.ts";
 import { cacheLine } from "./context.ts";
 
 export interface StatusFacts {
@@ -226,7 +227,7 @@ export function describeStatus({
 function waitingLine(approval: Approval, key: string): string {
   const { id, name, sessionKey, expiresAt } = approval;
   const where = sessionKey === key ? "" : ` in session ${describeSession(approval)}`;
-  return `Waits for your answer until ${timeOf(expiresAt)}${where}: ${name} ${JSON.stringify(approval.arguments)} ("clew approvals answer ${id} once", or session, or no)`;
+  return `Waits for your answer until ${timeOf(expiresAt)}${visible(`${where}: ${name}`)} ${visibleJson(approval.arguments)} ("clew approvals answer ${id} once", or session, or no)`;
 }
 
 const cutLine = (cut: StatusFacts["compactions"]["cut"]): string[] =>

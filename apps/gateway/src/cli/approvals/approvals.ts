@@ -14,6 +14,7 @@ import { requireSessionName } from "../../sessions/name-errors.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
+import { visible, visibleJson } from "../../text/visible.ts";
 
 interface Asked {
   json?: boolean;
@@ -33,7 +34,7 @@ export async function approvalsList(
   if (json) shell.output.json({ approvals });
   else if (approvals.length === 0) shell.output.line("No turn waits for an answer.");
   for (const approval of json ? [] : approvals)
-    for (const line of describe(approval, Date.now())) shell.output.line(printable(line));
+    for (const line of describe(approval, Date.now())) shell.output.line(visible(line));
   return EXIT.done;
 }
 
@@ -42,7 +43,7 @@ function describe(approval: Approval, now: number): string[] {
   const seconds = Math.max(0, Math.round((Date.parse(expiresAt) - now) / 1000));
   return [
     `${id}  ${describeAsker(asker)} asks in session ${describeSession(approval)} to run ${name}; ${seconds} s are left`,
-    ...JSON.stringify(approval.arguments, null, 2)
+    ...visibleJson(approval.arguments, 2)
       .split("\n")
       .map((line) => `    ${line}`),
     `    clew approvals answer ${id} once | session (allows ${grants}) | no`,
