@@ -1,4 +1,4 @@
-// Brings the files of a plugin into a folder of their own, compiled where they are TypeScript.
+// Brings the files of a plugin into a folder of their own, compiled where that is needed.
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, extname, join } from "node:path";
