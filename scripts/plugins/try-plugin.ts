@@ -13,7 +13,8 @@ import type { Outcome } from "./table.ts";
 
 const GUARD = pathToFileURL(join(import.meta.dirname, "only-loopback.mjs")).href;
 
-const FACT = "My boat is called Pelican.";
+/** What is shorter than fifty characters some take for nothing worth keeping. */
+const FACT = "My boat is called Pelican, and she lies at the third berth of the harbour of Husum.";
 const QUESTION = "What is my boat called?";
 const TURNS = 8;
 /** Of what is captured after a reply. */
@@ -92,7 +93,7 @@ interface LoadedPlugin {
 /** What the plugin needs, beside what its install wrote. */
 async function settle(
   place: Place,
-  { config, settings }: Row,
+  { config, settings, tool }: Row,
   { pluginId, memory }: { pluginId: string; memory: string },
 ): Promise<void> {
   const raw = JSON.parse(await readFile(join(place.home, "clew.json"), "utf8")) as {
@@ -103,6 +104,7 @@ async function settle(
     ...raw.plugins.entries[pluginId],
     ...(config && { config: config(memory) }),
     hooks: { allowConversationAccess: true },
+    ...(tool && { tools: { allow: [tool[0]] } }),
   };
   const entries = { ...raw.plugins.entries, [pluginId]: entry };
   const plugins = { ...raw.plugins, entries, slots: { ...raw.plugins.slots, ...slots } };
@@ -116,7 +118,7 @@ async function talk(
   const last = () => JSON.stringify(model.requests.at(-1)?.body ?? {});
   let completed = 0;
   const say = async (text: string, session: string) => {
-    const events = await send(port, session, text, tool === undefined ? [] : [tool[0]]);
+    const events = await send(port, session, text);
     if (events.at(-1)?.outcome === "completed") completed++;
     return JSON.stringify(events);
   };
@@ -212,8 +214,7 @@ async function ask<Answer>(port: number, path: string): Promise<Answer> {
   return (await (await fetch(`http://127.0.0.1:${port}${path}`)).json()) as Answer;
 }
 
-async function send(port: number, session: string, text: string, allowTools: readonly string[]) {
-  void allowTools;
+async function send(port: number, session: string, text: string) {
   const answer = await fetch(`http://127.0.0.1:${port}/api/sessions/${session}/messages`, {
     method: "POST",
     headers: { "content-type": "application/json" },

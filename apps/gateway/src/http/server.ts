@@ -23,7 +23,9 @@ export async function startServer(
   let port = options.port;
   const { bodyBytes } = options.gateway.host.config.gateway.limits;
   const app = createApp({ ...options, bodyBytes, port: () => port });
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  // Request and Response are shared with plugins, whose changes of them are noticed.
+  const given = { fetch: app.fetch, overrideGlobalObjects: false };
+  const server = createAdaptorServer(given) as Server;
   await listen(server, port).catch(async (error: NodeJS.ErrnoException) => {
     throw await explainListenError(error, port, options.identity.homeHash);
   });
