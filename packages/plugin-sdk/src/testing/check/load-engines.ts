@@ -61,12 +61,15 @@ async function entryOf(folder: string): Promise<string> {
   throw new NoEngine(`${folder} names the entry ${file}, which is not there; build it first.`);
 }
 
+/** Those that a host would get; a module without an entry may export just `createEngine`. */
 async function enginesOf(module: Record<string, unknown>, file: string): Promise<FoundEngine[]> {
-  if (typeof module.createEngine === "function")
-    return [{ id: "createEngine", factory: module.createEngine as ContextEngineFactory }];
   const engines: FoundEngine[] = [];
   const register = registerOf(module);
-  if (register === undefined) return [];
+  if (register === undefined) {
+    const factory = module.createEngine;
+    if (typeof factory !== "function" || module.default !== undefined) return [];
+    return [{ id: "createEngine", factory: factory as ContextEngineFactory }];
+  }
   try {
     await register(apiFor(engines));
   } catch (error) {

@@ -513,6 +513,20 @@ export class SessionHost {
       showsAll: this.#traits.showsAll,
     });
     if (fault !== undefined) this.#fail("assemble()", fault);
+    const { low } = estimateMessages(result.messages);
+    if (low > tokenBudget && result.promptAuthority !== "preassembly_may_overflow") {
+      // One that shows the same whatever the room leaves the size to its host.
+      const whole = await call(this.#engine, "assemble", {
+        ...params,
+        messages: structuredClone(kept),
+        tokenBudget: AMPLE,
+      });
+      if (whole.messages.length > result.messages.length)
+        this.#fail(
+          "assemble()",
+          `cut its view for ${tokenBudget} tokens to at least ${low}, without saying that it is more`,
+        );
+    }
     return result;
   }
 

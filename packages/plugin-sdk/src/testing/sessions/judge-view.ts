@@ -191,9 +191,12 @@ export const isKnowable = (message: AgentMessage): boolean =>
 
 function sizeFault(
   { messages, estimatedTokens, promptAuthority }: AssembleResult,
-  { tokenBudget, ownsCompaction }: Occasion,
+  { given, tokenBudget, ownsCompaction, isAmple }: Occasion,
 ): string | undefined {
   const { low } = estimateMessages(messages);
+  const isWhole = messages.length === given.length && given.length > 0;
+  if (isAmple && isWhole && promptAuthority === "preassembly_may_overflow")
+    return "said that its view was cut in need, though it shows everything, and that fits";
   if (ownsCompaction && low > tokenBudget && promptAuthority !== "preassembly_may_overflow")
     return `showed at least ${low} tokens for a budget of ${tokenBudget}, without saying so`;
   return estimatedTokens > 0 && estimatedTokens < low / 2
