@@ -150,7 +150,7 @@ const KINDS: readonly Kind[] = [
     title: "works for hosts that keep no session file and make the engine anew for each turn",
     rule: "Absent: the host keeps no file; an engine that needs one says so in `reason`.",
     weather: {
-      events: [crash, again, back, note],
+      events: [crash, again, back, note, compact],
       eventful: 0.3,
       most: 10,
       turn: (chance) => ({ ends: chance.pick(["told", "told", "told", "missed"]) }),
