@@ -5,7 +5,11 @@ import { type CaseResult, casesOf, replaySession, startJudging } from "../confor
 import { loadEngines, messageOf, NoEngine } from "./load-engines.ts";
 import type { Job, Told } from "./run-apart.ts";
 
+/** Ms. */
+const PULSE_MS = 500;
+
 export function runAsChild(): void {
+  setInterval(() => void tell({ kind: "alive" }), PULSE_MS).unref();
   process.once("message", (job: Job) => {
     run(job).then(
       () => process.exit(0),

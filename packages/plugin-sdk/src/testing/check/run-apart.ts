@@ -19,6 +19,8 @@ export interface Job {
 
 /** What a child tells, one at a time. */
 export type Told =
+  /** Its loop turns: nothing keeps it busy for long. */
+  | { kind: "alive" }
   | { kind: "engine"; engine: ConformanceReport["engine"] }
   | { kind: "begins"; id: string }
   | { kind: "result"; result: CaseResult }
@@ -36,8 +38,8 @@ export interface Apart {
 
 /** Processes that may block or end before the rest is given up. */
 const MOST_LOST = 3;
-/** Beside what one call may take: a case waits for many. */
-const PATIENCE = 15;
+/** Until a process has loaded what it runs, ms. */
+const START_MS = 120_000;
 
 /** The engine's name, or why there is nothing to check. */
 export async function runApart(
@@ -88,9 +90,8 @@ function runChild(job: Job, { main, onBegin, onResult, signal }: Apart): Promise
     const child: ChildProcess = fork(main, ["--child"], { stdio: ["ignore", 2, 2, "ipc"] });
     const done: Done = { engine: null, finished: 0, isOver: false };
     let timer: ReturnType<typeof setTimeout> | undefined;
-    const boundMs = job.callTimeoutMs * PATIENCE;
     const kill = () => child.kill("SIGKILL");
-    const watch = () => {
+    const watch = (boundMs: number) => {
       clearTimeout(timer);
       timer = setTimeout(() => {
         done.reason = `It kept its process busy for ${boundMs / 1000} s, so that nothing else could run.`;
@@ -99,7 +100,7 @@ function runChild(job: Job, { main, onBegin, onResult, signal }: Apart): Promise
     };
     signal.addEventListener("abort", kill, { once: true });
     child.on("message", (told: Told) => {
-      watch();
+      watch(job.callTimeoutMs);
       if (told.kind === "engine") done.engine = told.engine;
       if (told.kind === "begins") onBegin(told.id);
       if (told.kind === "unusable") done.unusable = told.reason;
@@ -119,6 +120,6 @@ function runChild(job: Job, { main, onBegin, onResult, signal }: Apart): Promise
       resolve(done);
     });
     child.send(job);
-    watch();
+    watch(START_MS);
   });
 }

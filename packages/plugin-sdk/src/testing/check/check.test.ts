@@ -1,0 +1,139 @@
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+
+const MAIN = fileURLToPath(new URL("main.ts", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "clew-check-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** A module that exports `createEngine`; `members` replace those of a right one. */
+function engine(name: string, members: string, more = ""): string {
+  const file = join(folder, `${name}.mjs`);
+  const engine = `{
+    info: { id: "mine", name: "Mine" },
+    ingest: () => ({ ingested: false }),
+    assemble: ({ messages }) => ({ messages, estimatedTokens: 0 }),
+    compact: () => ({ ok: true, compacted: false, reason: "no" }),
+    ${members}
+  }`;
+  writeFileSync(file, `export const createEngine = () => (${engine});\n${more}\n`);
+  return file;
+}
+
+interface Ended {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+function run(args: readonly string[], during?: (kill: () => void, err: string) => void) {
+  return new Promise<Ended>((resolve, reject) => {
+    const node = ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning"];
+    const child = spawn(process.execPath, [...node, MAIN, ...args], { cwd: folder });
+    const ended: Ended = { code: null, out: "", err: "" };
+    child.stdout.on("data", (part) => {
+      ended.out += part;
+    });
+    child.stderr.on("data", (part) => {
+      ended.err += part;
+      during?.(() => child.kill("SIGINT"), ended.err);
+    });
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ ...ended, code }));
+  });
+}
+
+// They start processes, on a machine that may be busy.
+describe("plugin-sdk check", { timeout: 120_000 }, () => {
+  it("gives the report as JSON, its progress beside it, and 0 where all is kept", async () => {
+    const file = engine("right", "");
+    const { code, out, err } = await run(["check", file, "--json", "--case", "order"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      engine: { id: "mine", name: "Mine" },
+      ...{ passed: 1, failed: 0, results: [{ id: "order/oldest-first" }] },
+    });
+    expect(err).toContain("1/1 order/oldest-first");
+  });
+
+  it("says what fails, gives the session to be run again, and ends with 1", async () => {
+    const file = engine(
+      "cuts",
+      "assemble: ({ messages }) => ({ messages: messages.slice(0, -1), estimatedTokens: 0 }),",
+    );
+    const first = await run(["check", file, "--case", "sessions/quiet"]);
+    expect(first.code).toBe(1);
+    expect(first.out).toMatch(/^FAILED sessions\/quiet: .*\n .*Smallest session: a turn\..*\n/);
+    const session = join(folder, "session.json");
+    writeFileSync(session, /--replay: (.*)/.exec(first.out)![1]!);
+    expect((await run(["check", file, "--replay", session])).code).toBe(1);
+    expect((await run(["check", engine("mended", ""), "--replay", session])).code).toBe(0);
+  });
+
+  it("survives engines that block or end their process, and says which case it was", async () => {
+    const blocks = engine("blocks", "assemble: () => { for (;;); },");
+    const ends = engine("ends", "ingest: () => process.exit(3),");
+    const cases = ["--case", "order", "--case", "ingest/every-role", "--timeout", "5", "--json"];
+    const [blocked, ended] = [
+      await run(["check", blocks, ...cases]),
+      await run(["check", ends, ...cases]),
+    ];
+    expect(JSON.parse(blocked.out).results).toMatchObject([
+      { id: "ingest/every-role", outcome: "passed" },
+      {
+        id: "order/oldest-first",
+        outcome: "failed",
+        reason: expect.stringContaining("busy for 5 s"),
+      },
+    ]);
+    expect(JSON.parse(ended.out).results).toMatchObject([
+      { id: "ingest/every-role", outcome: "failed", reason: "It ended its process (exit code 3)." },
+      {
+        id: "order/oldest-first",
+        outcome: "failed",
+        reason: "It ended its process (exit code 3).",
+      },
+    ]);
+  });
+
+  it("counts what nobody waits for", async () => {
+    const file = engine(
+      "strays",
+      "ingest: () => { setTimeout(() => { throw new Error('late'); }); return { ingested: false }; },",
+    );
+    const { code, out } = await run(["check", file, "--case", "process"]);
+    expect(code).toBe(1);
+    expect(out).toContain("an error was thrown where nothing can catch it: late.");
+  });
+
+  it("takes what a host would load, and says what it cannot take, with 2", async () => {
+    const entry =
+      "export default { register: (api) => { api.registerTool({}); api.registerContextEngine('one', createEngine); } };";
+    expect((await run(["check", engine("plugin", "", entry), "--case", "order"])).code).toBe(0);
+    const wrong: [string[], RegExp][] = [
+      [["check", "nowhere"], /no file, folder or installed package nowhere/],
+      [["check", engine("inert", "", "export default { register() {} };")], /brings no engine/],
+      [["check", folder], /has no package\.json/],
+      [["check", engine("right", ""), "--case", "nothing"], /no case or group "nothing"/],
+      [["check", engine("right", ""), "--sessions", "-1"], /whole number/],
+      [["check", engine("right", ""), "--engine", "two"], /no engine "two"/],
+      [["test"], /no command "test"/],
+    ];
+    for (const [args, why] of wrong) {
+      const { code, out, err } = await run(args);
+      expect([code, out]).toEqual([2, ""]);
+      expect(err).toMatch(why);
+    }
+  });
+
+  it("can be interrupted, and reports what it has", async () => {
+    const file = engine("slow", "assemble: () => new Promise(() => {}),");
+    const args = ["check", file, "--json", "--case", "order", "--case", "ingest/every-role"];
+    const { code, out } = await run(args, (kill, err) => err.includes("2/2") && kill());
+    expect(code).toBe(130);
+    expect(JSON.parse(out)).toMatchObject({ interrupted: true, results: [{ outcome: "passed" }] });
+  });
+});
