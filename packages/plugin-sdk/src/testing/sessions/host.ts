@@ -33,6 +33,8 @@ export interface Traits {
 
 /** More than any session of the kit takes, in tokens. */
 const AMPLE = 1_000_000;
+/** The model's, in tokens. */
+const WINDOW = 2 * AMPLE;
 
 interface ToldTurn {
   ids: string[];
@@ -300,6 +302,7 @@ export class SessionHost {
         messages,
         prePromptMessageCount: start,
         tokenBudget: this.#host.budget ?? AMPLE,
+        runtimeContext: this.#runtime(),
         ...heartbeat,
       });
     else if (typeof engine.ingestBatch === "function") {
@@ -353,6 +356,7 @@ export class SessionHost {
       admission: { ...anchor(first), logicalTurnId: key, role: "user" },
       terminal: anchor(last),
       messages,
+      runtimeContext: this.#runtime(),
       ...(turn.heartbeat && { isHeartbeat: true }),
     });
     const expected = again || talk.committed.has(key) ? "duplicate" : "committed";
@@ -368,7 +372,11 @@ export class SessionHost {
   async #bootstrap(talk: Talk): Promise<void> {
     const { transcript } = talk;
     if (typeof this.#engine.bootstrap !== "function" || transcript.items().length === 0) return;
-    const params = { ...this.#ref(talk), ...(await this.#file(talk)) };
+    const params = {
+      ...this.#ref(talk),
+      ...(await this.#file(talk)),
+      runtimeContext: this.#runtime(),
+    };
     const answered: unknown = (await call(this.#engine, "bootstrap", params))?.bootstrapped;
     if (typeof answered !== "boolean")
       this.#fail("bootstrap()", "did not answer { bootstrapped: boolean }");
@@ -376,12 +384,11 @@ export class SessionHost {
 
   async #maintain(talk: Talk, isDeferred: boolean): Promise<void> {
     if (typeof this.#engine.maintain !== "function") return;
-    const tokenBudget = this.#host.budget ?? AMPLE;
     await call(this.#engine, "maintain", {
       ...this.#ref(talk),
       ...(await this.#file(talk)),
       runtimeContext: {
-        tokenBudget,
+        ...this.#runtime(),
         llm: quickModel,
         ...(isDeferred && { allowDeferredCompactionExecution: true }),
       },
@@ -402,7 +409,7 @@ export class SessionHost {
       ...this.#ref(talk),
       ...(await this.#file(talk)),
       ...{ tokenBudget, currentTokenCount, force: true, compactionTarget: step.asked },
-      runtimeContext: { tokenBudget, ...(step.model && { llm: quickModel }) },
+      runtimeContext: { ...this.#runtime(tokenBudget), ...(step.model && { llm: quickModel }) },
     });
     const shape = compactShapeFault(answered);
     if (shape !== undefined) this.#fail("compact()", `gave a result that no host takes: ${shape}`);
@@ -496,6 +503,10 @@ export class SessionHost {
       availableTools: new Set(["read", "run_command"]),
       model: "kit/kit-1",
       ...(prompt !== undefined && { prompt }),
+      // In `assemble` only those get it who name it.
+      ...(this.#engine.info.acceptedHostParams?.includes("runtimeContext") && {
+        runtimeContext: this.#runtime(tokenBudget),
+      }),
     };
     const result = await call(this.#engine, "assemble", params);
     if (differs(handed, kept)) this.#fail("assemble()", "changed a message it was given");
@@ -611,6 +622,11 @@ export class SessionHost {
       this.#fail("dispose()", `threw: ${(error as Error).message}`);
     }
     await this.#reopen();
+  }
+
+  /** What every method is told of the run that has a place for it. */
+  #runtime(tokenBudget = this.#host.budget ?? AMPLE) {
+    return { tokenBudget, provider: "kit", modelId: "kit-1", modelContextWindow: WINDOW };
   }
 
   #commits(): boolean {
