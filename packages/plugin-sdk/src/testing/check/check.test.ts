@@ -66,7 +66,9 @@ describe("plugin-sdk check", { timeout: 120_000 }, () => {
     );
     const first = await run(["check", file, "--case", "sessions/quiet"]);
     expect(first.code).toBe(1);
-    expect(first.out).toMatch(/^FAILED sessions\/quiet: .*\n .*Smallest session: a turn\..*\n/);
+    expect(first.out).toMatch(
+      /^FAILED sessions\/quiet: .*\n .*in a short and quiet session\. Smallest session: a turn.*\n/,
+    );
     const session = join(folder, "session.json");
     writeFileSync(session, /--replay: (.*)/.exec(first.out)![1]!);
     expect((await run(["check", file, "--replay", session])).code).toBe(1);
@@ -118,7 +120,7 @@ describe("plugin-sdk check", { timeout: 120_000 }, () => {
       [["check", engine("inert", "", "export default { register() {} };")], /brings no engine/],
       [["check", folder], /has no package\.json/],
       [["check", engine("right", ""), "--case", "nothing"], /no case or group "nothing"/],
-      [["check", engine("right", ""), "--sessions", "-1"], /whole number/],
+      [["check", engine("right", ""), "--sessions", "0"], /whole number/],
       [["check", engine("right", ""), "--engine", "two"], /no engine "two"/],
       [["test"], /no command "test"/],
     ];

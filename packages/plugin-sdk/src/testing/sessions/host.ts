@@ -94,6 +94,7 @@ export class SessionHost {
 
   /** What the engine does with a session in which nothing happens. */
   async observe({ steps }: Script): Promise<Traits> {
+    this.#doing = "in a short and quiet session";
     for (const step of steps) await this.#do(step, this.#talk(step.in));
     const talk = this.#talk(0);
     const shown = await this.#look(talk, null);
