@@ -11,7 +11,7 @@ import { typedLine } from "./typed-line.ts";
 import { printUnaskedReplies } from "./unasked-replies.ts";
 
 const SOON = { timeout: 20_000 };
-const SPAWN = run("sessions_spawn", { task: "look for it", label: "scout" });
+const SPAWN = run("sessions_spawn", { task: "look for it", label: "sc\nout" });
 
 async function talking({ json = false } = {}) {
   const { config } = await obedientModel();
@@ -35,7 +35,7 @@ it("prints what a session replies to the end of a child, above the text that is 
   await expect.poll(() => lines.line, SOON).toBe("half a sentence");
   await say(SPAWN);
   await expect.poll(output.out, SOON).toContain("heard: heard: look for it");
-  expect(output.errors()).toMatch(/^\(in reply to session subagent:[\w-]+ \("scout"\)\)\n$/);
+  expect(output.errors()).toMatch(/^\(in reply to session subagent:[\w-]+ \("sc\\nout"\)\)\n$/);
   expect(lines.line).toBe("half a sentence");
 });
 
@@ -65,7 +65,7 @@ it("comes in a chat whose input goes on, without another message", async () => {
   const chat = startClew(home, ["chat"]);
   chat.process.stdin!.write(`${SPAWN}\n`);
   await expect.poll(() => chat.lines, SOON).toContain("heard: heard: look for it");
-  expect(chat.errors()).toMatch(/\(in reply to session subagent:[\w-]+ \("scout"\)\)/);
+  expect(chat.errors()).toMatch(/\(in reply to session subagent:[\w-]+ \("sc\\nout"\)\)/);
   chat.process.stdin!.end();
   expect(await chat.exit).toBe(0);
 });

@@ -4,6 +4,7 @@ import { describeSession } from "../approvals/approval.ts";
 import type { UnaskedTurn } from "../gateway/turns.ts";
 import type { Gateway } from "../gateway.ts";
 import { type Output, printable } from "../terminal/output.ts";
+import { visible } from "../text/visible.ts";
 import type { TypedLine } from "./typed-line.ts";
 
 export interface UnaskedRepliesOptions {
@@ -29,7 +30,7 @@ export function printUnaskedReplies(options: UnaskedRepliesOptions): () => void 
 function print({ from, result: { reply, error } }: UnaskedTurn, output: Output): void {
   const who =
     from === null ? "other sessions" : `session ${describeSession({ ...from, above: [] })}`;
-  output.note(printable(`(in reply to ${who})`));
+  output.note(visible(`(in reply to ${who})`));
   const text = reply === null ? "" : textOf(reply);
   if (text !== "") output.line(printable(text));
   if (error !== null)
