@@ -2,7 +2,14 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    projects: ["packages/*", "apps/bench", "apps/gateway", "apps/examples/*", "scripts"],
+    projects: [
+      "packages/*",
+      "apps/bench",
+      "apps/gateway",
+      "apps/openclaw-check",
+      "apps/examples/*",
+      "scripts",
+    ],
     coverage: {
       provider: "v8",
       include: ["packages/*/src/**", "apps/*/src/**"],

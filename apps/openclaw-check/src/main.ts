@@ -1,0 +1,200 @@
+// The command `pnpm test:openclaw`, which tries packed plugins in OpenClaw and in Clew.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { clew } from "./hosts/clew.ts";
+import type { HostName, HostPlace, TestedHost } from "./hosts/host.ts";
+import { fetchOpenClaw, newestOpenClaw, openClaw, PINNED } from "./hosts/openclaw.ts";
+import { judge, judgeCalls, sequencesOf } from "./judge.ts";
+import { lead } from "./lead.ts";
+import { startModelServer } from "./model-server.ts";
+import { PLUGINS, packed, type TriedPlugin, traced } from "./plugins.ts";
+import { sessionScript } from "./session-script.ts";
+
+const USAGE = `Usage: pnpm test:openclaw [options]
+
+  --host NAME    only "openclaw" or only "clew"; default: both
+  --plugin ID    only this plugin: ${PLUGINS.map(({ id }) => id).join(", ")}
+  --newest       OpenClaw as npm has it today, and only tell what differs
+  --update       write down the calls of engines as what is expected
+  --keep         leave the folders of the hosts, and say where they are
+  --help         this text
+
+OpenClaw ${PINNED} is fetched once, some 650 MB, to .cache/openclaw/.
+`;
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
+const CACHE = join(ROOT, ".cache/openclaw");
+const EXPECTED = fileURLToPath(new URL("expected.json", import.meta.url));
+
+type Sequences = Record<string, string[]>;
+/** Host → plugin → phase → calls. */
+type Expected = Partial<Record<HostName, Record<string, Sequences>>>;
+
+interface Row {
+  plugin: string;
+  host: string;
+  faults: string[];
+  seconds: number;
+  sequences: Sequences;
+}
+
+type MakeHost = (place: HostPlace) => Promise<TestedHost>;
+
+/** Exit code. */
+async function main(args: readonly string[]): Promise<number> {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      ...{ host: { type: "string" }, plugin: { type: "string" }, newest: { type: "boolean" } },
+      ...{ update: { type: "boolean" }, keep: { type: "boolean" }, help: { type: "boolean" } },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const plugins = PLUGINS.filter(({ id }) => values.plugin === undefined || id === values.plugin);
+  const scratch = mkdtempSync(join(tmpdir(), "clew-openclaw-"));
+  const expected = JSON.parse(readFileSync(EXPECTED, "utf8")) as Expected;
+  const hosts: [HostName, MakeHost][] = [];
+  const missing: string[] = [];
+  if (values.host !== "clew")
+    try {
+      const version = values.newest ? await newestOpenClaw(CACHE) : PINNED;
+      const program = await fetchOpenClaw(version, CACHE);
+      hosts.push(["openclaw", (place) => openClaw(place, { program, version })]);
+    } catch (error) {
+      missing.push(`NOT RUN in OpenClaw: ${(error as Error).message}`);
+      tell(missing[0]!);
+    }
+  if (values.host !== "openclaw") hosts.push(["clew", clew]);
+  const rows: Row[] = [];
+  for (const plugin of plugins) {
+    const archive = packed(plugin, join(scratch, "packages"));
+    for (const [name, make] of hosts) {
+      const folder = join(scratch, `${plugin.id}-${name}`);
+      const row = await tryPlugin({ plugin, archive, make, folder });
+      const known = expected[name]?.[plugin.id];
+      if (!values.update && known !== undefined)
+        row.faults.push(...differences(known, row.sequences));
+      if (values.update) expected[name] = { ...expected[name], [plugin.id]: row.sequences };
+      rows.push(row);
+      tell(describe(row));
+    }
+  }
+  if (values.update && !values.newest)
+    writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`);
+  if (values.keep) tell(`The hosts' folders: ${scratch}`);
+  else rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
+  const failed = rows.filter(({ faults }) => faults.length > 0);
+  tell(
+    `${rows.length - failed.length} of ${rows.length} did their job.${values.newest ? " The newest OpenClaw is only reported on." : ""}`,
+  );
+  return (failed.length > 0 && !values.newest) || missing.length > 0 ? 1 : 0;
+}
+
+/** Once from the packed bytes, and once with the calls written down. */
+async function tryPlugin({
+  plugin,
+  archive,
+  make,
+  folder,
+}: {
+  plugin: TriedPlugin;
+  archive: string;
+  make: MakeHost;
+  folder: string;
+}): Promise<Row> {
+  const began = Date.now();
+  const file = join(folder, "calls.jsonl");
+  const plain = await trial({ plugin, archive, make, folder: join(folder, "packed") });
+  const watched = await trial({
+    ...{ plugin, make, folder: join(folder, "traced"), file },
+    archive: traced(archive, plugin.id, folder),
+  });
+  return {
+    ...{ plugin: plugin.id, host: plain.host },
+    faults: [
+      ...plain.faults,
+      ...watched.faults.map((fault) => `with calls written down: ${fault}`),
+    ],
+    seconds: Math.round((Date.now() - began) / 1000),
+    sequences: watched.sequences,
+  };
+}
+
+async function trial({
+  plugin,
+  archive,
+  make,
+  folder,
+  file,
+}: {
+  plugin: TriedPlugin;
+  archive: string;
+  make: MakeHost;
+  folder: string;
+  file?: string;
+}): Promise<{ host: string; faults: string[]; sequences: Sequences }> {
+  mkdirSync(folder, { recursive: true });
+  const model = await startModelServer();
+  const variables = file === undefined ? undefined : { PLUGIN_TRACE: file };
+  const host = await make({ folder, baseUrl: model.baseUrl, variables });
+  const name = `${host.name} ${host.version}`;
+  try {
+    await host.install(archive);
+    await host.start();
+    const steps = sessionScript({
+      ...{ readFile: host.readFile, recall: plugin.recall, tag: `${plugin.id}-${host.name}` },
+    });
+    const newCalls = file === undefined ? () => [] : callsIn(file);
+    const outcomes = await lead(host, model, { steps, newCalls });
+    const ofEngine = await host.faultsOfEngine(plugin.id);
+    writeFileSync(join(folder, "outcomes.json"), JSON.stringify(outcomes, null, 1));
+    const calls = file === undefined ? [] : judgeCalls(outcomes);
+    return {
+      host: name,
+      faults: [...judge(plugin, outcomes), ...ofEngine, ...calls],
+      sequences: sequencesOf(outcomes),
+    };
+  } catch (error) {
+    return { host: name, faults: [String(error)], sequences: {} };
+  } finally {
+    await host.stop();
+    await model.close();
+  }
+}
+
+/** What was called since it was last asked. */
+function callsIn(file: string): () => string[] {
+  let told = 0;
+  return () => {
+    const lines = existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
+    const fresh = lines.slice(told).map((line) => (JSON.parse(line) as { method: string }).method);
+    told = lines.length;
+    return fresh;
+  };
+}
+
+function differences(known: Sequences, found: Sequences): string[] {
+  return Object.entries(known).flatMap(([phase, sequences]) =>
+    (found[phase] ?? [])
+      .filter((sequence) => !sequences.includes(sequence))
+      .map(
+        (sequence) => `${phase}: "${sequence}" is expected nowhere; ${sequences.join(" | ")} is`,
+      ),
+  );
+}
+
+const describe = ({ plugin, host, faults, seconds }: Row) =>
+  [
+    `${faults.length === 0 ? "ok    " : "FAILED"}  ${plugin} in ${host} (${seconds} s)`,
+    ...faults.map((fault) => `        ${fault}`),
+  ].join("\n");
+
+const tell = (line: string) => void process.stdout.write(`${line}\n`);
+
+process.exitCode = await main(process.argv.slice(2));
