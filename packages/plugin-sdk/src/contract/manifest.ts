@@ -64,6 +64,16 @@ export const PluginManifestSchema = z.looseObject({
     )
     .optional()
     .describe("More words for its first command. Absent: none."),
+  backupResources: z
+    .array(
+      z.looseObject({
+        disposition: z.string().optional().describe('"exclude": leave it out. Absent: "include".'),
+        scope: z.string().optional().describe('"agent": in the folder of each agent.'),
+        relativePath: z.string().optional().describe("Below the scope's folder."),
+      }),
+    )
+    .optional()
+    .describe("Files it keeps outside its own folder, for backups and rollbacks. Absent: none."),
   skills: z
     .array(z.string())
     .optional()

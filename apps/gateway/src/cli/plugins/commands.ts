@@ -17,6 +17,7 @@ import {
   type InstallRequest,
   installPlugin,
 } from "../../plugins/install/install.ts";
+import { rollbackPlugin } from "../../plugins/install/rollback.ts";
 import { disablePlugin, enablePlugin } from "../../plugins/install/switch.ts";
 import { uninstallPlugin } from "../../plugins/install/uninstall.ts";
 import { updatePlugins } from "../../plugins/install/update.ts";
@@ -40,12 +41,12 @@ function placeOf({ home, configFile }: Environment): InstallPlace {
 
 export async function install(
   spec: string,
-  { link, force, pin, yes, json }: Flags,
+  { link, force, pin, yes, data, json }: Flags,
   { environment, output }: Shell,
 ): Promise<number> {
   const agree = yes ? undefined : askWith(output);
   const report = await installPlugin(
-    { spec, link, force, pin, agree } satisfies InstallRequest,
+    { spec, link, force, pin, data, agree } satisfies InstallRequest,
     placeOf(environment),
   );
   const effect = await effectOfChange(environment);
@@ -95,9 +96,10 @@ export async function uninstall(
 
 export async function update(
   ids: readonly string[],
+  { data }: Flags,
   { environment, output }: Shell,
 ): Promise<number> {
-  const reports = await updatePlugins(ids, placeOf(environment));
+  const reports = await updatePlugins(ids, placeOf(environment), { data });
   print(
     output,
     reports.length === 0
@@ -105,6 +107,18 @@ export async function update(
       : reports.map(({ note }) => note),
   );
   if (reports.some(({ changed }) => changed)) print(output, [await effectOfChange(environment)]);
+  return 0;
+}
+
+export async function rollback(
+  pluginId: string,
+  { data, json }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
+  const report = await rollbackPlugin({ pluginId, withData: data !== false }, placeOf(environment));
+  const effect = await effectOfChange(environment);
+  if (json) output.json({ ...report, effect });
+  else print(output, [...report.notes, effect]);
   return 0;
 }
 

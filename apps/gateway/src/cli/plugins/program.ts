@@ -30,15 +30,28 @@ const addInstalling: Add = (plugins, shell, done) => {
     .option("--force", "replace what is installed under the same id")
     .option("--pin", "stay at this version in updates")
     .option("-y, --yes", "do not ask before its code runs")
+    .option("--no-data", "keep no copy of the data of a version that is replaced")
     .addOption(json())
     .action(async (spec: string, options) =>
       done(await (await load()).install(spec, options, shell)),
     );
   plugins
     .command("update")
-    .description("install the newest version of these plugins, or of all installed ones")
+    .description(
+      "install the newest version of these plugins, or of all installed ones; what they replace is kept",
+    )
     .argument("[ids...]")
-    .action(async (ids: string[]) => done(await (await load()).update(ids, shell)));
+    .option("--no-data", "keep no copy of their data")
+    .action(async (ids: string[], options) =>
+      done(await (await load()).update(ids, options, shell)),
+    );
+  plugins
+    .command("rollback")
+    .description("bring back the version before the last update, with the data it had then")
+    .argument("<id>")
+    .option("--no-data", "leave the data as it is")
+    .addOption(json())
+    .action(async (id: string, options) => done(await (await load()).rollback(id, options, shell)));
   plugins
     .command("uninstall")
     .description("remove plugins and the settings that their install made")

@@ -24,7 +24,8 @@ export type SettingChange = z.infer<typeof SettingChangeSchema>;
 const ContainerSchema = z.object({ path: z.array(part), emptyText: z.string().nullable() });
 export type ContainerChange = z.infer<typeof ContainerSchema>;
 
-const InstallSchema = z.object({
+/** One plugin that was installed. */
+export const InstallSchema = z.object({
   source: z.enum(["npm", "path", "archive", "link"]),
   /** What was asked for: an npm spec, or an absolute path. */
   spec: z.string(),

@@ -16,6 +16,7 @@ import {
 import { installFailed, requestInvalid } from "../invalid.ts";
 import { type CurrentConfig, makeSteps, readCurrentConfig, takeBack } from "./config-file.ts";
 import { type Introduction, introduce } from "./introduce.ts";
+import { keepReplaced } from "./keep-replaced.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSwitchOn, toolNote } from "./settings.ts";
 import { type PluginSource, planSource } from "./source.ts";
@@ -36,6 +37,8 @@ export interface InstallRequest {
   force?: boolean | undefined;
   /** Stay at exactly this version in updates. */
   pin?: boolean | undefined;
+  /** False: of a version that is replaced no data is kept. Absent: true. */
+  data?: boolean | undefined;
   /** Asked before any code of the plugin runs. Absent: whoever calls has agreed already. */
   agree?: ((plugin: readonly string[]) => Promise<boolean>) | undefined;
 }
@@ -99,6 +102,7 @@ async function copyPlugin(
       raw: current.raw,
       entryConfig: current.plugins.entries?.[files.manifest.id],
     });
+    const keeping = await keepReplaced(place.home, files.manifest.id, request.data ?? true);
     const undo = moveIntoPlace(staged, place.home);
     try {
       const version = versionOf(files);
@@ -117,11 +121,14 @@ async function copyPlugin(
         root: join(files.manifest.id, staged.rootBelow),
       };
       const report = await switchOn({ files, trial, current, place, record, link: undefined });
+      const notes = keeping.finish(undo.aside);
       undo.forget();
-      return report;
+      return { ...report, notes: [...report.notes, ...notes] };
     } catch (error) {
       undo.restore();
       throw error;
+    } finally {
+      keeping.discard();
     }
   } finally {
     staged.discard();
@@ -173,11 +180,11 @@ function refuseUnfit(
     );
 }
 
-/** The old folder is kept aside until the rest has worked out. */
+/** The old folder is kept aside until the rest has worked out; null = there was none. */
 export function moveIntoPlace(
   staged: StagedPlugin,
   home: string,
-): { restore(): void; forget(): void } {
+): { restore(): void; forget(): void; aside: string | null } {
   const target = join(pluginsFolder(home), staged.files.manifest.id);
   const aside = join(pluginsFolder(home), `.replaced-${randomBytes(4).toString("hex")}`);
   const had = existsSync(target);
@@ -189,6 +196,7 @@ export function moveIntoPlace(
       if (had) renameSync(aside, target);
     },
     forget: () => rmSync(aside, { recursive: true, force: true }),
+    aside: had ? aside : null,
   };
 }
 

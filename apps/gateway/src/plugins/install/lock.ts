@@ -7,6 +7,7 @@ import { acquireLock } from "../../locks/lock.ts";
 import { pluginsFolder } from "../find/records.ts";
 import { installFailed } from "../invalid.ts";
 import { clearLeftovers } from "./leftovers.ts";
+import { finishRollback } from "./previous.ts";
 
 const ATTEMPTS = 50;
 const PAUSE_MS = 100;
@@ -27,6 +28,7 @@ export async function withPluginsLock<Result>(
     if (outcome.held) {
       const release = () => outcome.lock.release().then(() => removeIfEmpty(pluginsFolder(home)));
       return (async () => {
+        finishRollback(home);
         clearLeftovers(home);
         return work();
       })().finally(release);

@@ -18,6 +18,7 @@ import { agentsWith } from "./agents-with.ts";
 import { type CurrentConfig, readCurrentConfig, takeBack } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
+import { forgetKept } from "./previous.ts";
 
 export interface UninstallPlan {
   pluginId: string;
@@ -55,6 +56,7 @@ export function uninstallPlugin(
     leaveSafeMode(home, plan.pluginId);
     if (plan.folder !== null && request.keepFiles) keepAside(plan.folder, home, plan.pluginId);
     else if (plan.folder !== null) rmSync(plan.folder, { recursive: true, force: true });
+    forgetKept(home, plan.pluginId);
     return plan;
   });
 }

@@ -4,6 +4,7 @@ import { type InstallRecord, readRecords, writeRecords } from "../find/records.t
 import { installFailed, notOffered } from "../invalid.ts";
 import { readCurrentConfig } from "./config-file.ts";
 import { type InstallPlace, moveIntoPlace, versionOf } from "./install.ts";
+import { keepReplaced } from "./keep-replaced.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSource } from "./source.ts";
 import { type StagedPlugin, stagePlugin } from "./stage.ts";
@@ -23,6 +24,7 @@ export interface UpdateReport {
 export function updatePlugins(
   ids: readonly string[],
   place: InstallPlace,
+  { data = true }: { data?: boolean | undefined } = {},
 ): Promise<UpdateReport[]> {
   return withPluginsLock(place.home, async () => {
     const { plugins } = readRecords(place.home);
@@ -33,7 +35,7 @@ export function updatePlugins(
         throw notOffered(
           `Plugin "${pluginId}" was not installed by clew; installed are: ${Object.keys(plugins).join(", ") || "none"}.`,
         );
-      reports.push(await updateOne(pluginId, record, place));
+      reports.push(await updateOne(pluginId, record, place, data));
     }
     return reports;
   });
@@ -43,6 +45,7 @@ async function updateOne(
   pluginId: string,
   record: InstallRecord,
   place: InstallPlace,
+  data: boolean,
 ): Promise<UpdateReport> {
   if (record.source === "link")
     return {
@@ -67,11 +70,11 @@ async function updateOne(
         changed: false,
         note: `${pluginId} ${version} is the newest that ${record.spec} allows.`,
       };
-    await replace(pluginId, { ...record, version }, staged, place);
+    const notes = await replace({ pluginId, record: { ...record, version }, staged, place, data });
     return {
       pluginId,
       changed: true,
-      note: `${pluginId}: ${record.version ?? "?"} -> ${version ?? "?"}`,
+      note: [`${pluginId}: ${record.version ?? "?"} -> ${version ?? "?"}.`, ...notes].join(" "),
     };
   } finally {
     staged.discard();
@@ -79,15 +82,23 @@ async function updateOne(
 }
 
 /** The old files come back unless everything works. */
-async function replace(
-  pluginId: string,
-  record: InstallRecord,
-  staged: StagedPlugin,
-  place: InstallPlace,
-): Promise<void> {
+async function replace({
+  pluginId,
+  record,
+  staged,
+  place,
+  data,
+}: {
+  pluginId: string;
+  record: InstallRecord;
+  staged: StagedPlugin;
+  place: InstallPlace;
+  data: boolean;
+}): Promise<string[]> {
   const { raw, plugins } = await readCurrentConfig(place.configFile);
   const entryConfig = plugins.entries?.[pluginId];
   const trial = await tryPlugin(staged.files, { home: place.home, raw, entryConfig });
+  const keeping = await keepReplaced(place.home, pluginId, data);
   const undo = moveIntoPlace(staged, place.home);
   try {
     const records = readRecords(place.home);
@@ -99,9 +110,13 @@ async function replace(
       engines: { ...records.engines, ...brought },
       plugins: { ...records.plugins, [pluginId]: updated },
     });
+    const notes = keeping.finish(undo.aside);
+    undo.forget();
+    return notes;
   } catch (error) {
     undo.restore();
     throw error;
+  } finally {
+    keeping.discard();
   }
-  undo.forget();
 }

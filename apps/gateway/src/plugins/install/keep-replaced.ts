@@ -1,0 +1,69 @@
+// Keeps what an install or update is about to replace, until it has worked out.
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { readPluginFiles } from "../find/manifest.ts";
+import { pluginsFolder, readRecords } from "../find/records.ts";
+import { installFailed, messageOf } from "../invalid.ts";
+import { copyData, type DataPlace, dataPlaces } from "./plugin-data.ts";
+import { keep } from "./previous.ts";
+
+export interface Keeping {
+  /** Keeps the old files too, for a rollback; what people are told of it. */
+  finish(files: string | null): string[];
+  discard(): void;
+}
+
+const NOTHING: Keeping = { finish: () => [], discard: () => {} };
+
+/** Copies the data of what is installed now, if anything is. Throws what keeps it from being read. */
+export async function keepReplaced(
+  home: string,
+  pluginId: string,
+  withData: boolean,
+): Promise<Keeping> {
+  const record = readRecords(home).plugins[pluginId];
+  if (record === undefined || record.source === "link") return NOTHING;
+  const staged = join(pluginsFolder(home), `.staging-${randomBytes(4).toString("hex")}`);
+  const discard = () => rmSync(staged, { recursive: true, force: true });
+  const places = withData ? placesOf(home, pluginId, join(pluginsFolder(home), record.root)) : null;
+  let bytes = 0;
+  try {
+    if (places !== null) bytes = await copyData(places, join(staged, "data"));
+  } catch (error) {
+    discard();
+    throw installFailed(
+      `The data of plugin "${pluginId}" cannot be copied (${messageOf(error)}), so nothing was changed; to go on without a copy, add --no-data.`,
+      error,
+    );
+  }
+  const kept = {
+    ...{ v: 1 as const, record, keptAt: new Date().toISOString() },
+    data: places?.map(({ name, path }) => ({ name, path })) ?? null,
+  };
+  return {
+    discard,
+    finish(files) {
+      if (files === null) return [];
+      try {
+        keep(home, pluginId, { staged, files, kept });
+      } catch (error) {
+        return [`The version before could not be kept (${messageOf(error)}).`];
+      }
+      const about = bytes === 0 ? "" : `, with its data of now (${sizeOf(bytes)})`;
+      return [`To go back to ${record.version ?? "it"}${about}: clew plugins rollback ${pluginId}`];
+    },
+  };
+}
+
+/** One that cannot be read any more has its own folder at least. */
+function placesOf(home: string, pluginId: string, root: string): DataPlace[] {
+  try {
+    return dataPlaces(home, readPluginFiles(root, { checkHost: false }).manifest);
+  } catch {
+    return dataPlaces(home, { id: pluginId, configSchema: {} });
+  }
+}
+
+const sizeOf = (bytes: number) =>
+  bytes < 1024 ** 2 ? `${Math.ceil(bytes / 1024)} KiB` : `${Math.ceil(bytes / 1024 ** 2)} MiB`;

@@ -1,0 +1,223 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { claimHome } from "../../home/claim.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { writePlugin } from "../../testing/plugins.ts";
+import { readRecords } from "../find/records.ts";
+import { type InstallPlace, installPlugin } from "./install.ts";
+import { withPluginsLock } from "./lock.ts";
+import { beginRollback, planRollback, readKept } from "./previous.ts";
+import { rollbackPlugin } from "./rollback.ts";
+import { uninstallPlugin } from "./uninstall.ts";
+import { updatePlugins } from "./update.ts";
+
+interface Opened extends InstallPlace {
+  /** Writes the plugin's source in this version. */
+  offer(version: string, code?: string): void;
+  /** A file of its own folder, and one in the agent's. */
+  data: { own: string; ofAgent: string };
+}
+
+/** With version 1.0.0 installed, which has data. */
+async function openPlace(): Promise<Opened> {
+  const scratch = await temporaryHome();
+  const home = join(scratch, "home");
+  const place = { home, configFile: join(home, "clew.json"), cwd: scratch };
+  const data = {
+    own: join(home, "plugin-data/small/.openclaw/notes.txt"),
+    ofAgent: join(home, "agents/main/small-data/state.txt"),
+  };
+  const manifest = {
+    backupResources: [{ disposition: "include", scope: "agent", relativePath: "small-data" }],
+  };
+  const offer = (version: string, code?: string) =>
+    void writePlugin(join(scratch, "small"), {
+      ...{ manifest, packageJson: { version } },
+      ...(code !== undefined && { code }),
+    });
+  offer("1.0.0");
+  for (const file of Object.values(data)) write(file, "of 1.0.0");
+  await installPlugin({ spec: "./small" }, place);
+  return { ...place, offer, data };
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+const told = ({ data }: Opened) =>
+  [data.own, data.ofAgent].map((file) => readFileSync(file, "utf8"));
+const versionIn = ({ home }: Opened) => {
+  const file = join(home, "plugins/small/package.json");
+  return [
+    readRecords(home).plugins.small!.version,
+    (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version,
+  ];
+};
+
+/** Updated to 2.0.0, which has written since. */
+async function openUpdated(): Promise<Opened> {
+  const place = await openPlace();
+  place.offer("2.0.0");
+  await updatePlugins(["small"], place);
+  for (const file of Object.values(place.data)) write(file, "of 2.0.0");
+  return place;
+}
+
+describe("a rollback", () => {
+  it("brings back the version before an update with the data of then, and another one forward", async () => {
+    const place = await openUpdated();
+    const { version, notes } = await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(version).toBe("1.0.0");
+    expect(notes[0]).toMatch(/^small: 2\.0\.0 -> 1\.0\.0, as it was until 20/);
+    expect([versionIn(place), told(place)]).toEqual([
+      ["1.0.0", "1.0.0"],
+      ["of 1.0.0", "of 1.0.0"],
+    ]);
+    write(place.data.own, "later");
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect([versionIn(place), told(place)]).toEqual([
+      ["2.0.0", "2.0.0"],
+      ["of 2.0.0", "of 2.0.0"],
+    ]);
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(told(place)).toEqual(["later", "of 1.0.0"]);
+  });
+
+  it("of the code alone leaves the data", async () => {
+    const place = await openUpdated();
+    await rollbackPlugin({ pluginId: "small", withData: false }, place);
+    expect([versionIn(place), told(place)]).toEqual([
+      ["1.0.0", "1.0.0"],
+      ["of 2.0.0", "of 2.0.0"],
+    ]);
+  });
+
+  it("also follows an install that replaced another", async () => {
+    const place = await openPlace();
+    place.offer("2.0.0");
+    const { notes } = await installPlugin({ spec: "./small", force: true }, place);
+    expect(notes.at(-1)).toMatch(
+      /^To go back to 1\.0\.0, with its data of now \(1 KiB\): clew plugins rollback small$/,
+    );
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(versionIn(place)).toEqual(["1.0.0", "1.0.0"]);
+  });
+
+  it("of data waits for nobody: a gateway that may have it open is a reason to refuse", async () => {
+    const place = await openUpdated();
+    const claim = await claimHome(place.home);
+    onTestFinished(() => claim.release());
+    const attempt = rollbackPlugin({ pluginId: "small", withData: true }, place);
+    await expect(attempt).rejects.toThrow(/while a gateway may have it open\. .*add --no-data\.$/);
+    expect([versionIn(place), told(place)]).toEqual([
+      ["2.0.0", "2.0.0"],
+      ["of 2.0.0", "of 2.0.0"],
+    ]);
+    await rollbackPlugin({ pluginId: "small", withData: false }, place);
+    expect(versionIn(place)).toEqual(["1.0.0", "1.0.0"]);
+  });
+
+  it("says what there is nothing to go back to", async () => {
+    const place = await openPlace();
+    const back = (pluginId: string) => rollbackPlugin({ pluginId, withData: true }, place);
+    await expect(back("small")).rejects.toThrow("was not updated since it was installed");
+    await expect(back("other")).rejects.toThrow('"other" was not installed by clew');
+  });
+
+  it("is not made when what comes back does not work any more", async () => {
+    const place = await openUpdated();
+    const kept = join(place.home, "plugins/.previous/small/files/index.js");
+    writeFileSync(kept, "throw new Error('rotten');");
+    const attempt = rollbackPlugin({ pluginId: "small", withData: true }, place);
+    await expect(attempt).rejects.toThrow("rotten");
+    expect(versionIn(place)).toEqual(["2.0.0", "2.0.0"]);
+  });
+
+  it("that is killed at any moment is brought to its end by the next command", async () => {
+    for (const done of [0, 1, 2, 3, 4, 5, 6]) {
+      const place = await openUpdated();
+      const { home } = place;
+      const kept = readKept(home, "small")!;
+      const current = readRecords(home).plugins.small!;
+      const now = new Date().toISOString();
+      const request = { home, pluginId: "small", kept, current, withData: true, now };
+      const { journal, next } = planRollback(request);
+      expect(journal.moves).toHaveLength(6);
+      beginRollback(home, journal, next);
+      for (const { from, to } of journal.moves.slice(0, done)) {
+        mkdirSync(dirname(to), { recursive: true });
+        renameSync(from, to);
+      }
+      await withPluginsLock(home, async () => {});
+      expect([done, versionIn(place), told(place)]).toEqual([
+        done,
+        ["1.0.0", "1.0.0"],
+        ["of 1.0.0", "of 1.0.0"],
+      ]);
+      expect(readdirSync(join(home, "plugins/.previous"))).toEqual(["small"]);
+    }
+  });
+});
+
+describe("the data that an update keeps", () => {
+  it("is one moment of a database that somebody writes to", async () => {
+    const place = await openPlace();
+    const file = join(place.home, "plugin-data/small/facts.db");
+    const database = new DatabaseSync(file);
+    onTestFinished(() => database.close());
+    database.exec(
+      "PRAGMA journal_mode = WAL; CREATE TABLE fact (text); INSERT INTO fact VALUES (1)",
+    );
+    database.exec("BEGIN; INSERT INTO fact VALUES (2)");
+    place.offer("2.0.0");
+    await updatePlugins(["small"], place);
+    database.exec("COMMIT");
+    const kept = join(place.home, "plugins/.previous/small/data/own");
+    expect(readdirSync(kept).sort()).toEqual([".openclaw", "facts.db"]);
+    const copy = new DatabaseSync(join(kept, "facts.db"), { readOnly: true });
+    onTestFinished(() => copy.close());
+    expect(copy.prepare("SELECT text FROM fact").all()).toEqual([{ text: 1 }]);
+  });
+
+  it("is not kept where somebody says so, and what is told says it", async () => {
+    const place = await openPlace();
+    place.offer("2.0.0");
+    const [report] = await updatePlugins(["small"], place, { data: false });
+    expect(report!.note).toBe(
+      "small: 1.0.0 -> 2.0.0. To go back to 1.0.0: clew plugins rollback small",
+    );
+    write(place.data.own, "of 2.0.0");
+    const { notes } = await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(notes.at(-1)).toBe("Its data stays as it is.");
+    expect(told(place)[0]).toBe("of 2.0.0");
+  });
+
+  it("is as it was when the update fails, and so is what was kept before", async () => {
+    const place = await openUpdated();
+    place.offer("3.0.0", "throw new Error('rotten');");
+    await expect(updatePlugins(["small"], place)).rejects.toThrow("rotten");
+    expect(versionIn(place)).toEqual(["2.0.0", "2.0.0"]);
+    expect(readKept(place.home, "small")!.record.version).toBe("1.0.0");
+    expect(
+      readdirSync(join(place.home, "plugins")).filter((name) => /staging|replaced/.test(name)),
+    ).toEqual([]);
+  });
+
+  it("goes with the plugin, and what the plugin has now stays", async () => {
+    const place = await openUpdated();
+    await uninstallPlugin({ pluginId: "small" }, place);
+    expect(existsSync(join(place.home, "plugins/.previous"))).toBe(false);
+    expect(told(place)).toEqual(["of 2.0.0", "of 2.0.0"]);
+  });
+});
