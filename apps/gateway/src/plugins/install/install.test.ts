@@ -251,7 +251,10 @@ describe("installing from npm", () => {
     );
     registry.publish(folder);
     expect(await updatePlugins(["tidepool-context"], place)).toMatchObject([
-      { changed: true, note: "tidepool-context: 0.3.1 -> 0.4.0" },
+      {
+        changed: true,
+        note: "tidepool-context: 0.3.1 -> 0.4.0. To go back to 0.3.1: clew plugins rollback tidepool-context",
+      },
     ]);
     expect(readRecords(place.home).plugins["tidepool-context"]).toMatchObject({
       source: "npm",
