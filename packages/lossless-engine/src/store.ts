@@ -16,6 +16,7 @@ export type {
   PlannedMessage,
 } from "./forget/plan.ts";
 export { readingsOf } from "./forget/readings.ts";
+export type { Retention } from "./forget/retain.ts";
 export {
   type FoundMessage,
   type FoundMessages,
@@ -32,6 +33,8 @@ export {
   exportStore,
   importIntoStore,
   mendStore,
+  type Retained,
+  retainStore,
   type StoreImportOptions,
   storeStatus,
 } from "./library/operate.ts";

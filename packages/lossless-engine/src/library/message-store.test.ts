@@ -136,6 +136,37 @@ describe("a message store", () => {
     });
   });
 
+  it("says in a sentence what is wrong with what it was asked", async () => {
+    for (const file of [undefined, "", 5])
+      expect(() => openMessageStore(file as never)).toThrow(/^The message store was given no file/);
+    await using(":memory:", async (store) => {
+      const asked: readonly (readonly [() => Promise<unknown>, RegExp])[] = [
+        [() => store.ingest(undefined as never, []), /ingest: it was given no session/],
+        [() => store.ingest("", []), /ingest: it was given no session/],
+        [() => store.ingest("s", user("one") as never), /ingest: it was given no list of messages/],
+        [() => store.ingest("s", [null] as never), /1 of what it was told are no messages/],
+        [() => store.assemble(undefined as never), /assemble: it was given no session/],
+        [() => store.assemble({ session: "s" } as never), /tokenBudget is no number above 0/],
+        [() => store.assemble({ session: "s", tokenBudget: Number.NaN }), /tokenBudget is no/],
+        [() => store.search(undefined as never), /query is no text/],
+        [() => store.search("word" as never), /query is no text/],
+        [() => store.search({ query: "x", by: "magic" as never }), /cannot search by "magic"/],
+        [() => store.search({ query: "x", limit: 0 }), /limit is no whole number above 0/],
+        [
+          () => store.search({ query: "(", by: "pattern" }),
+          /cannot be searched for: a \( is not closed\.$/,
+        ],
+      ];
+      for (const [ask, said] of asked) {
+        const error = await ask().catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({
+          code: "REQUEST_INVALID",
+          message: expect.stringMatching(said),
+        });
+      }
+    });
+  });
+
   it("says that it was closed, and that a file cannot be used", async () => {
     const file = fileIn();
     const store = openMessageStore(file);

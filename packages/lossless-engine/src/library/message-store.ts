@@ -24,6 +24,14 @@ import type { StoredMessage } from "../store/rows.ts";
 import { isStale, scrub } from "../store/scrub.ts";
 import { createStores } from "../stores.ts";
 import { READER } from "../summaries/facts.ts";
+import {
+  assertBudget,
+  assertFile,
+  assertMessages,
+  assertQuery,
+  assertSession,
+  patternRefused,
+} from "./asked.ts";
 import { withOwnId } from "./own-ids.ts";
 import { withoutTools } from "./without-tools.ts";
 
@@ -109,7 +117,7 @@ export interface MessageStore {
   ingest(session: string, messages: readonly AgentMessage[]): Promise<{ added: number }>;
   /** What of a session fits, after a record of the rest. */
   assemble(request: ViewRequest): Promise<View>;
-  /** Throws for a pattern that is not offered (references to groups, look-around). */
+  /** Throws REQUEST_INVALID for a pattern that is not offered (references to groups, look-around). */
   search(query: StoreQuery): Promise<FoundMessages>;
   /** A message by its number; null = there is none. */
   describe(number: number): Promise<ReadMessage | null>;
@@ -158,6 +166,7 @@ export function openMessageStore(
   file: string,
   { compress = false }: OpenOptions = {},
 ): MessageStore {
+  assertFile(file);
   const stores = createStores(undefined, { databasePath: file, compress });
   const { path } = stores.ofAgent();
   const engine = engineOn(stores);
@@ -171,10 +180,16 @@ export function openMessageStore(
     path,
     async ingest(session, messages) {
       opened();
+      assertSession(session, "ingest");
+      assertMessages(messages, "ingest");
       const told = { ...refOf(session), messages: messages.map(withOwnId) };
       return { added: (await engine.ingestBatch!(told)).ingestedCount };
     },
-    async assemble({ session, tokenBudget, messages }) {
+    async assemble(asked) {
+      const { session, tokenBudget, messages } = asked ?? {};
+      assertSession(session, "assemble");
+      assertBudget(tokenBudget);
+      if (messages !== undefined) assertMessages(messages, "assemble");
       const history = messages ?? (await historyOf(opened(), { session: ownedBy(session) }));
       opened();
       const given = new Map(history.map((message) => [withOwnId(message), message]));
@@ -184,8 +199,10 @@ export function openMessageStore(
       const { estimatedTokens } = view;
       return { messages: shown.map((each) => given.get(each) ?? each), estimatedTokens };
     },
-    async search({ query, by = "words", session, limit = LIMIT, olderThan, signal }) {
+    async search(asked) {
       const store = opened();
+      assertQuery({ ...asked });
+      const { query, by = "words", session, limit = LIMIT, olderThan, signal } = asked;
       const scope = session === undefined ? null : sessionConversations(store, ownedBy(session));
       const request = { query, scope, limit, accepts: () => true, boundMs: BOUND_MS, signal };
       if (by === "relevance") {
@@ -193,7 +210,10 @@ export function openMessageStore(
         const isComplete = !ranked.hasMore && !ranked.isTimeUp;
         return { found: ranked.hits.map(foundOf), isComplete, olderThan: null };
       }
-      const { hits, stoppedAt } = await search(store, { ...request, mode: by, before: olderThan });
+      const asPlanned = { ...request, mode: by, before: olderThan };
+      const { hits, stoppedAt } = await search(store, asPlanned).catch((error: unknown) => {
+        throw patternRefused(error);
+      });
       return { found: hits.map(foundOf), isComplete: stoppedAt === null, olderThan: stoppedAt };
     },
     async describe(number) {

@@ -2,10 +2,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type Retention, retain } from "../forget/retain.ts";
 import { type Backup, type BackupOptions, backUp } from "../operating/backups.ts";
-import { nothingIn } from "../operating/describe-store.ts";
+import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
 import { type Exported, type ExportOptions, exportSessions } from "../operating/export.ts";
-import { type Imported, type ImportOptions, importSessions } from "../operating/import.ts";
+import {
+  assertImportable,
+  type Imported,
+  type ImportOptions,
+  importSessions,
+} from "../operating/import.ts";
 import { type Mended, mend } from "../operating/mend.ts";
 import type { OperatingOptions } from "../operating/progress.ts";
 import { type StoreStatus, statusOf } from "../operating/status.ts";
@@ -56,6 +62,8 @@ export async function importIntoStore(
   { agentDir, compress = false, ...options }: StoreImportOptions,
 ): Promise<Imported> {
   const path = resolve(file);
+  // Of what is typed wrong no database is made.
+  if (!existsSync(path)) await assertImportable(options);
   const { store, release } = useStore(path, { compresses: compress });
   try {
     return await importSessions(store, { ...options, owner: ownerOf(agentDir, path) });
@@ -63,6 +71,40 @@ export async function importIntoStore(
     release();
   }
 }
+
+/** What letting go of what is too old came to. */
+export interface Retained {
+  /** How many messages are no longer kept that were before. */
+  readonly gone: number;
+  /** All of it for people. */
+  readonly text: string;
+}
+
+/** How long it may go on before others, and whoever ends it, have a turn, ms. */
+const RETAIN_MS = 1_000;
+
+/**
+ * Lets go of all that is too old or too much, as a host does in slices after turns; also while one
+ * writes to it. Throws FILE_NOT_FOUND where there is none, STORAGE_FAILED.
+ */
+export const retainStore = (
+  file: string,
+  { now, onProgress, signal, ...retention }: Retention & OperatingOptions & { now: number },
+): Promise<Retained> =>
+  on(file, async (store) => {
+    let gone = 0;
+    for (;;) {
+      const slice = await retain(store, retention, { now, boundMs: RETAIN_MS, signal });
+      gone += slice;
+      onProgress?.({ part: "letting go of messages", done: gone, of: null });
+      if (slice === 0) break;
+    }
+    const went = `${counted(gone, "message")} ${gone === 1 ? "is" : "are"} no longer kept`;
+    return {
+      gone,
+      text: `${gone === 0 ? "Nothing was too old or too much" : went}. ${await describeStore(store)}.`,
+    };
+  });
 
 /** Opening a file that is not there would make it. */
 async function on<Answer>(file: string, work: (store: Store) => Promise<Answer>): Promise<Answer> {

@@ -100,7 +100,7 @@ export function backupsBeside(path: string): readonly BackupFile[] {
       const file = join(folder, found);
       const there = statSync(file, { throwIfNoEntry: false });
       if (kind === undefined || there?.isFile() !== true) return [];
-      return [{ file, bytes: there.size, time: there.mtimeMs, kind }];
+      return [{ file, bytes: there.size, time: Math.round(there.mtimeMs), kind }];
     })
     .sort((a, b) => b.time - a.time);
 }

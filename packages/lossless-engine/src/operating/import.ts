@@ -68,6 +68,15 @@ export async function importSessions(store: Store, options: ImportOptions): Prom
   return { files, isWhole, text: describe(store.path, files) };
 }
 
+/** Throws what an import of these would throw before it stores anything. */
+export async function assertImportable({
+  files,
+  signal,
+}: Pick<ImportOptions, "files" | "signal">): Promise<void> {
+  const paths = files.flatMap(filesAt);
+  if (paths.length === 1) await readSession(paths[0]!, signal);
+}
+
 const SESSION_FILE = /\.jsonl$/;
 
 function filesAt(named: string): string[] {

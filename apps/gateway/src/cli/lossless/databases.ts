@@ -44,16 +44,30 @@ export async function oneDatabase(
 }
 
 /** What of the engine's settings a command has to know. */
-export async function losslessSettings({
-  configFile,
-}: Environment): Promise<{ compress: boolean }> {
+export async function losslessSettings({ configFile }: Environment): Promise<LosslessSettings> {
   const { config } = await loadConfig(configFile);
-  return { compress: settingsIn(config).compress === true };
+  const { compress, keepDays, keepMegabytes, keepNewest } = settingsIn(config);
+  const numberOr = (value: unknown) => (typeof value === "number" ? value : undefined);
+  return {
+    compress: compress === true,
+    keepDays: numberOr(keepDays),
+    keepMegabytes: numberOr(keepMegabytes),
+    keepNewest: numberOr(keepNewest),
+  };
+}
+
+interface LosslessSettings {
+  readonly compress: boolean;
+  /** Undefined: not set, as of the others. */
+  readonly keepDays: number | undefined;
+  readonly keepMegabytes: number | undefined;
+  readonly keepNewest: number | undefined;
 }
 
 const settingsIn = (
   config: LoadedConfig["config"],
-): { databasePath?: unknown; compress?: unknown } => config.plugins.entries?.lossless?.config ?? {};
+): { readonly databasePath?: unknown } & { readonly [Key in keyof LosslessSettings]?: unknown } =>
+  config.plugins.entries?.lossless?.config ?? {};
 
 function byFile(
   config: LoadedConfig["config"],

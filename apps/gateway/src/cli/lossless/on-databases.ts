@@ -15,7 +15,7 @@ export interface DatabasesOptions {
 
 type Outcome<Answer> =
   | ({ readonly state: "done" } & Answer)
-  | { readonly state: "missing" }
+  | ({ readonly state: "missing" } & Partial<Answer>)
   | { readonly state: "unusable"; readonly reason: string };
 
 /** Exit code 1 when one of them cannot be used, or is not `good`. */
@@ -25,9 +25,12 @@ export async function onDatabases<Answer extends { readonly text: string }>(
   {
     work,
     good = () => true,
+    without = () => undefined,
   }: {
     work(database: Database, options: Work): Promise<Answer>;
     good?(answer: Answer): boolean;
+    /** What there is to say where there is no such file. Undefined: nothing. Absent: nothing. */
+    without?(database: Database): Promise<Answer | undefined> | undefined;
   },
 ): Promise<number> {
   const outcomes: (Database & Outcome<Answer>)[] = [];
@@ -43,7 +46,7 @@ export async function onDatabases<Answer extends { readonly text: string }>(
 
   /** Opening a file that is not there would make it. */
   async function outcomeOf(database: Database): Promise<Outcome<Answer>> {
-    if (!existsSync(database.file)) return { state: "missing" };
+    if (!existsSync(database.file)) return { state: "missing", ...(await without(database)) };
     try {
       const answer = await working(output, (options) => work(database, options));
       return { state: "done", ...answer };
@@ -58,7 +61,8 @@ function describe<Answer extends { text: string }>(
   { file }: Database,
   outcome: Outcome<Answer>,
 ): string {
-  if (outcome.state === "missing") return `${file}: nothing is kept yet`;
+  if (outcome.state === "missing")
+    return [`${file}: nothing is kept yet`, outcome.text].filter(Boolean).join("\n");
   return outcome.state === "unusable" ? `${file}: ${outcome.reason}` : outcome.text;
 }
 

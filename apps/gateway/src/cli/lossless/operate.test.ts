@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { mkdirSync, readdirSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { openMessageStore } from "@clew/lossless-engine/store";
@@ -96,6 +96,21 @@ describe("clew lossless backup", () => {
     expect(made.verification).toMatchObject({ isWhole: true, messages: 6 });
   });
 
+  it("lists the copies of a database that is gone", async () => {
+    const home = await homeWithMessages();
+    await clew(home, ["lossless", "backup"]);
+    const copy = onlyCopyIn(dirname(databaseOf(home)));
+    await rm(databaseOf(home));
+    const told = await clew(home, ["lossless", "backups"]);
+    expect(told.code).toBe(0);
+    expect(told.output).toMatch(/nothing is kept yet\n\d{4}-\d\d-\d\d /);
+    expect(told.output).toContain(copy);
+    const json = await clew(home, ["lossless", "backups", "--json"]);
+    expect(JSON.parse(json.output).databases[0]).toMatchObject({
+      ...{ state: "missing", backups: [{ file: copy, kind: "backup" }] },
+    });
+  });
+
   it("says that the database is damaged, and copies it all the same", async () => {
     const home = await homeWithMessages();
     const db = new DatabaseSync(databaseOf(home));
@@ -126,6 +141,34 @@ describe("clew lossless backup", () => {
       expect(made.verification.messages).toBeGreaterThanOrEqual(2 * from);
     }
     while (said() < from + 5) await once(chatting.process.stdout!, "data");
+  });
+});
+
+describe("clew lossless retain", () => {
+  it("lets go of what the settings, or what is typed, say, and of nothing without either", async () => {
+    const home = await homeWithMessages();
+    const nothing = await clew(home, ["lossless", "retain"]);
+    expect(nothing).toMatchObject({
+      code: 2,
+      errors: expect.stringContaining("Everything is kept for ever: say otherwise by --days"),
+    });
+    expect(await clew(home, ["lossless", "retain", "--days", "many"])).toMatchObject({ code: 2 });
+    expect(await clew(home, ["lossless", "retain", "--days", "100000"])).toMatchObject({
+      ...{
+        code: 0,
+        output: expect.stringMatching(/^Nothing was too old or too much\. 6 messages/),
+      },
+    });
+    const config = { plugins: { entries: { lossless: { config: { keepDays: 1 } } } } };
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const told = await clew(home, ["lossless", "retain", "--json"]);
+    expect(JSON.parse(told.output).databases[0]).toMatchObject({ state: "done", gone: 6 });
+    const status = await clew(home, ["lossless", "status"]);
+    expect(status.output).toContain("6 messages (6 no longer kept)");
+    expect(await clew(home, ["lossless", "verify"])).toMatchObject({ code: 0 });
+    expect(await clew(await temporaryHome(), ["lossless", "retain", "--days", "1"])).toMatchObject({
+      ...{ code: 0, output: expect.stringContaining("nothing is kept yet") },
+    });
   });
 });
 

@@ -1,4 +1,4 @@
-// Runs `clew lossless status`, `backup`, `backups`, `restore` and `doctor`.
+// Runs `clew lossless status`, `backup`, `backups`, `restore`, `doctor` and `retain`.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
@@ -8,7 +8,7 @@ import { whoClaims } from "../../home/claim.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
-import { oneDatabase } from "./databases.ts";
+import { losslessSettings, oneDatabase } from "./databases.ts";
 import { type DatabasesOptions, onDatabases } from "./on-databases.ts";
 import { working } from "./working.ts";
 
@@ -19,11 +19,42 @@ export const losslessStatus = async (options: DatabasesOptions, shell: Shell): P
   return onDatabases(options, shell, {
     async work({ file }) {
       const [status, backups] = [await storeStatus(file), backupsBeside(file)];
-      const copies = backups.length === 0 ? "" : ` ${backups.length} copies beside it.`;
-      return { ...status, backups, text: `${status.text}${copies}` };
+      const copies = backups.length === 1 ? "1 copy" : `${backups.length} copies`;
+      const beside = backups.length === 0 ? "" : ` ${copies} beside it.`;
+      return { ...status, backups, text: `${status.text}${beside}` };
     },
   });
 };
+
+/** Exit code 2 where nothing says how long messages are kept. */
+export const losslessRetain = async (
+  { days, megabytes, newest, ...options }: DatabasesOptions & RetainOptions,
+  shell: Shell,
+): Promise<number> => {
+  const { retainStore } = await engine();
+  const settings = await losslessSettings(shell.environment);
+  const keepDays = days ?? settings.keepDays;
+  const keepMegabytes = megabytes ?? settings.keepMegabytes;
+  const keepNewest = newest ?? settings.keepNewest;
+  if (keepDays === undefined && keepMegabytes === undefined)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      "Everything is kept for ever: say otherwise by --days or --megabytes, or set keepDays or keepMegabytes of the lossless engine.",
+    );
+  return onDatabases(options, shell, {
+    work: ({ file }, operating) =>
+      retainStore(file, {
+        ...{ ...operating, now: Date.now() },
+        ...{ keepDays, keepMegabytes, keepNewest },
+      }),
+  });
+};
+
+interface RetainOptions {
+  days?: number;
+  megabytes?: number;
+  newest?: number;
+}
 
 /** Exit code 1 when a copy is not as it was stored. */
 export const losslessBackup = async (
@@ -48,6 +79,11 @@ export const losslessBackups = async (options: DatabasesOptions, shell: Shell): 
     async work({ file }) {
       const backups = await inspectBackups(file);
       return { backups, text: describeBackups(file, backups) };
+    },
+    // Whoever lost the database looks for one.
+    async without({ file }) {
+      const backups = await inspectBackups(file);
+      return backups.length === 0 ? undefined : { backups, text: describeBackups(file, backups) };
     },
   });
 };

@@ -1,5 +1,5 @@
 // The `clew lossless` commands and their options.
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Shell } from "../../terminal/shell.ts";
 
 type Add = (program: Command, shell: Shell, done: (exitCode: number) => void) => void;
@@ -18,6 +18,7 @@ export const addLosslessCommands: Add = (program, shell, done) => {
   addCopying(lossless, shell, done);
   addMoving(lossless, shell, done);
   addMigrating(lossless, shell, done);
+  addRetaining(lossless, shell, done);
   addForgetting(lossless, shell, done);
 };
 
@@ -47,6 +48,32 @@ const addLooking: Add = (lossless, shell, done) => {
     .addOption(json())
     .action(async (options) => done(await (await load()).losslessDoctor(options, shell)));
 };
+
+const addRetaining: Add = (lossless, shell, done) => {
+  const number = (flags: string, description: string) =>
+    new Option(flags, description).argParser(toAmount);
+  lossless
+    .command("retain")
+    .description(
+      "let go now of what is too old or too much, as is done in slices after turns; also while a gateway runs",
+    )
+    .addOption(number("--days <count>", "days that messages are kept; default: keepDays"))
+    .addOption(
+      number("--megabytes <count>", "size above which the oldest go; default: keepMegabytes"),
+    )
+    .addOption(
+      number("--newest <count>", "newest messages that stay for the size; default: keepNewest"),
+    )
+    .addOption(agent())
+    .addOption(json())
+    .action(async (options) => done(await (await load()).losslessRetain(options, shell)));
+};
+
+function toAmount(text: string): number {
+  const amount = Number(text);
+  if (amount > 0 && amount < Infinity) return amount;
+  throw new InvalidArgumentError("must be a number above 0.");
+}
 
 const addCopying: Add = (lossless, shell, done) => {
   lossless

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -50,6 +50,19 @@ describe("clew lossless export and import", () => {
     const { text } = await say("/lossless status");
     expect(text).toMatch(/^This session: [1-9]\d* messages of 1 conversation\.$/m);
     await stop();
+  });
+
+  it("make no database of what is typed wrong", async () => {
+    const home = await temporaryHome();
+    await writeFile(join(home, "some.txt"), "no session");
+    for (const [file, code, said] of [
+      [join(home, "nothing"), 1, "There is nothing at "],
+      [join(home, "some.txt"), 2, "is no session file"],
+    ] as const) {
+      const told = await clew(home, ["lossless", "import", file]);
+      expect([told.code, told.errors]).toEqual([code, expect.stringContaining(said)]);
+    }
+    expect(existsSync(join(home, "agents", "main", "clew-lossless"))).toBe(false);
   });
 
   it("reads a session's own transcript, of which nothing is new", async () => {

@@ -43,10 +43,14 @@ function describe(file: string, verification: Verification): string {
     ...(expired === 0 ? [] : [`${expired} no longer kept`]),
   ];
   const gone = absent.length === 0 ? "" : ` (${absent.join(", ")})`;
-  const read = `${messages} messages${gone} and ${payloads} long texts looked at`;
+  const read = `${counted(messages, "message")}${gone} and ${counted(payloads, "long text")} looked at`;
   return faults.length === 0
     ? `${file}: ${read}, all are as they were stored`
-    : [`${file}: ${read}, ${faults.length} faults:`, ...faults.map(({ text }) => `  ${text}`)].join(
-        "\n",
-      );
+    : [
+        `${file}: ${read}, ${counted(faults.length, "fault")}:`,
+        ...faults.map(({ text }) => `  ${text}`),
+      ].join("\n");
 }
+
+const counted = (count: number, thing: string): string =>
+  `${count} ${thing}${count === 1 ? "" : "s"}`;
