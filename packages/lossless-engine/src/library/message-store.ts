@@ -117,7 +117,7 @@ export interface MessageStore {
   ingest(session: string, messages: readonly AgentMessage[]): Promise<{ added: number }>;
   /** What of a session fits, after a record of the rest. */
   assemble(request: ViewRequest): Promise<View>;
-  /** Throws REQUEST_INVALID for a pattern that is not offered (references to groups, look-around). */
+  /** Throws REQUEST_INVALID for a pattern with references to groups or look-around. */
   search(query: StoreQuery): Promise<FoundMessages>;
   /** A message by its number; null = there is none. */
   describe(number: number): Promise<ReadMessage | null>;
