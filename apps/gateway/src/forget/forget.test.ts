@@ -348,8 +348,23 @@ describe("clew lossless forget", () => {
     });
     expect(await clew("lossless", "forget", "--text", "never said at all")).toMatchObject({
       code: 1,
-      output: expect.stringContaining("Nothing of that is kept."),
+      output: expect.stringMatching(/^No message, .* holds that/),
     });
+    for (const [args, said] of [
+      [["12"], 'a number is written "#12", in quotes'],
+      [["#99"], "There is no message #99 that says anything"],
+      [["nobody"], "There is no message with the id nobody"],
+    ] as const)
+      expect(await clew("lossless", "forget", ...args)).toMatchObject({
+        ...{ code: 1, output: expect.stringContaining(said) },
+      });
+    for (const [args, said] of [
+      [["--resume", "--text", "a"], "--resume ends what was asked for before"],
+      [["--session", "agent:other:main", "--agent", "main"], "is a session of other, not of main"],
+    ] as const)
+      expect(await clew("lossless", "forget", ...args)).toMatchObject({
+        ...{ code: 2, errors: expect.stringContaining(said) },
+      });
     const running = await startServedGateway(config, home);
     await expect(clew("lossless", "forget", "--text", SECRET, "--yes")).resolves.toMatchObject({
       code: 1,
@@ -410,6 +425,19 @@ describe("a process that is killed while it forgets", () => {
       await stop();
     }
   }, 120_000);
+
+  it("is succeeded by whoever forgets something else next", async () => {
+    const { home } = await homeWithSecret({ turns: 1 });
+    rmSync(join(home, "agents/main/workspace"), { recursive: true });
+    const journal = await journalOf(home);
+    writeFileSync(journalFile(home), JSON.stringify(journal));
+    const told = await runIn(home, ["lossless", "forget", "--text", "Log entry 0"]);
+    expect(told.output).toContain("Something else was being forgotten when a process ended");
+    const done = await runIn(home, ["lossless", "forget", "--text", "Log entry 0", "--yes"]);
+    expect(done).toMatchObject({ code: 0, output: expect.stringContaining("is forgotten now") });
+    expect(holding(home)).toEqual([]);
+    expect(existsSync(journalFile(home))).toBe(false);
+  }, 60_000);
 
   it("is succeeded by clew start, whichever step it was killed in", async () => {
     const { home } = await homeWithSecret({ turns: 2 });

@@ -13,7 +13,7 @@ import { backUpStore } from "../library/operate.ts";
 import { storeCut } from "../store/cuts.ts";
 import { expire } from "../store/forget.ts";
 import { storeMessages } from "../store/messages.ts";
-import { isStale } from "../store/scrub.ts";
+import { isStale, scrub } from "../store/scrub.ts";
 import { type Store, useStore } from "../store/store.ts";
 import { growGraph } from "../summaries/grow.ts";
 import { namedWithIds } from "../testing/stored.ts";
@@ -133,6 +133,17 @@ describe("a copy", () => {
     await changed(copy, (made) => expect(isStale(made)).toBe(false));
     expect(await whatHolds([copy], SECRET)).toEqual([]);
     expect(readFileSync(copy, "latin1")).not.toContain(TRACE);
+  });
+
+  it("may hold in its pages what a record said that is no longer there", async () => {
+    const file = await quoting({ ledger: JSON.stringify([SECRET]) });
+    await changed(file, async (store) => {
+      await scrub(store);
+      expect(isStale(store)).toBe(false);
+      const next = { ...cutQuoting("It stands there.", "{}"), name: "next" };
+      storeCut(store, { session, messages: [], cut: next });
+      expect(isStale(store)).toBe(true);
+    });
   });
 
   it("is found where it may quote what is asked for by its number, and is no longer kept", async () => {

@@ -5,6 +5,7 @@ import { thinned } from "../messages/own.ts";
 import type { Part, Parts } from "../messages/shorten.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { makePlace, placeOf } from "./conversations.ts";
+import { markStale } from "./forgetting.ts";
 import { sealing } from "./seals.ts";
 import type { Sql, Store } from "./store.ts";
 
@@ -142,8 +143,13 @@ function insertCut(sql: Sql, conversation: number, cut: NewStoredCut): void {
     ...[cut.record, zstdCompressSync(cut.ledger)],
   );
   const older = "SELECT id FROM cut WHERE conversation = ? ORDER BY id DESC LIMIT -1 OFFSET ?";
-  sql(`DELETE FROM cut WHERE id IN (${older})`).run(conversation, MOST_CUTS);
-  sql(`UPDATE cut SET ledger = NULL WHERE ledger IS NOT NULL AND id IN (${older})`).run(
-    ...[conversation, MOST_LEDGERS],
-  );
+  const gone = sql(`DELETE FROM cut WHERE id IN (${older})`).run(conversation, MOST_CUTS);
+  const emptied = sql(
+    `UPDATE cut SET ledger = NULL WHERE ledger IS NOT NULL AND id IN (${older})`,
+  ).run(conversation, MOST_LEDGERS);
+  // Its pages may quote what is no longer kept, when nothing else tells of it any more.
+  if (Number(gone.changes) + Number(emptied.changes) > 0 && isAnyExpired(sql)) markStale(sql, true);
 }
+
+const isAnyExpired = (sql: Sql): boolean =>
+  sql("SELECT 1 FROM forgotten WHERE expired = 1 LIMIT 1").get() !== undefined;

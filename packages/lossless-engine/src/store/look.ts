@@ -16,7 +16,7 @@ export interface Look {
 export function lookInto(path: string): Look {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(hasJournal(path) ? path : unchanging(path), { readOnly: true });
+    db = openToLook(path);
     if (Number(db.prepare("PRAGMA application_id").get()?.application_id) !== APPLICATION_ID)
       throw storageError(`${path} is no database of the lossless engine.`);
     const opened = db;
@@ -26,6 +26,10 @@ export function lookInto(path: string): Look {
     throw storageFailure(path, error);
   }
 }
+
+/** Nothing is made beside it, unless somebody has it open. */
+export const openToLook = (path: string): DatabaseSync =>
+  new DatabaseSync(hasJournal(path) ? path : unchanging(path), { readOnly: true });
 
 /** Whoever has it open, or had it when its process ended, keeps one. */
 const hasJournal = (path: string) => existsSync(`${path}-wal`);

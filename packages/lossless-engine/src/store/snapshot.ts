@@ -1,9 +1,10 @@
 // Reads and copies a database as it is at one moment, whoever writes to it meanwhile.
 import { renameSync, rmSync } from "node:fs";
-import { backup, DatabaseSync, type StatementSync } from "node:sqlite";
+import { backup, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { connectToRead, IN_MEMORY } from "./connect.ts";
 import { createFile } from "./create-file.ts";
 import { storageError, storageFailure } from "./failure.ts";
+import { openToLook } from "./look.ts";
 import { APPLICATION_ID } from "./migrations.ts";
 import type { Sql } from "./sql.ts";
 
@@ -78,7 +79,7 @@ export async function copyDatabase(
 export async function copyOfOurs(from: string, to: string, options: CopyOptions): Promise<void> {
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(from, { readOnly: true });
+    db = openToLook(from);
     if (Number(db.prepare("PRAGMA application_id").get()?.application_id) !== APPLICATION_ID)
       throw storageError(
         `${from} was not restored: it is no database of the lossless engine; name a backup of one.`,

@@ -2,7 +2,7 @@
 import { type ForgetRequest, textPattern } from "@clew/lossless-engine/store";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { LeftFile } from "../../forget/clean-files.ts";
-import type { Journal } from "../../forget/journal.ts";
+import { type Journal, readJournal } from "../../forget/journal.ts";
 import {
   type Asked,
   matcherOf,
@@ -13,6 +13,7 @@ import {
 } from "../../forget/plan-home.ts";
 import { type Forgotten, resumeForgetting, runForgetting } from "../../forget/run.ts";
 import { claimHome } from "../../home/claim.ts";
+import type { SessionName } from "../../sessions/keys.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
@@ -46,8 +47,13 @@ export async function losslessForget(
   const { yes = false, resume = false, backups: dropsBackups = true, json = false } = options;
   const claim = yes || resume ? await claimHome(home) : undefined;
   try {
-    if (resume) return tellResumed(await resumeForgetting(home));
+    if (resume) {
+      refuseMore(message, options);
+      return tellResumed(await resumeForgetting(home));
+    }
     const asked = askedFor(message, options);
+    // What is written down of it would be lost.
+    if (yes && (await resumeForgetting(home)) !== null && !json) output.line(RESUMED);
     const databases = await databasesOf(environment, options.agent);
     const planned = await planHome({
       ...{ home, asked, databases, dropsBackups },
@@ -56,17 +62,21 @@ export async function losslessForget(
     });
     const refused = planned.databases.flatMap((database) => database.refused);
     if (refused.length > 0) throw new ContextEngineError("REQUEST_INVALID", refused[0]!);
+    const tell = (lines: readonly string[]) => {
+      for (const line of lines) output.line(printable(line));
+    };
     const isNothing =
-      planned.transcripts.length + planned.backups.length + planned.leftIn.length === 0 &&
+      planned.transcripts.length + planned.backups.length === 0 &&
       planned.databases.every((database) => !holds(database) && !database.isStale);
     if (isNothing) {
-      if (json) output.json({ isDone: false, ...withoutGraves(planned), messages: 0, leftIn: [] });
-      else output.line("Nothing of that is kept.");
+      if (json) output.json({ isDone: false, ...withoutGraves(planned), messages: 0 });
+      else tell([nothingFound(asked, home), ...describeLeft(planned.leftIn, HOLDING)]);
       return 1;
     }
     if (!yes) {
       if (json) output.json({ isDone: false, ...withoutGraves(planned) });
-      else for (const line of describePlan(planned, dropsBackups)) output.line(printable(line));
+      else tell(describePlan(planned, dropsBackups));
+      if (!json && (await readJournal(home)) !== null) output.line(UNFINISHED);
       return 0;
     }
     const ran = await runForgetting(home, journalOf(planned, dropsBackups), {
@@ -75,7 +85,7 @@ export async function losslessForget(
     const copies = planned.leftIn.filter(({ file }) => planned.lookedInto.has(file));
     const done = { ...ran, leftIn: [...copies, ...ran.leftIn] };
     if (json) output.json({ isDone: true, ...withoutGraves(planned), ...done });
-    else for (const line of describeDone(planned, done, dropsBackups)) output.line(printable(line));
+    else tell(describeDone(planned, done, dropsBackups));
     return done.leftIn.length === 0 ? 0 : 1;
   } finally {
     await claim?.release();
@@ -83,18 +93,43 @@ export async function losslessForget(
 
   function tellResumed(done: Forgotten | null): number {
     if (json) output.json({ isDone: done !== null, messages: done?.messages ?? 0 });
-    else
-      output.line(
-        done === null
-          ? "Nothing was being forgotten."
-          : "What was being forgotten when a process ended is forgotten now.",
-      );
+    else output.line(done === null ? "Nothing was being forgotten when a process ended." : RESUMED);
     return 0;
   }
 }
 
+const RESUMED = "What was being forgotten when a process ended is forgotten now.";
+const UNFINISHED =
+  "Something else was being forgotten when a process ended: it is forgotten first, or by clew lossless forget --resume.";
+const HOLDING = "These files below the home hold it:";
+
+/** Throws REQUEST_INVALID. */
+function refuseMore(message: string | undefined, { text, pattern, session }: ForgetOptions): void {
+  if ([message, text, pattern, session].some((each) => each !== undefined))
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      "--resume ends what was asked for before, and takes nothing to forget; run it alone, then ask for the rest.",
+    );
+}
+
+function nothingFound(asked: Asked, home: string): string {
+  if (asked.kind === "session") return `Nothing is kept of session ${asked.name.key}.`;
+  if (asked.kind === "text")
+    return `No message, summary, report, log or backup below ${home} holds that, as far as the gateway may change them.`;
+  const { request } = asked;
+  if ("number" in request)
+    return `There is no message #${request.number} that says anything; --text finds messages by their words, and tells their numbers.`;
+  const id = "id" in request ? request.id : "";
+  return /^\d+$/.test(id)
+    ? `There is no message with the id ${id}; a number is written "#${id}", in quotes.`
+    : `There is no message with the id ${id} that says anything; --text finds messages by their words, and tells their numbers.`;
+}
+
 /** Throws REQUEST_INVALID where not one thing is asked for. */
-function askedFor(message: string | undefined, { text, pattern, session }: ForgetOptions): Asked {
+function askedFor(
+  message: string | undefined,
+  { text, pattern, session, agent }: ForgetOptions,
+): Asked {
   const given = [message, text, pattern, session].filter((each) => each !== undefined);
   if (given.length !== 1 || given[0]!.trim() === "")
     throw new ContextEngineError(
@@ -103,8 +138,17 @@ function askedFor(message: string | undefined, { text, pattern, session }: Forge
     );
   if (text !== undefined) return { kind: "text", matcher: text };
   if (pattern !== undefined) return { kind: "text", matcher: textPattern(pattern) };
-  if (session !== undefined) return { kind: "session", name: requireSessionName(session) };
+  if (session !== undefined) return { kind: "session", name: sessionOf(session, agent) };
   return { kind: "message", request: messageNamed(message!) };
+}
+
+function sessionOf(session: string, agent: string | undefined): SessionName {
+  const name = requireSessionName(session, agent);
+  if (agent === undefined || agent === name.agentId) return name;
+  throw new ContextEngineError(
+    "REQUEST_INVALID",
+    `${session} is a session of ${name.agentId}, not of ${agent}; leave --agent out, or name another session.`,
+  );
 }
 
 /** By its number, "#12", or by its id. */
@@ -163,7 +207,7 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
     ),
     ...planned.transcripts.map(
       ({ agentId, sessionId, entries }) =>
-        `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and its reports`,
+        `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and what reports say of it`,
     ),
     ...(dropsBackups ? describeBackups(planned, "would be deleted") : []),
     ...describeLeft(planned.leftIn, "These files below the home would hold some of it still:"),
@@ -222,6 +266,9 @@ function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBa
     ...(dropsBackups
       ? describeBackups(planned, "were deleted; make a new one with clew lossless backup")
       : []),
+    ...planned.databases.flatMap((database) =>
+      database.isStale && !holds(database) ? [`  ${database.file} was written anew`] : [],
+    ),
     ...describeLeft(leftIn, "These files below the home hold some of it still:"),
   ];
 }

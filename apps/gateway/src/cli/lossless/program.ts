@@ -159,7 +159,10 @@ const addForgetting: Add = (lossless, shell, done) => {
     .description(
       "say what would be forgotten for good, and forget it with --yes: from the database, session files, reports, logs and backups; not while a gateway runs; exit code 1 when nothing is found, or other files hold it still",
     )
-    .argument("[message]", 'number ("#12") or id of a message, as searches tell it')
+    .argument(
+      "[message]",
+      'number ("#12", in quotes) or id of a message, as searches and --text tell it',
+    )
     .option("--text <text>", "every message in which this stands, in any case")
     .option(
       "--pattern <regex>",
