@@ -35,6 +35,7 @@ export default defineConfig([
       "session-transcript-runtime": "src/plugins/load/sdk/session-transcript-runtime.ts",
       "logging-core": "src/plugins/load/sdk/logging-core.ts",
       "trial-process": "src/plugins/install/trial-process.ts",
+      "isolated-process": "src/plugins/isolate/isolated-process.ts",
       "watchdog-thread": "src/plugins/contain/watchdog-thread.ts",
     },
     clean: ["!dist/web/**"],

@@ -160,7 +160,8 @@ export function pluginFindings(
         ? [`memory (${isMemoryOf(plugins, record.id) ? "chosen" : "not chosen"})`]
         : []),
     ];
-    const text = `${record.version ?? "no version"}, ${record.origin}${what.length > 0 ? `: ${what.join("; ")}` : ""}`;
+    const where = record.isolation ? ", in a process of its own" : "";
+    const text = `${record.version ?? "no version"}, ${record.origin}${where}${what.length > 0 ? `: ${what.join("; ")}` : ""}`;
     return [
       { level: "ok", code: "plugin", subject, text },
       ...record.diagnostics.map(

@@ -3,6 +3,7 @@ import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import { GatewayConfigSchema } from "../config/gateway.ts";
 import { oneAtATime } from "../sessions/queues.ts";
 import { createSharedWatch } from "./contain/shared-watch.ts";
 import { frozenCopy } from "./frozen-copy.ts";
@@ -144,6 +145,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       tools: memoryToolsForPlugins(() => memoryToolsOf(memory, { runAs, log, cfg: config() })),
       ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
       ...{ transcripts, shared },
+      isolation: {
+        watchdogSeconds: watchdogSecondsIn(raw),
+        onRestarted: registerAgain(generation),
+      },
     };
     const agentEngines = agentEnginesIn(raw);
     const loaded = await loadGeneration({
@@ -162,6 +167,13 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
         }),
       }),
     };
+  };
+  /** Engines of a process that was started again are made anew, under a clean record. */
+  const registerAgain = (generation: number) => (pluginId: string) => {
+    if (connection === undefined || generation !== now.number) return;
+    const engines = now.plugins.engines.filter((engine) => engine.pluginId === pluginId);
+    const ready = Promise.resolve();
+    registerEngines({ registry: connection.registry, engines, mode, home, log, ready });
   };
   let now = await load(0, options);
   const retiring = new Set<LiveGeneration>();
@@ -284,6 +296,15 @@ function memoryToolsOf(
   const cites = !CitationsSchema.safeParse(cfg).success;
   return memoryTools({ memory: chosen, runAs, log, cfg, cites });
 }
+
+const WatchdogSchema = z.looseObject({
+  gateway: z.looseObject({ watchdogSeconds: z.number() }),
+});
+
+/** Of a checked configuration. */
+const watchdogSecondsIn = (raw: unknown): number =>
+  WatchdogSchema.safeParse(raw).data?.gateway.watchdogSeconds ??
+  GatewayConfigSchema.parse({}).watchdogSeconds;
 
 const AgentEnginesSchema = z.looseObject({
   agents: z.looseObject({ list: z.array(z.looseObject({ engine: z.string().optional() })) }),

@@ -68,7 +68,8 @@ export function liveGeneration(
       .settled()
       .then(() => hooks.emit("gateway_stop", { reason }))
       .then(services.stop)
-      .then(closeMemory);
+      .then(closeMemory)
+      .then(async () => void (await Promise.all(plugins.isolated.map(({ end }) => end()))));
     return stopped;
   };
   return {

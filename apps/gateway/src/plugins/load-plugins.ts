@@ -5,6 +5,7 @@ import type { SharedWatch } from "./contain/shared-watch.ts";
 import type { FoundPlugin } from "./find/discover.ts";
 import { slotValue, whyOff } from "./find/enablement.ts";
 import type { PluginFiles } from "./find/manifest.ts";
+import { type IsolateContext, type IsolatedPlugin, loadIsolated } from "./isolate/isolated.ts";
 import { type LoadContext, loadPlugin } from "./load/load-plugin.ts";
 import { loadedRecord, type PluginRecord, unusedRecord } from "./load/record.ts";
 import type { Registrations } from "./load/registrations.ts";
@@ -42,6 +43,8 @@ export interface LoadRequest {
 export interface HostContext extends Omit<LoadContext, "entryConfig"> {
   /** Absent: nobody looks what they change. */
   shared?: SharedWatch | undefined;
+  /** For plugins in processes of their own. Absent: all run in this one. */
+  isolation?: Pick<IsolateContext, "onRestarted" | "watchdogSeconds"> | undefined;
 }
 
 export interface LoadedPlugins {
@@ -53,6 +56,8 @@ export interface LoadedPlugins {
   actions: OwnedAction[];
   offers: OwnedOffers;
   skills: OwnedSkill[];
+  /** Those that run in processes of their own. */
+  isolated: IsolatedPlugin[];
   /** What all of them remember with. */
   memory: ActiveMemory;
 }
@@ -73,6 +78,7 @@ export async function loadPlugins(request: LoadRequest): Promise<LoadedPlugins> 
   const all: LoadingPlugins = {
     ...{ records: [], engines: [], tools: [], commands: [], hooks: [], actions: [] },
     ...{ offers: noOwnedOffers(), skills: [], memories: [], supplements: [] },
+    isolated: [],
   };
   for (const plugin of inOrder(request.found.filter((found) => isAskedFor(found, request)))) {
     const plan = planLoading(plugin, request, all.records);
@@ -164,13 +170,18 @@ async function loadEntry(request: {
   all: LoadingPlugins;
 }): Promise<void> {
   const { files, entry, plugins, all } = request;
-  const { shared, ...context } = request.context;
+  const { shared, isolation, ...context } = request.context;
   const { pluginId } = entry;
   const described = { ...request.described, id: pluginId };
   const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
+  const isIsolated = isolation !== undefined && entryConfig?.isolation === "process";
   shared?.afterRun();
-  const result = await loadPlugin(files, entry, { ...context, entryConfig });
+  const loading = { ...context, entryConfig };
+  const { result, isolated } = isIsolated
+    ? await loadIsolated(files, entry, { ...loading, ...isolation })
+    : { result: await loadPlugin(files, entry, loading), isolated: undefined };
   shared?.afterLoad(pluginId);
+  if (isolated !== undefined) all.isolated.push(isolated);
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
   const free = withFreeNames(result.registrations, request.reservedTools, all);
   const used = withUnused(plugins, pluginId, withFreeOffers(free, all.offers));
@@ -184,12 +195,11 @@ async function loadEntry(request: {
     list.filter((word) => isFree(all, word)),
   );
   const { diagnostics } = registrations;
-  all.records.push(
-    loadedRecord(described, registrations, {
-      commands: words.flat(),
-      skills: skills.map(({ name }) => name),
-    }),
-  );
+  const named = { commands: words.flat(), skills: skills.map(({ name }) => name) };
+  all.records.push({
+    ...loadedRecord(described, registrations, named),
+    isolation: isIsolated ? "process" : null,
+  });
   all.engines.push(
     ...registrations.engines.map((engine) => ({ ...engine, pluginId, diagnostics })),
   );

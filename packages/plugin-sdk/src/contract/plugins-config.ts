@@ -69,6 +69,12 @@ export const PluginsConfigSchema = z.looseObject({
           .enum(["quarantine", "retry-next-turn", "strict"])
           .optional()
           .describe('What a failure of one of its engines means. Absent: "quarantine".'),
+        isolation: z
+          .literal("process")
+          .optional()
+          .describe(
+            '"process": its engines, tools and commands run in a process of their own. Absent: in the host\'s.',
+          ),
       }),
     )
     .optional()

@@ -44,6 +44,8 @@ export interface PluginRecord {
   refused: StrayRecord | null;
   /** What it changed that all code of the process shares; null = nothing that was noticed. */
   changed: StrayRecord | null;
+  /** Where it runs; null = in the process of whoever tells. */
+  isolation: "process" | null;
   /** What it did that it is off for; null = it is not in safe mode. */
   safeMode: SafeModeEntry | null;
 }
@@ -123,7 +125,7 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
-    ...{ strays: null, refused: null, changed: null, safeMode: null },
+    ...{ strays: null, refused: null, changed: null, safeMode: null, isolation: null },
   };
 }
 

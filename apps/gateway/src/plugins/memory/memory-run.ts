@@ -22,6 +22,9 @@ export function inMemoryRun<Result>(
   return storage.run(prepared, work);
 }
 
+/** Undefined: no run goes on, or nothing was prepared for it. */
+export const memoryOfRun = (): PreparedMemoryPrompt | undefined => storage.getStore();
+
 export interface ProvidedMemory {
   memory: () => ActiveMemory;
   runAs: RunAs;

@@ -1,0 +1,204 @@
+// Plugins in processes of their own, beside a gateway.
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { parseLine } from "../../commands/parse.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { startPluginGateway, writePlugin } from "../../testing/plugins.ts";
+import { planRestart } from "./order.ts";
+
+const CODE = `
+import { delegateCompactionToRuntime } from "openclaw/plugin-sdk/core";
+let turns = 0;
+export default { id: "small", register(api) {
+  api.registerContextEngine("small", (context) => ({
+    info: { id: "small", name: "Small", version: "1.2.3" },
+    ingest: async () => ({ ingested: true }),
+    async assemble({ messages, sessionKey, availableTools }) {
+      turns++;
+      const session = sessionKey.split(":").at(-1);
+      if (session === "die" && turns < 5) process.exit(7);
+      if (session === "spin" && turns < 5) while (true) {}
+      if (session === "throw") throw Object.assign(new Error("no"), { code: "ODD" });
+      return { messages, estimatedTokens: 0, systemPromptAddition: "pid " + process.pid };
+    },
+    compact: (params) => delegateCompactionToRuntime(params),
+    afterTurn: async ({ runtimeContext, messages }) => {
+      const answer = await runtimeContext.llm.complete({ messages: [{ role: "user", content: "count" }] });
+      api.logger.info("afterTurn saw " + messages.length + " and a model said " + typeof answer.text);
+    },
+    control: ({ operation }) => ({ ok: true, text: operation + " in " + process.pid }),
+  }));
+  api.registerTool((context) => ({
+    name: "small_look", description: "Looks.", parameters: { type: "object", properties: { at: { type: "string" } } },
+    annotations: { readOnlyHint: true },
+    execute: async (id, { at }) => ({ content: [{ type: "text", text: at + " in " + context.sessionKey }] }),
+  }), { names: ["small_look"] });
+  api.registerCommand({ name: "small", description: "Says.", acceptsArgs: true,
+    async handler({ args, config, sessionKey }) {
+      if (args === "die") process.exit(9);
+      if (args === "stray") { setTimeout(() => { throw new Error("too late"); }); }
+      return { text: [process.pid, sessionKey, config.plugins.slots.contextEngine, api.pluginConfig.mood].join(" ") };
+    } });
+} };`;
+
+async function start(code = CODE, settings: object = {}) {
+  const home = await temporaryHome();
+  const folder = writePlugin(join(home, "sources/small"), {
+    code,
+    manifest: {
+      contracts: { tools: ["small_look"] },
+      configSchema: { type: "object", properties: { mood: { type: "string", default: "calm" } } },
+    },
+  });
+  const plugins = {
+    load: { paths: [folder] },
+    slots: { contextEngine: "small" },
+    entries: { small: { isolation: "process" } },
+  };
+  const started = await startPluginGateway({ plugins, ...settings }, home);
+  const { gateway } = started;
+  const command = async (text: string, session = "main") => {
+    const line = parseLine(text);
+    if (line.kind !== "command") throw new Error(text);
+    return (await gateway.command(session, line)).text;
+  };
+  const pid = async () => Number((await command("/small")).split(" ")[0]);
+  return { ...started, home, folder, command, pid };
+}
+
+const isRunning = (pid: number) => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+describe("a plugin in a process of its own", () => {
+  it("has its engine, tools and commands there, and its host here", async () => {
+    const { say, command, plugins, pid, log, stop } = await start();
+    expect(plugins.records()).toMatchObject([
+      { id: "small", status: "loaded", engines: ["small"], isolation: "process", diagnostics: [] },
+    ]);
+    const own = await pid();
+    expect(own).not.toBe(process.pid);
+    expect(await command("/small", "other")).toBe(`${own} agent:main:other small calm`);
+    const { outcome, report } = await say("hello");
+    expect(outcome).toBe("completed");
+    expect(report.engine).toMatchObject({ ran: "small", degraded: null });
+    await expect
+      .poll(() => log.lines.join("\n"))
+      .toContain("[plugins] small: afterTurn saw 2 and a model said string");
+    expect(await command("/engine")).toContain(`Store: doctor in ${own}`);
+    const compacted = await command("/compact");
+    expect(compacted).not.toMatch(/no built-in/);
+    const [tool] = plugins.tools();
+    const made = tool!.make({ sessionKey: "agent:main:x", sessionId: "1" }) as unknown as {
+      execute: (id: string, given: object) => Promise<unknown>;
+    }[];
+    expect(await made[0]!.execute("call", { at: "home" })).toEqual({
+      content: [{ type: "text", text: "home in agent:main:x" }],
+    });
+    await stop();
+    await expect.poll(() => isRunning(own)).toBe(false);
+  });
+
+  it("costs the turn that met its death the engine, and no other", async () => {
+    const { say, command, plugins, pid, log } = await start();
+    const before = await pid();
+    const { outcome, report } = await say("hello", { session: "die" });
+    expect(outcome).toBe("completed");
+    expect(report.engine.degraded).toMatchObject({
+      operation: "assemble",
+      reason: 'the process of plugin "small" ended (exit code 7)',
+    });
+    await expect
+      .poll(() => log.lines.join("\n"), { timeout: 10_000 })
+      .toContain("[plugins] small: its process runs again");
+    expect(log.lines.join("\n")).toContain(
+      "[plugins] small: its process ended (exit code 7); it is started again",
+    );
+    const next = await say("hello", { session: "other" });
+    expect(next.report.engine).toMatchObject({ ran: "small", degraded: null });
+    const again = await say("hello", { session: "die" });
+    expect(again.report.engine.degraded).toMatchObject({ operation: "assemble" });
+    expect(await pid()).not.toBe(before);
+    expect(plugins.records()[0]!.strays?.last.message).toMatch(/its process ended \(exit code 7\)/);
+    await expect(command("/small die")).resolves.toContain(
+      'the process of plugin "small" ended (exit code 9)',
+    );
+  });
+
+  it("keeps its mistakes there, and they are told here", async () => {
+    const { command, pid, log, say } = await start();
+    const own = await pid();
+    await command("/small stray");
+    await expect
+      .poll(() => log.lines.join("\n"))
+      .toContain("[plugins] small: an error was thrown where nothing could catch it: too late");
+    expect(await pid()).toBe(own);
+    const { report } = await say("hello", { session: "throw" });
+    expect(report.engine.degraded).toMatchObject({ operation: "assemble", reason: "no" });
+  });
+
+  it("is ended and started again when it does not answer", async () => {
+    const { say, pid, log } = await start(CODE, { gateway: { watchdogSeconds: 1 } });
+    const before = await pid();
+    const { outcome, report } = await say("hello", { session: "spin" });
+    expect(outcome).toBe("completed");
+    expect(report.engine.degraded?.reason).toBe(
+      'the process of plugin "small" ended (it did not answer for 1 s)',
+    );
+    await expect
+      .poll(() => log.lines.join("\n"), { timeout: 10_000 })
+      .toContain("its process runs again");
+    expect(isRunning(before)).toBe(false);
+  });
+
+  it("is replaced when plugins are loaded again", async () => {
+    const { pid, folder, config, plugins, command } = await start();
+    const before = await pid();
+    writeFileSync(join(folder, "index.js"), CODE.replace('"Says."', '"Says more."'));
+    await plugins.reload({ plugins: config.plugins as never, raw: config });
+    expect(await pid()).not.toBe(before);
+    await expect.poll(() => isRunning(before)).toBe(false);
+    expect(await command("/help")).toContain("Says more.");
+  });
+
+  it("is refused what only the gateway's process has, in a sentence", async () => {
+    const { plugins } = await start(
+      `export default (api) => { api.on("gateway_start", () => {}); api.registerService({ id: "x", start() {} }); };`,
+    );
+    expect(plugins.records()).toMatchObject([
+      {
+        status: "error",
+        reason:
+          'Plugin "small" uses api.on, api.registerService, which a plugin in a process of its own does not have; remove plugins.entries.small.isolation to run it in the gateway\'s.',
+      },
+    ]);
+  });
+
+  it("that cannot be loaded is told as any other", async () => {
+    const { plugins } = await start('throw new Error("not today");');
+    expect(plugins.records()).toMatchObject([
+      { status: "error", reason: 'Plugin "small" cannot be loaded: not today.' },
+    ]);
+    const ended = await start("process.exit(3);");
+    expect(ended.plugins.records()).toMatchObject([
+      { status: "error", reason: 'the process of plugin "small" ended (exit code 3)' },
+    ]);
+  });
+});
+
+describe("a process that ends again and again", () => {
+  it("is started at once at first, and then less and less often", () => {
+    const at = (...deaths: number[]) => planRestart(deaths, 100_000).pauseMs;
+    expect(at(99_000)).toBe(0);
+    expect(at(97_000, 98_000, 99_000)).toBe(0);
+    expect(at(96_000, 97_000, 98_000, 99_000)).toBe(1000);
+    expect(at(95_000, 96_000, 97_000, 98_000, 99_000, 99_500)).toBe(4000);
+    expect(at(...Array.from({ length: 30 }, () => 99_000))).toBe(60_000);
+    expect(at(1000, 2000, 3000, 4000, 99_000)).toBe(0);
+  });
+});

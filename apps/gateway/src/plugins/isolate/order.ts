@@ -1,0 +1,113 @@
+// What a plugin's own process is told, and what it tells of the plugin.
+import type {
+  EngineFactoryContext,
+  PluginToolFactory,
+  RegistrationMode,
+} from "@clew/plugin-sdk/core";
+import type { PluginFiles } from "../find/manifest.ts";
+import type { LoadContext } from "../load/load-plugin.ts";
+import type { Diagnostic, Registrations } from "../load/registrations.ts";
+import type { Peer } from "./peer.ts";
+
+/** A process in which the plugin is loaded. */
+export interface PluginProcess {
+  peer: Peer;
+  offer: IsolatedOffer;
+}
+
+/** What it is told to load. */
+export interface IsolatedOrder {
+  files: PluginFiles;
+  entry: PluginFiles["entries"][number];
+  home: string;
+  mode: RegistrationMode;
+  /** The whole configuration. */
+  config: unknown;
+  entryConfig: LoadContext["entryConfig"];
+}
+
+/** What the plugin offers; functions stay where they are. */
+export interface IsolatedOffer {
+  engines: string[];
+  tools: ListedTools[];
+  commands: { [field: string]: unknown; name: string; description: string }[];
+  diagnostics: Diagnostic[];
+}
+
+/** One registration of tools. */
+export interface ListedTools {
+  names: readonly string[] | undefined;
+  /** As they are without a session, but for their functions. */
+  tools: { [field: string]: unknown; name: string }[];
+}
+
+/** An engine, as it is right after it was made. */
+export interface MadeEngine {
+  /** By which it is called. */
+  number: number;
+  info: SaidInfo;
+  /** Of the contract, and others: all functions that it has. */
+  methods: string[];
+}
+
+export type SaidInfo = { ok: true; info: unknown } | { ok: false; reason: string };
+
+/** What an engine's call needs of the host besides its parameters. */
+export interface CallHelp {
+  /** The built-in compaction. Absent: there is none. */
+  compaction?: unknown;
+  /** The memory section of the run. Absent: it has none. */
+  memory?: unknown;
+}
+
+/** What an engine's call comes to. */
+export interface EngineAnswer {
+  value: unknown;
+  /** Absent: it says what it said before. */
+  info?: SaidInfo;
+}
+
+export interface ToolRequest {
+  /** Among the registrations of tools. */
+  place: number;
+  name: string;
+  /** What the factory is given. */
+  context: Parameters<PluginToolFactory>[0];
+  callId: string;
+  params: unknown;
+  /** Absent: the call cannot be ended. */
+  signal?: AbortSignal;
+}
+
+export interface MakeRequest {
+  engineId: string;
+  context: EngineFactoryContext | undefined;
+}
+
+/** Pure. What it used of the api that only a plugin in the gateway's process has. */
+export function usedBeyond({
+  hooks,
+  actions,
+  memory,
+  memorySupplements,
+  offers,
+}: Registrations): string[] {
+  const { services, programs, routes, methods } = offers;
+  const uses: [used: boolean, member: string][] = [
+    [hooks.length > 0, "api.on"],
+    [actions.length > 0, "api.session.controls.registerSessionAction"],
+    [memory !== undefined, "api.registerMemoryCapability"],
+    [memorySupplements.length > 0, "api.registerMemoryPromptSupplement"],
+    [services.length > 0, "api.registerService"],
+    [programs.length > 0, "api.registerCli"],
+    [routes.length > 0, "api.registerHttpRoute"],
+    [methods.length > 0, "api.registerGatewayMethod"],
+  ];
+  return uses.flatMap(([used, member]) => (used ? [member] : []));
+}
+
+/** Pure. How long to wait before a process is started again; `deaths`: when they ended, ms. */
+export function planRestart(deaths: readonly number[], now: number): { pauseMs: number } {
+  const lately = deaths.filter((at) => now - at < 60_000).length;
+  return { pauseMs: lately <= 3 ? 0 : Math.min(60_000, 1000 * 2 ** (lately - 4)) };
+}
