@@ -1,7 +1,17 @@
 // Whether the model can be sent the view that an engine chose.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { blocksOf } from "@clew/plugin-sdk/transcript";
 import type { ViewItem } from "./view-item.ts";
+
+/** What a view is held against. */
+export interface ViewQuestion {
+  history: readonly ViewItem[];
+  /** Null: the view need not hold the running turn. */
+  turn: readonly ViewItem[] | null;
+  /** Tokens of the model that is asked. */
+  contextWindow: number;
+}
 
 /**
  * Why the host cannot use the view; undefined = it can (contract, "Decided since" 6). `turn` is
@@ -9,10 +19,12 @@ import type { ViewItem } from "./view-item.ts";
  */
 export function viewProblem(
   view: readonly ViewItem[],
-  { history, turn }: { history: readonly ViewItem[]; turn: readonly ViewItem[] | null },
+  { history, turn, contextWindow }: ViewQuestion,
 ): string | undefined {
   if (view.length === 0 && history.length > 0)
     return `the view is empty although the history holds ${history.length} messages`;
+  const swollen = swollenView(view, history, contextWindow);
+  if (swollen !== undefined) return swollen;
   const torn = tornCall(view, turn === null ? history : [...history, ...turn]);
   if (torn !== undefined) return torn;
   if (turn === null) return undefined;
@@ -21,6 +33,32 @@ export function viewProblem(
   return missing === undefined
     ? undefined
     : `the view lacks the running turn's ${missing.message.role === "toolResult" ? "newest tool result" : "prompt"}`;
+}
+
+/**
+ * What the engine made itself is more than any model call can hold, and the history is not. Views
+ * of long histories are another matter: they are made smaller.
+ */
+function swollenView(
+  view: readonly ViewItem[],
+  history: readonly ViewItem[],
+  contextWindow: number,
+): string | undefined {
+  const own = view.filter(({ id, why }) => id === undefined || why.changed === true);
+  const tokens = leastTokens(own, contextWindow);
+  if (tokens <= contextWindow || leastTokens(history, contextWindow) > contextWindow)
+    return undefined;
+  return `the view holds ${Math.round(tokens).toLocaleString("en-US")} tokens or more that the engine made itself, and the model takes ${contextWindow.toLocaleString("en-US")}, although the history is smaller`;
+}
+
+/** By the lower bounds; no more is counted once it is beyond `limit`. */
+function leastTokens(items: readonly ViewItem[], limit: number): number {
+  let tokens = 0;
+  for (const { message } of items) {
+    tokens += estimateMessage(message).low;
+    if (tokens > limit) break;
+  }
+  return tokens;
 }
 
 /** The same message, however much of it: emptied, it would not be sent. */

@@ -8,7 +8,10 @@ import { planAct, planListener } from "./plan-act.ts";
 const NEVER = "thrown where nothing could catch it: ";
 const UNHEARD = "rejected and nothing handled it: ";
 
-/** Code that runs while a view is made, and how it is told of. */
+/**
+ * Code that runs while a view is made, and how it is told of. The seventeen plugins of the audit are
+ * among these and those below; the one that loops is in watchdog.test.ts.
+ */
 const ATTACKS: Record<string, [code: string, told: string | null]> = {
   exit: ["process.exit(7);", "process.exit(7) would end the gateway; it was refused"],
   "exit-later": [
@@ -51,6 +54,9 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     "process.once('SIGUSR2', () => process.exit(12)); process.emit('other'); setTimeout(() => process.kill(process.ppid, 0));",
     null,
   ],
+  timer: ["setTimeout(() => { throw new Error('in a timer'); });", `${NEVER}in a timer`],
+  rejection: ["void Promise.reject(new Error('unheard of'));", `${UNHEARD}unheard of`],
+  "rejected-text": ["void Promise.reject('only a text');", `${UNHEARD}only a text`],
   undefined: ["void Promise.reject(undefined);", `${UNHEARD}undefined`],
   text: ["setTimeout(() => { throw 'a text'; });", `${NEVER}a text`],
   proxy: [
@@ -117,6 +123,61 @@ describe("a plugin that attacks the process", () => {
     expect((await clew(home, ["doctor"])).output).toMatch(
       /warning {2}plugin small: \d+ things that no plugin may do, the last at .*process\.exit\(12\)/,
     );
+    expect(await stop()).toBe(0);
+  });
+});
+
+/** What an engine does in place of choosing, and what the turn says of it. */
+const VIEWS: Record<string, [code: string, held: object]> = {
+  hangs: ["await new Promise(() => {});", failed("5 s")],
+  "throws in a getter": [
+    "return { get messages() { throw new Error('trap'); }, estimatedTokens: 0 };",
+    failed("could not be read: trap"),
+  ],
+  "changes what it is given": [
+    "for (const each of messages) { each.role = 'system'; each.content = 'changed'; }",
+    failed('messages[0].role is "system"'),
+  ],
+  "answers with forty megabytes, and one token": [
+    "return { messages: [...messages, { role: 'user', content: 'x'.repeat(40e6) }], estimatedTokens: 1 };",
+    failed("makes more than 33554432 characters"),
+  ],
+  "answers with more than the window, and one token": [
+    "return { messages: [...messages, { role: 'user', content: 'many words '.repeat(1e6) }], estimatedTokens: 1 };",
+    { engine: { degraded: null }, turn: { views: { fallbacks: 1 } } },
+  ],
+  "is noisy": [
+    "process.stdout.write('noise\\n'); console.error('noise');",
+    { engine: { degraded: null } },
+  ],
+};
+
+function failed(why: string): object {
+  const reason = expect.stringContaining(why) as string;
+  return { engine: { degraded: { operation: "assemble", reason } } };
+}
+
+describe("a plugin whose engine cheats", () => {
+  it("costs its own turns no more than itself", async () => {
+    const cases = Object.values(VIEWS).map(([code], at) => `case "v${at}": { ${code} break; }`);
+    const { say, get, log, stop } = await startPluginProcess(
+      engineCode(
+        "small",
+        `assemble: async ({ messages, sessionKey }) => {
+          if (messages.length > 0) switch (sessionKey.split(":").at(-1)) { ${cases.join("\n")} }
+          return { messages, estimatedTokens: 0 };
+        },`,
+      ),
+      { entry: { failurePolicy: "retry-next-turn", timeoutSeconds: 5 } },
+    );
+    for (const [at, [name, [, held]]] of Object.entries(VIEWS).entries()) {
+      await say("hello", `v${at}`);
+      const ended = (await say("and again", `v${at}`)).at(-1);
+      expect(ended, name).toMatchObject({ outcome: "completed" });
+      expect(await get(`/api/sessions/v${at}/context`), name).toMatchObject(held);
+      expect(JSON.stringify(await get(`/api/sessions/v${at}`)), name).toContain('"hello"');
+    }
+    expect(log()).not.toContain("an error of the gateway itself");
     expect(await stop()).toBe(0);
   });
 });

@@ -30,6 +30,7 @@ export const assembleAgain: Task = {
         const problem = viewProblem(choice.items, {
           history: turn.history,
           turn: withTurn ? running : null,
+          contextWindow: turn.setup.model.contextWindow,
         });
         if (problem !== undefined) return answerBadView(turn, problem, unassembled);
         const chosen = showPruned(choice.items, turn.projections);

@@ -31,7 +31,9 @@ export const assemble: Task = {
   take(turn, answer) {
     switch (answer.type) {
       case "assembled": {
-        const problem = viewProblem(answer.choice.items, { history: turn.history, turn: null });
+        const { contextWindow } = turn.setup.model;
+        const asked = { history: turn.history, turn: null, contextWindow };
+        const problem = viewProblem(answer.choice.items, asked);
         if (problem === undefined) return prune(turn, assemblyOf(turn, answer.choice));
         return answerBadView(turn, problem, (noted) => ({
           ...noted,
