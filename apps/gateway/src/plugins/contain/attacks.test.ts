@@ -9,8 +9,8 @@ const NEVER = "thrown where nothing could catch it: ";
 const UNHEARD = "rejected and nothing handled it: ";
 
 /**
- * Code that runs while a view is made, and how it is told of. The seventeen plugins of the audit are
- * among these and those below; the one that loops is in watchdog.test.ts.
+ * Code that runs while a view is made, and how it is told of. The seventeen plugins of the audit
+ * are among these and those below; the one that loops is in watchdog.test.ts.
  */
 const ATTACKS: Record<string, [code: string, told: string | null]> = {
   exit: ["process.exit(7);", "process.exit(7) would end the gateway; it was refused"],

@@ -1,10 +1,14 @@
 // Plugins in processes of their own, beside a gateway.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { checkEngine } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { parseLine } from "../../commands/parse.ts";
 import { temporaryHome } from "../../testing/home.ts";
-import { startPluginGateway, writePlugin } from "../../testing/plugins.ts";
+import { collectLog, startPluginGateway, writePlugin } from "../../testing/plugins.ts";
+import { readPluginFiles } from "../find/manifest.ts";
+import { createStrays } from "../strays.ts";
+import { loadIsolated } from "./isolated.ts";
 import { planRestart } from "./order.ts";
 
 const CODE = `
@@ -164,6 +168,27 @@ describe("a plugin in a process of its own", () => {
     expect(await pid()).not.toBe(before);
     await expect.poll(() => isRunning(before)).toBe(false);
     expect(await command("/help")).toContain("Says more.");
+  });
+
+  it("has an engine that behaves as it does here, by the conformance kit", async () => {
+    const home = await temporaryHome();
+    const kit = import.meta.resolve("@clew/plugin-sdk/testing");
+    const code = `import { createMemoryEngine } from ${JSON.stringify(kit)};
+      export default { register(api) { api.registerContextEngine("small", createMemoryEngine); } };`;
+    const files = readPluginFiles(writePlugin(join(home, "small"), { code }));
+    const log = collectLog();
+    const { result, isolated } = await loadIsolated(files, files.entries[0]!, {
+      ...{ home, log, mode: "full", generation: 0, entryConfig: undefined, watchdogSeconds: 0 },
+      ...{ config: () => ({}), strays: createStrays(log), onRestarted: () => {} },
+      complete: () => Promise.reject(new Error("There is no model here.")),
+    });
+    if (!result.ok) throw new Error(result.reason);
+    const { factory } = result.registrations.engines[0]!;
+    const { results } = await checkEngine(async (context) => factory(context));
+    expect(results.filter(({ outcome }) => outcome === "failed")).toEqual([]);
+    expect(results.filter(({ outcome }) => outcome === "passed").length).toBeGreaterThan(40);
+    await isolated!.end();
+    expect(log.lines).toEqual([]);
   });
 
   it("is refused what only the gateway's process has, in a sentence", async () => {
