@@ -1,5 +1,5 @@
 // Warns that the gateway is away or that an engine other than the configured one answers.
-import { type Alarm, describeAlarm, describeSafeMode } from "./describe-context.ts";
+import { type Alarm, describeAlarm, describeSafeMode, isToldBy } from "./describe-context.ts";
 import type { PageState } from "./page-state.ts";
 
 export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): void }) {
@@ -18,7 +18,7 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
       {safeMode.map((each) => (
         <AlarmBanner key={each.plugin} alarm={describeSafeMode(each)} />
       ))}
-      {alarm !== null && <AlarmBanner alarm={alarm} />}
+      {alarm !== null && !isToldBy(safeMode, alarm) && <AlarmBanner alarm={alarm} />}
       {notice !== null && (
         <p class={notice.includes("\n") ? "banner news lines" : "banner news"} role="status">
           {notice}{" "}

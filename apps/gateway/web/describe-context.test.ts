@@ -3,9 +3,11 @@ import type { ContextView } from "../src/reports/context-view.ts";
 import {
   describeAlarm,
   describeEngine,
+  describeSafeMode,
   describeSource,
   describeTurn,
   describeUsage,
+  isToldBy,
 } from "./describe-context.ts";
 
 const legacy: ContextView["engine"] = {
@@ -85,6 +87,20 @@ describe("the engine", () => {
     expect(describeAlarm(null, [here], "there")).toBeNull();
     const main = { ...record, scope: { kind: "session", sessionKey: "agent:main:main" } } as const;
     expect(describeAlarm(null, [main], "main")).not.toBeNull();
+  });
+
+  it("whose plugin is in safe mode raises one alarm, which says what brings it back", () => {
+    const reason =
+      "it is off in safe mode, because it slept; clew plugins enable deep brings it back";
+    const safe = { plugin: "deep", reason };
+    expect(describeSafeMode(safe)).toMatchObject({
+      title: "Safe mode: the plugin deep is off",
+      reason: expect.stringContaining("clew plugins enable deep"),
+    });
+    const away = { ...record, operation: "resolve", reason: `plugin "deep": ${reason}` };
+    expect(isToldBy([safe], describeAlarm(null, [away], "here")!)).toBe(true);
+    expect(isToldBy([safe], describeAlarm(null, [record], "here")!)).toBe(false);
+    expect(isToldBy([], describeAlarm(null, [away], "here")!)).toBe(false);
   });
 
   it("that failed before a restart is not called set aside any more", () => {

@@ -64,6 +64,10 @@ export function describeSafeMode({ plugin, reason }: SafeModePlugin): Alarm {
   };
 }
 
+/** The engine is away because its plugin is: that is said already. */
+export const isToldBy = (safeMode: readonly SafeModePlugin[], { reason: why }: Alarm): boolean =>
+  safeMode.some(({ reason }) => why.includes(reason));
+
 /**
  * What must not be overlooked: another engine than the configured one answers. Null
  * when all is as configured.
