@@ -67,7 +67,7 @@ export async function clew({ folder, baseUrl, variables }: HostPlace): Promise<T
     async compact() {
       const { ok, events } = await send("/compact");
       const text = events.flatMap((event) => event.text ?? []).join("\n");
-      return { ok: ok && /Compacted/.test(text), text };
+      return { ok: ok && /ompacted: /.test(text), text };
     },
     readFile: (name) => ({ tool: "read_file", parameters: { path: name } }),
     async faultsOfEngine(engineId) {
