@@ -50,6 +50,7 @@ plugins enable nope
 plugins disable nope
 plugins uninstall nope
 plugins update nope
+plugins rollback nope
 plugins reload
 plugins install FOLDER
 plugins install /nope
@@ -145,6 +146,7 @@ describe("a home below a file", () => {
     ["plugins", "enable", "nope"],
     ["plugins", "uninstall", "nope"],
     ["plugins", "update", "nope"],
+    ["plugins", "rollback", "nope"],
     ["config", "set", "gateway.port", "1"],
     ["config", "import", "SETTINGS"],
   ])("is told of in one sentence: %s %s", async (...words) => {

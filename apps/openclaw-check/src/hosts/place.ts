@@ -1,4 +1,4 @@
-// What both hosts are given: a port, and a workspace with files to read.
+// Makes what both hosts are given, a port and a workspace with files to read.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

@@ -218,8 +218,8 @@ async function holding({ home, file, forgotten }: Life): Promise<string[]> {
 describe("what is forgotten", () => {
   it("stands nowhere and comes back by nothing, whatever was done before and is done next", async () => {
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 31 }), fc.boolean(), async (seed, packs) => {
-        const dice = diceOf(seed);
+      fc.asyncProperty(fc.integer({ min: 0, max: 2 ** 31 }), fc.boolean(), async (start, packs) => {
+        const dice = diceOf(start);
         const [home, outside] = [temporaryFolder(), temporaryFolder()];
         const file = join(home, "lossless.db");
         const life: Life = {
@@ -229,8 +229,9 @@ describe("what is forgotten", () => {
         // As long as it is open, new texts are kept compressed.
         const { release } = useStore(file, { compresses: packs });
         release();
-        await ingest(life, dice);
-        for (let step = 0; step < 4 + dice(14); step++) {
+        for (const step of [ingest, compact, ingest]) await step(life, dice);
+        const steps = 8 + dice(16);
+        for (let step = 0; step < steps; step++) {
           const name = NAMES[dice(NAMES.length)]!;
           life.done.push(name);
           const use = useStore(file, { compresses: packs });
@@ -247,5 +248,5 @@ describe("what is forgotten", () => {
       }),
       { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
     );
-  }, 120_000);
+  }, 280_000);
 });

@@ -7,7 +7,7 @@ import { areEmpty, hasSalt } from "../store/graves.ts";
 import { isStale, scrub } from "../store/scrub.ts";
 import { sessionNames, unnameEmptied } from "../store/session-names.ts";
 import type { Sql, Store } from "../store/store.ts";
-import { summariesWithout, summariesWithWords } from "../store/summaries.ts";
+import { summariesOtherwise, wordsBySpan } from "../store/summaries.ts";
 import { inHex, saltOf } from "../store/tombstones.ts";
 import { READER } from "../summaries/facts.ts";
 import { gravesBeside, heldNumbers, type KnownGraves, looking } from "./held.ts";
@@ -43,15 +43,15 @@ export async function keepOut(store: Store, file: string): Promise<KeptOut> {
 /** Names of sessions that the database still has. */
 const namesKept = (file: string): ReadonlySet<string> => lookingOr(file, sessionNames, new Set());
 
-/** Of summaries in which a model's words stand, those that the database has without any. */
+/** Of summaries in which a model's words stand, those that the database has with none or others. */
 function wordsDropped(store: Store, file: string): number[] {
   const salt = store.read((sql) => inHex(saltOf(sql)));
-  const without = lookingOr(
+  const known = lookingOr(
     file,
-    (sql) => (hasSalt(sql) && inHex(saltOf(sql)) === salt ? summariesWithout(sql) : new Set()),
-    new Set<string>(),
+    (sql) => (hasSalt(sql) && inHex(saltOf(sql)) === salt ? wordsBySpan(sql) : new Map()),
+    new Map<string, string | null>(),
   );
-  return store.read((sql) => summariesWithWords(sql, without));
+  return store.read((sql) => summariesOtherwise(sql, known));
 }
 
 /** Asks the database that stands there, if it can be asked. */

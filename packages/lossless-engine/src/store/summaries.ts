@@ -169,15 +169,20 @@ export const worded = (store: Store): { readonly id: number; readonly words: str
 const spanOf = ({ id, conversation, depth, first, last }: SummaryRow): string =>
   JSON.stringify([id, conversation, depth, first, last]);
 
-/** Summaries of which a model was asked, and that have no words. */
-export const summariesWithout = (sql: Sql): ReadonlySet<string> =>
-  new Set(sql("SELECT * FROM summary WHERE words IS NULL AND asked > 0").all().map(spanOf));
+/** What a model said of summaries. Null: one was asked, and its words are no use, or dropped. */
+export const wordsBySpan = (sql: Sql): ReadonlyMap<string, string | null> =>
+  new Map(
+    sql("SELECT * FROM summary WHERE asked > 0")
+      .all()
+      .map((row) => [spanOf(row), row.words === null ? null : String(row.words)]),
+  );
 
-/** Numbers of those of them that have words here. */
-export const summariesWithWords = (sql: Sql, spans: ReadonlySet<string>): number[] =>
+/** Numbers of those of them of which a model says something else here. */
+export const summariesOtherwise = (sql: Sql, known: ReadonlyMap<string, string | null>): number[] =>
   sql("SELECT * FROM summary WHERE words IS NOT NULL")
     .all()
-    .flatMap((row) => (spans.has(spanOf(row)) ? [Number(row.id)] : []));
+    .filter((row) => known.has(spanOf(row)) && known.get(spanOf(row)) !== row.words)
+    .map(({ id }) => Number(id));
 
 /** They go without, for good; so do the records that may quote them. */
 export function dropWords(sql: Sql, ids: readonly number[]): void {

@@ -132,7 +132,10 @@ describe("an engine in other hosts keeps the contract", () => {
           assemble: ({ messages, tokenBudget = Infinity }) => {
             const { start } = freshTail(messages, { tokens: tokenBudget, maxTokens: tokenBudget });
             const kept = messages.slice(start);
-            return { messages: kept, estimatedTokens: estimateMessages(kept).estimate };
+            const { estimate: estimatedTokens, low } = estimateMessages(kept);
+            const fits = low <= tokenBudget;
+            const promptAuthority = fits ? "assembled" : "preassembly_may_overflow";
+            return { messages: kept, estimatedTokens, promptAuthority };
           },
           compact: delegateCompactionToRuntime,
         },

@@ -16,7 +16,7 @@ export interface Keeping {
 
 const NOTHING: Keeping = { finish: () => [], discard: () => {} };
 
-/** Copies the data of what is installed now, if anything is. Throws what keeps it from being read. */
+/** Copies the data of what is installed now, if any is. Throws what keeps it from being read. */
 export async function keepReplaced(
   home: string,
   pluginId: string,
