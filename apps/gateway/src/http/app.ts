@@ -70,6 +70,10 @@ function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions
     if (gateway.isStopping() && context.req.path !== HEALTH) throw gatewayStopping();
     return next();
   });
+  app.use("/api/*", (context, next) => {
+    context.req.raw = ofThePlatform(context.req.raw);
+    return next();
+  });
   const tooLarge = `The request is larger than ${describeBytes(bodyBytes)} (gateway.limits.bodyBytes); send less, or name files the model can read.`;
   app.use(
     "/api/*",
@@ -82,4 +86,12 @@ function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions
       },
     }),
   );
+}
+
+/** The limit makes a request of one that tells no length, which Node lets it do with its own only. */
+function ofThePlatform(raw: Request): Request {
+  const { url, method, headers, signal } = raw;
+  if (method === "GET" || method === "HEAD" || headers.has("content-length")) return raw;
+  const given = { method, headers, signal, body: raw.body, duplex: "half" };
+  return new Request(url, given as RequestInit);
 }

@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import { ContextEngineError, ERROR_CODES } from "@clew/plugin-sdk/core";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
@@ -54,6 +57,34 @@ describe("an error over HTTP", () => {
       );
     },
   );
+
+  it.each([
+    ["api/plugins/reload", 200],
+    ["api/nothing", 404],
+    ["api/approvals/nope/once", 403],
+    ["api/sessions/main/abort", 200],
+  ])(
+    "is what it is with a body, where a POST has none and tells no length: %s",
+    async (path, status) => {
+      const { url } = await startTestGateway();
+      const { port } = new URL(url);
+      const socket = connect(Number(port), "127.0.0.1");
+      socket.write(
+        `POST /${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`,
+      );
+      expect(await textOf(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    },
+  );
+
+  it("is none for a message whose body comes in pieces", async () => {
+    const { url } = await startTestGateway();
+    const pieces = Readable.toWeb(Readable.from([Buffer.from('{"text":'), Buffer.from('"hi"}')]));
+    const answer = await fetch(`${url}/api/sessions/main/messages`, {
+      ...{ method: "POST", headers: { "content-type": "application/json" } },
+      ...({ body: pieces, duplex: "half" } as RequestInit),
+    });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("done")]);
+  });
 
   it("is never 500 for what the HTTP library refuses, and logged with a text when it is ours", async () => {
     const lines: string[] = [];
