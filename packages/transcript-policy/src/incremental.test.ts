@@ -131,6 +131,22 @@ describe.each(routes)("calls of a growing history, sent to %s", (_name, route) =
     );
   });
 
+  it("are so where a call is left out whose id is, without its signs, that of one that waits", () => {
+    const [asked, answer] = [user("q"), assistant([text("fine")])];
+    const messages = deepFreeze([
+      ...[asked, asking([call("call_1")]), result("call_1"), answer],
+      ...[asked, asking([call("call1")]), answer],
+      ...[asked, asking([{ ...call("call_1"), name: " " }]), result("call_1"), answer],
+      ...[asked, asking([call("call_1")]), result("call_1"), answer],
+    ]);
+    const prepare = createOutbound();
+    for (let end = 1; end <= messages.length; end++) {
+      const request = { ...route, messages: messages.slice(0, end), clock };
+      const whole = prepareOutboundMessages({ ...request, appendOnly: true }).messages;
+      expect(prepare(request).messages).toEqual(whole);
+    }
+  });
+
   it("keep a turn that failed before it said anything, before the next prompt and ever after", async () => {
     const policy = createTranscriptPolicy({ clock });
     const { provider, modelApi: api, modelId: id, model: traits } = route;

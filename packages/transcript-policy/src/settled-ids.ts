@@ -73,7 +73,8 @@ export class SettledIds implements StepMemory {
   /** True when a call was left out, and a result that may have been its own is now of nobody. */
   losesTo(given: readonly StoredMessage[], sent: readonly StoredMessage[]): boolean {
     if (!this.#isCounted || callsIn(given).length === callsIn(sent).length) return false;
-    return this.#mayAnswer(resultIdsOf(given), sent);
+    // Its calls may have other ids now than those by which its results were looked for.
+    return this.#mayAnswer(resultIdsOf(given), [...given, ...sent]);
   }
 
   #hasAny(ids: Iterable<string>): boolean {
