@@ -1,6 +1,7 @@
 // Carries a conversation of lossless-claw into a store, each message once, in pieces.
+import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
-import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type AgentMessage, ContextEngineError } from "@clew/plugin-sdk/core";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import { isNameless, type NamedMessage } from "../../messages/name.ts";
 import { ABSENT, textsIn } from "../../messages/placeholder.ts";
@@ -119,6 +120,8 @@ async function itemsOf(
     });
   };
   const items = summariesOf(undefined);
+  const entries = entriesMet();
+  let doubled = 0;
   let isOver = pieceOfTime();
   for (const { row, id } of rows) {
     const stored = source.message(row);
@@ -126,13 +129,16 @@ async function itemsOf(
       carried.left.push(`message ${id} of ${nameOf(conversation)} is larger than 64 MB`);
     else {
       const { message, rewritten, missing } = messageOf(stored, contents());
-      const { entryId } = stored;
+      const { entryId, isTold } = entries.idOf(stored.entryId, message);
       const name =
         entryId === null || isNameless(entryId) ? `${PREFIX}${conversation.id}:${id}` : entryId;
-      items.push({ row, name, entryId, key: keyOf(message), of: { message: id } });
-      carried.messages++;
-      carried.rewritten += rewritten;
-      carried.missing.push(...missing);
+      if (isTold) doubled++;
+      else {
+        items.push({ row, name, entryId, key: keyOf(message), of: { message: id } });
+        carried.messages++;
+        carried.rewritten += rewritten;
+        carried.missing.push(...missing);
+      }
     }
     items.push(...summariesOf(id));
     if (!isOver()) continue;
@@ -140,7 +146,25 @@ async function itemsOf(
     signal?.throwIfAborted();
     isOver = pieceOfTime();
   }
+  if (doubled > 0)
+    carried.left.push(
+      `${doubled === 1 ? "a message" : `${doubled} messages`} of ${nameOf(conversation)} told once more under the same id`,
+    );
   return items;
+}
+
+/** Whose ids were met: of two messages that say different things one has the id of the other. */
+function entriesMet() {
+  const met = new Map<string, string>();
+  return {
+    idOf(entryId: string | null, { timestamp: _, ...message }: AgentMessage) {
+      if (entryId === null) return { entryId, isTold: false };
+      const words = createHash("sha256").update(JSON.stringify(message)).digest("base64");
+      const told = met.get(entryId);
+      met.set(entryId, told ?? words);
+      return { entryId: told === undefined ? entryId : null, isTold: told === words };
+    },
+  };
 }
 
 /** More than a host writes in years. */

@@ -228,6 +228,53 @@ describe("a migration from lossless-claw", () => {
     expect(stored()).toHaveLength(200);
   });
 
+  it.each([
+    ["seq", "messages SET seq = 9223372036854775807 WHERE seq = 3"],
+    ["depth", "summaries SET depth = 9223372036854775807"],
+    ["ordinal", "message_parts SET ordinal = 9223372036854775807 WHERE message_id = 3"],
+  ])("is carried around numbers that JavaScript does not have (%s)", async (_name, change) => {
+    const { migrate, stored } = setUp((claw) => {
+      const id = claw.conversation("s1", KEY);
+      const messages = claw.say(id, conversation({ turns: 5 }));
+      claw.summary({ id: "sum", conversation: id, depth: 0, content: "Five turns.", of: messages });
+      claw.db.exec(`UPDATE ${change}`);
+    });
+    expect((await migrate()).left).toEqual([]);
+    expect(stored()).toHaveLength(11);
+  });
+
+  it("names rows whose own numbers JavaScript does not have", async () => {
+    const { migrate, stored } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 5 }));
+      claw.db.exec("UPDATE messages SET message_id = 9223372036854775807 WHERE message_id = 3");
+    });
+    expect((await migrate()).left).toEqual(["a row of messages whose number is beyond 2^53"]);
+    expect(stored()).toHaveLength(9);
+  });
+
+  it("tells how much belongs to conversations that are not there", async () => {
+    const { migrate } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), conversation({ turns: 5 }));
+      claw.db.exec("UPDATE messages SET conversation_id = 999 WHERE message_id > 2");
+    });
+    const { left, text } = await migrate();
+    expect(left).toEqual(["8 messages of conversation 999, which is not there"]);
+    expect(text).toContain("Not carried:\n  8 messages of conversation 999");
+  });
+
+  it("loses no message that has the id of another, and tells how often one is there again", async () => {
+    const [first, second] = [user("one"), user("two")];
+    const { migrate, stored } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [first, second, first, user("one")], () => "same");
+    });
+    const { messages, added, left } = await migrate();
+    expect({ messages, added, left }).toEqual({
+      ...{ messages: 2, added: 2 },
+      left: [`2 messages of the session ${KEY} told once more under the same id`],
+    });
+    expect(stored().map(said)).toEqual([first, second].map(said));
+  });
+
   it("takes no role from what every object has", async () => {
     const { migrate, stored } = setUp((claw) => {
       claw.say(claw.conversation("s1", KEY), [user("one"), user("two")]);

@@ -182,6 +182,7 @@ function reported(
         `the session ${sessionKey === "" ? sessionId : sessionKey} is of an agent that is not configured here`,
     ),
     ...ofFiles,
+    ...source.left,
     ...carried.flatMap((each) => each.left),
     ...source.others.map(({ table, rows }) => `${rows} rows of ${table} have no counterpart`),
   ];

@@ -85,6 +85,8 @@ export interface ClawSource {
   readonly conversations: readonly ClawConversation[];
   readonly files: readonly ClawFile[];
   readonly edges: ClawEdges;
+  /** What nobody can find here, a clause each. */
+  readonly left: readonly string[];
   /** Rows of the tables that have no place elsewhere, where there are any. */
   readonly others: readonly { readonly table: string; readonly rows: number }[];
   /** Of a conversation, oldest first. */
@@ -124,20 +126,16 @@ export async function readLosslessClaw(
   try {
     refuseOddNumbers(sql, path);
     const scan = scanner(sql, { path, most: Math.min(MOST_ROWS, bytes / ROW_BYTES), signal });
-    const messages = await placesOf(scan, sql, "messages", ["message_id", "id"], ["seq"], Number);
-    const summaries = await placesOf(
-      scan,
-      sql,
-      "summaries",
-      ["summary_id", "id"],
-      ["depth"],
-      textOf,
-    );
+    const left: string[] = [];
+    const messages = await messagePlaces(scan, sql, left);
+    const summaries = await summaryPlaces(scan, sql, left);
     const parts = await partsIn(scan, sql);
     const edges = await edgesIn(scan, sql);
+    const conversations = await conversationsIn(scan, sql);
+    const known = new Set(conversations.map(({ id }) => id));
+    left.push(...ofNone("message", messages, known), ...ofNone("summary", summaries, known));
     return {
-      ...{ edges, close },
-      conversations: await conversationsIn(scan, sql),
+      ...{ edges, conversations, left, close },
       files: await filesIn(scan, sql),
       others: await othersIn(scan),
       messagesOf: (conversation) => messages.get(conversation) ?? [],
@@ -201,11 +199,17 @@ function column(sql: Sql, table: string, names: readonly string[]): string {
   return names.find((name) => known.has(name)) ?? "NULL";
 }
 
-/** The column, where it is not longer than names are. */
+/** The column, where it is not longer than names are, and no number that JavaScript has not. */
 const short = (sql: Sql, table: string, ...names: string[]): string => {
   const name = column(sql, table, names);
-  return `CASE WHEN octet_length(${name}) <= ${NAME_BYTES} THEN ${name} END`;
+  return `CASE WHEN octet_length(${name}) <= ${NAME_BYTES} AND ${isExact(name)} THEN ${name} END`;
 };
+
+const isExact = (name: string) =>
+  `(typeof(${name}) <> 'integer' OR ${name} BETWEEN -${Number.MAX_SAFE_INTEGER} AND ${Number.MAX_SAFE_INTEGER})`;
+
+/** The number of a row; NULL where JavaScript has none like it. */
+const ROW = `CASE WHEN ${isExact("rowid")} THEN rowid END AS row`;
 
 /** What names the conversation. */
 const CONVERSATION = ["conversation_id", "conversation", "conv"];
@@ -218,13 +222,18 @@ async function placesOf<Id extends number | string>(
   ids: readonly string[],
   order: readonly string[],
   idOf: (value: unknown) => Id,
+  left: string[],
 ): Promise<ReadonlyMap<number, readonly ClawRow<Id>[]>> {
   const found = new Map<number, (ClawRow<Id> & { at: number })[]>();
   const columns = `
-    rowid AS row, ${short(sql, table, ...ids)} AS id, ${short(sql, table, ...order)} AS at,
+    ${ROW}, ${short(sql, table, ...ids)} AS id, ${short(sql, table, ...order)} AS at,
     ${short(sql, table, ...CONVERSATION)} AS conversation
   `;
   await scan(table, columns, ({ row, id, at, conversation }) => {
+    if (row === null) {
+      left.push(`a row of ${table} whose number is beyond 2^53`);
+      return;
+    }
     const places = found.get(Number(conversation)) ?? [];
     found.set(Number(conversation), places);
     // Those without a place come last.
@@ -240,6 +249,25 @@ async function placesOf<Id extends number | string>(
   return found;
 }
 
+const messagePlaces = (scan: Scan, sql: Sql, left: string[]) =>
+  placesOf(scan, sql, "messages", ["message_id", "id"], ["seq"], Number, left);
+
+const summaryPlaces = (scan: Scan, sql: Sql, left: string[]) =>
+  placesOf(scan, sql, "summaries", ["summary_id", "id"], ["depth"], textOf, left);
+
+/** What belongs to conversations that are not there. */
+const ofNone = (
+  what: "message" | "summary",
+  places: ReadonlyMap<number, readonly unknown[]>,
+  known: ReadonlySet<number>,
+): string[] =>
+  [...places]
+    .filter(([conversation]) => !known.has(conversation))
+    .map(([conversation, { length }]) => {
+      const many = what === "message" ? "messages" : "summaries";
+      return `${length === 1 ? `a ${what}` : `${length} ${many}`} of conversation ${conversation}, which is not there`;
+    });
+
 /** Places of parts, and their order, by the id of their message; how many bytes they take. */
 interface Parts {
   readonly places: readonly { readonly row: number; readonly ordinal: number }[];
@@ -252,13 +280,13 @@ async function partsIn(scan: Scan, sql: Sql): Promise<ReadonlyMap<number, Parts>
   const found = new Map<number, { places: { row: number; ordinal: number }[]; bytes: number }>();
   const table = "message_parts";
   const columns = `
-    rowid AS row, ${short(sql, table, "message_id", "message")} AS message,
+    ${ROW}, ${short(sql, table, "message_id", "message")} AS message,
     ${short(sql, table, "ordinal")} AS ordinal, ${bytesOf(sql, table, PART_TEXTS)} AS bytes
   `;
   await scan(table, columns, ({ row, message, ordinal, bytes }) => {
     const parts = found.get(Number(message)) ?? { places: [], bytes: 0 };
     found.set(Number(message), parts);
-    parts.places.push({ row: Number(row), ordinal: Number(ordinal) });
+    if (row !== null) parts.places.push({ row: Number(row), ordinal: Number(ordinal) });
     parts.bytes += Number(bytes);
   });
   for (const { places } of found.values()) places.sort((a, b) => a.ordinal - b.ordinal);
