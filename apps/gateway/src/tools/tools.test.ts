@@ -162,6 +162,15 @@ describe("tools that list, write, edit and run", () => {
       "src/a.ts\nsrc/deep/b.ts",
     );
     expect((await call("list_files", { pattern: "*.py" })).text).toContain("No file");
+    const braces = await call("list_files", { pattern: "{a,b}".repeat(16) });
+    expect(braces).toMatchObject({ isError: true, note: braces.text });
+    expect(braces.text).toContain("stand for more than 100 patterns");
+  });
+
+  it("search for no more words than each file can be searched for in a moment", async () => {
+    const { call } = await workspace({ "a.txt": "word\n".repeat(200_000) });
+    const long = await call("search_workspace", { query: "ab ".repeat(100_000) });
+    expect(long).toMatchObject({ isError: true, text: expect.stringContaining("1000 characters") });
   });
 
   it("write files whole, with their folders and permissions", async () => {

@@ -1,10 +1,12 @@
 // The built-in tools, which see and change the workspace.
 import { devNull } from "node:os";
-import { join, matchesGlob } from "node:path";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
 import type { ToolsConfig } from "../config/tools.ts";
 import { counted } from "../text/number.ts";
+import { planGlob } from "./glob.ts";
 import { describeRun, runCommand } from "./run-command.ts";
 import { defineTool, type Tool, ToolRefusal } from "./tool.ts";
 import {
@@ -54,7 +56,7 @@ export function workspaceTools(
       description:
         "Searches the text files of the workspace folder and returns the lines that match best, as path:line: text.",
       parameters: z.object({
-        query: z.string().min(1).describe("Words to look for; case does not matter."),
+        query: z.string().min(1).max(1000).describe("Words to look for; case does not matter."),
       }),
       readOnly: true,
       isAvailable,
@@ -147,17 +149,26 @@ export function workspaceTools(
 }
 
 const MAX_LISTED = 500;
+/** Before others have their turn. */
+const MAX_BUSY_MS = 20;
 
 async function list(
   bounds: Bounds,
   pattern: string | undefined,
   signal: AbortSignal,
 ): Promise<string> {
+  const glob = pattern === undefined ? undefined : planGlob(pattern);
+  if (glob !== undefined && "why" in glob) throw new ToolRefusal(glob.why);
   const found: string[] = [];
   let more = 0;
+  let since = performance.now();
   const walk = walkFiles(bounds, signal);
   for await (const path of walk.files) {
-    if (pattern !== undefined && !matchesGlob(path, pattern)) continue;
+    if (performance.now() - since > MAX_BUSY_MS) {
+      await setImmediate(undefined, { signal });
+      since = performance.now();
+    }
+    if (glob?.matches(path) === false) continue;
     if (found.length < MAX_LISTED) found.push(path);
     else more++;
   }
