@@ -1,5 +1,4 @@
 // Makes `openclaw/plugin-sdk` resolvable for the modules of plugins only.
-import { readFileSync } from "node:fs";
 import { createRequire, type LoadHookSync, type ResolveHookSync, registerHooks } from "node:module";
 import { sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -8,7 +7,7 @@ import { importedNames } from "./imported-names.ts";
 import { asksForHome, ownHomeSource, ownHomeUrl } from "./own-home.ts";
 import type { RunningPlugin } from "./running.ts";
 import { isOfOpenClaw, sdkModule } from "./sdk-modules.ts";
-import { loadTypeScript, typeScriptBeside } from "./typescript-modules.ts";
+import { javaScriptOf, loadTypeScript, typeScriptBeside } from "./typescript-modules.ts";
 
 const GENERATION = "clew-generation";
 
@@ -119,7 +118,7 @@ export function pluginOfStack(stack: string): RunningPlugin | undefined {
 /** Nothing where the file is gone: code that was made from text may name an older importer. */
 function sourceOf(url: string): string {
   try {
-    return readFileSync(fileURLToPath(url), "utf8");
+    return javaScriptOf(fileURLToPath(url));
   } catch {
     return "";
   }

@@ -8,6 +8,9 @@ export interface Row {
 export class Store {
   readonly rows: Row[] = [];
 
+  // @ts-expect-error: what we do not write, and the real one does
+  constructor(private readonly shortest = 4) {}
+
   add(row: Row): void {
     if (!this.rows.some(({ session, text }) => session === row.session && text === row.text))
       this.rows.push(row);
@@ -17,7 +20,7 @@ export class Store {
     const words = query
       .toLowerCase()
       .split(/\W+/)
-      .filter((word) => word.length > 3);
+      .filter((word) => word.length >= this.shortest);
     return this.rows
       .filter(({ text }) => words.some((word) => text.toLowerCase().includes(word)))
       .map(({ text }) => text);
