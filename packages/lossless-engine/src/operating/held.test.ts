@@ -15,6 +15,7 @@ import { expire } from "../store/forget.ts";
 import { storeMessages } from "../store/messages.ts";
 import { isStale, scrub } from "../store/scrub.ts";
 import { type Store, useStore } from "../store/store.ts";
+import { storeWords, summariesWithoutWords } from "../store/summaries.ts";
 import { growGraph } from "../summaries/grow.ts";
 import { namedWithIds } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
@@ -187,6 +188,22 @@ describe("restoring a backup from elsewhere", () => {
     const { forgotten: keptOut, text } = await restored(backup, file);
     expect(keptOut).toEqual({ messages: 1, unknown: null });
     expect(text).toContain("1 message that was forgotten since stayed out");
+    await soundIn(file);
+  });
+
+  it("keeps out what a model said in a summary, which was forgotten by what it said", async () => {
+    const file = join(temporaryFolder(), "lossless.db");
+    await changed(file, async (store) => {
+      const messages = namedWithIds(told.filter((message) => message !== asked));
+      storeMessages(store, { session, messages, from: "told" });
+      await growGraph(store, 1, { sizes: { leafTokens: 60, fanIn: 2, kept: 1 } });
+      const [first] = summariesWithoutWords(store, { conversation: 1, limit: 1 });
+      storeWords(store, first!, { words: `It was ${SECRET}.`, model: "m" });
+    });
+    const backup = await away(file);
+    await forgotten(file, { text: SECRET });
+    await soundIn(file);
+    await restored(backup, file);
     await soundIn(file);
   });
 
