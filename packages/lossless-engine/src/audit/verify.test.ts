@@ -6,8 +6,11 @@ import { assistant, conversation, user } from "@clew/plugin-sdk/testing";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { checkStore } from "../commands/check-store.ts";
 import { planForget } from "../forget/plan.ts";
 import { named } from "../messages/name.ts";
+import { backUp } from "../operating/backups.ts";
+import { mend } from "../operating/mend.ts";
 import { catchUp } from "../search/catch-up.ts";
 import { type NewStoredCut, storeCut } from "../store/cuts.ts";
 import { expire, forget } from "../store/forget.ts";
@@ -191,6 +194,68 @@ describe("the audit", () => {
     expect(
       await after("DELETE FROM message WHERE seq = 10; DELETE FROM link WHERE message = 10"),
     ).toContain("missing conversation 1");
+  });
+
+  it("names a page in use that the free list names, and so do a backup and the doctor", async () => {
+    const folder = temporaryFolder();
+    const path = join(folder, "lossless.db");
+    const { store, release } = useStore(path);
+    const messages = namedWithIds(
+      Array.from({ length: 40 }, (_, at) => user(`${at} is said. `.repeat(900))),
+    );
+    storeMessages(store, { session: { sessionId: "s", sessionKey: "k" }, messages, from: "told" });
+    expire(
+      store,
+      Array.from({ length: 20 }, (_, at) => at + 1),
+    );
+    release();
+    expect((await audited(path)).faults).toEqual([]);
+    const bytes = readFileSync(path);
+    const size = bytes.readUInt16BE(16) || 65_536;
+    const trunk = bytes.readUInt32BE(32);
+    expect(bytes.readUInt32BE((trunk - 1) * size + 4)).toBeGreaterThan(0);
+    const db = new DatabaseSync(path, { readOnly: true });
+    const leaf = db.prepare(
+      "SELECT pageno FROM dbstat WHERE name = 'message' ORDER BY pageno DESC",
+    );
+    bytes.writeUInt32BE(Number(leaf.get()!.pageno), (trunk - 1) * size + 8);
+    db.close();
+    writeFileSync(path, bytes);
+    const { faults } = await audited(path);
+    expect(faults[0]).toMatchObject({ kind: "unreadable", what: "file" });
+    expect(faults[0]?.text).toMatch(/^pages of the file: .*2nd reference to page/);
+    const damaged = useStore(path);
+    const { verification, text } = await backUp(damaged.store, { now: 0 });
+    expect(verification.isWhole).toBe(false);
+    expect(text).toContain("with the damage of the database");
+    const mended = await mend(damaged.store);
+    expect(mended).toMatchObject({ isWhole: false, broken: [], lost: [] });
+    expect(mended.text).toMatch(/wrong with the pages of the file: .* Move the database away/);
+    expect((await checkStore(damaged.store)).ok).toBe(false);
+    damaged.release();
+  });
+
+  it("names an index of some rows that lists others", async () => {
+    const path = join(temporaryFolder(), "lossless.db");
+    const { store, release } = useStore(path);
+    const messages = namedWithIds(conversation({ turns: 20 }));
+    storeMessages(store, { session: { sessionId: "s", sessionKey: "k" }, messages, from: "told" });
+    release();
+    const pageOf = (name: string) => {
+      const db = new DatabaseSync(path, { readOnly: true });
+      const row = db.prepare("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf'");
+      const page = Number(row.get(name)!.pageno);
+      db.close();
+      return page;
+    };
+    const [from, to] = [pageOf("message_conversation"), pageOf("message_heartbeat")];
+    const bytes = readFileSync(path);
+    const size = bytes.readUInt16BE(16) || 65_536;
+    bytes.copy(bytes, (to - 1) * size, (from - 1) * size, from * size);
+    writeFileSync(path, bytes);
+    expect((await audited(path)).faults.map(({ text }) => text)).toEqual([
+      "the index message_heartbeat lists rows that it is not of",
+    ]);
   });
 
   it("ends where exchanged pages bring the same messages again and again", async () => {

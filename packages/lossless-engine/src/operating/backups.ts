@@ -3,6 +3,8 @@ import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Verification, verifyStore } from "../audit/verify.ts";
 import { patiently } from "../patiently.ts";
+import { wrongPages } from "../store/audit/pages.ts";
+import { isDamage } from "../store/failure.ts";
 import { makeFolder } from "../store/make-folder.ts";
 import { isStale, scrub } from "../store/scrub.ts";
 import { type Store, useStore } from "../store/store.ts";
@@ -61,8 +63,10 @@ export async function backUp(store: Store, options: BackupOptions): Promise<Back
   });
   const copied = useStore(file);
   try {
-    // What is no longer kept is not to be found in its pages.
-    if (await patiently(() => isStale(copied.store))) await patiently(() => scrub(copied.store));
+    // What is no longer kept is not to be found in its pages; damaged ones stay as they are.
+    const isSound = await patiently(() => copied.store.read(wrongPages).length === 0).catch(orNot);
+    if (isSound && (await patiently(() => isStale(copied.store))))
+      await patiently(() => scrub(copied.store));
     const verification = await verifyStore(copied.store, auditOptions(options));
     const { messages, faults } = verification;
     const text =
@@ -73,6 +77,11 @@ export async function backUp(store: Store, options: BackupOptions): Promise<Back
   } finally {
     copied.release();
   }
+}
+
+function orNot(error: unknown): false {
+  if (!isDamage(error)) throw error;
+  return false;
 }
 
 /** For the name of a file. */

@@ -8,7 +8,7 @@ import { markDamaged } from "../store/examine.ts";
 import { forgetIndexes } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
 import { counted, describeStore } from "./describe-store.ts";
-import { cannotRead, type Examined, examine } from "./examination.ts";
+import { cannotRead, type Examined, examine, wrongPagesOf } from "./examination.ts";
 import { auditOptions, type OperatingOptions } from "./progress.ts";
 
 /** What reading all of a database came to, and what was done about it. */
@@ -30,11 +30,11 @@ const MOVE_AWAY =
 
 export async function mend(store: Store, options: OperatingOptions = {}): Promise<Mended> {
   const examined = await examine(store, options);
-  const { read, broken, lost, isIndexDamaged } = examined;
+  const { read, broken, lost, pages, isIndexDamaged } = examined;
   const isReadable = broken.length + lost.length === 0;
   const looked = `${counted(read, "message")} looked at${isReadable ? ", all can be read" : ""}.`;
   // Nothing is written to a file whose pages are damaged.
-  const isWritable = lost.length === 0 && !isIndexDamaged;
+  const isWritable = lost.length === 0 && pages.length === 0 && !isIndexDamaged;
   const isHealing = broken.length > 0 && isWritable;
   const wrong = isWritable ? await indexFaults(store, auditOptions(options)) : [];
   if (isHealing) await patiently(() => markDamaged(store, broken));
@@ -43,12 +43,15 @@ export async function mend(store: Store, options: OperatingOptions = {}): Promis
     looked,
     ...(broken.length === 0 ? [] : [`${cannotRead(broken)}.${isHealing ? ` ${HEALING}.` : ""}`]),
     ...(lost.length === 0 ? [] : [`${cannotRead(lost)}: their pages of the file are damaged.`]),
+    ...(pages.length === 0
+      ? []
+      : [`${wrongPagesOf(pages)}. What is written next may overwrite messages.`]),
     ...(isIndexDamaged ? ["The search index is damaged: searches fail."] : []),
-    ...(lost.length > 0 || isIndexDamaged ? [MOVE_AWAY] : []),
+    ...(lost.length + pages.length > 0 || isIndexDamaged ? [MOVE_AWAY] : []),
     ...(wrong.length > 0 ? [`${describeIndex(wrong)} It was made again from the messages.`] : []),
   ];
   const text = `${told.join(" ")}\n${await describeStore(store).catch(orDamaged)}.`;
-  const isWhole = isReadable && !isIndexDamaged && wrong.length === 0;
+  const isWhole = isReadable && pages.length === 0 && !isIndexDamaged && wrong.length === 0;
   return { ...examined, isWhole, isHealing, indexFaults: wrong, text };
 }
 

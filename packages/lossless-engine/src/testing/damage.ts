@@ -79,6 +79,8 @@ export function damage(path: string, dice: Dice): string | undefined {
     damageIndex,
     damageBytes,
     damagePage,
+    doublePage,
+    damageFreeList,
   ];
   return ways[dice(ways.length)]!(path, dice);
 }
@@ -202,6 +204,32 @@ function damageBytes(path: string, dice: Dice): string | undefined {
   bytes[at]! ^= 1 << dice(8);
   writeFileSync(path, bytes);
   return `byte ${at} of a text in the file changed`;
+}
+
+/** A page of the file stands in the place of another one, too. */
+function doublePage(path: string, dice: Dice): string | undefined {
+  const bytes = readFileSync(path);
+  const size = bytes.readUInt16BE(16) || 65_536;
+  const pages = bytes.length / size;
+  if (pages < 3) return undefined;
+  const [from, to] = [1 + dice(pages - 1), 1 + dice(pages - 1)];
+  bytes.copy(bytes, to * size, from * size, (from + 1) * size);
+  writeFileSync(path, bytes);
+  return from === to ? undefined : `page ${from + 1} copied onto page ${to + 1}`;
+}
+
+/** An entry of the free list names another page: what is written next overwrites that. */
+function damageFreeList(path: string, dice: Dice): string | undefined {
+  const bytes = readFileSync(path);
+  const size = bytes.readUInt16BE(16) || 65_536;
+  const trunk = bytes.readUInt32BE(32);
+  const entries = trunk === 0 ? 0 : bytes.readUInt32BE((trunk - 1) * size + 4);
+  if (entries === 0) return undefined;
+  const at = (trunk - 1) * size + 8 + 4 * dice(entries);
+  const [was, is] = [bytes.readUInt32BE(at), 2 + dice(bytes.length / size - 1)];
+  bytes.writeUInt32BE(is, at);
+  writeFileSync(path, bytes);
+  return was === is ? undefined : `page ${is} listed as free instead of page ${was}`;
 }
 
 /** A bit anywhere in the file, but for its first page, which says what kind of file it is. */

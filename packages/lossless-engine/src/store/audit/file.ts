@@ -4,11 +4,14 @@ import { migrate } from "../migrate.ts";
 import { MIGRATIONS } from "../migrations.ts";
 import type { Sql } from "../sql.ts";
 import { type AuditPart, type Fault, fault, readable } from "./fault.ts";
+import { listsOthers, wrongPages, wrongTable } from "./pages.ts";
 
 /** Pages of the file, and its indexes against its tables. */
 export function filePart(): AuditPart {
   const faults: Fault[] = [];
   const names: string[] = [];
+  /** What was said of the whole file is not said of a table again. */
+  const told = new Set<string>();
   let isListed = false;
   return {
     name: "file",
@@ -26,21 +29,22 @@ export function filePart(): AuditPart {
         );
         if (listed === undefined) faults.push(damagedFile("its list of tables cannot be read"));
         names.push("sqlite_schema", ...(listed ?? []));
+        const wrong = readable(() => store.read(wrongPages)) ?? ["they cannot be read"];
+        for (const text of wrong) told.add(text);
+        faults.push(...wrong.map((text) => damagedFile(`pages of the file: ${text}`)));
+        if (isOver()) return false;
       }
       for (let name = names.shift(); name !== undefined; name = names.shift()) {
         const table = name;
-        const told = readable(() =>
-          store.read((sql) =>
-            sql(`PRAGMA integrity_check("${table.replaceAll('"', '""')}")`)
-              .all()
-              .map((row) => String(Object.values(row)[0])),
-          ),
-        );
-        for (const text of told ?? ["it cannot be read"])
-          if (text !== "ok") faults.push(damagedFile(`table ${table}: ${text}`));
-        if (isOver()) return names.length === 0;
+        const wrong = readable(() => store.read((sql) => wrongTable(sql, table)));
+        for (const text of wrong ?? ["it cannot be read"])
+          if (!told.has(text)) faults.push(damagedFile(`table ${table}: ${text}`));
+        if (isOver()) return false;
       }
       faults.push(...(readable(() => store.read(schemaFaults)) ?? []));
+      faults.push(
+        ...(readable(() => store.read(indexFaults)) ?? [damagedFile("an index cannot be read")]),
+      );
       const broken = readable(() => store.read((sql) => sql("PRAGMA foreign_key_check").all()));
       for (const { table, rowid, parent } of broken ?? [])
         faults.push(
@@ -73,6 +77,20 @@ function schemaFaults(sql: Sql): Fault[] {
     }),
   ];
 }
+
+/** Those that are defined otherwise are told as such. */
+const indexFaults = (sql: Sql): Fault[] => {
+  const known = newDatabaseDefinitions();
+  return [...definitionsIn(sql)].flatMap(([name, definition]) => {
+    const [, index] = /^index (.+)$/.exec(name) ?? [];
+    const [, table = ""] = /^(\w+): /.exec(definition) ?? [];
+    return index !== undefined &&
+      known.get(name) === definition &&
+      listsOthers(sql, { table, index, definition })
+      ? [fault("inconsistent", "file", null, `the ${name} lists rows that it is not of`)]
+      : [];
+  });
+};
 
 /** What SQLite counts and notes for itself, in tables only. */
 const STATISTICS = /^sqlite_(?:stat\d|sequence)$/;
