@@ -73,6 +73,8 @@ export function askInTerminal(
 
 function ownLine(): { line: TypedLine; close(): void } {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C is a key meanwhile, and means what the signal does.
+  lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   return { line: typedLine(lines, process.stderr), close: () => lines.close() };
 }
 

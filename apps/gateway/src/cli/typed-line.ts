@@ -3,7 +3,7 @@ import { clearScreenDown, cursorTo, type Interface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface TypedLine {
-  /** Begins a line, with what was typed already. */
+  /** Begins a line, with what was typed already; after the input's end there is none. */
   begin(): void;
   /** Writes above what is being typed, which stays. */
   above(write: () => void): void;
@@ -115,6 +115,7 @@ export function typedLine(
   }
   return {
     begin() {
+      if (isClosed) return;
       isPrompting = true;
       lines.prompt(true);
     },
