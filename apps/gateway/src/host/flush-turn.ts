@@ -64,9 +64,10 @@ async function runOn(
   const ofPlugin = plugins.tools.filter(
     ({ pluginId }) => pluginId === plugins.memory.chosen?.pluginId,
   );
+  const ofMemory = await memoryToolsOf(parts, session, { plugins, ofPlugins: ofPlugin });
   const tools = flushTools({
     base: parts.pluginTools({
-      base: parts.tools(undefined, memoryToolsOf(parts, plugins, ofPlugin)),
+      base: parts.tools(undefined, ofMemory),
       tools: ofPlugin,
     }),
     ofPlugin: ofPlugin.flatMap(({ names, declared }) => names ?? declared),

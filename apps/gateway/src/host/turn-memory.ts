@@ -1,5 +1,10 @@
 // Joins the tools, the section and the flush of the chosen memory to a turn.
-import { FALLBACK_ENGINE_ID, type HookPort, type ToolPort } from "@clew/engine-core";
+import {
+  FALLBACK_ENGINE_ID,
+  type HookPort,
+  type HostSession,
+  type ToolPort,
+} from "@clew/engine-core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { PluginsInUse } from "../plugins/live-generation.ts";
 import type { RunAs } from "../plugins/load/running.ts";
@@ -12,13 +17,14 @@ import type { Tool } from "../tools/tool.ts";
 import type { TurnSetup } from "./host.ts";
 import type { HostParts } from "./parts.ts";
 
-/** Those that search and read; `ofPlugins` are offered as well. */
+/** Those that search and read, where it can; `ofPlugins` are offered as well. */
 export const memoryToolsOf = (
   parts: HostParts,
-  plugins: PluginsInUse | undefined,
-  ofPlugins: readonly OwnedTool[],
-): Tool[] =>
+  session: HostSession,
+  { plugins, ofPlugins }: { plugins: PluginsInUse | undefined; ofPlugins: readonly OwnedTool[] },
+): Promise<Tool[]> =>
   toolsOfMemory(plugins?.memory ?? NO_MEMORY, ofPlugins, {
+    session,
     ...{ runAs: runAsOf(parts), cfg: parts.loaded.raw, log: parts.log },
     citations: parts.loaded.config.memory.citations,
   });

@@ -85,11 +85,12 @@ export async function prepareTurn(
   const { owner } = engine.guard;
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
   const skills = plugins?.skillsBeside(owner) ?? [];
+  const added = await toolsAdded(parts, session, { plugins, ofPlugins, skills });
   const base =
     replacement?.tools ??
     limitTools(
       pluginTools({
-        base: parts.tools(approve, toolsAdded(parts, plugins, { ofPlugins, skills })),
+        base: parts.tools(approve, added),
         ...{ tools: ofPlugins, approve },
       }),
       limits,
@@ -170,11 +171,18 @@ const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsC
   limitToolCalls(limitToolResults(tools, toolResultBytes), toolCallBytes);
 
 /** Of the host's own tools those that its plugins are the reason for. */
-const toolsAdded = (
+const toolsAdded = async (
   parts: HostParts,
-  plugins: PluginsInUse | undefined,
-  { ofPlugins, skills }: { ofPlugins: readonly OwnedTool[]; skills: readonly Skill[] },
-) => [...memoryToolsOf(parts, plugins, ofPlugins), ...skillTools(skills)];
+  session: HostSession,
+  {
+    skills,
+    ...about
+  }: {
+    plugins: PluginsInUse | undefined;
+    ofPlugins: readonly OwnedTool[];
+    skills: readonly Skill[];
+  },
+) => [...(await memoryToolsOf(parts, session, about)), ...skillTools(skills)];
 
 async function systemPromptOf(
   parts: HostParts,
@@ -336,7 +344,7 @@ export async function sizingOf(
   const { owner } = guard;
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
   const skills = plugins?.skillsBeside(owner) ?? [];
-  const added = toolsAdded(parts, plugins, { ofPlugins, skills });
+  const added = await toolsAdded(parts, session, { plugins, ofPlugins, skills });
   const base = parts.pluginTools({ base: parts.tools(undefined, added), tools: ofPlugins });
   const { contextWindow } = model;
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });

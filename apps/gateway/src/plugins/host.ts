@@ -142,7 +142,9 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     // While it is loaded nobody knows what its memory is.
     let memory = NO_MEMORY;
     const context = {
-      tools: memoryToolsForPlugins(() => memoryToolsOf(memory, { runAs, log, cfg: config() })),
+      tools: memoryToolsForPlugins((agentId) =>
+        memoryToolsOf(memory, { runAs, log, cfg: config(), agentId }),
+      ),
       ...{ home: stateDir, mode, generation, log, config, complete, strays, subagents, isRetired },
       ...{ transcripts, shared },
       isolation: {
@@ -290,11 +292,11 @@ const CitationsSchema = z.looseObject({
 
 function memoryToolsOf(
   { chosen }: ActiveMemory,
-  { runAs, log, cfg }: { runAs: RunAs; log: LogPort; cfg: unknown },
+  given: { runAs: RunAs; log: LogPort; cfg: unknown; agentId: string },
 ) {
   if (chosen === null) return [];
-  const cites = !CitationsSchema.safeParse(cfg).success;
-  return memoryTools({ memory: chosen, runAs, log, cfg, cites });
+  const cites = !CitationsSchema.safeParse(given.cfg).success;
+  return memoryTools({ ...given, memory: chosen, cites });
 }
 
 const WatchdogSchema = z.looseObject({

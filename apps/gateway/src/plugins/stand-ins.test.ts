@@ -145,7 +145,8 @@ const EXPECTED: Record<string, Partial<Outcome>> = {
   supermemory: {
     told: UNDECLARED,
     slots: { memory: "stand-in-supermemory" },
-    tools: [...named("memory_", "search get"), ...named("super_", "store search forget profile")],
+    // Its memory can be neither searched nor read, but by its own tools.
+    tools: named("super_", "store search forget profile"),
     calls: "Pelican",
     words: ["/remember", "/recall", "/supermemory", "supermemory status"],
     services: ["supermemory"],

@@ -1,6 +1,7 @@
 // A memory that never answers holds up nothing beyond its bound.
 import type { MemoryCapability } from "@clew/plugin-sdk/core";
 import { expect, it } from "vitest";
+import { abilitiesOf, learnAbilities } from "./abilities.ts";
 import { closeMemory } from "./close-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 import { prepareSection } from "./section.ts";
@@ -36,12 +37,29 @@ it.each([
   ["get", { path: "a" }, { readFile: never }],
 ] as const)("memory_%s says that the memory did not answer", async (_, given, manager) => {
   const memory = memoryOf({ runtime: { getMemorySearchManager: async () => ({ manager }) } });
-  const tools = memoryTools({ memory, runAs, log, cfg: {}, cites: true, boundMs: 30 });
+  const tools = memoryTools({
+    ...{ memory, runAs, log, cfg: {}, cites: true, boundMs: 30 },
+    agentId: "main",
+  });
   const tool = tools.find(({ name }) => name === `memory_${_}`)!;
   const { signal } = new AbortController();
   await expect(tool.run(given, { session, signal, prepared: undefined })).rejects.toThrow(
     'The memory of plugin "mem" did not answer within 0.03 s.',
   );
+});
+
+it("what it can do is waited for once, and until it answers it is thought able", async () => {
+  let calls = 0;
+  const getMemorySearchManager = () => {
+    calls++;
+    return never();
+  };
+  const memory = memoryOf({ runtime: { getMemorySearchManager } });
+  const request = { memory, session, runAs, log, cfg: {}, boundMs: 30 };
+  await learnAbilities(request);
+  await learnAbilities({ ...request, boundMs: 600_000 });
+  expect(calls).toBe(1);
+  expect(abilitiesOf(memory, "main")).toEqual({ search: true, get: true });
 });
 
 it("closing a memory ends, and what it does wrong is logged", async () => {

@@ -171,8 +171,39 @@ describe("memory_search", () => {
   });
 
   it.each([
-    ["has no search", MANAGER("{ status() {} }"), "cannot be searched; use the tools"],
-    ["has no manager", MANAGER("null, error: 'no key'"), "is not there: no key"],
+    ["neither searched nor read", "{ status() {} }", []],
+    ["searched only", "{ search: async () => [] }", ["memory_search"]],
+    ["read only", "{ readFile: async () => ({ text: '' }) }", ["memory_get"]],
+    ["had at all", "null, error: 'no key'", []],
+  ])("and memory_get are not offered where it cannot be %s", async (_, manager, offered) => {
+    const { say, server, system } = await withMemory(
+      `${MANAGER(manager)} api.registerMemoryPromptSection(({ availableTools }) => ["Offered: " + JSON.stringify([...availableTools].filter((name) => name.startsWith("memory_")))]);`,
+    );
+    await say("hello");
+    await say("and again");
+    for (const { body } of server.requests) {
+      const { tools } = body as { tools: { function: { name: string } }[] };
+      const names = tools.map((tool) => tool.function.name);
+      expect(names.filter((name) => name.startsWith("memory_"))).toEqual(offered);
+    }
+    expect(system().replaceAll("\\", "")).toContain(`Offered: ${JSON.stringify(offered)}`);
+  });
+
+  it("is offered again once there is something to search, and says until then why not", async () => {
+    const { say, server, log } = await withMemory(
+      `let asked = 0;
+       api.registerMemoryCapability({ runtime: { getMemorySearchManager: async () =>
+         ++asked < 3 ? { manager: null, error: "no key" } : { manager: { search: async () => [] } } } });`,
+    );
+    for (const text of ["one", "two", "three"]) await say(text);
+    const has = server.requests.map(({ body }) => JSON.stringify(body).includes("memory_search"));
+    expect(has).toEqual([false, false, true]);
+    expect(log.lines.filter((line) => line.includes("cannot be searched"))).toEqual([
+      expect.stringContaining("[plugins] mem: its memory cannot be searched: no key"),
+    ]);
+  });
+
+  it.each([
     ["throws", MANAGER("{ search() { throw new Error('broken') } }"), "failed: broken"],
     [
       "gives nonsense among results",
@@ -343,9 +374,9 @@ describe("a manager", () => {
   it("that another one replaces is closed then, and what it does wrong is logged", async () => {
     const { say, stop, log } = await withMemory(plugin("make()"));
     for (const _ of [1, 2, 3]) await say(search);
-    expect(told()).toEqual(["close 2", "close 3"]);
+    expect(told()).toEqual(["close 2", "close 3", "close 4"]);
     await stop();
-    expect(told()).toEqual(["close 2", "close 3", "close 4", "close all"]);
+    expect(told()).toEqual(["close 2", "close 3", "close 4", "close 5", "close all"]);
     expect(log.lines.join("\n")).toContain("mem: its memory could not be closed: stuck");
   });
 

@@ -9,11 +9,14 @@ import { MEMORY_TOOLS } from "./memory-tools.ts";
 
 type MemoryToolMaker = NonNullable<PluginRuntime["tools"]>;
 
-/** `tools`: those of the memory that is chosen when one is asked for; none while plugins load. */
-export function memoryToolsForPlugins(tools: () => readonly Tool[]): MemoryToolMaker {
+/** `tools`: an agent's, of the memory that is chosen by then; none while plugins load. */
+export function memoryToolsForPlugins(
+  tools: (agentId: string) => readonly Tool[],
+): MemoryToolMaker {
   const make = (name: string, options: unknown): PluginTool | null => {
-    const tool = tools().find((each) => each.name === name);
-    return tool === undefined ? null : asPluginTool(tool, sessionOf(options));
+    const session = sessionOf(options);
+    const tool = tools(session.agentId).find((each) => each.name === name);
+    return tool === undefined ? null : asPluginTool(tool, session);
   };
   return {
     createMemorySearchTool: (options) => make(MEMORY_TOOLS.search, options),

@@ -5,6 +5,7 @@ import { bytesOf } from "../../limits/size.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { RunAs } from "../load/running.ts";
 import type { OwnedTool } from "../offer/tools.ts";
+import { learnAbilities } from "./abilities.ts";
 import type { ActiveMemory } from "./choose-memory.ts";
 import { MEMORY_SECTION, tellWrong } from "./memory-answers.ts";
 import { memoryTools } from "./memory-tools.ts";
@@ -62,15 +63,24 @@ export async function prepareMemory(request: TurnMemoryRequest): Promise<TurnMem
   };
 }
 
+export interface MemoryToolsGiven {
+  session: HostSession;
+  runAs: RunAs;
+  cfg: unknown;
+  citations: "auto" | "on" | "off";
+  log: LogPort;
+}
+
 /** Tools of that name that a plugin brings go first: it knows its memory best. */
-export function toolsOfMemory(
+export async function toolsOfMemory(
   { chosen }: ActiveMemory,
   ofPlugins: readonly OwnedTool[],
-  given: { runAs: RunAs; cfg: unknown; citations: "auto" | "on" | "off"; log: LogPort },
-): Tool[] {
+  { citations, ...given }: MemoryToolsGiven,
+): Promise<Tool[]> {
   if (chosen === null) return [];
-  const { citations, ...rest } = given;
-  const tools = memoryTools({ ...rest, memory: chosen, cites: citations !== "off" });
+  const request = { ...given, memory: chosen, cites: citations !== "off" };
+  await learnAbilities(request);
+  const tools = memoryTools({ ...request, agentId: given.session.agentId });
   return tools.filter(
     ({ name }) => !ofPlugins.some(({ names, declared }) => (names ?? declared).includes(name)),
   );
