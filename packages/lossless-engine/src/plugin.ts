@@ -17,15 +17,26 @@ import type { EngineSettings } from "./settings.ts";
 import { createStores, type Stores } from "./stores.ts";
 import { createSpendings } from "./summaries/spending.ts";
 import { researchBy } from "./tools/by-session.ts";
-import { createGrants } from "./tools/grants.ts";
+import { createGrants, type Grants } from "./tools/grants.ts";
 import { createReach } from "./tools/reach.ts";
 import { type RecallTool, recallTools } from "./tools/tools.ts";
 
 /** Hosts register more than once: a session's tools may come from another time than its engine. */
-const reach = createReach();
-const grants = createGrants();
-const spendings = createSpendings();
-const siblingsDone: SiblingsDone = new Set();
+const OWN = {
+  ...{ reach: createReach(), grants: createGrants(), spendings: createSpendings() },
+  siblingsDone: new Set() as SiblingsDone,
+};
+
+/** To be named anew when a version's parts are of another shape. */
+const SHARED = Symbol.for("clew.lossless.parts.1");
+
+/** OpenClaw registers from a copy of the package each time, so copies have to find one another. */
+function partsIn({ runtime }: PluginApi): typeof OWN {
+  if (runtime?.clew !== undefined) return OWN;
+  const all = globalThis as { [SHARED]?: typeof OWN };
+  all[SHARED] ??= OWN;
+  return all[SHARED];
+}
 
 /** What hosts load: the engine under its id, and tools and a command for what it keeps. */
 const plugin: PluginEntry = definePluginEntry({
@@ -33,6 +44,7 @@ const plugin: PluginEntry = definePluginEntry({
   name: "Lossless",
   kind: "context-engine",
   register(api) {
+    const { reach, grants, spendings, siblingsDone } = partsIn(api);
     // Hosts check it against the manifest's schema.
     const settings = (api.pluginConfig ?? {}) as EngineSettings;
     const onMovedAway = (path: string) =>
@@ -54,7 +66,7 @@ const plugin: PluginEntry = definePluginEntry({
       return createStores(agentDir, { ...settings, databasePath });
     };
     api.on?.("session_end", (event: SessionEnd, session: EndedSession) =>
-      whenDeleted(event, session, storesOf),
+      whenDeleted(event, session, { grants, storesOf }),
     );
     // One by one: some hosts take a single tool of a factory.
     const llm = api.runtime?.llm;
@@ -85,7 +97,10 @@ interface EndedSession extends Partial<SessionRef> {
 async function whenDeleted(
   { reason }: SessionEnd,
   { agentId, sessionId = "", sessionKey }: EndedSession,
-  storesOf: (agentId: string | undefined) => Stores | undefined,
+  {
+    grants,
+    storesOf,
+  }: { grants: Grants; storesOf: (agentId: string | undefined) => Stores | undefined },
 ): Promise<void> {
   if (reason !== "deleted" || sessionKey === undefined || !grants.isChild(sessionKey)) return;
   const stores = storesOf(agentId);
