@@ -88,7 +88,7 @@ function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions
   );
 }
 
-/** The limit makes a request of one that tells no length, which Node lets it do with its own only. */
+/** The limit makes a request of one that tells no length: Node lets it do so with its own only. */
 function ofThePlatform(raw: Request): Request {
   const { url, method, headers, signal } = raw;
   if (method === "GET" || method === "HEAD" || headers.has("content-length")) return raw;
