@@ -14,7 +14,6 @@ const FOREIGN_WORDS: Record<string, string> = {
   "packages/providers/src/offline/summary.ts": "the offline model reads its prompt as a model does",
   "packages/legacy-engine/src/compaction/prune-step.ts":
     "the reason of a stored prune record is one word, not a sentence",
-  "apps/openclaw-check/src/judge.ts": "tools tell a model in words that they found nothing",
 };
 
 const sources = trackedFiles().filter(

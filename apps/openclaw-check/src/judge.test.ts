@@ -21,7 +21,7 @@ const compacted: StepOutcome = {
   ...{ step: { kind: "compact" }, ok: true, text: "", requests: [], calls: [] },
 };
 
-const toolResult = { messages: [{ role: "tool", text: "found: Elbe-7719" }] };
+const toolResult = { messages: [{ role: "tool", text: "found: The harbour is called Elbe-7719" }] };
 
 describe("what came of a session", () => {
   it("is good when everything was answered and nothing is odd", () => {
@@ -38,6 +38,17 @@ describe("what came of a session", () => {
   it.each<[what: string, outcomes: StepOutcome[], fault: string]>([
     ["an answer that failed", [said("plain", [], { ok: false, text: "HTTP 500" })], "HTTP 500"],
     ["a tool that did not run", [said("tool", [request("all")])], "the tool did not run"],
+    [
+      "a tool that ran in an earlier turn only",
+      [
+        said("tool", [
+          request("all", 10, {
+            messages: [...toolResult.messages, { role: "user", text: "read" }],
+          }),
+        ]),
+      ],
+      "the tool did not run",
+    ],
     [
       "a request that breaks a rule",
       [said("plain", [request("a", 1, { violations: [{ rule: "tool.orphan", text: "lost" }] })])],

@@ -2,7 +2,7 @@
 
 import { CONTEXT_WINDOW } from "./hosts/host.ts";
 import type { StepOutcome } from "./lead.ts";
-import type { SentRequest } from "./model-server.ts";
+import { isPersons, type SentRequest } from "./model-server.ts";
 import type { TriedPlugin } from "./plugins.ts";
 import { FACT } from "./session-script.ts";
 
@@ -19,7 +19,9 @@ export function judge(plugin: TriedPlugin, outcomes: readonly StepOutcome[]): st
 function judgeStep({ step, ok, text, requests }: StepOutcome, at: number): string[] {
   const name = `step ${at + 1} (${step.kind === "say" ? step.phase : step.kind})`;
   const tool = step.kind === "say" && step.phase === "tool";
-  const ran = requests.flatMap(({ messages }) => messages).some(({ role }) => role === "tool");
+  const ran = requests.some(({ messages }) =>
+    messages.slice(messages.findLastIndex(isPersons) + 1).some(({ role }) => role === "tool"),
+  );
   return [
     ...(ok ? [] : [`${name} failed: ${text.slice(0, 300)}`]),
     ...(tool && !ran ? [`${name}: the tool did not run`] : []),
@@ -89,9 +91,7 @@ function judgeRecall({ recall }: TriedPlugin, outcomes: readonly StepOutcome[]):
   const found = asked
     .flatMap(({ requests }) => requests)
     .flatMap(({ messages }) => messages)
-    .some(
-      ({ role, text }) => role === "tool" && text.includes(FACT) && !text.includes("not found"),
-    );
+    .some(({ role, text }) => role === "tool" && text.includes(`called ${FACT}`));
   return found ? [] : [`${recall.tool} did not find what was said at the beginning`];
 }
 

@@ -21,7 +21,9 @@ export async function lead(
   { steps, newCalls }: { steps: readonly Step[]; newCalls: () => string[] },
 ): Promise<StepOutcome[]> {
   const outcomes: StepOutcome[] = [];
+  // What an install and a start did is no part of the session.
   model.newRequests();
+  newCalls();
   for (const step of steps) {
     const { ok, text } = await take(host, step);
     outcomes.push({ step, ok, text, requests: model.newRequests(), calls: newCalls() });

@@ -12,6 +12,7 @@ import { lead } from "./lead.ts";
 import { startModelServer } from "./model-server.ts";
 import { PLUGINS, packed, type TriedPlugin, traced } from "./plugins.ts";
 import { sessionScript } from "./session-script.ts";
+import { type Row, tableOf } from "./table.ts";
 
 const USAGE = `Usage: pnpm test:openclaw [options]
 
@@ -33,14 +34,6 @@ type Sequences = Record<string, string[]>;
 /** Host → plugin → phase → calls. */
 type Expected = Partial<Record<HostName, Record<string, Sequences>>>;
 
-interface Row {
-  plugin: string;
-  host: string;
-  faults: string[];
-  seconds: number;
-  sequences: Sequences;
-}
-
 type MakeHost = (place: HostPlace) => Promise<TestedHost>;
 
 /** Exit code. */
@@ -57,30 +50,32 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   const plugins = PLUGINS.filter(({ id }) => values.plugin === undefined || id === values.plugin);
+  if (plugins.length === 0 || !["openclaw", "clew", undefined].includes(values.host)) {
+    process.stderr.write(`There is no such plugin or host.\n\n${USAGE}`);
+    return 2;
+  }
   const scratch = mkdtempSync(join(tmpdir(), "clew-openclaw-"));
   const expected = JSON.parse(readFileSync(EXPECTED, "utf8")) as Expected;
   const hosts: [HostName, MakeHost][] = [];
-  const missing: string[] = [];
+  const rows: Row[] = [];
   if (values.host !== "clew")
     try {
       const version = values.newest ? await newestOpenClaw(CACHE) : PINNED;
       const program = await fetchOpenClaw(version, CACHE);
       hosts.push(["openclaw", (place) => openClaw(place, { program, version })]);
     } catch (error) {
-      missing.push(`NOT RUN in OpenClaw: ${(error as Error).message}`);
-      tell(missing[0]!);
+      tell(`NOT RUN in OpenClaw: ${(error as Error).message}`);
+      rows.push(...plugins.map(({ id }) => ({ plugin: id, host: "openclaw" }) as const));
     }
   if (values.host !== "openclaw") hosts.push(["clew", clew]);
-  const rows: Row[] = [];
   for (const plugin of plugins) {
     const archive = packed(plugin, join(scratch, "packages"));
     for (const [name, make] of hosts) {
       const folder = join(scratch, `${plugin.id}-${name}`);
-      const row = await tryPlugin({ plugin, archive, make, folder });
-      const known = expected[name]?.[plugin.id];
-      if (!values.update && known !== undefined)
-        row.faults.push(...differences(known, row.sequences));
-      if (values.update) expected[name] = { ...expected[name], [plugin.id]: row.sequences };
+      const { faults, seconds, sequences } = await tryPlugin({ plugin, archive, make, folder });
+      const other = values.update ? [] : differences(expected[name]?.[plugin.id], sequences);
+      if (values.update) expected[name] = { ...expected[name], [plugin.id]: sequences };
+      const row = { plugin: plugin.id, host: name, faults: [...faults, ...other], seconds };
       rows.push(row);
       tell(describe(row));
     }
@@ -89,11 +84,11 @@ async function main(args: readonly string[]): Promise<number> {
     writeFileSync(EXPECTED, `${JSON.stringify(expected, null, 2)}\n`);
   if (values.keep) tell(`The hosts' folders: ${scratch}`);
   else rmSync(scratch, { recursive: true, force: true, maxRetries: 3 });
-  const failed = rows.filter(({ faults }) => faults.length > 0);
-  tell(
-    `${rows.length - failed.length} of ${rows.length} did their job.${values.newest ? " The newest OpenClaw is only reported on." : ""}`,
-  );
-  return (failed.length > 0 && !values.newest) || missing.length > 0 ? 1 : 0;
+  tell(["", ...tableOf(rows)].join("\n"));
+  const isWhole = rows.every(({ faults }) => faults?.length === 0);
+  if (!values.newest) return isWhole ? 0 : 1;
+  tell("The newest OpenClaw is only reported on.");
+  return 0;
 }
 
 /** Once from the packed bytes, and once with the calls written down. */
@@ -107,7 +102,7 @@ async function tryPlugin({
   archive: string;
   make: MakeHost;
   folder: string;
-}): Promise<Row> {
+}): Promise<{ faults: string[]; seconds: number; sequences: Sequences }> {
   const began = Date.now();
   const file = join(folder, "calls.jsonl");
   const plain = await trial({ plugin, archive, make, folder: join(folder, "packed") });
@@ -116,7 +111,6 @@ async function tryPlugin({
     archive: traced(archive, plugin.id, folder),
   });
   return {
-    ...{ plugin: plugin.id, host: plain.host },
     faults: [
       ...plain.faults,
       ...watched.faults.map((fault) => `with calls written down: ${fault}`),
@@ -138,12 +132,11 @@ async function trial({
   make: MakeHost;
   folder: string;
   file?: string;
-}): Promise<{ host: string; faults: string[]; sequences: Sequences }> {
+}): Promise<{ faults: string[]; sequences: Sequences }> {
   mkdirSync(folder, { recursive: true });
   const model = await startModelServer();
   const variables = file === undefined ? undefined : { PLUGIN_TRACE: file };
   const host = await make({ folder, baseUrl: model.baseUrl, variables });
-  const name = `${host.name} ${host.version}`;
   try {
     await host.install(archive);
     await host.start();
@@ -156,12 +149,11 @@ async function trial({
     writeFileSync(join(folder, "outcomes.json"), JSON.stringify(outcomes, null, 1));
     const calls = file === undefined ? [] : judgeCalls(outcomes);
     return {
-      host: name,
       faults: [...judge(plugin, outcomes), ...ofEngine, ...calls],
       sequences: sequencesOf(outcomes),
     };
   } catch (error) {
-    return { host: name, faults: [String(error)], sequences: {} };
+    return { faults: [String(error)], sequences: {} };
   } finally {
     await host.stop();
     await model.close();
@@ -179,17 +171,23 @@ function callsIn(file: string): () => string[] {
   };
 }
 
-function differences(known: Sequences, found: Sequences): string[] {
-  return Object.entries(known).flatMap(([phase, sequences]) =>
-    (found[phase] ?? [])
-      .filter((sequence) => !sequences.includes(sequence))
-      .map(
-        (sequence) => `${phase}: "${sequence}" is expected nowhere; ${sequences.join(" | ")} is`,
-      ),
-  );
+/** In both directions: a call that comes no more is told as well as one that is new. */
+function differences(known: Sequences = {}, found: Sequences): string[] {
+  // A session that never began has faults enough.
+  if (Object.keys(found).length === 0) return [];
+  const lacking = (here: Sequences, there: Sequences, what: string) =>
+    Object.entries(here).flatMap(([phase, sequences]) =>
+      sequences
+        .filter((sequence) => !there[phase]?.includes(sequence))
+        .map((sequence) => `${phase}: the calls "${sequence}" ${what}`),
+    );
+  return [
+    ...lacking(found, known, "are expected nowhere; if they are right, run with --update"),
+    ...lacking(known, found, "are expected and did not come"),
+  ];
 }
 
-const describe = ({ plugin, host, faults, seconds }: Row) =>
+const describe = ({ plugin, host, faults = [], seconds }: Row) =>
   [
     `${faults.length === 0 ? "ok    " : "FAILED"}  ${plugin} in ${host} (${seconds} s)`,
     ...faults.map((fault) => `        ${fault}`),

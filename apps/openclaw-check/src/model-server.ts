@@ -71,7 +71,7 @@ function answer({ body }: ReceivedRequest, refused: Map<string, number>): Emulat
 }
 
 /** OpenClaw puts its own words behind the person's, as a user's. */
-const isPersons = ({ role, text }: SentMessage) =>
+export const isPersons = ({ role, text }: SentMessage) =>
   role === "user" && !text.includes("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>");
 
 /** Pure. Without tools, and asked for nothing else. */

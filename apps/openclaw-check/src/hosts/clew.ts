@@ -35,7 +35,7 @@ export async function clew({ folder, baseUrl, variables }: HostPlace): Promise<T
   const send = async (text: string) => {
     const response = await fetch(`${url}/sessions/${SESSION}/messages`, {
       ...{ method: "POST", headers: { "content-type": "application/json" } },
-      ...{ body: JSON.stringify({ text }), signal: AbortSignal.timeout(240_000) },
+      ...{ body: JSON.stringify({ text }), signal: AbortSignal.timeout(600_000) },
     });
     const events = eventsIn(await response.text());
     return { ok: response.ok, events };
@@ -49,7 +49,7 @@ export async function clew({ folder, baseUrl, variables }: HostPlace): Promise<T
     },
     async start() {
       child = start([PROGRAM, "start"], { ...place, log: join(folder, "clew.out") });
-      await until("Clew's gateway", 120_000, async () => (await fetch(`${url}/health`)).ok);
+      await until("Clew's gateway", child, async () => (await fetch(`${url}/health`)).ok);
     },
     async stop() {
       if (child !== undefined) await stop(child);

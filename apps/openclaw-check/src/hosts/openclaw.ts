@@ -1,9 +1,10 @@
 // Drives the real OpenClaw, which npm fetched.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { describe } from "../../../gateway/src/plugins/install/npm.ts";
 import { CONTEXT_WINDOW, type HostPlace, type Said, type TestedHost } from "./host.ts";
 import { freePort, writeFiles } from "./place.ts";
-import { run, start, stop, until, variablesFor } from "./process.ts";
+import { run, start, stop, until, variablesFor, variablesForNpm } from "./process.ts";
 
 const TOKEN = "test-token";
 const SESSION = "agent:main:check";
@@ -19,13 +20,9 @@ export async function fetchOpenClaw(version: string, cache: string): Promise<str
   if (existsSync(isWhole)) return program;
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, "package.json"), '{ "private": true }');
-  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", `openclaw@${version}`];
-  const place = { cwd: folder, env: variablesFor(join(cache, "home")), timeoutMs: 20 * 60_000 };
-  const { code, output } = await run("npm", args, place);
-  if (code !== 0)
-    throw new Error(
-      `npm could not fetch openclaw@${version}: ${output.split("\n").find((line) => /error/i.test(line)) ?? output}`,
-    );
+  const what = `openclaw@${version}`;
+  const args = ["install", "--ignore-scripts", "--no-audit", "--no-fund", ...PATIENCE, what];
+  await npm(args, { cwd: folder, what });
   writeFileSync(isWhole, "");
   return program;
 }
@@ -33,11 +30,27 @@ export async function fetchOpenClaw(version: string, cache: string): Promise<str
 /** What the registry calls the newest. Throws why it does not say. */
 export async function newestOpenClaw(cache: string): Promise<string> {
   mkdirSync(cache, { recursive: true });
-  const place = { cwd: cache, env: variablesFor(join(cache, "home")) };
-  const { code, output } = await run("npm", ["view", "openclaw", "version"], place);
-  const version = /^'?(\d+\.\d+\.\d+[\w.-]*)'?$|version = '([^']+)'/m.exec(output);
-  if (code === 0 && version !== null) return version[1] ?? version[2]!;
-  throw new Error(`the npm registry does not say which openclaw is the newest: ${output.trim()}`);
+  const args = ["view", ...PATIENCE, "openclaw", "dist-tags.latest"];
+  const output = await npm(args, { cwd: cache, what: "openclaw" });
+  const version = /^'?(\d+\.\d+\.\d+[\w.-]*)'?$/m.exec(output)?.[1];
+  if (version === undefined)
+    throw new Error(`npm does not say which openclaw is the newest: ${output.trim()}`);
+  return version;
+}
+
+const PATIENCE = [
+  ...["--fetch-retries=1", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=2000"],
+  "--no-update-notifier",
+];
+
+/** What it prints. Throws one sentence about why it could not. */
+async function npm(args: string[], { cwd, what }: { cwd: string; what: string }): Promise<string> {
+  const place = { cwd, env: variablesForNpm(), timeoutMs: 30 * 60_000 };
+  const { code, output } = await run("npm", args, place);
+  if (code === 0) return output;
+  throw new Error(
+    code === null ? `${what}: ${output.trim().split("\n").at(-1)}` : describe(output, what),
+  );
 }
 
 export async function openClaw(
@@ -70,7 +83,7 @@ export async function openClaw(
     async start() {
       const out = join(folder, "openclaw.out");
       child = start([program, "gateway", "run"], { ...place, log: out });
-      await until("OpenClaw's gateway", 240_000, async () => {
+      await until("OpenClaw's gateway", child, async () => {
         const { status } = await fetch(`${url}/models`, { headers });
         return status === 200;
       });
@@ -100,7 +113,7 @@ export async function openClaw(
 }
 
 async function asked(url: string, init: RequestInit): Promise<Said> {
-  const signal = AbortSignal.timeout(240_000);
+  const signal = AbortSignal.timeout(600_000);
   const response = await fetch(`${url}/chat/completions`, { ...init, signal });
   return { ok: response.ok, text: await response.text() };
 }

@@ -10,7 +10,11 @@ export function variablesFor(home: string, more: Record<string, string> = {}): N
   return { ...Object.fromEntries(kept), HOME: home, DO_NOT_TRACK: "1", NO_COLOR: "1", ...more };
 }
 
+/** For npm, which shall find its registry, its cache and its proxy as ever. */
+export const variablesForNpm = (): NodeJS.ProcessEnv => ({ ...process.env, NO_COLOR: "1" });
+
 export interface Ran {
+  /** Null: it was ended, and `output` says why. */
   code: number | null;
   output: string;
 }
@@ -20,15 +24,18 @@ export interface Started {
   env: NodeJS.ProcessEnv;
 }
 
-/** To its end. */
+/** To its end, which on a busy machine is minutes away. `timeoutMs`: absent, ten minutes. */
 export async function run(
   command: string,
   args: readonly string[],
-  { cwd, env, timeoutMs = 180_000 }: Started & { timeoutMs?: number },
+  { cwd, env, timeoutMs = 10 * 60_000 }: Started & { timeoutMs?: number },
 ): Promise<Ran> {
   const child = spawn(command, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
-  const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
   let output = "";
+  const timer = setTimeout(() => {
+    output += `\nIt did not end within ${timeoutMs / 1000} s.`;
+    child.kill("SIGKILL");
+  }, timeoutMs);
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (piece) => {
       output += piece;
@@ -61,10 +68,20 @@ export async function stop(child: ChildProcess): Promise<void> {
   await over;
 }
 
-export async function until(what: string, limitMs: number, isSo: () => Promise<boolean>) {
-  const end = Date.now() + limitMs;
+/** Of a program that comes up; on a busy machine that takes minutes. */
+const UP_MS = 15 * 60_000;
+
+/** Waits for what a started program is to do. Throws when it ends, or does not come to it. */
+export async function until(
+  what: string,
+  child: ChildProcess,
+  isSo: () => Promise<boolean>,
+): Promise<void> {
+  const end = Date.now() + UP_MS;
   while (!(await isSo().catch(() => false))) {
-    if (Date.now() > end) throw new Error(`${what} did not come about within ${limitMs / 1000} s`);
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`${what} ended with ${child.exitCode ?? child.signalCode}`);
+    if (Date.now() > end) throw new Error(`${what} did not come about within ${UP_MS / 1000} s`);
     await pause(500);
   }
 }

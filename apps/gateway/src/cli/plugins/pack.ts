@@ -27,7 +27,7 @@ export async function pack(
         ? hasFailed
           ? `${path} would not work everywhere${check ? "." : "; nothing was written."}`
           : `${path} can be installed in Clew and in OpenClaw.`
-        : `Packed ${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB. To install it: clew plugins install ${file}, or openclaw plugins install ${file}`,
+        : `Packed ${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB. To install it: clew plugins install ${file}, or openclaw plugins install ${file} --force --accept-capabilities`,
     ])
       output.line(printable(line));
   return hasFailed ? 1 : 0;

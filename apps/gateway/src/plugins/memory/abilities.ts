@@ -65,7 +65,7 @@ export interface AbilitiesRequest {
 
 /**
  * Asks for the agent's manager where there is none yet; one that hangs is waited for once. Never
- * rejects: what a plugin does wrong here it does again, and is told, when the model uses it.
+ * rejects: what a plugin does wrong here it does again, and is told, when its memory is used.
  */
 export async function learnAbilities(request: AbilitiesRequest): Promise<void> {
   const { memory, session, boundMs = ASK_MS } = request;
