@@ -1,5 +1,5 @@
 // Keeps jobs, how far they are, and how their runs went, in files of the home.
-import { appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { access, appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import {
@@ -13,12 +13,18 @@ import {
 } from "./job.ts";
 
 export interface JobFiles {
-  /** Oldest first. `onUnreadable` is told of a file that holds none; it stays. */
+  /**
+   * Oldest first. `onUnreadable` is told of a file that holds none; it stays. Rejects when the
+   * folder cannot be read.
+   */
   jobs(onUnreadable?: (file: string) => void): Promise<Job[]>;
+  /** Whether a job has a file, be it one that cannot be read just now. */
+  isThere(id: string): Promise<boolean>;
   /** Durable when it resolves. */
   write(job: Job): Promise<void>;
   /** With all that is known of it; false: there is none. */
   remove(id: string): Promise<boolean>;
+  /** Rejects when there is one that cannot be read. */
   state(id: string): Promise<JobState>;
   /** Durable when it resolves. */
   writeState(id: string, state: JobState): Promise<void>;
@@ -39,14 +45,21 @@ export function createJobFiles(home: string): JobFiles {
     await make();
     await writeFileAtomic(file, `${JSON.stringify(value, null, 2)}\n`, MODE);
   };
+  const isThere = (id: string) =>
+    access(jobFile(id)).then(
+      () => true,
+      unlessMissing(() => false),
+    );
   return {
     async jobs(onUnreadable) {
-      const names = await readdir(folder).catch((): string[] => []);
+      const names = await readdir(folder).catch(unlessMissing((): string[] => []));
       const files = names.filter((name) => name.endsWith(".job.json"));
       const found = await Promise.all(
         files.map(async (name) => {
           const file = join(folder, name);
-          const text = await readFile(file, "utf8").catch(() => undefined);
+          const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) =>
+            error.code === "ENOENT" ? undefined : "",
+          );
           if (text === undefined) return undefined;
           const job = JobSchema.safeParse(parsed(text));
           if (!job.success) onUnreadable?.(file);
@@ -57,16 +70,16 @@ export function createJobFiles(home: string): JobFiles {
         .filter((job) => job !== undefined)
         .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
     },
+    isThere,
     write: (job) => put(jobFile(job.id), job),
     async remove(id) {
-      const names = await readdir(folder).catch((): string[] => []);
-      const isThere = names.includes(`${id}.job.json`);
+      const wasThere = await isThere(id);
       for (const file of [jobFile(id), stateFile(id), runsFile(id)])
         await rm(file, { force: true });
-      return isThere;
+      return wasThere;
     },
     async state(id) {
-      const text = await readFile(stateFile(id), "utf8").catch(() => "null");
+      const text = await readFile(stateFile(id), "utf8").catch(unlessMissing(() => "null"));
       return JobStateSchema.safeParse(parsed(text)).data ?? NEW_STATE;
     },
     writeState: (id, state) => put(stateFile(id), state),
@@ -86,6 +99,13 @@ export function createJobFiles(home: string): JobFiles {
     },
   };
 }
+
+const unlessMissing =
+  <Result>(missing: () => Result) =>
+  (error: NodeJS.ErrnoException): Result => {
+    if (error.code !== "ENOENT") throw error;
+    return missing();
+  };
 
 function parsed(text: string): unknown {
   try {

@@ -33,6 +33,11 @@ export const JobStateSchema = z.object({
   v: z.literal(1),
   /** The moment up to which everything due was run or left out, ms since the epoch. */
   settledUntil: moment,
+  /**
+   * Up to where a clock that was far ahead settled it, or set it going. Absent: none was. Counts
+   * again when the clock comes there, and always where it runs only once.
+   */
+  aheadUntil: moment.optional(),
   /** `askedAt` of the newest request that was taken. */
   askedUntil: moment,
   /** Written before it begins, and taken back when it is over; null = none runs. */

@@ -7,32 +7,42 @@ export type JobStep =
   | { kind: "wait"; until: number | null }
   /** It runs, or its schedule cannot be read. */
   | { kind: "nothing" }
-  /** `settledUntil` and `askedUntil` are what its state becomes before it begins. */
-  | { kind: "run" | "skip"; due: number; missed: number; settledUntil: number; askedUntil: number };
+  /** `settled` is what its state becomes before it begins. */
+  | { kind: "run" | "skip"; due: number; missed: number; settled: Partial<JobState> };
 
 /** A job that was away for long does not count further. */
 const MOST_MISSED = 1_000;
-/**
- * A state that is further ahead was written by a clock that was wrong, and must not keep a job from
- * running until then, ms.
- */
+/** What is further ahead was written by a clock that was wrong, ms. */
 const MOST_AHEAD_MS = 2 * 86_400_000;
 
 /**
- * Pure. Of several moments that were missed only the last is run, once; whatever the clock does,
- * none is run that was settled before.
+ * Pure. A state from which the job goes on, where a wrong clock would keep it from running until
+ * then; undefined: it does anyway. To be written down, so that moments after `now` come due.
+ */
+export function planClockMend(job: Job, state: JobState, now: number): JobState | undefined {
+  const { settledUntil, aheadUntil = 0 } = state;
+  const isAhead = (moment: number) => moment > now + MOST_AHEAD_MS;
+  const isSetOff = isAhead(job.enabledAt) && job.enabledAt > aheadUntil;
+  if (!isAhead(settledUntil) && !isSetOff) return undefined;
+  return {
+    ...{ ...state, settledUntil: isAhead(settledUntil) ? now : Math.max(settledUntil, now) },
+    aheadUntil: Math.max(settledUntil, aheadUntil, isSetOff ? job.enabledAt : 0),
+  };
+}
+
+/**
+ * Pure. Of several moments that were missed only the last is run, once; none is run that was
+ * settled before, unless by a clock that was far ahead.
  */
 export function planJob(job: Job, state: JobState, now: number): JobStep {
   if (state.run !== null) return { kind: "nothing" };
-  const { settledUntil, askedUntil } = state;
-  if (job.askedAt > askedUntil)
-    return { kind: "run", due: job.askedAt, missed: 0, settledUntil, askedUntil: job.askedAt };
+  if (job.askedAt > state.askedUntil)
+    return { kind: "run", due: job.askedAt, missed: 0, settled: { askedUntil: job.askedAt } };
   const parsed = parseSchedule(job.schedule, job.timeZone);
   if (!job.enabled || !parsed.ok) return { kind: "nothing" };
   const { schedule } = parsed;
-  const known = settledUntil > now + MOST_AHEAD_MS ? now : settledUntil;
   const next = (after: number) => dueAfter(schedule, after, job.createdAt);
-  let due = next(Math.max(known, job.enabledAt));
+  let due = next(settledBy(job, state, schedule.kind === "at" ? Infinity : now));
   if (due === null || due > now) return { kind: "wait", until: due };
   let missed = 0;
   for (let later = next(due); later !== null && later <= now; later = next(later)) {
@@ -44,7 +54,14 @@ export function planJob(job: Job, state: JobState, now: number): JobStep {
     }
   }
   const isLate = now - due > job.maxLateMinutes * 60_000;
-  return { kind: isLate ? "skip" : "run", due, missed, settledUntil: due, askedUntil };
+  return { kind: isLate ? "skip" : "run", due, missed, settled: { settledUntil: due } };
+}
+
+/** What a wrong clock wrote counts only as far as `now`. */
+function settledBy({ enabledAt }: Job, state: JobState, now: number): number {
+  const { settledUntil, aheadUntil } = state;
+  if (aheadUntil === undefined) return Math.max(settledUntil, enabledAt);
+  return Math.max(settledUntil, ...[aheadUntil, enabledAt].filter((moment) => moment <= now));
 }
 
 /** The newest that is due by `now`, found from ever closer to it. */

@@ -71,12 +71,13 @@ const MINUTE_MS = 60_000;
 /**
  * The first moment after `after` at which it is due, ms since the epoch; null: never. A time that
  * the clock leaves out, as in spring, is due when it jumps; one that comes twice, as in autumn, is
- * due the first time. `since`: when the job was made, from which "every" counts.
+ * due the first time. `since`: when the job was made, from which "every" counts, also back: it may
+ * have been made by a clock that was ahead.
  */
 export function dueAfter(schedule: Schedule, after: number, since: number): number | null {
   switch (schedule.kind) {
     case "every": {
-      const times = Math.max(1, Math.floor((after - since) / schedule.everyMs) + 1);
+      const times = Math.floor((after - since) / schedule.everyMs) + 1;
       return since + times * schedule.everyMs;
     }
     case "at":

@@ -1,11 +1,11 @@
-import { readdir } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import { type Job, NEW_STATE } from "./job.ts";
 import { createJobFiles, type JobFiles } from "./job-files.ts";
-import { planJob } from "./plan-job.ts";
+import { planClockMend, planJob } from "./plan-job.ts";
 import { createScheduler, type JobOutcome } from "./scheduler.ts";
 
 const MINUTE = 60_000;
@@ -216,15 +216,80 @@ describe("the scheduler", () => {
     );
   });
 
-  it("waits for the next moment after a clock that was far ahead was put right", () => {
-    const state = { ...NEW_STATE, settledUntil: Date.UTC(2099, 0) };
-    expect(planJob(jobOf(), state, START + MINUTE)).toEqual({
-      ...{ kind: "wait", until: START + 10 * MINUTE },
-    });
-    const hour = { ...NEW_STATE, settledUntil: START + 60 * MINUTE };
-    expect(planJob(jobOf(), hour, START + MINUTE)).toEqual({
-      ...{ kind: "wait", until: START + 70 * MINUTE },
-    });
+  it("goes on at once after a clock that was ahead, by days or years, was put right", async () => {
+    const day = 1440 * MINUTE;
+    for (const [given, aheadMs] of [
+      ...[1, 2, 4, 30, 3_000].map((days) => [{}, days * day] as const),
+      [{ createdAt: START + 30 * day, enabledAt: START + 30 * day }, 0],
+      [{ enabledAt: START + 30 * day, schedule: "0 */6 * * *" }, 40 * day],
+    ] as const) {
+      const home = await temporaryHome();
+      const clock = { now: START };
+      const { scheduler, files, ran } = schedulerIn(home, clock);
+      await files.write(jobOf({ schedule: "every 6h", timeZone: "UTC", ...given }));
+      await files.writeState("j1", { ...NEW_STATE, settledUntil: aheadMs && START + aheadMs });
+      for (let hour = 0; hour <= 72; hour++) {
+        clock.now = START + hour * 60 * MINUTE;
+        await scheduler.look();
+        await expect.poll(async () => (await files.state("j1")).run, { interval: 1 }).toBeNull();
+      }
+      await scheduler.stop();
+      // What is less than two days ahead is believed.
+      const silentMs = aheadMs <= 2 * day ? aheadMs : 0;
+      expect(ran.length).toBe((3 * day - silentMs) / (day / 4));
+    }
+  });
+
+  it("runs nothing again when a clock that stood in 1970 is put right", async () => {
+    const home = await temporaryHome();
+    const clock = { now: START + 10 * MINUTE };
+    const files = createJobFiles(home);
+    await files.write(jobOf());
+    await files.write(jobOf({ id: "once", schedule: `at ${new Date(clock.now).toISOString()}` }));
+    const { scheduler, ran } = schedulerIn(home, clock);
+    for (const now of [clock.now, 0, clock.now + MINUTE, clock.now + 10 * MINUTE]) {
+      clock.now = now;
+      await scheduler.look();
+      await expect.poll(async () => (await files.state("j1")).run, { interval: 1 }).toBeNull();
+    }
+    await scheduler.stop();
+    expect(ran).toEqual([START + 10 * MINUTE, START + 10 * MINUTE, START + 20 * MINUTE]);
+  });
+
+  it("runs a moment that comes once no second time after a clock that was ahead", () => {
+    const at = START + 30 * 1440 * MINUTE;
+    const job = jobOf({ schedule: `at ${new Date(at).toISOString()}` });
+    const mended = planClockMend(job, { ...NEW_STATE, settledUntil: at }, START)!;
+    expect(planJob(job, mended, START)).toEqual({ kind: "wait", until: null });
+  });
+
+  it("keeps a job whose file cannot be read when its run ends", async () => {
+    const home = await temporaryHome();
+    const clock = { now: START + 10 * MINUTE };
+    const file = join(home, "cron", "j1.job.json");
+    const run = async (): Promise<JobOutcome> => {
+      await writeFile(file, "{ half");
+      return { outcome: "completed" };
+    };
+    const { scheduler, files } = schedulerIn(home, clock, { run });
+    await files.write(jobOf());
+    await scheduler.look();
+    await scheduler.stop();
+    expect(await readFile(file, "utf8")).toBe("{ half");
+    expect(await files.runs("j1", 5)).toMatchObject([{ outcome: "completed" }]);
+    expect(await files.state("j1")).toMatchObject({ run: null, settledUntil: clock.now });
+  });
+
+  it("runs no job of which it cannot read how far it is, and all others", async () => {
+    const home = await temporaryHome();
+    const clock = { now: START + 10 * MINUTE };
+    const { scheduler, files, ran } = schedulerIn(home, clock);
+    for (const id of ["j1", "j2"]) await files.write(jobOf({ id }));
+    await mkdir(join(home, "cron", "j1.state.json"));
+    await scheduler.look();
+    await scheduler.stop();
+    expect(ran).toHaveLength(1);
+    expect(await files.runs("j2", 5)).toHaveLength(1);
   });
 
   it("finds the newest moment that was missed, however many there were", () => {

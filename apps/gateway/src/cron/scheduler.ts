@@ -2,7 +2,7 @@
 import type { ClockPort, LogPort } from "@clew/engine-core";
 import type { Job, JobRun, JobState } from "./job.ts";
 import type { JobFiles } from "./job-files.ts";
-import { planJob } from "./plan-job.ts";
+import { planClockMend, planJob } from "./plan-job.ts";
 
 /** How a job's turn went. */
 export type JobOutcome = Pick<JobRun, "outcome" | "reason" | "answer">;
@@ -47,23 +47,40 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
     let soonest = lookMs;
     for (const job of await files.jobs(unreadable)) {
       if (isStopped) return lookMs;
-      const state = await files.state(job.id);
       const now = clock.now();
+      const state = await stateOf(job, now);
+      if (state === undefined) continue;
       const step = planJob(job, state, now);
       if (step.kind === "nothing") continue;
       if (step.kind === "wait") {
         if (step.until !== null) soonest = Math.min(soonest, Math.max(0, step.until - now));
         continue;
       }
-      const { due, missed, settledUntil, askedUntil } = step;
+      const { due, missed } = step;
       const run = { due, startedAt: now, missed };
-      const settled: JobState = { v: 1, settledUntil, askedUntil, run };
+      const settled: JobState = { ...state, ...step.settled, run };
       // From here on it is never run again for this moment.
       await files.writeState(job.id, settled);
       if (step.kind === "run") begin(job, settled);
       else await end(job, settled, { outcome: "skipped", reason: lateText(job, now - due) });
     }
     return soonest;
+  }
+  /** Where it goes on from; undefined when that cannot be read, so that it does not run twice. */
+  async function stateOf(job: Job, now: number): Promise<JobState | undefined> {
+    try {
+      const state = await files.state(job.id);
+      const mended = planClockMend(job, state, now);
+      if (mended === undefined) return state;
+      await files.writeState(job.id, mended);
+      log.warn(
+        `job ${job.id} was settled by a clock that was far ahead, until ${new Date(mended.aheadUntil!).toISOString()}; it goes on from now`,
+      );
+      return mended;
+    } catch (error) {
+      log.error(`job ${job.id} cannot go on now: ${String(error)}`);
+      return undefined;
+    }
   }
   function begin(job: Job, state: JobState): void {
     const work = ports
@@ -80,7 +97,7 @@ export function createScheduler(ports: SchedulerPorts): Scheduler {
       log.warn(`job ${job.id} ${done.outcome}: ${done.reason ?? "it did not say why"}`);
     else log.info(`job ${job.id} completed`);
     // Removed meanwhile: nothing of it is to be there.
-    if (!(await files.jobs()).some(({ id }) => id === job.id)) {
+    if (!(await files.isThere(job.id))) {
       await files.remove(job.id);
       return;
     }

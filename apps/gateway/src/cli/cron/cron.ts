@@ -5,7 +5,7 @@ import { agentIds, defaultAgentId } from "../../config/agent.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Job, JobRun } from "../../cron/job.ts";
 import { createJobFiles, type JobFiles } from "../../cron/job-files.ts";
-import { planJob } from "../../cron/plan-job.ts";
+import { planClockMend, planJob } from "../../cron/plan-job.ts";
 import { dueAfter, parseSchedule, whyNoTimeZone } from "../../cron/schedule.ts";
 import { findOwnGateway } from "../../gateway-client.ts";
 import { isSafeId, type SessionName, shortName } from "../../sessions/keys.ts";
@@ -135,7 +135,9 @@ interface ListedJob extends Job {
 }
 
 async function describeJob(files: JobFiles, job: Job, now: number): Promise<ListedJob> {
-  const state = await files.state(job.id);
+  const known = await files.state(job.id);
+  // As a gateway that looks at it will.
+  const state = planClockMend(job, known, now) ?? known;
   const [last = null] = await files.runs(job.id, 1);
   const step = planJob(job, state, now);
   const isReadable = parseSchedule(job.schedule, job.timeZone).ok;
@@ -175,7 +177,9 @@ export async function cronRun(id: string, { json = false }: Asked, shell: Shell)
   const { config } = await loadConfig(environment.configFile);
   const files = createJobFiles(environment.home);
   const job = await requireJob(files, id);
-  const askedAt = Math.max(Date.now(), job.askedAt + 1);
+  // A clock that was ahead may have asked before.
+  const { askedUntil } = await files.state(id);
+  const askedAt = Math.max(Date.now(), job.askedAt + 1, askedUntil + 1);
   await files.write({ ...job, askedAt });
   if (json) output.json({ job: id, askedAt });
   else {
