@@ -24,7 +24,7 @@ import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createCancellation } from "./gateway/cancellation.ts";
-import { createChildSessions } from "./gateway/child-sessions.ts";
+import { type ChildSessions, createChildSessions } from "./gateway/child-sessions.ts";
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
@@ -92,6 +92,8 @@ export interface Gateway extends SessionViews {
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
   /** Tells of turns that no person asked for, in any session; the function it gives ends that. */
   onUnasked(listener: (turn: UnaskedTurn) => void): () => void;
+  /** What goes on in sessions that nobody waits for. */
+  readonly unawaited: Pick<ChildSessions, "isRunning" | "settled">;
   /** Cancels the run of a session and those waiting behind it; false when there is none. */
   cancel(key: string): boolean;
   /** Runs jobs once it is started. */
@@ -199,7 +201,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ host, plugins, store, canonicalKey, approvals, scheduler, send },
+    ...{ host, plugins, store, canonicalKey, approvals, scheduler, send, unawaited: children },
     ...views,
     async command(text, command, options) {
       const key = canonicalKey(text);

@@ -8,6 +8,9 @@ export const gatewayStopping = (): ContextEngineError =>
     "The gateway is stopping; send it again when it has been started again.",
   );
 
+/** Of a turn in `clew start` or in a chat. */
+export const IS_STOPPING = "The program is stopping; what had arrived is kept.";
+
 /** An abort whose message tells whoever reads of the turn why it was ended. */
 export class EndedEarly extends DOMException {
   constructor(why: string) {
@@ -22,7 +25,7 @@ export function withStopReason(
 ): TurnResult {
   if (result.error?.kind !== "aborted") return result;
   const message = isStopping
-    ? "The gateway is stopping; what had arrived is kept."
+    ? IS_STOPPING
     : abortedBy instanceof EndedEarly
       ? abortedBy.message
       : undefined;

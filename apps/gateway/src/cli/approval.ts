@@ -14,9 +14,10 @@ import { type TypedLine, typedLine } from "./typed-line.ts";
 
 export interface Asking {
   /**
-   * The line of a conversation: two readers of one terminal would steal each other's keys.
+   * The line of a conversation, as long as there is one: two readers of one terminal would steal
+   * each other's keys. Undefined: it is over.
    */
-  use(line: TypedLine): void;
+  use(line: TypedLine | undefined): void;
   stop(): void;
 }
 

@@ -18,7 +18,7 @@ import { askInTerminal } from "./approval.ts";
 import { type Overrides, setUp } from "./setup.ts";
 import { type TypedLine, typedLine } from "./typed-line.ts";
 import { printUnaskedReplies } from "./unasked-replies.ts";
-import { waitForMemory } from "./wait-for-memory.ts";
+import { waitForMemory, waitForSessions } from "./wait-for-rest.ts";
 
 export interface ChatOptions extends Overrides {
   session?: string;
@@ -51,30 +51,34 @@ export async function chat(
   const talk = createTalk({ gateway, key, output, json: options.json === true });
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);
+  let line: TypedLine | undefined;
+  const stopPrinting = printUnaskedReplies({
+    ...{ gateway, sessionKey: key, output, json: options.json === true },
+    line: { above: (write) => (line === undefined ? write() : line.above(write)) },
+  });
+  const use = (now: TypedLine | undefined) => {
+    line = now;
+    asking.use(now);
+  };
   plugins.startServices();
   try {
-    if (words.length > 0) {
-      const code = exitCodeOf(await talk.say(message));
-      await waitForMemory(gateway, output, leaving.signal);
-      return code;
-    }
-    const { name } = gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID);
-    const about = `session ${key}, model ${name}`;
-    const use = (line: TypedLine) => {
-      asking.use(line);
-      return printUnaskedReplies({
-        ...{ gateway, sessionKey: key, output, line },
-        json: options.json === true,
-      });
-    };
-    const code = await converse(talk, { output, use, about, leaving: leaving.signal });
+    const code = words.length > 0 ? exitCodeOf(await talk.say(message)) : await talkByLines();
+    // What was cancelled has ended what it started.
+    const isLeft =
+      code !== EXIT.cancelled && !(await waitForSessions(gateway, output, leaving.signal));
     await waitForMemory(gateway, output, leaving.signal);
-    return code;
+    return isLeft ? EXIT.cancelled : code;
   } finally {
     stopListening();
+    stopPrinting();
     asking.stop();
     await gateway.close();
     log.close();
+  }
+  function talkByLines(): Promise<number> {
+    const { name } = gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID);
+    const about = `session ${key}, model ${name}`;
+    return converse(talk, { output, use, about, leaving: leaving.signal });
   }
 }
 
@@ -172,8 +176,8 @@ function showEvents(output: Output): Shown {
 
 interface Conversation {
   output: Output;
-  /** Lets others write while a line is typed; the function it gives ends that. */
-  use(line: TypedLine): () => void;
+  /** Lets others write while a line is typed; undefined: none is any more. */
+  use(line: TypedLine | undefined): void;
   about: string;
   /** Ends it between two lines. */
   leaving: AbortSignal;
@@ -194,7 +198,7 @@ async function converse(
   });
   let lastOutcome: TurnResult["outcome"] = "completed";
   const line = typedLine(lines, process.stdout);
-  const stopUsing = use(line);
+  use(line);
   if (isTerminal)
     output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D quits, /help lists the commands.`);
   // In a terminal Ctrl-C is a key, not a signal.
@@ -211,8 +215,8 @@ async function converse(
     if (text !== "") lastOutcome = await talk.say(text);
     if (isTerminal) line.begin();
   }
-  stopUsing();
   lines.close();
+  use(undefined);
   if (leaving.aborted) return EXIT.cancelled;
   return isTerminal ? 0 : exitCodeOf(lastOutcome);
 }

@@ -6,7 +6,7 @@ import { sessionNotFound } from "../sessions/name-errors.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { setUp } from "./setup.ts";
-import { waitForMemory } from "./wait-for-memory.ts";
+import { waitForMemory } from "./wait-for-rest.ts";
 
 export interface CompactOptions {
   dryRun?: boolean;

@@ -15,7 +15,7 @@ export interface UnaskedRepliesOptions {
   /** One line for each, as JSON. */
   json: boolean;
   /** What a person types meanwhile stays below them. */
-  line: TypedLine;
+  line: Pick<TypedLine, "above">;
 }
 
 /** The function that it gives ends it. */

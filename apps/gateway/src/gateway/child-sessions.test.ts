@@ -190,7 +190,7 @@ describe("a session that starts another one", () => {
     const again = await start();
     await again.say("hello");
     const texts = await textsIn(again);
-    expect(texts.at(-3)).toContain("It was cancelled (the gateway stopped).");
+    expect(texts.at(-3)).toContain("It was cancelled (the program that ran it stopped).");
     expect(texts.slice(-2)).toEqual(["hello", "heard: hello"]);
   });
 

@@ -48,7 +48,7 @@ export interface ChildSessionsOptions {
 }
 
 export interface ChildSessions
-  extends Pick<Subagents, "cancelBelow" | "release" | "list" | "settled"> {
+  extends Pick<Subagents, "cancelBelow" | "release" | "list" | "isRunning" | "settled"> {
   readonly tools: SessionToolsPort;
   /** Sessions that plugins start. */
   readonly ofPlugins: PluginRuns;
@@ -241,6 +241,8 @@ function createTools(options: ChildSessionsOptions, subagents: Subagents): Sessi
           return { content: message, provenance };
         },
       });
+      // Whoever ends this process waits for it, or ends it.
+      subagents.inBackground(answered).catch(() => {});
       const isDelivered = "The message is delivered; sessions_history shows what comes of it.";
       if (waitMs === 0 || waitsFor(key, sessionKey)) {
         answered.catch((error: Error) => log.warn(`a message to ${key} failed: ${error.message}`));
@@ -250,7 +252,6 @@ function createTools(options: ChildSessionsOptions, subagents: Subagents): Sessi
       return whileWaiting(sessionKey, key, () => abortable(bound, () => answered)).then(
         (result) => replyOf(key, result),
         (error: unknown) => {
-          answered.catch(() => {});
           if (signal.aborted || !bound.aborted) throw error;
           return `No reply within ${waitMs / 1000} seconds. ${isDelivered}`;
         },

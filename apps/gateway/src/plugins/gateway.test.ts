@@ -333,7 +333,7 @@ describe("a running gateway", () => {
     expect(await get("/api/health")).toMatchObject({ status: "stopping" });
     expect((await running).events.at(-1)).toMatchObject({
       outcome: "aborted",
-      error: { message: "The gateway is stopping; what had arrived is kept." },
+      error: { message: "The program is stopping; what had arrived is kept." },
     });
     expect((await waiting).events.at(-1)).toMatchObject({
       type: "error",

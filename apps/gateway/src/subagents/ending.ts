@@ -1,13 +1,14 @@
 // Decides how a child session has ended, and what its engine is told.
 import type { TurnResult } from "@clew/engine-core";
 import { textOf } from "@clew/plugin-sdk/transcript";
+import { IS_STOPPING } from "../stopping.ts";
 import { counted } from "../text/number.ts";
 import type { Child, ChildEnd } from "./child.ts";
 
 /** How a child ended, and what it said last. */
 export type Ending = Omit<ChildEnd, "at"> & { reply: string | null };
 
-/** Who ended it before its time; "stopping": the gateway. */
+/** Who ended it before its time; "stopping": the end of its process. */
 export type Stop = "cancelled" | "timeout" | "released" | "reloaded" | "stopping";
 
 const OUTCOMES = { completed: "completed", failed: "failed", aborted: "cancelled" } as const;
@@ -19,7 +20,7 @@ const STOPPED = {
     ...{ outcome: "cancelled", notice: "released" },
     reason: "the plugin that started it was loaded again or stopped",
   },
-  stopping: { outcome: "cancelled", reason: "the gateway stopped", notice: "released" },
+  stopping: { outcome: "cancelled", reason: "the program that ran it stopped", notice: "released" },
 } as const satisfies Record<Stop, Omit<ChildEnd, "at">>;
 
 /** What the report of the turn that it was in says. */
@@ -34,7 +35,7 @@ export function whyEnded(stopped: Stop, { boundMs }: Child): string {
     case "cancelled":
       return "Whoever started this session ended it, or a person did; what had arrived is kept.";
     case "stopping":
-      return "The gateway is stopping; what had arrived is kept.";
+      return IS_STOPPING;
   }
 }
 

@@ -79,7 +79,11 @@ export interface Subagents {
   announced(children: readonly Child[]): Promise<void>;
   /** Ends what other processes left running when they died. */
   sweep(): Promise<void>;
-  /** Resolves when none runs here any more. */
+  /** Work counts as running here until it is over. */
+  inBackground<Result>(work: Promise<Result>): Promise<Result>;
+  /** Some child or other work runs here. */
+  isRunning(): boolean;
+  /** Resolves when none does any more. */
   settled(): Promise<void>;
 }
 
@@ -322,7 +326,8 @@ export function createSubagents(ports: SubagentPorts): Subagents {
       await Promise.all(childrenOf(parentKey).map(({ key }) => runs.get(key)?.ended));
       await announced(untold(parentKey));
     },
-    ...{ untold, announced, sweep },
+    ...{ untold, announced, sweep, inBackground },
+    isRunning: () => background.size > 0,
     async settled() {
       while (background.size > 0) await Promise.allSettled(background);
     },
