@@ -1,4 +1,4 @@
-// What becomes of installs that are meant to do harm.
+// What becomes of installs that are meant to do harm; each test is named by the attack.
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,
@@ -230,6 +230,21 @@ describe("a folder", () => {
     writeFileSync(join(place.scratch, "evil.js"), "");
     await expectRefused(folder, place, reason);
   });
+
+  it.each(["preinstall", "install", "postinstall", "prepare", "prepublish", "dependencies"])(
+    "whose npm script %s would run is installed, and the script is not run",
+    async (name) => {
+      const { place, folder } = await folderWith();
+      const ran = join(place.scratch, "ran");
+      const scripts = { [name]: `node -e "require('fs').writeFileSync('${ran}', '')"` };
+      const part = writePlugin(join(folder, "part"), { id: "part", packageJson: { scripts } });
+      const dependencies = { part: "file:./part" };
+      writePlugin(folder, { packageJson: { scripts, dependencies } });
+      await installPlugin({ spec: folder }, place);
+      expect(existsSync(part)).toBe(true);
+      expect(existsSync(ran)).toBe(false);
+    },
+  );
 
   it("that would take the name of the built-in engine is refused", async () => {
     const { place, folder } = await folderWith({ code: engineCode("legacy") });
