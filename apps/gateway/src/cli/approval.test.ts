@@ -53,7 +53,7 @@ async function atTerminal({ terminal = true, quietMs = 0 } = {}) {
     );
   const isAsked = (times = 1) =>
     expect.poll(() => shown.split("Allow it?").length - 1, SOON).toBe(times);
-  return { approvals, input, lines, said, output, ask, isAsked, abort, shown: () => shown };
+  return { approvals, line, input, lines, said, output, ask, isAsked, abort, shown: () => shown };
 }
 
 const answered = (answer: string) => ({ kind: "answered", answer, at: "terminal" });
@@ -164,6 +164,23 @@ describe("asking at the terminal", () => {
       expect(lines.getPrompt()).toBe("> ");
     }
     expect(output.errors()).not.toContain("stopped");
+  });
+
+  it("says what answers, and keeps what does not for the next line, off the screen until then", async () => {
+    const { ask, isAsked, input, lines, output, shown, line } = await atTerminal();
+    input.write("go\r");
+    await expect.poll(() => lines.line, SOON).toBe("");
+    const asked = ask();
+    await isAsked();
+    input.write("x\r");
+    await isAsked(2);
+    expect(output.errors()).toContain("(only y, s and n answer it)");
+    const before = shown().length;
+    input.write("n\r");
+    expect(await asked).toEqual(answered("no"));
+    expect([lines.line, shown().slice(before)]).toEqual(["", expect.not.stringContaining("x")]);
+    line.begin();
+    expect([lines.getPrompt(), lines.line]).toEqual(["> ", "x"]);
   });
 
   it("names the session that asks, where it is another one", async () => {

@@ -98,6 +98,7 @@ async function askOn(
     introduce: () => output.note(about),
     text: visible(`Allow it? [y] once  [s] in this session (${grants})  [n] no: `),
     read: answerIn,
+    help: () => output.note("(only y, s and n answer it)"),
     signal: over,
   });
   return answer ?? "no";

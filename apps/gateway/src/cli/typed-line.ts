@@ -9,7 +9,8 @@ export interface TypedLine {
   above(write: () => void): void;
   /**
    * What was typed first that `read` takes; undefined: nothing was, before `signal` was aborted or
-   * the input ended. Whatever else is typed belongs to the line that was begun, and comes back.
+   * the input ended. Whatever else is typed belongs to the line that was begun, and comes back;
+   * where none was, it comes back with the next one.
    */
   ask<Answer>(question: Question<Answer>): Promise<Answer | undefined>;
 }
@@ -20,6 +21,8 @@ export interface Question<Answer> {
   text: string;
   /** Undefined: that is no answer. */
   read(typed: string): Answer | undefined;
+  /** Writes, below a line that was no answer, what would be one. */
+  help(): void;
   signal: AbortSignal;
 }
 
@@ -43,6 +46,8 @@ export function typedLine(
   let isPrompting = false;
   let isAsking = false;
   let isClosed = false;
+  /** Was typed as an answer while no line was begun, and was none. */
+  let held = "";
   lines.on("line", () => {
     isPrompting = false;
   });
@@ -83,10 +88,11 @@ export function typedLine(
     }
   }
   /** From one moment to the next: no key is taken for something else in between. */
-  function untilAnswered<Answer>({ introduce, text, read, signal }: Question<Answer>) {
+  function untilAnswered<Answer>({ introduce, text, read, help, signal }: Question<Answer>) {
     const { promise, resolve } = Promise.withResolvers<Answer | undefined>();
     const cancel = new AbortController();
     let draft = take();
+    const isBegun = isPrompting || draft.text !== "";
     const end = (answer: Answer | undefined) => {
       isAsking = false;
       signal.removeEventListener("abort", onOver);
@@ -103,7 +109,9 @@ export function typedLine(
       lines.question(text, { signal: cancel.signal }, (typed) => {
         const answer = read(typed);
         if (answer !== undefined) return end(answer);
-        draft = longer(draft, typed);
+        if (isBegun) draft = longer(draft, typed);
+        else held += typed;
+        if (typed.trim() !== "") help();
         put();
       });
     signal.addEventListener("abort", onOver);
@@ -118,6 +126,11 @@ export function typedLine(
       if (isClosed) return;
       isPrompting = true;
       lines.prompt(true);
+      const typed = { text: lines.line, cursor: lines.cursor };
+      if (held === "" || !isTerminal) return;
+      take();
+      giveBack({ text: held + typed.text, cursor: held.length + typed.cursor });
+      held = "";
     },
     above(write) {
       const draft = take();
