@@ -96,8 +96,8 @@ function formatEntry(entry: ShownEntry, fates: ReadonlyMap<string, string>): str
 const fateText = (fate: string | undefined): string => (fate === undefined ? "" : `\n  (${fate})`);
 
 function whoSaid(message: AgentMessage): string {
-  const isOther = otherSessionOf(message) !== undefined;
-  if (isOther) return speakerOf(message);
+  const other = otherSessionOf(message);
+  if (other !== undefined) return other.key === null ? "other sessions" : speakerOf(message);
   return message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
 }
 

@@ -49,5 +49,6 @@ describe("a chat that ends while a session runs that it started", () => {
     expect(output).toBe("heard: hello");
     const { output: shown } = await clew(home, ["sessions", "show", "main"]);
     expect(shown).toContain("It was cancelled (the program that ran it stopped).");
+    expect(shown).toMatch(/ session agent:main:subagent:[\w-]+:\n {2}The session /);
   });
 });

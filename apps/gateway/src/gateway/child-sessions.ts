@@ -12,7 +12,7 @@ import type { Conversations } from "../sessions/conversations.ts";
 import { markOtherSession, saidBy } from "../sessions/mark-other-session.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { announcementOf } from "../subagents/announce.ts";
+import { announcedBy, announcementOf } from "../subagents/announce.ts";
 import { type Child, isOver } from "../subagents/child.ts";
 import { createChildFiles } from "../subagents/child-files.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
@@ -131,7 +131,7 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
       if (untold.length === 0) return;
       const message = markOtherSession({
         ...{ role: "user", content: announcementOf(untold), timestamp: Date.now() },
-        provenance: saidBy(undefined, "sessions_spawn"),
+        provenance: announcedBy(untold),
       });
       await session.append([{ type: "message", message }]);
       await subagents.announced(untold);

@@ -43,6 +43,17 @@ describe("a message of another session", () => {
     expect(found.text).toContain('from="session agent:main:other"');
   });
 
+  it("that stands for several names them in the terminal as other sessions", async () => {
+    const home = await temporaryHome();
+    const session = await createSessionStore({ home }).open({ key: "main", cwd: home });
+    const provenance = { kind: "inter_session" } as const;
+    const message = { role: "user", content: "both are done", provenance } as const;
+    await session.append([{ type: "message", message }]);
+    await session.close();
+    const { output } = await clew(home, ["sessions", "show", "main"]);
+    expect(output).toMatch(/ other sessions:\n {2}both are done/);
+  });
+
   it("is shown without its marker below the session that sent it, and stored with it", async () => {
     const home = await temporaryHome();
     const { config } = await obedientModel();

@@ -1,5 +1,7 @@
 // Says to a session how those that it started have ended.
+import type { MessageProvenance } from "@clew/plugin-sdk/core";
 import { headOf } from "@clew/plugin-sdk/transcript";
+import { saidBy } from "../sessions/mark-other-session.ts";
 import type { Child, ChildEnd } from "./child.ts";
 
 /** Of all replies together, what a parent is told at once; the rest stays in the transcripts. */
@@ -10,6 +12,10 @@ export function announcementOf(children: readonly Child[]): string {
   const chars = Math.floor(REPLY_CHARS / Math.max(1, children.length));
   return children.map((child) => announce(child, chars)).join("\n\n");
 }
+
+/** Whose words that text is; of several, no session is named. */
+export const announcedBy = (children: readonly Child[]): MessageProvenance =>
+  saidBy(children.length === 1 ? children[0]!.key : undefined, "sessions_spawn");
 
 function announce(child: Child, replyChars: number): string {
   const { key, label, task, end, reply } = child;

@@ -9,9 +9,8 @@ import {
 import { isAbort, type SubagentEndedParams } from "@clew/plugin-sdk/core";
 import type { SubagentsConfig } from "../config/subagents.ts";
 import type { Lock } from "../locks/lock.ts";
-import { saidBy } from "../sessions/mark-other-session.ts";
 import { ToolRefusal } from "../tools/tool.ts";
-import { announcementOf } from "./announce.ts";
+import { announcedBy, announcementOf } from "./announce.ts";
 import type { Child } from "./child.ts";
 import type { ChildFiles } from "./child-files.ts";
 import { type ChildRun, type ChildTurn, runChild } from "./child-run.ts";
@@ -203,9 +202,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
         // What it is not told now waits for somebody who speaks in it.
         told = tooManyUnasked(branch) ? [] : untold(key);
         if (told.length === 0) return undefined;
-        const source = told.length === 1 ? told[0]!.key : undefined;
-        const provenance = saidBy(source, "sessions_spawn");
-        return { content: announcementOf(told), provenance };
+        return { content: announcementOf(told), provenance: announcedBy(told) };
       },
       onAccepted: () => void inBackground(announced(told)),
     });
