@@ -170,7 +170,7 @@ describe("approvals", () => {
     const listed = await clew(home, ["approvals", "list", "--session", "other"]);
     expect(listed.output).toContain(`${id}  plugin "small" asks in session other to run change;`);
     expect((await clew(home, ["approvals", "list", "--session", "main"])).output).toBe(
-      "No turn waits for an answer.",
+      "No turn of the gateway waits for an answer; a chat asks in its own terminal.",
     );
     await clew(home, ["approvals", "answer", id, "once"]);
     const { events } = parseStream(await (await streaming).text());

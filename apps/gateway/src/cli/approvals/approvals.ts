@@ -32,7 +32,10 @@ export async function approvalsList(
   const { body } = await ask(shell, `/api/approvals${query}`);
   const approvals = body.approvals as Approval[];
   if (json) shell.output.json({ approvals });
-  else if (approvals.length === 0) shell.output.line("No turn waits for an answer.");
+  else if (approvals.length === 0)
+    shell.output.line(
+      "No turn of the gateway waits for an answer; a chat asks in its own terminal.",
+    );
   for (const approval of json ? [] : approvals)
     for (const line of describe(approval, Date.now())) shell.output.line(visible(line));
   return EXIT.done;
