@@ -203,7 +203,7 @@ async function removeStaleSlots(
       level: "note",
       code: "slot-removed",
       subject: "settings",
-      text: `plugins.slots.${slot} was removed; "legacy" answers`,
+      text: `plugins.slots.${slot} was removed; ${slot === "memory" ? "no memory is chosen" : '"legacy" answers'}`,
     }),
   );
 }

@@ -467,9 +467,11 @@ describe("a stale slot", () => {
       ]),
     );
     expect(readFileSync(place.configFile, "utf8")).toBe(text);
-    expect(await doctor(place, true)).toContain(
+    const said = await doctor(place, true);
+    expect(said).toContain(
       'note settings: plugins.slots.contextEngine was removed; "legacy" answers',
     );
+    expect(said).toContain("note settings: plugins.slots.memory was removed; no memory is chosen");
     expect(readFileSync(place.configFile, "utf8")).toBe(
       `{ // mine\n  plugins: { load: { paths: ["${disabled}"] }, slots: { } } }\n`,
     );
