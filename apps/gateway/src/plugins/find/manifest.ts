@@ -5,6 +5,7 @@ import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host
 import JSON5 from "json5";
 import { z } from "zod";
 import { fileNotFound } from "../../file-not-found.ts";
+import { describeBytes } from "../../limits/size.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { checkCompatibility } from "./compatibility.ts";
 import { compiledEntry } from "./compiled-entry.ts";
@@ -99,6 +100,8 @@ function problemOfId(id: string): string | null {
   return isTaken ? "cannot be used, for it means something else to a program or a system" : null;
 }
 
+const MOST_ENTRIES = 50;
+
 /**
  * `runtimeExtensions` are the built form of `extensions`, and so is what stands where compilers put
  * it. Without either, index.js.
@@ -108,7 +111,11 @@ function findEntries(
   id: string,
   { openclaw }: PluginPackage,
 ): PluginFiles["entries"] {
-  const named = openclaw?.runtimeExtensions ?? openclaw?.extensions ?? [];
+  const named = [...new Set(openclaw?.runtimeExtensions ?? openclaw?.extensions ?? [])];
+  if (named.length > MOST_ENTRIES)
+    throw invalidPlugin(
+      `Plugin "${id}" names ${named.length} entries, and has at most ${MOST_ENTRIES}; join them.`,
+    );
   const files = (named.length > 0 ? named : defaultEntry(root)).map((name) => ({
     name,
     file: resolve(root, compiledEntry(root, name) ?? name),
@@ -146,7 +153,15 @@ export function isInside(root: string, file: string): boolean {
   return path === "" || (path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path));
 }
 
+/** A manifest with a large schema has some ten thousand. */
+const MOST_BYTES = 1024 * 1024;
+
 function readText(file: string): string | undefined {
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (bytes > MOST_BYTES)
+    throw invalidPlugin(
+      `${file} is larger than ${describeBytes(MOST_BYTES)}, which no manifest is; make it smaller.`,
+    );
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
@@ -155,15 +170,28 @@ function readText(file: string): string | undefined {
   }
 }
 
+/** Whoever reads it goes down as deep. */
+const MOST_DEPTH = 100;
+
 function parse(text: string, file: string): unknown {
   try {
-    return JSON5.parse(text);
+    const value: unknown = JSON5.parse(text);
+    if (depthOf(value, MOST_DEPTH) <= MOST_DEPTH) return value;
   } catch (error) {
     throw invalidPlugin(
       `${file} is not JSON5: ${messageOf(error).replace(/^JSON5: /, "")}.`,
       error,
     );
   }
+  throw invalidPlugin(`${file} has more than ${MOST_DEPTH} objects in one another; flatten it.`);
+}
+
+/** How many objects and lists stand in one another; no deeper than `most` + 1. */
+function depthOf(value: unknown, most: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (most < 0) return 1;
+  const inside = Object.values(value).map((each) => depthOf(each, most - 1));
+  return 1 + inside.reduce((deepest, each) => Math.max(deepest, each), 0);
 }
 
 function describe(error: z.ZodError): string[] {

@@ -148,6 +148,49 @@ describe("a folder", () => {
       /more than 1,024 MiB/,
     ],
     [
+      "a manifest of many megabytes",
+      (at) => truncateSync(join(at, "openclaw.plugin.json"), 60 * 1024 * 1024),
+      /openclaw\.plugin\.json is larger than 1 MiB/,
+    ],
+    [
+      "a manifest that goes down 20,000 times",
+      (at) =>
+        writeFileSync(
+          join(at, "openclaw.plugin.json"),
+          `{"id":"small","configSchema":${'{"properties":{"a":'.repeat(20_000)}{}${"}}".repeat(20_000)}}`,
+        ),
+      /has more than 100 objects in one another/,
+    ],
+    [
+      "a pattern that takes for ever",
+      (at) =>
+        writeFileSync(
+          join(at, "openclaw.plugin.json"),
+          JSON.stringify({
+            id: "small",
+            configSchema: {
+              properties: {
+                a: { type: "string", pattern: "^(a+)+$", default: `${"a".repeat(60)}!` },
+              },
+            },
+          }),
+        ),
+      /takes longer than 500 ms to check/,
+    ],
+    [
+      "five thousand entries",
+      (at) =>
+        writeFileSync(
+          join(at, "package.json"),
+          JSON.stringify({
+            name: "small",
+            version: "1.0.0",
+            openclaw: { extensions: Array.from({ length: 5_000 }, (_, index) => `${index}.js`) },
+          }),
+        ),
+      /names 5000 entries, and has at most 50/,
+    ],
+    [
       "a name with a line break",
       (at) => writeFileSync(join(at, "a\nb"), ""),
       /a character that cannot be seen/,

@@ -42,3 +42,35 @@ describe("a value that is checked against a schema of a plugin", () => {
     expect(compileSchema(schema).check({ limit: "2", deep: true }).ok).toBe(false);
   });
 });
+
+describe("a pattern of a plugin", () => {
+  const slow = { type: "string", pattern: "^(a+)+$" };
+  const check = (schema: Record<string, unknown>, value: unknown) =>
+    compileSchema(schema, { defaults: true, coerces: true }).check(value);
+
+  it("holds nobody up, however long it would take, nor do many", () => {
+    const text = `${"a".repeat(60)}!`;
+    const problems = ["the pattern ^(a+)+$ of its schema takes longer than 500 ms to check"];
+    expect(check(slow, text)).toEqual({ ok: false, problems });
+    expect(check({ items: slow }, Array(1_000).fill(text))).toEqual({ ok: false, problems });
+  });
+
+  it("is matched as ever, whatever it uses of the language", () => {
+    const schema = {
+      properties: {
+        a: { type: "string", pattern: "^(?=.*\\d)(?<first>\\p{L})\\w*\\k<first>$" },
+        b: { type: "string", pattern: "^b" },
+      },
+      patternProperties: { "^x-": { type: "number" } },
+    };
+    expect(check(schema, { a: "a1a", b: "bb", "x-y": "2" })).toMatchObject({ ok: true });
+    expect(check(schema, { a: "aba", b: "ab", "x-y": "no" })).toMatchObject({
+      ok: false,
+      problems: [
+        expect.stringMatching(/^a must match pattern/),
+        'b must match pattern "^b"',
+        "x-y must be number",
+      ],
+    });
+  });
+});

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type * as AjvModule from "ajv";
 import type { ErrorObject } from "ajv";
+import { boundedPatterns, SlowPatternError } from "./bounded-patterns.ts";
 
 /** Loaded at the first schema: most starts have no plugin, and should not wait for it. */
 let loaded: typeof AjvModule | undefined;
@@ -36,17 +37,24 @@ export function compileSchema(
   // A "$schema" of another draft would be refused for its name alone; "$id" must
   // not collide with anything.
   const { $schema: _draft, $id: _id, ...rules } = schema;
+  const patterns = boundedPatterns();
   const compile = (coerceTypes: boolean) =>
     new (ajvModule().Ajv)({
       ...{ allErrors: true, strict: false, validateFormats: false, logger: false },
-      ...{ useDefaults: defaults, coerceTypes },
+      ...{ useDefaults: defaults, coerceTypes, code: { regExp: patterns.make } },
     }).compile(rules);
   const asItIs = compile(false);
   let coercing: ReturnType<typeof compile> | undefined;
   const run = (validate: typeof asItIs, given: unknown): SchemaCheck => {
     const copy: unknown = defaults || coerces ? structuredClone(given) : given;
     const value = coerces ? withoutNulls(copy, rules) : copy;
-    if (validate(value)) return { ok: true, value };
+    patterns.begin();
+    try {
+      if (validate(value)) return { ok: true, value };
+    } catch (error) {
+      if (!(error instanceof SlowPatternError)) throw error;
+      return { ok: false, problems: [error.message] };
+    }
     return { ok: false, problems: [...new Set((validate.errors ?? []).map(describe))] };
   };
   return {
