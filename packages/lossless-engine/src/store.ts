@@ -16,7 +16,7 @@ export type {
   PlannedMessage,
 } from "./forget/plan.ts";
 export { readingsOf } from "./forget/readings.ts";
-export type { Retention } from "./forget/retain.ts";
+export type { Retention, RetentionState } from "./forget/retain.ts";
 export {
   type FoundMessage,
   type FoundMessages,
@@ -33,6 +33,7 @@ export {
   exportStore,
   importIntoStore,
   mendStore,
+  planRetention,
   type Retained,
   retainStore,
   type StoreImportOptions,

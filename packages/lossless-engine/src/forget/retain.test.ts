@@ -8,7 +8,7 @@ import { scrub } from "../store/scrub.ts";
 import { indexMore } from "../store/search-index.ts";
 import { SESSION, startLife } from "../testing/life.ts";
 import { namedWithIds, temporaryStore, withIds } from "../testing/stored.ts";
-import { planExpiry, retain } from "./retain.ts";
+import { describeRetention, retain, retentionState } from "./retain.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 5, 1);
@@ -19,11 +19,73 @@ const aged = (count: number) =>
   }));
 
 describe("retention", () => {
-  it("plans what is too old, up to the first message that is young or has no time", () => {
-    const oldest = [5, 3, 9, 1].map((days, seq) => ({ seq, time: NOW - days * DAY }));
-    expect(planExpiry(oldest, { keepDays: 4, now: NOW })).toEqual([0]);
-    expect(planExpiry(oldest, { keepDays: Infinity, now: NOW })).toEqual([]);
-    expect(planExpiry([{ seq: 7, time: null }], { keepDays: 1, now: NOW })).toEqual([]);
+  it("judges each message by its own time, in whatever order they came", async () => {
+    const store = temporaryStore();
+    const other = { sessionId: "older", sessionKey: "agent:main:older" };
+    const young = [{ ...user("young"), timestamp: NOW }];
+    storeMessages(store, { session: SESSION, messages: namedWithIds(young), from: "told" });
+    // More than fit into one step, read after a younger session began.
+    const old = Array.from({ length: 1_200 }, (_, at) => ({
+      ...user(`said ${at}`),
+      timestamp: NOW - (at % 7) * DAY - 1,
+    }));
+    storeMessages(store, { session: other, messages: namedWithIds(old, "o"), from: "told" });
+    const tooOld = old.filter(({ timestamp }) => timestamp <= NOW - 2 * DAY).length;
+    const request = { now: NOW, boundMs: 60_000 };
+    const state = await retentionState(store, { keepDays: 2 }, request);
+    expect(state).toMatchObject({ old: tooOld, timeless: 0 });
+    expect(await retain(store, { keepDays: 2 }, request)).toBe(tooOld);
+    expect((await verifyStore(store)).faults).toEqual([]);
+    // Time goes by, and more is said: what was young then goes now.
+    const more = [{ ...user("later"), timestamp: NOW + 2 * DAY }];
+    storeMessages(store, { session: SESSION, messages: namedWithIds(more, "l"), from: "told" });
+    const later = { ...request, now: NOW + 2 * DAY };
+    expect(await retain(store, { keepDays: 2 }, later)).toBe(1 + old.length - tooOld);
+  });
+
+  it("takes a message without a time for as old as the next that has one", async () => {
+    const store = temporaryStore();
+    const timeless = (text: string) => {
+      const { timestamp: _, ...message } = user(text);
+      return message as ReturnType<typeof user>;
+    };
+    const month = Array.from({ length: 50 }, (_, at) => ({
+      ...user(`old ${at}`),
+      timestamp: NOW - 30 * DAY,
+    }));
+    const told = [timeless("first"), ...month, timeless("last"), timeless("very last")];
+    storeMessages(store, { session: SESSION, messages: namedWithIds(told), from: "told" });
+    const request = { now: NOW, boundMs: 60_000 };
+    expect(await retain(store, { keepDays: 7 }, request)).toBe(51);
+    expect(await retentionState(store, { keepDays: 7 }, request)).toMatchObject({ timeless: 2 });
+    const answer = [{ ...user("and on"), timestamp: NOW - 8 * DAY }];
+    storeMessages(store, { session: SESSION, messages: namedWithIds(answer, "a"), from: "told" });
+    expect(await retain(store, { keepDays: 7 }, request)).toBe(3);
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+
+  it("says truly what goes, and why the rest stays", () => {
+    const state = { old: 0, timeless: 2, megabytes: 4.2, isOver: true, hasLong: false };
+    expect(describeRetention(state, { keepDays: 1, keepMegabytes: 3 })).toEqual({
+      going: [],
+      staying: [
+        "No message is known to be older than 1 day.",
+        expect.stringMatching(/^2 messages have no time/),
+        expect.stringMatching(/^4\.2 MB are in use, more than the 3 .* the newest 1,000 messages/),
+      ],
+    });
+    const more = { old: 7, timeless: 0, megabytes: 4.2, isOver: true, hasLong: true };
+    expect(describeRetention(more, { keepDays: 2, keepMegabytes: 3, keepNewest: 5 })).toEqual({
+      going: [
+        "7 messages said more than 2 days ago",
+        expect.stringContaining("but for the newest 5"),
+      ],
+      staying: [],
+    });
+    const calm = { old: null, timeless: null, megabytes: 1, isOver: false, hasLong: false };
+    expect(describeRetention(calm, { keepMegabytes: 3 }).staying).toEqual([
+      "1.0 MB are in use, no more than the 3 that may be.",
+    ]);
   });
 
   it("lets go of what is too old, and status and the audit tell of it", async () => {

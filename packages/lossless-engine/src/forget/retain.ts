@@ -1,14 +1,19 @@
 // Decides which messages are too old to be kept, and lets them go a slice at a time.
+import { counted } from "../operating/describe-store.ts";
 import { patiently } from "../patiently.ts";
+import { isBefore, messagesBefore, messagesBehind } from "../store/ages.ts";
 import { expire } from "../store/forget.ts";
-import { type OldMessage, oldestKept, oldestLong, useOf } from "../store/oldest.ts";
+import { oldestLong, useOf } from "../store/oldest.ts";
 import { isStale, mergeWords } from "../store/scrub.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
 
 /** How long messages are kept. */
 export interface Retention {
-  /** Days after which a message goes. Absent: never for its age. */
+  /**
+   * Days after which a message goes, by its own time. One that has none is as old as the next of
+   * its conversation that has one. Absent: never for its age.
+   */
   readonly keepDays?: number | undefined;
   /**
    * Megabytes in use above which the oldest go, but for short ones, which give no room back.
@@ -27,15 +32,8 @@ const MERGE_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const MEGABYTE = 1e6;
 
-/** Pure. Those that go for their age: from the oldest on, up to the first that is young. */
-export function planExpiry(
-  oldest: readonly OldMessage[],
-  { keepDays, now }: { keepDays: number; now: number },
-): number[] {
-  const isYoung = ({ time }: OldMessage) => time === null || time > now - keepDays * DAY_MS;
-  const end = oldest.findIndex(isYoung);
-  return oldest.slice(0, end < 0 ? oldest.length : end).map(({ seq }) => seq);
-}
+/** What goes next, and whether more has to be looked at where that is nothing. */
+type Step = { numbers: readonly number[]; isAll: boolean };
 
 /** Until nothing is too old, or `boundMs` are over; how many messages went. */
 export async function retain(
@@ -44,25 +42,109 @@ export async function retain(
   { now, boundMs, signal }: { now: number; boundMs: number; signal?: AbortSignal | undefined },
 ): Promise<number> {
   if (keepDays === Infinity && keepMegabytes === Infinity) return 0;
-  const next = () => {
-    const { bytes, looseBytes } = useOf(store);
-    const isOver = bytes - looseBytes > keepMegabytes * MEGABYTE;
+  const next = (): Step => {
+    const isOver = megabytesUsed(store) > keepMegabytes;
     const bySize = isOver ? oldestLong(store, { limit: SLICE, newest: keepNewest }) : [];
-    if (bySize.length > 0) return bySize.map(({ seq }) => seq);
-    return planExpiry(oldestKept(store, { limit: SLICE, newest: 0 }), { keepDays, now });
+    if (bySize.length > 0) return { numbers: bySize, isAll: false };
+    if (keepDays === Infinity) return { numbers: [], isAll: true };
+    return messagesBefore(store, { time: lastOld(keepDays, now), limit: SLICE });
   };
   const end = performance.now() + boundMs;
   let gone = 0;
   while (performance.now() < end) {
-    const numbers = await patiently(next, signal);
-    if (numbers.length === 0) break;
-    gone += await patiently(() => expire(store, numbers), signal);
+    const { numbers, isAll } = await patiently(next, signal);
+    if (isAll) break;
+    if (numbers.length > 0) gone += await patiently(() => expire(store, numbers), signal);
     await othersTurn();
     signal?.throwIfAborted();
   }
   if (gone === 0 && isMergeDue(store) && (await mergeWords(store, { end, signal })))
     merged.set(store, performance.now());
   return gone;
+}
+
+/** Of the youngest message that goes, ms since the epoch. */
+const lastOld = (keepDays: number, now: number) => now - keepDays * DAY_MS;
+
+/** But for what messages left there that went. */
+function megabytesUsed(store: Store): number {
+  const { bytes, looseBytes } = useOf(store);
+  return (bytes - looseBytes) / MEGABYTE;
+}
+
+/** What letting go of what is too old or too much would come to, or left to do. */
+export interface RetentionState {
+  /** Messages that are too old. Null: nothing was said of their age. */
+  readonly old: number | null;
+  /** Messages that stay as nobody knows when they were said. Null: as above. */
+  readonly timeless: number | null;
+  /** Megabytes in use. */
+  readonly megabytes: number;
+  /** Whether that is more than is to be kept. */
+  readonly isOver: boolean;
+  /** Whether messages are there that go for the size. */
+  readonly hasLong: boolean;
+}
+
+/** Reads all, and changes nothing. */
+export async function retentionState(
+  store: Store,
+  { keepDays, keepMegabytes = Infinity, keepNewest = NEWEST }: Retention,
+  { now, signal }: { now: number; signal?: AbortSignal | undefined },
+): Promise<RetentionState> {
+  const megabytes = await patiently(() => megabytesUsed(store), signal);
+  const isOver = megabytes > keepMegabytes;
+  const long = isOver
+    ? await patiently(() => oldestLong(store, { limit: 1, newest: keepNewest }), signal)
+    : [];
+  const size = { megabytes, isOver, hasLong: long.length > 0 };
+  if (keepDays === undefined) return { old: null, timeless: null, ...size };
+  let [old, timeless] = [0, 0];
+  for (let from = 0; ; ) {
+    const start = from;
+    const piece = await patiently(() => messagesBehind(store, start), signal);
+    if (piece === undefined) return { old, timeless, ...size };
+    const { messages, upTo } = piece;
+    old += messages.filter((each) => isBefore(each, lastOld(keepDays, now))).length;
+    timeless += messages.filter(({ time }) => time === null).length;
+    from = upTo;
+    await othersTurn();
+    signal?.throwIfAborted();
+  }
+}
+
+/** Pure. Sentences about what goes, or why nothing does, and what stays nevertheless. */
+export function describeRetention(
+  { old, timeless, megabytes, isOver, hasLong }: RetentionState,
+  { keepDays, keepMegabytes, keepNewest = NEWEST }: Retention,
+): { readonly going: readonly string[]; readonly staying: readonly string[] } {
+  const used = `${megabytes.toFixed(1)} MB are in use`;
+  const newest = `the newest ${keepNewest.toLocaleString("en-US")}`;
+  const going = [
+    ...(old ? [`${counted(old, "message")} said more than ${counted(keepDays!, "day")} ago`] : []),
+    ...(isOver && hasLong
+      ? [
+          `of the messages that came first, but for ${newest}, the long ones until no more than ${keepMegabytes} MB are in use (now ${megabytes.toFixed(1)})`,
+        ]
+      : []),
+  ];
+  const staying = [
+    ...(old === 0 ? [`No message is known to be older than ${counted(keepDays!, "day")}.`] : []),
+    ...(timeless
+      ? [
+          `${counted(timeless, "message")} ${timeless === 1 ? "has" : "have"} no time, nor has one that came after in the same conversation: nobody knows how old they are, and they stay.`,
+        ]
+      : []),
+    ...(keepMegabytes !== undefined && !isOver
+      ? [`${used}, no more than the ${keepMegabytes} that may be.`]
+      : []),
+    ...(isOver && !hasLong
+      ? [
+          `${used}, more than the ${keepMegabytes} that are to be: what is left are ${newest} messages, short ones, which give no room back, and what tells of the rest.`,
+        ]
+      : []),
+  ];
+  return { going, staying };
 }
 
 /** When the index was last rid of words of messages that went, by database. */

@@ -2,7 +2,13 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { type Retention, retain } from "../forget/retain.ts";
+import {
+  describeRetention,
+  type Retention,
+  type RetentionState,
+  retain,
+  retentionState,
+} from "../forget/retain.ts";
 import { type Backup, type BackupOptions, backUp } from "../operating/backups.ts";
 import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
 import { type Exported, type ExportOptions, exportSessions } from "../operating/export.ts";
@@ -94,16 +100,32 @@ export const retainStore = (
   on(file, async (store) => {
     let gone = 0;
     for (;;) {
+      const start = performance.now();
       const slice = await retain(store, retention, { now, boundMs: RETAIN_MS, signal });
       gone += slice;
       onProgress?.({ part: "letting go of messages", done: gone, of: null });
-      if (slice === 0) break;
+      if (slice === 0 && performance.now() - start < RETAIN_MS) break;
     }
-    const went = `${counted(gone, "message")} ${gone === 1 ? "is" : "are"} no longer kept`;
-    return {
-      gone,
-      text: `${gone === 0 ? "Nothing was too old or too much" : went}. ${await describeStore(store)}.`,
-    };
+    const { staying } = describeRetention(
+      await retentionState(store, retention, { now, signal }),
+      retention,
+    );
+    const went = `${counted(gone, "message")} ${gone === 1 ? "is" : "are"} no longer kept.`;
+    const told = gone === 0 ? staying : [went, ...staying];
+    return { gone, text: [...told, `${await describeStore(store)}.`].join(" ") };
+  });
+
+/** What `retainStore` would do; nothing is changed. Throws what that throws. */
+export const planRetention = (
+  file: string,
+  { now, signal, ...retention }: Retention & OperatingOptions & { now: number },
+): Promise<RetentionState & { readonly text: string }> =>
+  on(file, async (store) => {
+    const state = await retentionState(store, retention, { now, signal });
+    const { going, staying } = describeRetention(state, retention);
+    const would = going.length === 0 ? [] : [`Would no longer be kept: ${going.join("; and ")}.`];
+    const text = [...would, ...staying, `${await describeStore(store)}.`].join(" ");
+    return { ...state, text };
   });
 
 /** Opening a file that is not there would make it. */

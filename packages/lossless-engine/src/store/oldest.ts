@@ -1,15 +1,8 @@
-// Finds the oldest messages of a database that are still kept whole, and what they take.
+// Finds what goes when a database is too large, and says how large it is.
 import { looseBytesOf } from "./forgetting.ts";
 import { FLAGS } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 import type { Store } from "./store.ts";
-
-/** A message that may be too old. */
-export interface OldMessage {
-  readonly seq: number;
-  /** ms since the epoch; null = not known. */
-  readonly time: number | null;
-}
 
 /** Which of the oldest. */
 export interface Oldest {
@@ -22,39 +15,23 @@ export interface Oldest {
 const LONG_BYTES = 512;
 
 /** Up to where nothing is to be found, as far as this process looked; by database. */
-const lookedUpTo = { any: new WeakMap<Store, number>(), long: new WeakMap<Store, number>() };
+const lookedUpTo = new WeakMap<Store, number>();
 
-/** In the order in which they came. */
-export const oldestKept = (store: Store, of: Oldest): OldMessage[] =>
-  oldest(store, of, { kind: "any", where: "TRUE" });
-
-/** The same, of those that give room back when they go. */
-export const oldestLong = (store: Store, of: Oldest): OldMessage[] =>
-  oldest(store, of, {
-    kind: "long",
-    where: `(length(body) >= ${LONG_BYTES}
-      OR EXISTS (SELECT 1 FROM payload_use WHERE payload_use.message = seq))`,
-  });
-
-const oldest = (
-  store: Store,
-  { limit, newest }: Oldest,
-  { kind, where }: { kind: keyof typeof lookedUpTo; where: string },
-): OldMessage[] =>
+/** Numbers of those that give room back when they go, in the order in which they came. */
+export const oldestLong = (store: Store, { limit, newest }: Oldest): number[] =>
   store.read((sql) => {
     const last = sql("SELECT seq FROM message ORDER BY seq DESC LIMIT 1 OFFSET ?").get(newest);
     if (last === undefined) return [];
-    const rows = sql(`
-      SELECT seq, time FROM message
-      WHERE seq > ? AND seq <= ? AND flags & ${FLAGS.forgotten} = 0 AND ${where}
+    const numbers = sql(`
+      SELECT seq FROM message
+      WHERE seq > ? AND seq <= ? AND flags & ${FLAGS.forgotten} = 0 AND (length(body) >= ${LONG_BYTES}
+        OR EXISTS (SELECT 1 FROM payload_use WHERE payload_use.message = seq))
       ORDER BY seq LIMIT ?
-    `).all(lookedUpTo[kind].get(store) ?? 0, Number(last.seq), limit);
-    const first = rows[0]?.seq ?? last.seq;
-    lookedUpTo[kind].set(store, Number(first) - 1);
-    return rows.map(({ seq, time }) => ({
-      seq: Number(seq),
-      time: time === null ? null : Number(time),
-    }));
+    `)
+      .all(lookedUpTo.get(store) ?? 0, Number(last.seq), limit)
+      .map(({ seq }) => Number(seq));
+    lookedUpTo.set(store, Number(numbers[0] ?? last.seq) - 1);
+    return numbers;
   });
 
 /** What a database takes. */

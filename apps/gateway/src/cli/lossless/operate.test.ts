@@ -156,12 +156,18 @@ describe("clew lossless retain", () => {
     expect(await clew(home, ["lossless", "retain", "--days", "100000"])).toMatchObject({
       ...{
         code: 0,
-        output: expect.stringMatching(/^Nothing was too old or too much\. 6 messages/),
+        output: expect.stringMatching(
+          /^No message is known to be older than 100,000 days\. 6 messages of .* Nothing was changed/,
+        ),
       },
     });
     const config = { plugins: { entries: { lossless: { config: { keepDays: 1 } } } } };
     await writeFile(join(home, "clew.json"), JSON.stringify(config));
-    const told = await clew(home, ["lossless", "retain", "--json"]);
+    const planned = await clew(home, ["lossless", "retain"]);
+    expect(planned.output).toMatch(
+      /^Would no longer be kept: 6 messages said more than 1 day ago\. 6 messages of /,
+    );
+    const told = await clew(home, ["lossless", "retain", "--yes", "--json"]);
     expect(JSON.parse(told.output).databases[0]).toMatchObject({ state: "done", gone: 6 });
     const status = await clew(home, ["lossless", "status"]);
     expect(status.output).toContain("6 messages (6 no longer kept)");

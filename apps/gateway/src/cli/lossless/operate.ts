@@ -26,12 +26,12 @@ export const losslessStatus = async (options: DatabasesOptions, shell: Shell): P
   });
 };
 
-/** Exit code 2 where nothing says how long messages are kept. */
+/** Changes nothing without `--yes`. Exit code 2 where nothing says how long messages are kept. */
 export const losslessRetain = async (
-  { days, megabytes, newest, ...options }: DatabasesOptions & RetainOptions,
+  { days, megabytes, newest, yes = false, ...options }: DatabasesOptions & RetainOptions,
   shell: Shell,
 ): Promise<number> => {
-  const { retainStore } = await engine();
+  const { planRetention, retainStore } = await engine();
   const settings = await losslessSettings(shell.environment);
   const keepDays = days ?? settings.keepDays;
   const keepMegabytes = megabytes ?? settings.keepMegabytes;
@@ -41,19 +41,24 @@ export const losslessRetain = async (
       "REQUEST_INVALID",
       "Everything is kept for ever: say otherwise by --days or --megabytes, or set keepDays or keepMegabytes of the lossless engine.",
     );
+  const retention = { keepDays, keepMegabytes, keepNewest };
   return onDatabases(options, shell, {
-    work: ({ file }, operating) =>
-      retainStore(file, {
-        ...{ ...operating, now: Date.now() },
-        ...{ keepDays, keepMegabytes, keepNewest },
-      }),
+    async work({ file }, operating) {
+      const asked = { ...operating, ...retention, now: Date.now() };
+      if (yes) return { ...(await retainStore(file, asked)), isDone: true };
+      const plan = await planRetention(file, asked);
+      return { ...plan, isDone: false, text: `${plan.text} ${UNCHANGED}` };
+    },
   });
 };
+
+const UNCHANGED = "Nothing was changed: it cannot be taken back. Do it with --yes.";
 
 interface RetainOptions {
   days?: number;
   megabytes?: number;
   newest?: number;
+  yes?: boolean;
 }
 
 /** Exit code 1 when a copy is not as it was stored. */

@@ -55,7 +55,7 @@ const addRetaining: Add = (lossless, shell, done) => {
   lossless
     .command("retain")
     .description(
-      "let go now of what is too old or too much, as is done in slices after turns; also while a gateway runs",
+      "say what is too old or too much, and with --yes let it go at once, as is done in slices after turns; also while a gateway runs",
     )
     .addOption(number("--days <count>", "days that messages are kept; default: keepDays"))
     .addOption(
@@ -64,6 +64,7 @@ const addRetaining: Add = (lossless, shell, done) => {
     .addOption(
       number("--newest <count>", "newest messages that stay for the size; default: keepNewest"),
     )
+    .option("--yes", "do it; without it nothing is changed")
     .addOption(agent())
     .addOption(json())
     .action(async (options) => done(await (await load()).losslessRetain(options, shell)));
