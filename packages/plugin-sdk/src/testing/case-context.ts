@@ -21,6 +21,8 @@ export interface EngineUnderTestContext {
    * a host's guard needs it.
    */
   compaction: RuntimeCompaction;
+  /** True: it is to be made as by a host that has no folder for it. Absent: it has one. */
+  withoutFolder?: boolean;
 }
 
 /** Makes the engine under test; called again for every case, and after a "crash". */
@@ -90,9 +92,13 @@ export class CaseContext {
   /**
    * The engine made again over the same storage, as after a crash: the one before was not disposed.
    */
-  async reopen(): Promise<ContextEngine> {
+  async reopen(withoutFolder = false): Promise<ContextEngine> {
     const { boundMs } = this.calls;
-    const given = { agentDir: this.storage.agentDir, compaction: this.#compact };
+    const { agentDir } = this.storage;
+    const given = {
+      ...{ agentDir, compaction: this.#compact },
+      ...(withoutFolder && { withoutFolder }),
+    };
     let engine: ContextEngine;
     try {
       engine = await within(
@@ -140,11 +146,14 @@ export class CaseContext {
   }
 
   /** Runs `work` with the engine made anew over a fresh folder. */
-  async beside(work: (context: CaseContext) => Promise<void>): Promise<void> {
+  async beside(
+    work: (context: CaseContext) => Promise<void>,
+    withoutFolder = false,
+  ): Promise<void> {
     const fresh = new CaseContext(await this.#parts.makeStorage(), this.#parts);
     try {
       await fresh.withCompaction(async () => {
-        fresh.engine = await fresh.reopen();
+        fresh.engine = await fresh.reopen(withoutFolder);
         await work(fresh);
       });
     } finally {

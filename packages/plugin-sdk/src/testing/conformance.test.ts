@@ -33,15 +33,21 @@ const readTranscript = (file: string) =>
   );
 
 type Full = ReturnType<typeof createFullEngine>;
-type Shape = (full: Full, store: EngineStore, restarts: number) => ContextEngine;
+type Shape = (
+  full: Full,
+  store: EngineStore,
+  restarts: number,
+  withoutFolder?: boolean,
+) => ContextEngine;
 
 /** Makes full engines whose storage belongs to the folder and outlives them. */
 function overStorage(shape: Shape = (full) => full): EngineMaker {
   const disks = new Map<string, { store: EngineStore; restarts: number }>();
-  return ({ agentDir }) => {
+  return ({ agentDir, withoutFolder }) => {
     const disk = disks.get(agentDir) ?? { store: emptyStore(), restarts: 0 };
     disks.set(agentDir, disk);
-    return shape(createFullEngine(disk.store, readTranscript), disk.store, disk.restarts++);
+    const engine = createFullEngine(disk.store, readTranscript);
+    return shape(engine, disk.store, disk.restarts++, withoutFolder);
   };
 }
 

@@ -7,8 +7,16 @@ import { type EngineStore, nameOf, stored } from "../full-engine.ts";
 import { createMemoryEngine } from "../memory-engine.ts";
 
 type Full = Required<ContextEngine>;
-/** `restarts`: how often the engine was made over this storage before. */
-export type Break = (full: Full, store: EngineStore, restarts: number) => ContextEngine;
+/**
+ * `restarts`: how often the engine was made over this storage before; `withoutFolder`: it is made
+ * without an argument.
+ */
+export type Break = (
+  full: Full,
+  store: EngineStore,
+  restarts: number,
+  withoutFolder?: boolean,
+) => ContextEngine;
 
 /** By the id of the case that must catch it. */
 export type BrokenEngines = Readonly<Record<string, Break>>;

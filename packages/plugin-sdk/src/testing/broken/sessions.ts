@@ -1,4 +1,5 @@
 // Engines whose faults show in sessions where something rare happens.
+import type { SessionRef } from "../../contract/session.ts";
 import { stored } from "../full-engine.ts";
 import { type BrokenEngines, fullWith, lie, reassemble } from "./break.ts";
 
@@ -89,6 +90,40 @@ export const BROKEN_SESSIONS: BrokenEngines = {
       return { status: messages.size > before ? "committed" : "duplicate" };
     },
   })),
+  "sessions/growing": fullWith(
+    reassemble(() => ({ contextProjection: { mode: "thread_bootstrap", epoch: "the only one" } })),
+  ),
+  "sessions/files": fullWith((engine, store) => ({
+    async bootstrap(params) {
+      const outcome = await engine.bootstrap(params);
+      return { ...outcome, importedMessages: stored(store, params).messages.size };
+    },
+  })),
+  "sessions/without-times": fullWith((engine) => ({
+    ...EAGER,
+    bootstrap: () => ({ bootstrapped: false }),
+    afterTurn: (params) =>
+      engine.afterTurn({
+        ...params,
+        messages: params.messages.map((message) =>
+          message.timestamp === undefined ? { ...message, idempotencyKey: message.role } : message,
+        ),
+      }),
+  })),
+  "sessions/without-folder": (engine, _store, _restarts, withoutFolder) => {
+    if (withoutFolder) throw new Error("it needs a folder");
+    return engine;
+  },
+  "sessions/at-once": fullWith((engine) => {
+    let current: SessionRef | undefined;
+    return {
+      async assemble({ messages, ...params }) {
+        current = params;
+        await new Promise((resolve) => setTimeout(resolve, 0));
+        return engine.assemble({ ...params, ...current, messages });
+      },
+    };
+  }),
   "sessions/eager-hosts": fullWith(() => ({
     afterTurn() {},
     bootstrap: () => ({ bootstrapped: false }),

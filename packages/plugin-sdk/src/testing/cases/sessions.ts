@@ -21,8 +21,14 @@ const maintain: Event = (_, number) => ({ do: "maintain", in: number });
 const begin: Event = (_, number) => ({ do: "new", in: number });
 const move: Event = (_, number) => ({ do: "move", in: number });
 const fork: Event = (_, number) => ({ do: "fork", in: number });
+const forth: Event = (_, number) => ({ do: "forth", in: number });
+const restore: Event = (chance, number) => ({
+  ...{ do: "restore", turns: 1 + chance.below(3), in: number },
+});
+const rewrite: Event = (_, number) => ({ do: "rewrite", in: number });
 const compact: Event = (chance, number) => ({
   ...{ do: "compact", by: chance.pick([0.25, 0.5, 0.1]), model: chance.once(0.7), in: number },
+  bare: chance.once(0.15),
   asked: chance.pick(["budget", "budget", "threshold"]),
 });
 
@@ -53,7 +59,7 @@ const KINDS: readonly Kind[] = [
     name: "branches",
     title: "shows nothing that was left when the person went back, and all that was not",
     rule: "Nothing is shown of a branch that the given history is not on.",
-    weather: { events: [back, back, shorten, glance, crash], eventful: 0.45, most: 12 },
+    weather: { events: [back, back, forth, shorten, glance, crash], eventful: 0.45, most: 12 },
   },
   {
     name: "missed-turns",
@@ -162,7 +168,7 @@ const KINDS: readonly Kind[] = [
     title: "works for hosts that give messages no ids, shorten results and hand views back",
     rule: "Absent: the message was not stored yet, or nobody told.",
     weather: {
-      events: [crash, glance],
+      events: [crash, glance, compact],
       eventful: 0.25,
       most: 9,
       host: (chance) => ({
@@ -182,6 +188,71 @@ const KINDS: readonly Kind[] = [
       most: 10,
       turn: (chance) => ({ ends: chance.pick(["told", "told", "missed", "failed"]) }),
       host: (chance) => ({ eager: true, together: chance.once(0.5) }),
+    },
+  },
+  {
+    name: "growing",
+    title: "goes on from what it showed before, however often a session outgrows its room",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
+    weather: {
+      events: [crash, dispose, again, back, compact],
+      eventful: 0.2,
+      most: 20,
+      turn: (chance) => (chance.once(0.5) ? { answers: "long" } : {}),
+      host: (chance) => ({
+        budget: chance.pick([1_500, 2_500, 4_000, 8_000]),
+        merges: chance.once(0.3),
+      }),
+    },
+  },
+  {
+    name: "files",
+    title: "reads session files that were restored, written anew, or do not end their last line",
+    rule: "Must be idempotent: the same transcript twice imports nothing twice.",
+    weather: {
+      events: [restore, rewrite, back, forth, crash, crash, shorten],
+      eventful: 0.5,
+      most: 12,
+      turn: (chance) => ({ ends: chance.pick(["told", "told", "missed", "failed"]) }),
+      host: (chance) => ({ endsLines: chance.once(0.6), merges: chance.once(0.3) }),
+    },
+  },
+  {
+    name: "without-times",
+    title: "works for hosts that give messages neither ids nor times nor keys",
+    rule: "Absent: not known.",
+    weather: {
+      events: [crash, glance, again, compact],
+      eventful: 0.25,
+      most: 10,
+      host: (chance) => ({
+        ...{ ids: false, times: false, files: false, eager: true, feedsBack: chance.once(0.5) },
+        budget: chance.once(0.5) ? chance.pick([1_500, 2_500, 6_000]) : null,
+      }),
+    },
+  },
+  {
+    name: "without-folder",
+    title: "works where it is made without an argument",
+    rule: "Makes the engine for one agent; must also work without an argument.",
+    weather: {
+      events: [again, back, note, compact, glance],
+      eventful: 0.35,
+      most: 10,
+      sessions: 2,
+      host: (chance) => ({ folder: false, budget: chance.once(0.4) ? tightly(chance) : null }),
+    },
+  },
+  {
+    name: "at-once",
+    title: "keeps apart and whole what is said in several sessions at the same time",
+    rule: "No session shows anything of another.",
+    weather: {
+      events: [glance, look, crash, maintain],
+      eventful: 0.2,
+      most: 14,
+      sessions: 3,
+      host: (chance) => ({ atOnce: true, budget: chance.once(0.3) ? tightly(chance) : null }),
     },
   },
 ];

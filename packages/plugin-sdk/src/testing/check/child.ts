@@ -36,8 +36,10 @@ async function run({ engine, folder, engineId, cases, replay, ...options }: Job)
   if (engineId === undefined && found.length > 1)
     throw new NoEngine(`${engine} registers ${ids}: name one of them by --engine.`);
   let isKnown = false;
-  const create: EngineMaker = async ({ agentDir }) => {
-    const made = await chosen.factory({ config: {}, agentDir, workspaceDir: agentDir });
+  const create: EngineMaker = async ({ agentDir, withoutFolder }) => {
+    const made = await (withoutFolder
+      ? chosen.factory()
+      : chosen.factory({ config: {}, agentDir, workspaceDir: agentDir }));
     if (!isKnown) await tell({ kind: "engine", engine: nameOf(made) });
     isKnown = true;
     return made;

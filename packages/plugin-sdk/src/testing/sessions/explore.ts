@@ -2,8 +2,8 @@
 import type { CaseContext } from "../case-context.ts";
 import { CaseFailure } from "../engine-call.ts";
 import { randomScript, type Weather } from "./generate.ts";
-import { SessionHost, type Traits } from "./host.ts";
-import { inWords, ORDINARY, type Script } from "./script.ts";
+import { SessionHost, type Traits, UNKNOWN } from "./host.ts";
+import { ANSWERS, inWords, ORDINARY, RESULTS, type Script, SPEECH } from "./script.ts";
 import { shrink } from "./shrink.ts";
 
 /** A session that failed, and why. */
@@ -54,7 +54,8 @@ async function faultOf(
   traits: Traits,
 ): Promise<string | undefined> {
   try {
-    await context.beside((fresh) => new SessionHost(fresh, script.host, traits).run(script));
+    const host = { ...ORDINARY, ...script.host };
+    await context.beside((fresh) => new SessionHost(fresh, host, traits).run(script), !host.folder);
     return undefined;
   } catch (error) {
     if (error instanceof CaseFailure) return error.message;
@@ -71,17 +72,42 @@ const QUIET: Script = {
   })),
 };
 
-const UNKNOWN: Traits = { showsAll: false, keepsAll: false, keepsResults: false, persists: false };
+/** With every kind of message, and so long that what is old is shown as what is old. */
+const VARIED: Script = {
+  host: ORDINARY,
+  steps: Array.from({ length: Math.max(SPEECH.length, ANSWERS.length) + 3 }, (_, at) => ({
+    ...{ do: "turn", ends: "told", heartbeat: false, in: 0 },
+    says: SPEECH[at % SPEECH.length]!,
+    answers: ANSWERS[at % ANSWERS.length]!,
+    tools: at % 3 === 0 ? [RESULTS] : [],
+  })),
+};
 
-async function observe(context: CaseContext): Promise<Traits> {
+/** By the calls of one engine under test: what it does is seen once. */
+const known = new WeakMap<object, Promise<Traits>>();
+
+function observe(context: CaseContext): Promise<Traits> {
+  const before = known.get(context.calls);
+  if (before !== undefined) return before;
+  const traits = watch(context);
+  known.set(context.calls, traits);
+  return traits;
+}
+
+async function watch(context: CaseContext): Promise<Traits> {
   let traits = UNKNOWN;
-  try {
-    await context.beside(async (fresh) => {
-      traits = await new SessionHost(fresh, QUIET.host, UNKNOWN).observe(QUIET);
-    });
-  } catch (error) {
-    if (error instanceof CaseFailure) throw new SessionFailure(error.message, QUIET);
-    throw error;
-  }
+  const during = async (script: Script, work: (host: SessionHost) => Promise<Partial<Traits>>) => {
+    try {
+      await context.beside(async (fresh) => {
+        const seen = await work(new SessionHost(fresh, script.host, traits));
+        traits = { ...traits, ...seen };
+      });
+    } catch (error) {
+      if (error instanceof CaseFailure) throw new SessionFailure(error.message, script);
+      throw error;
+    }
+  };
+  await during(QUIET, (host) => host.observe(QUIET));
+  await during(VARIED, (host) => host.learnFields(VARIED));
   return traits;
 }

@@ -10,9 +10,11 @@ import type { CaseContext } from "../case-context.ts";
 import { quickModel } from "../case-session.ts";
 import { CaseFailure, call } from "../engine-call.ts";
 import { differs, LEAST_WORDS, type Strictness } from "./content.ts";
+import { type Dropped, droppedIn } from "./fields.ts";
 import { recordFault } from "./judge-record.ts";
-import { isPlain, viewFault } from "./judge-view.ts";
+import { inHeartbeat, isPlain, viewFault } from "./judge-view.ts";
 import { markOf, strangeMark } from "./marks.ts";
+import { placesOf } from "./place.ts";
 import { isReadable, recordOf } from "./record.ts";
 import { compactShapeFault } from "./result-shape.ts";
 import { type Circumstances, type Script, type Step, stepInWords, type Turn } from "./script.ts";
@@ -29,6 +31,12 @@ export interface Traits {
   keepsResults: boolean;
   /** And has it after a restart. */
   persists: boolean;
+  /** It says so when it has no room for what it must show. */
+  saysOverflow: boolean;
+  /** Fields of messages that it leaves out, by role, in what it shows. */
+  drops: Dropped;
+  /** And in what it keeps. */
+  loses: Dropped;
 }
 
 /** More than any session of the kit takes, in tokens. */
@@ -36,11 +44,25 @@ const AMPLE = 1_000_000;
 /** The model's, in tokens. */
 const WINDOW = 2 * AMPLE;
 
+/** Of an engine that nothing is known of. */
+export const UNKNOWN: Traits = {
+  ...{ showsAll: false, keepsAll: false, keepsResults: false, persists: false },
+  ...{ saysOverflow: false, drops: undefined, loses: undefined },
+};
+
 interface ToldTurn {
   ids: string[];
   /** Notes that were stored before it. */
   notes: string[];
   heartbeat: boolean;
+}
+
+/** What a backend goes on from as long as the epoch stays. */
+interface Thread {
+  epoch: string;
+  budget: number | null;
+  given: readonly AgentMessage[];
+  shown: readonly AgentMessage[];
 }
 
 /** One session with what its engine was told of it. */
@@ -57,6 +79,8 @@ class Talk {
   /** Whether the engine itself may have compacted it. */
   isCompacted = false;
   turns = 0;
+  /** What a backend's own thread was given. */
+  thread: Thread | undefined;
 
   constructor(transcript: Transcript) {
     this.transcript = transcript;
@@ -68,6 +92,8 @@ export class SessionHost {
   readonly #host: Circumstances;
   readonly #traits: Traits;
   readonly #talks = new Map<number, Talk>();
+  /** Sessions that ended, under keys that others have now. */
+  readonly #former: Talk[] = [];
   #engine: ContextEngine;
   /** Session files as they stand. */
   readonly #written = new Map<string, string>();
@@ -83,13 +109,20 @@ export class SessionHost {
 
   /** Throws a CaseFailure for the first thing that is wrong. */
   async run({ steps }: Script): Promise<void> {
-    for (const [at, step] of steps.entries()) {
-      this.#doing = `in step ${at + 1}, ${stepInWords(step)}`;
-      await this.#do(step, this.#talk(step.in));
+    for (let at = 0; at < steps.length; ) {
+      const together = this.#host.atOnce ? servedTogether(steps.slice(at)) : [steps[at]!];
+      const which = together.map((_, index) => at + index + 1).join(" and ");
+      this.#doing = `in ${together.length > 1 ? "steps" : "step"} ${which}, ${together.map(stepInWords).join(" beside ")}`;
+      const talks = together.map((step) => this.#talk(step.in));
+      const done = await Promise.allSettled(
+        together.map((step, index) => this.#do(step, talks[index]!)),
+      );
+      for (const one of done) if (one.status === "rejected") throw one.reason;
       if (this.#host.remakes) await this.#remake();
+      at += together.length;
     }
     this.#doing = "in the end";
-    for (const talk of this.#talks.values()) await this.#finish(talk);
+    for (const talk of [...this.#talks.values(), ...this.#former]) await this.#finish(talk);
   }
 
   /** What the engine does with a session in which nothing happens. */
@@ -98,7 +131,7 @@ export class SessionHost {
     for (const step of steps) await this.#do(step, this.#talk(step.in));
     const talk = this.#talk(0);
     const shown = await this.#look(talk, null);
-    const said = talk.transcript.history(true).filter(isPlain);
+    const said = talk.transcript.history().filter(isPlain);
     const owed = new Set(said.keys());
     const isAll = (messages: readonly AgentMessage[], strictness: Strictness = "results") =>
       recordFault(messages, { ...this.#told(talk), said, owed, isWhole: true, strictness }) ===
@@ -112,10 +145,26 @@ export class SessionHost {
         "its record",
         recordFault(kept, { ...this.#told(talk), isWhole: true }) ?? "is not whole",
       );
+    const least = await this.#look(talk, 1);
+    const saysOverflow = least.promptAuthority === "preassembly_may_overflow";
     await this.#reopen();
     await this.#bootstrap(talk);
     const persists = isAll(await this.#record(talk));
-    return { showsAll, keepsAll, keepsResults: isAll(kept, "whole"), persists };
+    const keepsResults = isAll(kept, "whole");
+    return { ...UNKNOWN, ...{ showsAll, keepsAll, keepsResults, persists, saysOverflow } };
+  }
+
+  /** What it leaves out of messages of every sort. */
+  async learnFields({ steps }: Script): Promise<Pick<Traits, "drops" | "loses">> {
+    this.#doing = "in a session with all sorts of messages";
+    for (const step of steps) await this.#do(step, this.#talk(step.in));
+    const talk = this.#talk(0);
+    const said = talk.transcript.allSaid();
+    const shown = await this.#look(talk, null);
+    const [drops, loses] = [shown.messages, await this.#record(talk)].map((messages) =>
+      droppedIn(messages, placesOf(messages, said), said),
+    );
+    return { drops: drops!, loses: loses! };
   }
 
   #talk(number: number): Talk {
@@ -157,12 +206,16 @@ export class SessionHost {
         await this.#look(talk, step.budget);
         return;
       case "back":
-        if (transcript.goBack(step.turns)) {
-          const active = new Set(transcript.items().map(({ id }) => id));
-          talk.missed = talk.missed.filter(({ ids }) => ids.every((id) => active.has(id)));
-          talk.notes = talk.notes.filter((id) => active.has(id));
-          talk.newest = undefined;
-        }
+        if (transcript.goBack(step.turns)) this.#forget(talk);
+        return;
+      case "forth":
+        if (transcript.goForth()) this.#forget(talk);
+        return;
+      case "restore":
+        if (transcript.restore(step.turns)) this.#forget(talk);
+        return;
+      case "rewrite":
+        transcript.rewrite();
         return;
       case "shorten":
         transcript.shorten();
@@ -175,6 +228,7 @@ export class SessionHost {
         this.#noteCompaction(talk);
         return this.#maintain(talk, true);
       case "new":
+        if (transcript.items().length > 0) this.#former.push(talk);
         this.#begin(step.in, new Transcript(undefined, transcript.sessionKey));
         return;
       case "move":
@@ -188,6 +242,14 @@ export class SessionHost {
     }
   }
 
+  /** What is not on the present branch is not told any more. */
+  #forget(talk: Talk): void {
+    const active = new Set(talk.transcript.items().map(({ id }) => id));
+    talk.missed = talk.missed.filter(({ ids }) => ids.every((id) => active.has(id)));
+    talk.notes = talk.notes.filter((id) => active.has(id));
+    talk.newest = undefined;
+  }
+
   /** One turn from the person's message to the engine's acknowledgement. */
   async #turn(step: Turn, talk: Talk): Promise<void> {
     const { transcript } = talk;
@@ -197,7 +259,7 @@ export class SessionHost {
     const says = (one: AgentMessage) =>
       void turn.ids.push(transcript.append({ type: "message", message: one }));
     const isServed = step.ends !== "missed";
-    const before = transcript.history(this.#host.ids);
+    const before = transcript.history(this.#host);
     talk.turns++;
     if (isServed) {
       await this.#bootstrap(talk);
@@ -215,7 +277,7 @@ export class SessionHost {
       this.#useTools(talk, kinds, at, says);
       if (view !== undefined) view = await this.#goOn(talk, turn, before, view);
     }
-    const shown = [...(view?.messages ?? before), ...transcript.history(true).slice(before.length)];
+    const shown = [...(view?.messages ?? before), ...transcript.history().slice(before.length)];
     const prompt = estimateMessages(shown).estimate;
     says(answer(step.answers, transcript.next(), { heartbeat: step.heartbeat, prompt }));
     if (!isServed) return void talk.missed.push(turn);
@@ -244,7 +306,7 @@ export class SessionHost {
     before: readonly AgentMessage[],
     view: AssembleResult,
   ): Promise<AssembleResult> {
-    const { budget, ids } = this.#host;
+    const { budget } = this.#host;
     const owns = this.#engine.info.ownsCompaction === true;
     if (this.#commits() || this.#host.feedsBack) {
       if (!owns) return view;
@@ -253,7 +315,7 @@ export class SessionHost {
       return this.#view(talk, { messages, budget, isOwn: this.#host.feedsBack });
     }
     if (owns) await this.#tell(talk, turn);
-    const messages = talk.transcript.history(ids);
+    const messages = talk.transcript.history(this.#host);
     const running = messages.findIndex((message) => talk.transcript.idOf(message) === turn.ids[0]);
     return this.#view(talk, { messages, budget, running });
   }
@@ -292,10 +354,11 @@ export class SessionHost {
       .filter((at) => at >= 0);
     if (places.length === 0) return;
     const [start, end] = [Math.min(...places), Math.max(...places) + 1];
-    const given = talk.transcript.history(this.#host.ids).slice(0, end);
+    const given = talk.transcript.history({ ...this.#host, merges: false }).slice(0, end);
     const messages = structuredClone(given);
     const heartbeat = turn.heartbeat && { isHeartbeat: true };
     const engine = this.#engine;
+    const isKnown = named.every((id) => talk.owed.has(id));
     if (typeof engine.afterTurn === "function")
       await call(engine, "afterTurn", {
         ...this.#ref(talk),
@@ -317,6 +380,8 @@ export class SessionHost {
         )
       )
         this.#fail("ingestBatch()", `counted ${String(answered)} of ${end - start} messages`);
+      if (isKnown && answered !== 0)
+        this.#fail("ingestBatch()", `counted ${String(answered)} messages that it knew as new`);
     } else
       for (const message of messages.slice(start)) {
         const answered = await call(engine, "ingest", {
@@ -326,6 +391,8 @@ export class SessionHost {
         });
         if (typeof answered?.ingested !== "boolean")
           this.#fail("ingest()", "did not answer { ingested: boolean }");
+        if (isKnown && answered.ingested)
+          this.#fail("ingest()", "took in a message that it knew as a new one");
       }
     if (differs(messages, given))
       this.#fail("a call that told of a turn", "changed a message it was given");
@@ -349,7 +416,7 @@ export class SessionHost {
         activeMessagePosition: position,
       };
     };
-    const given = transcript.history(this.#host.ids).slice(first, last + 1);
+    const given = transcript.history({ ...this.#host, merges: false }).slice(first, last + 1);
     const messages = structuredClone(given);
     const answered = await call(this.#engine, "commitTurn", {
       ...this.#ref(talk),
@@ -370,17 +437,23 @@ export class SessionHost {
     talk.committed.add(key);
   }
 
-  async #bootstrap(talk: Talk): Promise<void> {
+  /** How many messages it says to have taken in. */
+  async #bootstrap(talk: Talk): Promise<number> {
     const { transcript } = talk;
-    if (typeof this.#engine.bootstrap !== "function" || transcript.items().length === 0) return;
+    if (typeof this.#engine.bootstrap !== "function" || transcript.items().length === 0) return 0;
     const params = {
       ...this.#ref(talk),
       ...(await this.#file(talk)),
       runtimeContext: this.#runtime(),
     };
-    const answered: unknown = (await call(this.#engine, "bootstrap", params))?.bootstrapped;
-    if (typeof answered !== "boolean")
+    const answered = await call(this.#engine, "bootstrap", params);
+    if (typeof answered?.bootstrapped !== "boolean")
       this.#fail("bootstrap()", "did not answer { bootstrapped: boolean }");
+    const { importedMessages: imported = 0 } = answered;
+    const most = transcript.entries.length;
+    if (!Number.isInteger(imported) || imported < 0 || imported > most)
+      this.#fail("bootstrap()", `counted ${String(imported)} messages of a file of ${most} lines`);
+    return imported;
   }
 
   async #maintain(talk: Talk, isDeferred: boolean): Promise<void> {
@@ -401,7 +474,7 @@ export class SessionHost {
     await this.#catchUp(talk);
     const whole = await this.#look(talk, null);
     const before = sizeOf(whole);
-    const currentTokenCount = estimateMessages(talk.transcript.history(true)).high;
+    const currentTokenCount = estimateMessages(talk.transcript.history()).high;
     const tokenBudget = Math.max(1, Math.floor(currentTokenCount * step.by));
     const owns = this.#engine.info.ownsCompaction === true;
     const count = talk.transcript.items().length;
@@ -409,8 +482,12 @@ export class SessionHost {
     const answered = await call(this.#engine, "compact", {
       ...this.#ref(talk),
       ...(await this.#file(talk)),
-      ...{ tokenBudget, currentTokenCount, force: true, compactionTarget: step.asked },
-      runtimeContext: { ...this.#runtime(tokenBudget), ...(step.model && { llm: quickModel }) },
+      ...(!step.bare && { tokenBudget, currentTokenCount, compactionTarget: step.asked }),
+      ...(!step.bare && { force: true }),
+      runtimeContext: {
+        ...(!step.bare && this.#runtime(tokenBudget)),
+        ...(step.model && { llm: quickModel }),
+      },
     });
     const shape = compactShapeFault(answered);
     if (shape !== undefined) this.#fail("compact()", `gave a result that no host takes: ${shape}`);
@@ -421,7 +498,14 @@ export class SessionHost {
     if (owns) this.#noteCompaction(talk);
     await this.#adopt(talk, answered.result);
     await this.#maintain(talk, false);
-    const after = sizeOf(await this.#look(talk, null));
+    const smaller = await this.#look(talk, null);
+    const after = sizeOf(smaller);
+    const summary = answered.result?.summary?.trim() ?? "";
+    if (owns && summary !== "" && !saidIn(smaller, summary))
+      this.#fail(
+        "compact()",
+        `answered a summary that stands for what was compacted, and the next view does not have it`,
+      );
     // One that showed no more than the newest part before may show as much now.
     const isDue = owns || whole.messages.length >= count;
     if (isDue && after >= before && before > tokenBudget)
@@ -462,12 +546,24 @@ export class SessionHost {
     const before = await this.#look(talk, this.#host.budget);
     await work();
     const after = await this.#look(talk, this.#host.budget);
+    this.#same(before, after, what);
+  }
+
+  #same(before: AssembleResult, after: AssembleResult, what: string): void {
+    // What is kept without a folder ends with the engine.
+    if (!this.#host.folder) return;
     if (differs(after.messages, before.messages))
       this.#fail("assemble()", `answered the same history otherwise after ${what}`);
+    if (after.systemPromptAddition !== before.systemPromptAddition)
+      this.#fail("assemble()", `added something else to the system prompt after ${what}`);
+    if (after.promptAuthority !== before.promptAuthority)
+      this.#fail("assemble()", `answered another promptAuthority after ${what}`);
+    if (differs(after.contextProjection, before.contextProjection))
+      this.#fail("assemble()", `answered another contextProjection after ${what}`);
   }
 
   #look(talk: Talk, budget: number | null): Promise<AssembleResult> {
-    return this.#view(talk, { messages: talk.transcript.history(this.#host.ids), budget });
+    return this.#view(talk, { messages: talk.transcript.history(this.#host), budget });
   }
 
   async #view(
@@ -523,9 +619,17 @@ export class SessionHost {
       isAmple: talk.isAmple,
       ownsCompaction: this.#engine.info.ownsCompaction === true,
       showsAll: this.#traits.showsAll,
+      drops: this.#traits.drops,
     });
     if (fault !== undefined) this.#fail("assemble()", fault);
+    if (!isOwn) this.#goOnThread(talk, { given: kept, budget, result });
     const { low } = estimateMessages(result.messages);
+    const isHonest = result.promptAuthority === "preassembly_may_overflow";
+    if (this.#traits.saysOverflow && low > tokenBudget && !isHonest)
+      this.#fail(
+        "assemble()",
+        `showed at least ${low} tokens for a budget of ${tokenBudget}, without saying so as it does elsewhere`,
+      );
     if (low > tokenBudget && result.promptAuthority !== "preassembly_may_overflow") {
       // One that shows the same whatever the room leaves the size to its host.
       const whole = await call(this.#engine, "assemble", {
@@ -540,6 +644,32 @@ export class SessionHost {
         );
     }
     return result;
+  }
+
+  /** A view of the same epoch goes on from the one before. */
+  #goOnThread(
+    talk: Talk,
+    {
+      given,
+      budget,
+      result: { messages, contextProjection },
+    }: { given: readonly AgentMessage[]; budget: number | null; result: AssembleResult },
+  ): void {
+    const { mode, epoch } = contextProjection ?? { mode: "per_turn" };
+    const { thread } = talk;
+    talk.thread =
+      mode === "thread_bootstrap" && epoch !== undefined
+        ? { epoch, budget, given, shown: structuredClone(messages) }
+        : undefined;
+    if (thread === undefined || thread.epoch !== epoch || thread.budget !== budget) return;
+    // Of runs that the host began by itself a view may be short at any time.
+    const isTalk = !given.some((_, at) => inHeartbeat(given, at));
+    const isLonger = isTalk && !differs(given.slice(0, thread.given.length), thread.given);
+    if (isLonger && differs(messages.slice(0, thread.shown.length), thread.shown))
+      this.#fail(
+        "assemble()",
+        "showed what came before otherwise than in the view before, under the same epoch",
+      );
   }
 
   /** What stands on branches that were left. */
@@ -567,8 +697,9 @@ export class SessionHost {
     const { transcript, owed } = talk;
     const said = transcript.allSaid();
     // Without ids nothing tells what short words in a record stand for.
+    const { ids, times } = this.#host;
     const canBeTold = (message: AgentMessage) =>
-      this.#host.ids || isReadable(this.#engine) || textOf(message).length >= LEAST_WORDS;
+      ids || (times && isReadable(this.#engine)) || textOf(message).length >= LEAST_WORDS;
     const places = new Set(
       said.flatMap((message, at) =>
         owed.has(transcript.idOf(message)!) && canBeTold(message) ? [at] : [],
@@ -580,6 +711,7 @@ export class SessionHost {
       owed: places,
       strange: strangeIn(transcript),
       strictness: this.#keepsResults() ? ("whole" as const) : ("results" as const),
+      loses: this.#keepsResults() ? this.#traits.loses : undefined,
     };
   }
 
@@ -600,20 +732,24 @@ export class SessionHost {
     if (fault !== undefined) this.#fail("its record", fault);
     await this.#reopen();
     await this.#bootstrap(talk);
+    const imported = await this.#bootstrap(talk);
+    if (imported > 0)
+      this.#fail("bootstrap()", `took in ${imported} messages of a file that it had just read`);
     const after = await this.#look(talk, this.#host.budget);
-    if (differs(after.messages, before.messages))
-      this.#fail("assemble()", "answered the same history otherwise after the last crash");
+    this.#same(before, after, "the last crash");
     const lost = recordFault(await this.#record(talk), {
       ...this.#told(talk),
-      isWhole: isWhole && persists,
+      isWhole: isWhole && persists && this.#host.folder,
     });
     if (lost !== undefined) this.#fail("its record after a crash", lost);
   }
 
   async #reopen(): Promise<void> {
-    this.#engine = await this.#context.reopen();
+    const { folder } = this.#host;
+    this.#engine = await this.#context.reopen(!folder);
     // What such an engine remembers ends with the process.
-    if (!this.#traits.persists) for (const { owed } of this.#talks.values()) owed.clear();
+    if (!folder || !this.#traits.persists)
+      for (const { owed } of [...this.#talks.values(), ...this.#former]) owed.clear();
   }
 
   async #remake(): Promise<void> {
@@ -649,7 +785,7 @@ export class SessionHost {
   async #file({ transcript }: Talk): Promise<{ sessionFile?: string }> {
     if (!this.#host.files) return {};
     const file = this.#fileOf(transcript.sessionId);
-    const text = transcript.text();
+    const text = transcript.text(this.#host.endsLines);
     if (this.#written.get(file) !== text) {
       await this.#context.storage.write(file, text);
       this.#written.set(file, text);
@@ -687,6 +823,21 @@ const strangeIn = (transcript: Transcript) => (text: string) => {
   const mark = strangeMark(text, transcript.tags);
   return mark === undefined ? undefined : `${mark}, which was said in another session`;
 };
+
+/** Those of the first steps that different sessions can be served at the same time. */
+function servedTogether(steps: readonly Step[]): readonly Step[] {
+  const first = steps[0]!;
+  const served = new Set<number>();
+  const end = steps.findIndex((step) => {
+    const isOther = !served.has(step.in);
+    served.add(step.in);
+    return !isOther || (step.do !== "turn" && step.do !== "look" && step.do !== "maintain");
+  });
+  return end < 0 ? steps : end === 0 ? [first] : steps.slice(0, end);
+}
+
+const saidIn = ({ messages, systemPromptAddition = "" }: AssembleResult, text: string) =>
+  systemPromptAddition.includes(text) || messages.some((message) => textOf(message).includes(text));
 
 const isCall = (block: unknown): block is ToolCallBlock =>
   (block as { type?: unknown }).type === "toolCall";

@@ -6,6 +6,7 @@ import { messageId } from "../../transcript/message-id.ts";
 import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
 import { contentFault, hasWordsOf, LEAST_WORDS, short } from "./content.ts";
+import { type Dropped, lostField } from "./fields.ts";
 import { placesOf } from "./place.ts";
 import { viewShapeFault } from "./result-shape.ts";
 
@@ -31,6 +32,8 @@ export interface Occasion {
   ownsCompaction: boolean;
   /** Whether the engine was seen to show all of a short session. */
   showsAll: boolean;
+  /** Fields that it was seen to leave out. Absent: not known. */
+  drops?: Dropped;
 }
 
 /** Undefined = nothing is; else the end of a sentence that begins with "assemble()". */
@@ -62,7 +65,7 @@ type Places = readonly (number | undefined)[];
 function wordsFault(
   shown: readonly AgentMessage[],
   places: Places,
-  { given, versionsOf, elsewhere, isAmple, running }: Occasion,
+  { given, versionsOf, elsewhere, isAmple, running, drops }: Occasion,
 ): string | undefined {
   const newest = running ?? given.length;
   for (const [at, message] of shown.entries()) {
@@ -70,14 +73,21 @@ function wordsFault(
     if (place === undefined) {
       const from = elsewhere.find((one) => isOne(one.message, message));
       if (from !== undefined) return `showed ${named(message)}, which ${from.why}`;
+      if (isSummary(message) && textOf(message).trim() === "")
+        return "showed a summary of its own that says nothing";
       continue;
     }
     const strictness = place >= newest && isAmple ? "whole" : isAmple ? "results" : "parts";
     const fault = contentFault(message, versionsOf(given[place]!), strictness);
     if (fault !== undefined) return `showed ${named(given[place]!)} otherwise: ${fault}`;
+    const lost = isAmple && lostField(message, versionsOf(given[place]!), drops);
+    if (lost) return `showed ${named(given[place]!)} without its ${lost}`;
   }
   return undefined;
 }
+
+const isSummary = ({ role }: AgentMessage) =>
+  role === "compactionSummary" || role === "branchSummary";
 
 /** The very message, not one that happens to say the same. */
 const isOne = (one: AgentMessage, shown: AgentMessage): boolean => {

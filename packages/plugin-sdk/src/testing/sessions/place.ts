@@ -1,6 +1,7 @@
 // Which message of a history each message of a view is.
 import type { AgentMessage } from "../../contract/message.ts";
 import { messageId } from "../../transcript/message-id.ts";
+import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
 import { hasWordsOf } from "./content.ts";
 
@@ -35,7 +36,8 @@ export function placesOf(
       find(among, next, (one) => hasWordsOf(message, one)) ??
       find(among, 0, (one) => hasWordsOf(message, one)) ??
       find(among, next, (one) => isOfCalls(message, one)) ??
-      find(among, next, (one) => hasWordsOf(message, one, true));
+      find(among, next, (one) => hasWordsOf(message, one, true)) ??
+      find(among, next, (one) => beginsAlike(message, one));
     if (found !== undefined) {
       taken.add(found);
       next = found + 1;
@@ -53,6 +55,16 @@ function find(
     if (!taken.has(index) && is(given[index]!)) return index;
   return undefined;
 }
+
+/** The same, cut: what is left of it is its beginning, which no other message has. */
+function beginsAlike(a: AgentMessage, b: AgentMessage): boolean {
+  if (a.role !== b.role || a.role === "toolResult") return false;
+  const [shown, said] = [textOf(a).trim(), textOf(b).trim()];
+  return said.length >= BEGINNING_CHARS && shown.startsWith(said.slice(0, BEGINNING_CHARS));
+}
+
+/** As much of a text of the kit as has its mark in it. */
+const BEGINNING_CHARS = 40;
 
 /** What hosts go by where words were cut: the same calls, or the result of the same call. */
 function isOfCalls(a: AgentMessage, b: AgentMessage): boolean {

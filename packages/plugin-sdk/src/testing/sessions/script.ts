@@ -22,6 +22,16 @@ export interface Circumstances {
   together: boolean;
   /** Whether ids of tool calls begin anew with every turn. */
   repeatsCalls: boolean;
+  /** Whether messages bear a time and a key; only without ids they may not. */
+  times: boolean;
+  /** Whether two messages of the person in a row are shown as one. */
+  merges: boolean;
+  /** Whether the last line of a session file ends. */
+  endsLines: boolean;
+  /** Whether the engine is made with a folder; without one it keeps nothing for long. */
+  folder: boolean;
+  /** Whether sessions are served at the same time. */
+  atOnce: boolean;
 }
 
 export const ORDINARY: Circumstances = {
@@ -34,6 +44,11 @@ export const ORDINARY: Circumstances = {
   eager: false,
   together: false,
   repeatsCalls: false,
+  times: true,
+  merges: false,
+  endsLines: true,
+  folder: true,
+  atOnce: false,
 };
 
 /** How a text is made. */
@@ -77,10 +92,16 @@ export type Step = (
   | { do: "look"; budget: number | null }
   /** The person goes back and leaves the newest turns. */
   | { do: "back"; turns: number }
+  /** The person returns to the newest branch that was left. */
+  | { do: "forth" }
+  /** The host takes a session file of some turns before from a backup. */
+  | { do: "restore"; turns: number }
+  /** The host writes the session file anew, without what is on other branches. */
+  | { do: "rewrite" }
   /** The host shortens an older tool result, and stores everything after it again. */
   | { do: "shorten" }
   /** `by`: what part of the session it shall fit into. */
-  | { do: "compact"; by: number; asked: "budget" | "threshold"; model: boolean }
+  | { do: "compact"; by: number; asked: "budget" | "threshold"; model: boolean; bare: boolean }
   | { do: "maintain" }
   /** The person begins anew, under the same key. */
   | { do: "new" }
@@ -122,7 +143,8 @@ export function inWords({ host, steps }: Script): string {
   const told = steps.map(
     (step) => `${stepInWords(step)}${sessions > 1 ? ` in session ${step.in + 1}` : ""}`,
   );
-  const where = hostInWords(host);
+  // One that was kept before hosts differed in more has less.
+  const where = hostInWords({ ...ORDINARY, ...host });
   return `${told.join("; ")}${where === "" ? "" : `, on a host that ${where}`}`;
 }
 
@@ -142,9 +164,16 @@ export function stepInWords(step: Step): string {
       return step.budget === null ? "a look" : `a look with ${step.budget} tokens`;
     case "back":
       return `${step.turns === 1 ? "the last turn" : `the last ${step.turns} turns`} left`;
+    case "forth":
+      return "the branch that was left taken up again";
+    case "restore":
+      return `a session file from before ${step.turns === 1 ? "the last turn" : `the last ${step.turns} turns`}`;
+    case "rewrite":
+      return "a session file written anew";
     case "shorten":
       return "an old tool result shortened by the host";
     case "compact":
+      if (step.bare) return "compact() with no word of how small";
       return `compact() for ${step.by === 1 ? "all" : `1/${Math.round(1 / step.by)}`} of its size${step.model ? "" : ", without a model"}`;
     case "maintain":
       return "maintenance behind the reply";
@@ -182,6 +211,11 @@ function hostInWords(host: Circumstances): string {
     host.eager && "knows no committed turns",
     host.together && "tells missed turns in one call",
     host.repeatsCalls && "counts tool calls anew in each turn",
+    !host.times && "gives messages no times and keys",
+    host.merges && "shows two messages of the person in a row as one",
+    !host.endsLines && "does not end the last line of its files",
+    !host.folder && "gives the engine no folder",
+    host.atOnce && "serves its sessions at the same time",
   ].filter((part) => part !== false);
   return parts.join(", ");
 }

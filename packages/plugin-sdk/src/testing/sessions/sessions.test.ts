@@ -1,13 +1,16 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentMessage } from "../../contract/message.ts";
+import { textOf } from "../../transcript/text.ts";
 import { assistant, conversation, toolCall, toolResult, user } from "../messages.ts";
 import { contentFault } from "./content.ts";
+import { droppedIn, lostField } from "./fields.ts";
 import { randomScript, type Weather } from "./generate.ts";
 import { recordFault } from "./judge-record.ts";
 import { type Occasion, viewFault } from "./judge-view.ts";
 import { inWords, isScript, ORDINARY, type Script, type Turn } from "./script.ts";
 import { shrink, smallerThan } from "./shrink.ts";
+import { Transcript } from "./transcript.ts";
 
 const turn: Turn & { in: number } = {
   ...{ do: "turn", says: "plain", tools: [], answers: "plain", ends: "told", heartbeat: false },
@@ -112,6 +115,59 @@ describe("a record", () => {
     );
     const cut = { ...TALK[2]!, content: [] } as unknown as AgentMessage;
     expect(recordFault(TALK.with(2, cut), { ...told, owed })).toMatch(/otherwise/);
+  });
+});
+
+describe("the fields of a message", () => {
+  const bare = ({ timestamp: _time, ...rest }: AgentMessage) => rest as AgentMessage;
+  const places = [...TALK.keys()];
+
+  it("may be missing where the engine always leaves them out, and nowhere else", () => {
+    const drops = droppedIn(TALK.map(bare), places, TALK);
+    expect(lostField(bare(TALK[0]!), [TALK[0]!], drops)).toBeUndefined();
+    const keeps = droppedIn(TALK, places, TALK);
+    expect(lostField(bare(TALK[0]!), [TALK[0]!], keeps)).toBe("timestamp");
+    expect(faultOf(TALK.with(0, bare(TALK[0]!)), { drops: keeps })).toMatch(
+      /without its timestamp/,
+    );
+    expect(lostField(bare(TALK[0]!), [TALK[0]!], undefined)).toBeUndefined();
+  });
+
+  it("are not asked of a message that was cut", () => {
+    const keeps = droppedIn(TALK, places, TALK);
+    const cut = { ...bare(TALK[0]!), content: "cut" } as AgentMessage;
+    expect(lostField(cut, [TALK[0]!], keeps)).toBeUndefined();
+  });
+});
+
+describe("a session's transcript", () => {
+  const said = (transcript: Transcript, text: string) =>
+    transcript.append({ type: "message", message: user(text) });
+
+  it("goes back, returns to the branch that was left, and is restored to an earlier state", () => {
+    const transcript = new Transcript();
+    const [first, second] = [said(transcript, "one"), said(transcript, "two")];
+    const ids = () => transcript.items().map(({ id }) => id);
+    expect(transcript.goBack(1)).toBe(true);
+    const third = said(transcript, "three");
+    expect(ids()).toEqual([first, third]);
+    expect(transcript.goForth()).toBe(true);
+    expect(ids()).toEqual([first, second]);
+    expect(transcript.goForth()).toBe(false);
+    transcript.rewrite();
+    expect(ids()).toEqual([first, second]);
+    expect(transcript.restore(1)).toBe(true);
+    expect(ids()).toEqual([first]);
+    expect(said(transcript, "four")).not.toBe(second);
+  });
+
+  it("shows two messages of the person in a row as one, where its host does", () => {
+    const transcript = new Transcript();
+    said(transcript, "one");
+    const last = said(transcript, "two");
+    const merged = transcript.history({ ids: true, times: true, merges: true });
+    expect(merged.map(textOf)).toEqual(["one\ntwo"]);
+    expect(transcript.idOf(merged[0]!)).toBe(last);
   });
 });
 

@@ -32,7 +32,8 @@ export function* smallerThan({ host, steps }: Script): Generator<Script> {
     for (let at = steps.length - size; at >= 0; at -= size)
       yield { host, steps: [...steps.slice(0, at), ...steps.slice(at + size)] };
   for (const key of Object.keys(ORDINARY) as (keyof typeof ORDINARY)[])
-    if (host[key] !== ORDINARY[key]) yield { host: { ...host, [key]: ORDINARY[key] }, steps };
+    if (host[key] !== ORDINARY[key] && !(key === "files" && !host.ids))
+      yield { host: { ...host, [key]: ORDINARY[key] }, steps };
   for (const [at, step] of steps.entries())
     for (const simpler of simplerThan(step)) yield { host, steps: steps.with(at, simpler) };
 }
@@ -41,9 +42,11 @@ function* simplerThan(step: Step): Generator<Step> {
   if (step.in > 0) yield { ...step, in: step.in - 1 };
   if (step.do === "turn") yield* simplerTurns(step);
   if (step.do === "restart" && step.unsure) yield { ...step, unsure: false };
-  if (step.do === "back" && step.turns > 1) yield { ...step, turns: step.turns - 1 };
+  if ((step.do === "back" || step.do === "restore") && step.turns > 1)
+    yield { ...step, turns: step.turns - 1 };
   if (step.do === "look" && step.budget !== null) yield { ...step, budget: null };
   if (step.do === "compact" && !step.model) yield { ...step, model: true };
+  if (step.do === "compact" && step.bare) yield { ...step, bare: false };
 }
 
 function* simplerTurns(step: Turn & { in: number }): Generator<Step> {

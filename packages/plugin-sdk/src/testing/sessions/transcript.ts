@@ -1,6 +1,7 @@
 // A session of the kit's host with its tree of entries.
 import type { CompactResult } from "../../contract/lifecycle.ts";
-import type { AgentMessage } from "../../contract/message.ts";
+import type { AgentMessage, UserBlock } from "../../contract/message.ts";
+import { blocksOf } from "../../messages/blocks.ts";
 import { extractiveSummary } from "../../record/extractive-summary.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { activeBranch } from "../../transcript/branch.ts";
@@ -32,6 +33,9 @@ export class Transcript {
   /** Ids in the order in which they were first stored. */
   readonly said: string[] = [];
   #count = 0;
+  #placed = 0;
+  /** Ends of branches that were left, the newest last. */
+  readonly #left: string[] = [];
   #given = new WeakMap<AgentMessage, string>();
 
   constructor(copied?: Transcript, key?: string) {
@@ -42,6 +46,7 @@ export class Transcript {
     if (copied === undefined) return;
     this.entries = structuredClone(copied.entries);
     this.leaf = copied.leaf;
+    this.#placed = copied.#placed;
     for (const [id, versions] of copied.versions) this.versions.set(id, [...versions]);
     this.said.push(...copied.said);
   }
@@ -61,13 +66,21 @@ export class Transcript {
   }
 
   /** Fresh copies of the active messages, as a host hands them over. */
-  history(ids: boolean): AgentMessage[] {
-    return this.items().map(({ id, message }) => this.handOver(id, message, ids));
+  history({ ids, times, merges }: HandOver = WHOLE): AgentMessage[] {
+    const items = this.items();
+    return items.flatMap(({ id, message }, at) => {
+      const given = ids ? structuredClone(message) : stripped(message, times);
+      if (!merges) return [this.#handOver(id, given)];
+      if (isPersons(message) && items[at + 1] && isPersons(items[at + 1]!.message)) return [];
+      const first =
+        items.findLastIndex((item, index) => index < at && !isPersons(item.message)) + 1;
+      const all = items.slice(first, at).map((item) => item.message);
+      return [this.#handOver(id, isPersons(given) ? mergedInto(given, all) : given)];
+    });
   }
 
-  /** A message as a host hands it over, and remembered as a version of its id. */
-  handOver(id: string, message: AgentMessage, ids: boolean): AgentMessage {
-    const given = ids ? structuredClone(message) : stripped(message);
+  /** Remembered as a version of its id. */
+  #handOver(id: string, given: AgentMessage): AgentMessage {
     this.#given.set(given, id);
     const versions = this.versions.get(id) ?? [];
     this.versions.set(id, versions);
@@ -103,7 +116,7 @@ export class Transcript {
   }
 
   #place(entry: NewTranscriptEntry): TranscriptEntry {
-    const id = `${this.tag}-${this.entries.length.toString(16).padStart(4, "0")}`;
+    const id = `${this.tag}-${(this.#placed++).toString(16).padStart(4, "0")}`;
     const timestamp = new Date(FIRST_TIMESTAMP + this.#count * 1000).toISOString();
     const placed = placeEntry(structuredClone(entry), { id, parentId: this.leaf, timestamp });
     this.entries.push(placed);
@@ -119,10 +132,40 @@ export class Transcript {
     );
     const at = prompts.at(-turns);
     if (at === undefined || at === 0) return false;
-    this.leaf = branch[at - 1]!.id;
-    // What a file's last line follows is what its reader takes for the branch.
-    this.#place({ type: "custom", customType: "kit-back" });
+    if (this.leaf !== null) this.#left.push(this.leaf);
+    this.#goOnFrom(branch[at - 1]!.id);
     return true;
+  }
+
+  /** The person returns to the newest branch that was left. */
+  goForth(): boolean {
+    const leaf = this.#left.pop();
+    if (leaf === undefined || !this.entries.some(({ id }) => id === leaf)) return false;
+    this.#goOnFrom(leaf);
+    return true;
+  }
+
+  #goOnFrom(leaf: string): void {
+    this.leaf = leaf;
+    // What a file's last line follows is what its reader takes for the branch.
+    this.#place({ type: "custom", customType: "kit-branch" });
+  }
+
+  /** The file is as it was before the newest `turns` messages of the person were stored. */
+  restore(turns: number): boolean {
+    const prompts = this.entries.flatMap((entry, index) =>
+      entry.type === "message" && entry.message.role === "user" ? [index] : [],
+    );
+    const at = prompts.at(-turns);
+    if (at === undefined || at === 0) return false;
+    this.entries = this.entries.slice(0, at);
+    this.leaf = this.entries.at(-1)!.id;
+    return true;
+  }
+
+  /** The file holds the present branch only. */
+  rewrite(): void {
+    this.entries = this.branch();
   }
 
   /** The host shortens its oldest result and appends everything from there on again. */
@@ -194,16 +237,41 @@ export class Transcript {
   }
 
   /** The session's file, as hosts write it. */
-  text(): string {
+  text(endsLines: boolean): string {
     const timestamp = new Date(FIRST_TIMESTAMP).toISOString();
     const header = { type: "session", version: 3, id: this.sessionId, timestamp, cwd: "" };
-    return `${[header, ...this.entries].map((line) => JSON.stringify(line)).join("\n")}\n`;
+    const lines = [header, ...this.entries].map((line) => JSON.stringify(line)).join("\n");
+    return endsLines ? `${lines}\n` : lines;
   }
 }
 
+/** How a host hands messages over. */
+export interface HandOver {
+  ids: boolean;
+  times: boolean;
+  merges: boolean;
+}
+
+const WHOLE: HandOver = { ids: true, times: true, merges: false };
+
+const isPersons = ({ role, __openclaw: envelope }: AgentMessage): boolean =>
+  role === "user" && envelope?.kind !== "heartbeat";
+
+/** One message of the person that says what `earlier` ones said, too. */
+function mergedInto(message: AgentMessage, earlier: readonly AgentMessage[]): AgentMessage {
+  if (message.role !== "user" || earlier.length === 0) return message;
+  const all = [...earlier, message] as (typeof message)[];
+  const content = all.flatMap((one) => blocksOf(one.content)) as unknown as UserBlock[];
+  return { ...message, content };
+}
+
 /** As hosts without ids hand it over: what a model needs, and no more. */
-function stripped(message: AgentMessage): AgentMessage {
+function stripped(message: AgentMessage, times: boolean): AgentMessage {
   const { __openclaw: envelope, ...rest } = structuredClone(message);
+  if (!times) {
+    delete rest.timestamp;
+    delete rest.idempotencyKey;
+  }
   const { id: _id, ...others } = envelope ?? {};
   const bare = {
     ...rest,
