@@ -1,7 +1,7 @@
 import { conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
-import { describeStore } from "../operating/describe-store.ts";
+import { describeStore } from "./describe-store.ts";
 import { readMessages, storeMessages } from "../store/messages.ts";
 import { useOf } from "../store/oldest.ts";
 import { scrub } from "../store/scrub.ts";
