@@ -260,7 +260,7 @@ export const leavesBetween = (
   );
 
 /** Messages of a conversation from number `first` on, before number `end`. */
-interface Apart {
+export interface Apart {
   readonly conversation: number;
   readonly first: number;
   readonly end: number;

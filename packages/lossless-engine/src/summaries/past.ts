@@ -4,6 +4,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOfMessage } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
 import {
+  type Apart,
   coverageOf,
   coverageOfConversation,
   messagesApart,
@@ -80,10 +81,7 @@ function partsBefore(store: Store, summary: StoredSummary, end: number): Stretch
 }
 
 /** Messages that no summary alone stands for. */
-function apartBefore(
-  store: Store,
-  of: { conversation: number; first: number; end: number },
-): Stretch[] {
+export function apartBefore(store: Store, of: Apart): Stretch[] {
   const span = spanOfMessages(store, of);
   if (span === undefined) return [];
   const facts =

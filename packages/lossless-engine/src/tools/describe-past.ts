@@ -1,12 +1,19 @@
 // Shows what is in a stretch of the past, or was said on some days.
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
-import type { Scope } from "../store/recall.ts";
+import { type Scope, sessionConversations } from "../store/recall.ts";
 import type { Store } from "../store/store.ts";
-import { leavesBetween, partsOfSummary, summaryById } from "../store/summaries.ts";
+import {
+  coverageOf,
+  leavesBetween,
+  partsOfSummary,
+  spanOfMessages,
+  summaryById,
+} from "../store/summaries.ts";
 import type { StoredSummary } from "../store/summary-rows.ts";
-import { dayLinesOf, linesOf, summaryName } from "../summaries/lines.ts";
-import { pastOf } from "../summaries/past.ts";
+import { unsummarisedBetween } from "../store/unsummarised.ts";
+import { dayLinesOf, linesOf, type Stretch, summaryName } from "../summaries/lines.ts";
+import { apartBefore, pastOf } from "../summaries/past.ts";
 import { growAsked } from "./grow-asked.ts";
 import { onOneLine } from "./quoted.ts";
 
@@ -102,47 +109,63 @@ export async function describeDays(
     () => leavesBetween(store, { scope, ...days, limit: MOST_LEAVES }),
     signal,
   );
-  const within = leaves.map((leaf) => ({ ...leaf, facts: withinDays(leaf, days) }));
-  // What is too new for a summary is shown as it is told of the past.
-  const newest = await newestOf(store, days, context);
-  const all = [...within, ...newest];
+  const apart = await patiently(
+    () => unsummarisedBetween(store, { scope, ...days, limit: MOST_LEAVES }),
+    signal,
+  );
+  const newest = await patiently(() => apart.flatMap((each) => apartBefore(store, each)), signal);
+  const all = [...leaves, ...newest]
+    .sort((one, other) => (one.facts.since ?? 0) - (other.facts.since ?? 0))
+    .map((each) => ({ ...each, facts: withinDays(each, days) }));
   if (all.length === 0)
     return `Nothing of these days is stored here.${missing} Days are UTC; {"id": "past"} lists which there are.`;
   const text = onLines(linesOf(all, room / CHARS_PER_TOKEN));
-  return `${all.length} stretches, oldest first; days and times are UTC. lcm_describe shows one by its id or numbers.${missing}\n\n${text}`;
-}
-
-async function newestOf(
-  store: Store,
-  { since, before }: { since: number; before: number },
-  { session, signal }: PastContext,
-) {
-  const past = await pastOf(store, { session, signal });
-  return past.filter(
-    ({ id, facts }) =>
-      id === null && (facts.until ?? -Infinity) >= since && (facts.since ?? Infinity) < before,
-  );
+  const count = all.length === 1 ? "One stretch" : `${all.length} stretches, oldest first`;
+  return `${count}; days and times are UTC. lcm_describe shows one by its id or numbers.${missing}\n\n${text}`;
 }
 
 function withinDays(
-  { facts }: StoredSummary,
+  { facts }: Stretch,
   { since, before }: { since: number; before: number },
-): StoredSummary["facts"] {
-  const [from, to] = [since, before - 1].map((ms) => new Date(ms).toISOString().slice(0, 10));
+): Stretch["facts"] {
+  const [from, to] = [since, before - 1].map(dayOf);
   const days = facts.days.filter((day) => (day.to ?? "") >= from! && (day.from ?? "~") <= to!);
   return { ...facts, days };
 }
 
-/** Everything, in as many lines as a record has of it. */
+/** Everything, in as many lines as a record has of it, and where the rest of its session is. */
 export async function describePast(
   store: Store,
   { room, ...context }: PastContext & { room: number },
 ): Promise<string> {
   const missing = await growAsked(store, context);
   const past = await pastOf(store, context);
-  if (past.length === 0) return `Nothing of this session is stored yet.${missing}`;
+  const earlier = await patiently(() => earlierOf(store, context.session), context.signal);
+  if (past.length === 0) return `Nothing of this session is stored yet.${missing}${earlier}`;
   const text = onLines(linesOf(past, room / CHARS_PER_TOKEN));
-  return `All that was said in this conversation, oldest first; days and times are UTC. lcm_describe shows a stretch by its id or numbers, and a day by its date.${missing}\n\n${text}`;
+  return `All that was said in this conversation, oldest first; days and times are UTC. lcm_describe shows a stretch by its id or numbers, and a day by its date.${missing}${earlier}\n\n${text}`;
 }
+
+/** Of these more are only counted. */
+const MOST_EARLIER = 10;
+
+/** What the session said before it was begun anew, newest first; nothing where it never was. */
+function earlierOf(store: Store, session: OwnedSession): string {
+  const current = coverageOf(store, session)?.conversation;
+  const spans = sessionConversations(store, session)
+    .filter((conversation) => conversation !== current)
+    .flatMap((conversation) => spanOfMessages(store, { conversation, first: 0, end: ALL }) ?? []);
+  if (spans.length === 0) return "";
+  const named = spans.slice(0, MOST_EARLIER).map(({ first, last, facts }) => {
+    const [since, until] = [facts.since, facts.until].map((ms) => ms !== null && dayOf(ms));
+    const days = since === until ? since : `${since} to ${until}`;
+    return `#${first}-#${last}${since === false ? "" : ` (${days})`}`;
+  });
+  const more = spans.length > named.length ? ` and ${spans.length - named.length} more` : "";
+  return ` Before it was begun anew the session said ${named.join(", ")}${more}: numbers and days of those lead there, too.`;
+}
+
+const ALL = Number.MAX_SAFE_INTEGER;
+const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 const onLines = (text: string) => text.split("\n").map(onOneLine).join("\n");

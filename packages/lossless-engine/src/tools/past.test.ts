@@ -65,6 +65,32 @@ describe("the past, asked for", () => {
     expect(await call("lcm_describe", { id: "2025-12-31" })).toMatch(/^Nothing of these days/);
   });
 
+  it("tells of a day what has no summary yet, in every transcript of the session", async () => {
+    const { tell, call } = setUpRecall();
+    const at = (day: number) => ({ timestamp: START + day * DAY });
+    const anew = { ...session, sessionId: "s1-anew" };
+    await tell([user("We took port 4242 for the zebra.", at(0)), assistant("Noted.", at(0))]);
+    await tell(
+      [...work(3), user("And the okapi?", at(2)), assistant("Has 4243.", at(2))],
+      anew,
+      "n",
+    );
+    for (const [day, said] of [
+      ["2026-01-01", "port 4242 for the zebra"],
+      ["2026-01-01", "please mend the barometer"],
+      ["2026-01-03", "And the okapi?"],
+    ] as const)
+      expect([day, await call("lcm_describe", { id: day }, anew)]).toEqual([
+        day,
+        expect.stringContaining(said),
+      ]);
+    expect(await call("lcm_describe", { id: "2026-01-02" }, anew)).not.toContain("zebra");
+    const past = await call("lcm_describe", { id: "past" }, anew);
+    expect(past).toContain("Before it was begun anew the session said #1-#2 (2026-01-01): ");
+    expect(past).not.toContain("zebra");
+    expect(await call("lcm_describe", { id: "#1-#2" }, anew)).toContain("zebra");
+  });
+
   it("finds stretches by words and by patterns, newest first and in pages", async () => {
     const { tell, call } = setUpRecall();
     await tell(work(20));
