@@ -28,8 +28,8 @@ export type AnswerOutcome =
 
 export interface Approvals {
   /**
-   * Waits for the first answer, wherever it is given. Rejects with the signal's reason when the
-   * turn is stopped; then nothing may run.
+   * Waits for the first answer, wherever it is given; "withdrawn" when the turn is stopped while
+   * it waits. Rejects with the signal's reason when it is stopped else; then nothing may run.
    */
   ask(request: ApprovalRequest, signal: AbortSignal): Promise<ApprovalEnd>;
   /** Those that wait, oldest first; of one session and those below it where it is named. */
@@ -115,7 +115,7 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
       clearTimeout(timer);
       signal.removeEventListener("abort", withdraw);
       if (end.kind === "answered" && end.answer === "session") await keep(request);
-      signal.throwIfAborted();
+      if (end.kind !== "withdrawn") signal.throwIfAborted();
       return end;
     },
     pending: (sessionKey) =>

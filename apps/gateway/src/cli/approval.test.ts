@@ -204,7 +204,7 @@ describe("asking at the terminal", () => {
     const asked = ask();
     await isAsked();
     abort.abort();
-    await expect(asked).rejects.toThrow();
+    expect(await asked).toEqual({ kind: "withdrawn" });
     expect(output.errors()).toContain("(the turn was stopped before anybody answered)");
     input.write("go on");
     await expect.poll(() => [lines.getPrompt(), lines.line], SOON).toEqual(["> ", "go on"]);

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 import { clewAtTerminal, hasTerminals } from "../testing/terminal.ts";
@@ -23,20 +24,21 @@ async function asking(args: readonly string[]) {
     chat.type(`${WRITE}\r`);
   }
   await expect.poll(chat.shown, SOON).toContain("Allow it?");
-  return chat;
+  return { chat, home };
 }
 
 describe.runIf(hasTerminals)("a chat that is left while it asks for an approval", () => {
   it.each([
-    { how: "by Ctrl-D", keys: CTRL_D, code: 0, told: "write_file was not run" },
+    { how: "by Ctrl-D", keys: CTRL_D, code: 0, told: "a person refused" },
     { how: "by SIGTERM", keys: null, code: 130, told: "the turn was stopped" },
   ])("ends $how, and is no error of Clew", async ({ keys, code, told }) => {
-    const chat = await asking([]);
+    const { chat, home } = await asking([]);
     if (keys === null) chat.kill("SIGTERM");
     else chat.type(keys);
     expect(await chat.exit).toBe(code);
     expect(chat.shown()).not.toContain("INTERNAL");
-    expect(chat.shown()).toContain(told);
+    const { output } = await clew(home, ["sessions", "show", "main"]);
+    expect(output).toMatch(new RegExp(`write_file was not run: .*${told}`));
   });
 
   it.each([
@@ -44,7 +46,7 @@ describe.runIf(hasTerminals)("a chat that is left while it asks for an approval"
     { how: "Ctrl-C", keys: CTRL_C, code: 130, told: "the turn was stopped" },
     { how: "SIGTERM", keys: null, code: 130, told: "the turn was stopped" },
   ])("with one message takes $how as elsewhere", async ({ keys, code, told }) => {
-    const chat = await asking([WRITE]);
+    const { chat } = await asking([WRITE]);
     if (keys === null) chat.kill("SIGTERM");
     else chat.type(keys);
     expect(await chat.exit).toBe(code);

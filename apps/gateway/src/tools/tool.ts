@@ -41,7 +41,7 @@ export interface Tool<Arguments = unknown, Prepared = unknown> {
 /** Why a tool does not do what was asked, in words for the model. */
 export class ToolRefusal extends Error {}
 
-/** Asks a person whether a call may run. Rejects when the turn is stopped meanwhile. */
+/** Asks a person whether a call may run. May reject once the turn is stopped. */
 export type Approve = (request: {
   asker: Asker;
   call: ToolCallBlock;
