@@ -259,7 +259,10 @@ describe("approvals", () => {
     const second = startClew(home, ["start"]);
     await second.nextLine();
     const late = await clew(home, ["approvals", "answer", id, "once"]);
-    expect(late).toMatchObject({ code: 1, errors: expect.stringContaining("No turn waits") });
+    expect(late).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/No turn waits .* \[NOT_FOUND\]$/),
+    });
     const shown = async () => (await clew(home, ["sessions", "show", "main"])).output;
     const fate = "(never answered: its turn ended before, and the model is told so)";
     expect(await shown()).toMatch(/→ change \{.*\}\n +\(never answered: /);

@@ -76,7 +76,7 @@ export async function approvalsAnswer(
   if (json) shell.output.json(body);
   else
     shell.output.note(
-      `clew: ${printable(message)}${code === "NOT_FOUND" ? " clew approvals list tells what waits." : ""}`,
+      `clew: ${printable(message)}${code === "NOT_FOUND" ? " clew approvals list tells what waits." : ""} [${printable(code)}]`,
     );
   return EXIT.failed;
 }
