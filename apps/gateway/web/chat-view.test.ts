@@ -59,6 +59,13 @@ describe("a chat", () => {
     ]);
   });
 
+  it("shows what a job said as a job's, not as the person's", () => {
+    const said = { ...user("How is it?"), __openclaw: { kind: "cron" } } as const;
+    expect(foldChat(messages(said))).toEqual([
+      { kind: "mark", id: "e0", text: "From a job", detail: "How is it?" },
+    ]);
+  });
+
   it("says how a reply ended that did not end by itself", () => {
     const ended = (stopReason: "aborted" | "error" | "length", errorMessage?: string) =>
       foldChat(

@@ -88,6 +88,8 @@ function addMessage(items: ChatItem[], id: string, message: AgentMessage): ChatI
       const other = otherSessionOf(message);
       if (other !== undefined)
         return [...items, mark(id, `From ${nameOf(other)}`, text === "" ? null : text)];
+      const kind = message.__openclaw?.kind;
+      if (kind === "cron" || kind === "heartbeat") return [...items, mark(id, "From a job", text)];
       return text === "" && images === 0 ? items : [...items, { kind: "person", id, text, images }];
     }
     case "assistant":

@@ -1,5 +1,5 @@
 // Runs `clew sessions list` and `clew sessions show`.
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
 import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
 import { isInForce, readOwner } from "../locks/lock.ts";
 import { callsWithoutResult } from "../sessions/calls-without-result.ts";
@@ -7,7 +7,7 @@ import { shortName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { type ShownEntry, shownEntries } from "../sessions/shown.ts";
 import { createSessionStore, type ReadSession } from "../sessions/store.ts";
-import { readChildren } from "../subagents/child-files.ts";
+import { readChildren, withLost } from "../subagents/child-files.ts";
 import { inTree, type ListedChild } from "../subagents/session-tree.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -21,7 +21,7 @@ export async function listSessions(
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
   const stored = await createSessionStore({ home }).list();
-  const sessions = inTree(stored, await readChildren({ home, log }));
+  const sessions = inTree(stored, await withLost(home, await readChildren({ home, log })));
   if (json) output.json({ sessions });
   else if (sessions.length === 0)
     output.line(`No sessions in ${home} yet; "clew chat" starts one.`);
@@ -98,8 +98,13 @@ const fateText = (fate: string | undefined): string => (fate === undefined ? "" 
 function whoSaid(message: AgentMessage): string {
   const other = otherSessionOf(message);
   if (other !== undefined) return other.key === null ? "other sessions" : speakerOf(message);
+  if (message.role === "user" && isOfJob(message)) return "job";
   return message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
 }
+
+/** A job said it, and no person. */
+const isOfJob = ({ __openclaw: envelope }: UserMessage): boolean =>
+  envelope?.kind === "cron" || envelope?.kind === "heartbeat";
 
 /** Why a reply ended before its time; "" = it did not. */
 const failureOf = (message: AgentMessage): string =>

@@ -39,6 +39,17 @@ describe("a chat that ends while a session runs that it started", () => {
     });
   });
 
+  it("is killed: the list says at once that nobody runs the session", async () => {
+    const home = await obedientHome();
+    const chat = startClew(home, ["chat", spawn("HANG")]);
+    await expect.poll(chat.errors, SOON).toContain(WAITING);
+    const list = async () => (await clew(home, ["sessions", "list"])).output;
+    expect(await list()).toContain(" (running) ");
+    chat.process.kill("SIGKILL");
+    await chat.exit;
+    expect(await list()).toContain(" (lost) ");
+  });
+
   it("does not wait after Ctrl-C, and the session is told of what ended it", async () => {
     const home = await obedientHome();
     const chat = startClew(home, ["chat", spawn("HANG")]);

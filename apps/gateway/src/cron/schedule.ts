@@ -42,7 +42,10 @@ export function parseSchedule(text: string, timeZone: string): ParsedSchedule {
   if (moment !== undefined) {
     const at = DATE.test(moment) ? Date.parse(moment) : Number.NaN;
     return Number.isNaN(at)
-      ? { ok: false, reason: `"${moment}" is no moment such as 2026-12-01T08:00:00Z` }
+      ? {
+          ok: false,
+          reason: `"${moment}" is no moment such as 2026-12-01T08:00:00Z or 2026-12-01T08:00:00-05:00`,
+        }
       : { ok: true, schedule: { kind: "at", at } };
   }
   const noTimeZone = whyNoTimeZone(timeZone);

@@ -4,10 +4,11 @@ import { mkdir, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
-import { acquireLock, type Lock } from "../locks/lock.ts";
+import { acquireLock, isInForce, type Lock, readOwner } from "../locks/lock.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { agentPaths } from "../sessions/paths.ts";
-import { type Child, ChildSchema, childId } from "./child.ts";
+import { type Child, ChildSchema, childId, isOver } from "./child.ts";
+import { lostEnding } from "./ending.ts";
 
 export interface ChildFiles {
   /** Durable when it resolves. */
@@ -92,6 +93,19 @@ export async function readChildren({
     .flat()
     .filter((child) => child !== undefined)
     .sort((a, b) => a.startedAt - b.startedAt);
+}
+
+/** Those that are not over and that nobody runs are lost, as the next start will record. */
+export function withLost(home: string, children: readonly Child[]): Promise<Child[]> {
+  return Promise.all(
+    children.map(async (child) => {
+      const file = join(agentPaths(home, child.agentId).subagents, `${childId(child.key)}.json`);
+      const owner = isOver(child) ? null : await readOwner(`${file}.lock`);
+      if (isOver(child) || (owner !== null && (await isInForce(owner)))) return child;
+      const { reply: _none, ...end } = lostEnding(child);
+      return { ...child, end: { ...end, at: Date.now() } };
+    }),
+  );
 }
 
 async function readChild(file: string, log: Pick<LogPort, "warn">): Promise<Child | undefined> {

@@ -28,7 +28,9 @@ describe("clew cron", () => {
     ]);
     expect(jobs[1].next).toBe(jobs[1].createdAt + 30 * 60_000);
     expect((await clew(home, ["cron", "pause", "pulse"])).output).toContain("is paused");
-    expect((await clew(home, ["cron", "list"])).output).toMatch(/pulse .*paused/);
+    const { output: list } = await clew(home, ["cron", "list"]);
+    expect(list).toMatch(/pulse +every 30m .*paused/);
+    expect(list).toMatch(/morning +0 8 \* \* 1-5 \(Europe\/Berlin\) /);
     expect((await clew(home, ["cron", "resume", "pulse"])).output).toContain("runs next at");
     expect((await clew(home, ["cron", "rm", "pulse"])).output).toContain(
       "session cron:pulse stays",
@@ -89,6 +91,22 @@ describe("clew cron", () => {
     await gateway.scheduler.look();
     expect(server.requests).toHaveLength(1);
     expect(JSON.stringify(server.requests[0])).toContain("How is it?");
+    const { output } = await clew(home, ["sessions", "show", "cron:pulse"]);
+    expect(output).toMatch(/ job:\n {2}How is it\?/);
+  });
+
+  it("says of a job that it waits for a gateway, or was interrupted, where none runs", async () => {
+    const home = await temporaryHome();
+    await clew(home, ["cron", "add", "every 1h", "x", "--id", "a"]);
+    const asked = await clew(home, ["cron", "run", "a"]);
+    expect(asked.output).toContain('Job a runs once "clew start" does, as no gateway');
+    const { output } = await clew(home, ["cron", "run", "a", "--json"]);
+    expect(asJson(output)).toMatchObject({ job: "a", waitsForGateway: true });
+    const files = createJobFiles(home);
+    const run = { due: 1, startedAt: 1, missed: 0 };
+    await files.writeState("a", { ...(await files.state("a")), run });
+    expect((await clew(home, ["cron", "list"])).output).toMatch(/^a .* interrupted /m);
+    expect((await clew(home, ["cron", "rm", "a", "--json"])).output).toContain('"goesOn": false');
   });
 
   it("passes a file over that holds no job, and says so", async () => {

@@ -75,7 +75,8 @@ export async function cronAdd(options: AddOptions, shell: Shell): Promise<number
     output.line(
       `Job ${id} runs next at ${momentText(next)}, in session ${printable(shortName(job.session))}.`,
     );
-    await noteWithoutGateway(shell, config.gateway.port);
+    if (!(await hasGateway(shell)))
+      output.note('clew: no gateway of this home runs now; jobs run once "clew start" does.');
   }
   return EXIT.done;
 }
@@ -92,30 +93,33 @@ async function requireAgent(
   );
 }
 
-/** Jobs that nobody runs are worth a word. */
-async function noteWithoutGateway({ environment, output }: Shell, port: number): Promise<void> {
-  const { kind } = await findOwnGateway({ home: environment.home, port });
-  if (kind === "none" || kind === "stranger")
-    output.note('clew: no gateway of this home runs now; jobs run once "clew start" does.');
+/** False: nobody runs jobs now. */
+async function hasGateway({ environment }: Pick<Shell, "environment">): Promise<boolean> {
+  const { config } = await loadConfig(environment.configFile);
+  const { kind } = await findOwnGateway({ home: environment.home, port: config.gateway.port });
+  return kind !== "none" && kind !== "stranger";
 }
 
-export async function cronList(
-  { json = false }: Asked,
-  { environment, output }: Shell,
-): Promise<number> {
+export async function cronList({ json = false }: Asked, shell: Shell): Promise<number> {
+  const { environment, output } = shell;
   const files = createJobFiles(environment.home);
   const unreadable: string[] = [];
   const jobs = await files.jobs((file) => unreadable.push(file));
-  const listed = await Promise.all(jobs.map((job) => describeJob(files, job, Date.now())));
+  const found = await Promise.all(jobs.map((job) => describeJob(files, job, Date.now())));
+  const isRunning = found.some(({ status }) => status === "running");
+  const isKilled = isRunning && !(await hasGateway(shell));
+  const listed = found.map((job) =>
+    isKilled && job.status === "running" ? { ...job, status: "interrupted" as const } : job,
+  );
   if (json) output.json({ jobs: listed, unreadable });
   else if (jobs.length === 0) output.line('No jobs yet; "clew cron add --help" shows how.');
   else
     output.line(
       formatTable(
         ["job", "schedule", "session", "next", "last run"],
-        listed.map(({ id, schedule, session, next, status, last }) => [
+        listed.map(({ id, schedule, timeZone, session, next, status, last }) => [
           printable(id),
-          printable(schedule),
+          printable(goesByClock(schedule, timeZone) ? `${schedule} (${timeZone})` : schedule),
           printable(shortName(session)),
           next === null ? status : momentText(next),
           last === null ? "–" : `${momentText(last.startedAt)} ${last.outcome}`,
@@ -126,11 +130,16 @@ export async function cronList(
   return unreadable.length === 0 ? EXIT.done : EXIT.failed;
 }
 
+function goesByClock(schedule: string, timeZone: string): boolean {
+  const parsed = parseSchedule(schedule, timeZone);
+  return parsed.ok && parsed.schedule.kind === "cron";
+}
+
 /** A job with what its state says. */
 interface ListedJob extends Job {
   /** ms since the epoch; null: see `status`. */
   next: number | null;
-  status: "due" | "running" | "paused" | "over" | "unreadable schedule";
+  status: "due" | "running" | "interrupted" | "paused" | "over" | "unreadable schedule";
   last: JobRun | null;
 }
 
@@ -174,18 +183,18 @@ export async function cronHistory(
 
 export async function cronRun(id: string, { json = false }: Asked, shell: Shell): Promise<number> {
   const { environment, output } = shell;
-  const { config } = await loadConfig(environment.configFile);
   const files = createJobFiles(environment.home);
   const job = await requireJob(files, id);
   // A clock that was ahead may have asked before.
   const { askedUntil } = await files.state(id);
   const askedAt = Math.max(Date.now(), job.askedAt + 1, askedUntil + 1);
   await files.write({ ...job, askedAt });
-  if (json) output.json({ job: id, askedAt });
-  else {
-    output.line(`Job ${id} runs within seconds; "clew cron history ${id}" tells how it went.`);
-    await noteWithoutGateway(shell, config.gateway.port);
-  }
+  const waitsForGateway = !(await hasGateway(shell));
+  const when = waitsForGateway
+    ? 'once "clew start" does, as no gateway of this home runs now'
+    : "within seconds";
+  if (json) output.json({ job: id, askedAt, waitsForGateway });
+  else output.line(`Job ${id} runs ${when}; "clew cron history ${id}" tells how it went.`);
   return EXIT.done;
 }
 
@@ -209,13 +218,19 @@ export async function cronEnable(
 export async function cronRemove(
   id: string,
   { json = false }: Asked,
-  { environment, output }: Shell,
+  shell: Shell,
 ): Promise<number> {
+  const { environment, output } = shell;
   const files = createJobFiles(environment.home);
   const { session } = await requireJob(files, id);
+  const goesOn = (await files.state(id)).run !== null && (await hasGateway(shell));
   await files.remove(id);
-  if (json) output.json({ removed: id });
-  else output.line(`Job ${id} is removed; session ${printable(shortName(session))} stays.`);
+  if (json) output.json({ removed: id, goesOn });
+  else {
+    output.line(`Job ${id} is removed; session ${printable(shortName(session))} stays.`);
+    if (goesOn)
+      output.line('Its run goes on to its end; "clew approvals list" tells whether it waits.');
+  }
   return EXIT.done;
 }
 

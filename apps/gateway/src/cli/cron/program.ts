@@ -31,7 +31,7 @@ export const addCronCommands: Add = (program, shell, done) => {
     .argument("<message>", "what is said then")
     .option("--session <name>", "where it is said; default: a session of the job's own")
     .option("--id <id>", "its name; default: made up")
-    .option("--time-zone <name>", "whose clock the schedule means; default: this machine's")
+    .option("--time-zone <name>", "whose clock the five fields mean; default: this machine's")
     .option("--max-late <minutes>", "leave out what comes later than this; default: 1440")
     .option("--heartbeat", "engines are told that nobody asked; views leave HEARTBEAT_OK out")
     .addOption(json())
