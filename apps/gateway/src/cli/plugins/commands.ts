@@ -8,7 +8,7 @@ import { pluginFindings } from "../../doctor/plugin-findings.ts";
 import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
 import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
-import { whyOff } from "../../plugins/find/enablement.ts";
+import { slotValue, whyOff } from "../../plugins/find/enablement.ts";
 import { readPluginFiles } from "../../plugins/find/manifest.ts";
 import { type InstallRecords, readRecords } from "../../plugins/find/records.ts";
 import { effectNote } from "../../plugins/install/effect.ts";
@@ -22,6 +22,7 @@ import { disablePlugin, enablePlugin } from "../../plugins/install/switch.ts";
 import { uninstallPlugin } from "../../plugins/install/uninstall.ts";
 import { updatePlugins } from "../../plugins/install/update.ts";
 import { pluginNotFound } from "../../plugins/invalid.ts";
+import { kindsOf } from "../../plugins/load/hook-rules.ts";
 import type { PluginRecord } from "../../plugins/load/record.ts";
 import { describeSafeMode, readSafeMode, type SafeMode } from "../../plugins/safe-mode.ts";
 import { startPlugins } from "../../plugins/start.ts";
@@ -176,7 +177,13 @@ function listed(
     ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
     : null;
   const status = off !== null ? "off" : result.ok ? "on" : "broken";
-  const reason = off ?? (result.ok ? null : result.reason);
+  const slot = slotValue(plugins, "memory");
+  const kinds = result.ok ? kindsOf(result.files.manifest.kind) : [];
+  const isIdleMemory = kinds.includes("memory") && slot !== id;
+  const idle = isIdleMemory
+    ? `its memory is not used: plugins.slots.memory ${slot === null ? "names none" : `is "${slot}"`}`
+    : null;
+  const reason = off ?? (result.ok ? idle : result.reason);
   return {
     ...{ id, version, status, reason, origin, folder },
     source: records.plugins[id]?.spec ?? null,

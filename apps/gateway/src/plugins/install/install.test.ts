@@ -126,6 +126,18 @@ describe("installing a plugin from a folder", () => {
     );
   });
 
+  it("says in the list that a memory is not used, and what the slot names", async () => {
+    const place = await openPlace("{ plugins: { slots: { memory: 'none' } } }");
+    writePlugin(join(place.scratch, "mem"), { id: "mem", manifest: { kind: "memory" } });
+    await installPlugin({ spec: "./mem" }, place);
+    const listed = async () => (await clew(place.home, ["plugins", "list"])).output;
+    expect(await listed()).not.toContain("mem: its memory");
+    await clew(place.home, ["config", "set", "plugins.slots.memory", "none"]);
+    expect(await listed()).toContain(
+      "mem: its memory is not used: plugins.slots.memory names none",
+    );
+  });
+
   it("adds it to an allow list that is there", async () => {
     const place = await openPlace("{ plugins: { allow: ['other'] } }");
     writePlugin(join(place.scratch, "plain"), { id: "plain" });
