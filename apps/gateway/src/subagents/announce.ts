@@ -18,10 +18,11 @@ export const announcedBy = (children: readonly Child[]): MessageProvenance =>
   saidBy(children.length === 1 ? children[0]!.key : undefined, "sessions_spawn");
 
 function announce(child: Child, replyChars: number): string {
-  const { key, label, task, end, reply } = child;
+  const { key, label, task, end, reply, plugin } = child;
   const name = label === null ? key : `"${label}" (${key})`;
   const told = end === null ? "is running" : `${HOW[end.outcome]}${reasonOf(end.reason)}`;
-  const head = `The session ${name}, which you started for: ${oneLine(task)}\n\nIt ${told}.`;
+  const starter = plugin === null ? "you" : `plugin "${plugin.id}"`;
+  const head = `The session ${name}, which ${starter} started for: ${oneLine(task)}\n\nIt ${told}.`;
   if (reply === null) return `${head} It gave no reply.`;
   const shown = headOf(reply, replyChars);
   const rest = reply.length - shown.length;

@@ -43,4 +43,4 @@ function whyNotThere(
 }
 
 export const notItsOwn = (pluginId: string, key: string): string =>
-  `Plugin "${pluginId}" reaches only sessions that it started, and "${key}" is none of them.`;
+  `Plugin "${pluginId}" reaches only sessions that it started and did not delete, and "${key}" is none of them.`;
