@@ -126,7 +126,7 @@ export function workspaceTools(
     defineTool({
       name: "run_command",
       description:
-        "Runs a command line with /bin/sh in the workspace folder, and returns what it prints and its exit code.",
+        "Runs a command line with /bin/sh in the workspace folder, and returns what it prints and its exit code. What it leaves running in the background is ended with it.",
       parameters: z.object({
         command: z.string().min(1).describe("For /bin/sh; nothing can be typed into it."),
         timeout_seconds: z.number().positive().optional().describe("Default and most: as set."),
