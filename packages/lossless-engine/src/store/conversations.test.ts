@@ -33,6 +33,22 @@ describe("a transcript goes on with an earlier one of its session", () => {
     expect(goesOn(storeWithOne(messages[at]!), messages)).toBe(true);
   });
 
+  it("that its host calls by another key since, as after a reset", () => {
+    const store = temporaryStore();
+    const messages = notes(40, "note");
+    storeMessages(store, { session, messages, from: "told" });
+    const other = { ...session, sessionKey: "agent:main:main.2026-01-01" };
+    storeMessages(store, { session: other, messages, from: "told" });
+    const more = namedWithIds([user("and on")], "more");
+    storeMessages(store, { session: other, messages: more, from: "told" });
+    const count = store.read((sql) => sql("SELECT count(*) AS all_of FROM message").get());
+    expect(Number(count?.all_of)).toBe(41);
+    const [one, two] = [session, other].map((each) =>
+      store.read((sql) => conversationsOf(sql, each)),
+    );
+    expect(one).toEqual(two);
+  });
+
   it("whose messages its host shortened since", () => {
     const [whole] = namedWithIds([user(`${"many words ".repeat(40)}end`)]);
     const [cut] = namedWithIds([user(`${"many words ".repeat(30)}…`)]);

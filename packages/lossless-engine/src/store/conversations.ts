@@ -48,8 +48,8 @@ const SAMPLE = 16;
 
 /**
  * The place of a transcript, made where there is none. A transcript that begins with messages of an
- * earlier one of its session is that one's successor and tells the same conversation; any other
- * begins a new one, however alike they are.
+ * earlier one of its session is that one's successor and tells the same conversation, as does one
+ * that its host calls by another key; any other begins a new one, however alike they are.
  */
 export function makePlace(
   sql: Sql,
@@ -95,16 +95,18 @@ function predecessorOf(
   session: OwnedSession,
   messages: readonly NamedMessage[],
 ): number | undefined {
-  const { sessionKey, owner } = keysOf(session);
+  const { sessionId, sessionKey, owner } = keysOf(session);
   if (sessionKey === "") return undefined;
   const sample = [...messages.slice(0, SAMPLE), ...messages.slice(SAMPLE).slice(-SAMPLE)];
   for (const { name, message } of sample) {
     const row = sql(`
       SELECT * FROM message
-      WHERE conversation IN (SELECT conversation FROM transcript WHERE session_key = ? AND owner = ?)
+      WHERE conversation IN (
+          SELECT conversation FROM transcript WHERE (session_key = ? OR session_id = ?) AND owner = ?
+        )
         AND id = ? AND role = ? AND time IS ?
       ORDER BY conversation DESC LIMIT 1
-    `).get(sessionKey, owner, name, message.role, timeOf(message));
+    `).get(sessionKey, sessionId, owner, name, message.role, timeOf(message));
     // Hosts that count anew in each transcript repeat ids; copies that they shorten begin alike.
     if (row !== undefined && beginningOf(messageOf(sql, row).message) === beginningOf(message))
       return Number(row.conversation);
