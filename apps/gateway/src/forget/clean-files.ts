@@ -2,6 +2,7 @@
 import { createReadStream } from "node:fs";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { isMatched, type Matcher } from "@clew/lossless-engine/store";
 import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { FORGOTTEN, redactEntry } from "./redact-entry.ts";
@@ -21,8 +22,8 @@ export interface FilesSought {
   readonly except: ReadonlySet<string>;
   /** What a file will say; null = it will be gone, undefined = as it does. */
   readonly changes: (file: string, text: string) => string | null | undefined;
-  /** True: a text is asked for, so that no message says it any more. */
-  readonly isText: boolean;
+  /** The text that is asked for, so that no message says it any more. Null: none is. */
+  readonly text: Matcher | null;
 }
 
 /** Files are read whole up to this size. */
@@ -45,9 +46,11 @@ export async function cleanFiles(home: string, holds: Traces): Promise<void> {
 /** Below the home, sorted. Before anything is changed as well as afterwards. */
 export async function filesLeft(
   home: string,
-  { holds, except, changes, isText }: FilesSought,
+  { holds, except, changes, text: asked }: FilesSought,
 ): Promise<LeftFile[]> {
   const left: LeftFile[] = [];
+  // Every message that says the text went: what others share with those is not what was asked for.
+  const says: Traces = asked === null ? holds : (text) => isMatched(text, asked);
   for (const file of await filesBelow(home)) {
     if (except.has(file.replace(/-(?:wal|shm)$/, "")) || isProgram(home, file)) continue;
     if ((await sizeOf(file)) > MOST_BYTES) {
@@ -59,8 +62,9 @@ export async function filesLeft(
     if (!holds(text)) continue;
     const changed = changes(file, text);
     const cleaned = changed === undefined ? cleaningOf(home, file)?.(text, holds) : changed;
-    if (cleaned === null || (cleaned !== undefined && !holds(cleaned))) continue;
-    left.push({ file, why: whyLeft(home, file, isText) });
+    if (cleaned === null) continue;
+    if (!(isTranscript(home, file) ? says : holds)(cleaned ?? text)) continue;
+    left.push({ file, why: whyLeft(home, file, asked !== null) });
   }
   return left;
 }
@@ -168,9 +172,13 @@ function cleaningOf(home: string, file: string): Cleaning | undefined {
   return CLEANINGS.find(([pattern]) => pattern.test(place))?.[1];
 }
 
+const TRANSCRIPT = /^agents\/[^/]+\/sessions\/[^/]+\.jsonl$/;
+
+const isTranscript = (home: string, file: string) => TRANSCRIPT.test(placeOf(home, file));
+
 const REASONS: readonly (readonly [RegExp, { text: string; message: string }])[] = [
   [
-    /^agents\/[^/]+\/sessions\/[^/]+\.jsonl$/,
+    TRANSCRIPT,
     {
       text: "names something so that has to stay, like a model, a tool or the session itself",
       message: "has other messages that say the same; have those forgotten too, or ask by --text",

@@ -122,7 +122,7 @@ export async function planHome({
   const strays = held.filter(({ file }) => !isNamedBackup(file));
   const lookedInto = new Set([...copies, ...own.map(({ file }) => file)]);
   const others = await filesLeft(home, {
-    ...{ holds, except: lookedInto, isText: asked.kind === "text" },
+    ...{ holds, except: lookedInto, text: matcherOf(asked) },
     changes: changesOf(home, transcripts),
   });
   return {

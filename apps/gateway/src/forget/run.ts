@@ -66,7 +66,7 @@ export async function runForgetting(
   await removeJournal(home);
   const databases = new Set(journal.databases.map(({ file }) => file));
   const leftIn = await filesLeft(home, {
-    ...{ holds, except: except ?? databases, isText: matcher !== null },
+    ...{ holds, except: except ?? databases, text: matcher },
     changes: () => undefined,
   });
   return { messages, leftIn };

@@ -64,6 +64,24 @@ describe("traces", () => {
     );
   });
 
+  it("of short words are found as they stand, and of a few signs or of the host not at all", () => {
+    const telling = tracesOf(["pw: hunter2XYZ"], null);
+    const quotation = { content: "Echo: pw: hunter2XYZ" };
+    expect([telling(JSON.stringify(quotation)), telling("pw: hunter2XYZW")]).toEqual([true, false]);
+    const whole = tracesOf(["swordfish", "4711", "ok", "My\nsecret word"], null);
+    const found = ["swordfish", "4711", "secret word"].map((said) => JSON.stringify({ said }));
+    expect(found.map(whole)).toEqual([true, true, true]);
+    const others = ["a swordfish swims", "by 4711", "ok", "a secret word"];
+    expect(others.map((said) => whole(JSON.stringify({ said, tokens: 4711 })))).toEqual(
+      others.map(() => false),
+    );
+    const host = [
+      "[Inter-session message] sourceTool=x isUser=false",
+      "5 found, newest first. All",
+    ];
+    expect(host.map(tracesOf(host, null))).toEqual([false, false]);
+  });
+
   it("of a text and of a pattern are found whatever is escaped", () => {
     const said = JSON.stringify({ json: JSON.stringify({ said: 'Zanzibar "4711"\nis it' }) });
     expect(tracesOf([], 'zanzibar "4711"')(said)).toBe(true);
