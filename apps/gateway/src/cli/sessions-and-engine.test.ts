@@ -152,6 +152,16 @@ describe("clew engine check", () => {
     expect(failed).toContain("order/oldest-first");
   });
 
+  it("tells of a promise that an engine leaves to nobody as of a fault of the engine", async () => {
+    const home = await temporaryHome();
+    const module = join(home, "engine.mjs");
+    const leaves = "Promise.reject(new Error('index failed')); return { ingested: false };";
+    await writeFile(module, engineCode("leaves", `ingest: async () => { ${leaves} },`));
+    const { code, output, errors } = await runClew(home, ["engine", "check", module]);
+    expect([code, errors]).toEqual([1, ""]);
+    expect(output).toMatch(/FAILED +process\/\S+ .*nobody waited for it: .*index failed/);
+  });
+
   it("checks a module, and says what it could not find", async () => {
     const home = await temporaryHome();
     const module = join(home, "engine.mjs");
