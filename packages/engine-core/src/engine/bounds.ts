@@ -34,7 +34,7 @@ export function engineTimeout(
   const seconds = boundMs / SECOND;
   return new ContextEngineError(
     "ENGINE_TIMEOUT",
-    `Engine "${engineId}" did not finish ${operation} within ${seconds} s; if it needs longer, raise that bound.`,
+    `Engine "${engineId}" did not finish ${operation} within ${seconds} s; if it needs longer, raise that bound (in Clew plugins.entries.<plugin>.timeoutSeconds).`,
     {
       engineId,
       operation,
