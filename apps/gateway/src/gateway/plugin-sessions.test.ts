@@ -143,7 +143,7 @@ describe("a plugin's own session", () => {
       null,
       { status: "error", error: "The run was cancelled." },
       {
-        refused: `Plugin "diver" reaches only sessions that it started, and "${KEY}" is none of them.`,
+        refused: `Plugin "diver" reaches only sessions that it started and did not delete, and "${KEY}" is none of them.`,
       },
     ]);
     expect(await gateway.sessions()).toHaveLength(1);
@@ -182,7 +182,7 @@ describe("a plugin that calls out of scope", () => {
   it("is refused with one sentence, which the turn's report tells", async () => {
     const { inTurn, log } = await waters();
     const { answers, report } = await inTurn([read("main"), remove("agent:main:main")]);
-    const reason = `Plugin "diver" reaches only sessions that it started, and "agent:main:main" is none of them.`;
+    const reason = `Plugin "diver" reaches only sessions that it started and did not delete, and "agent:main:main" is none of them.`;
     expect(answers).toEqual([{ refused: reason }, { refused: reason }]);
     expect(report.refusals).toEqual([
       { plugin: "diver", asked: "subagent.getSessionMessages", reason },
