@@ -18,6 +18,7 @@ export type { SummaryModel } from "./compaction/request.ts";
 export { compactTranscript, previewCompaction } from "./compaction/run.ts";
 export { createSummariserRest, type SummariserRest } from "./compaction/summariser-rest.ts";
 export {
+  UNDO_RECORD,
   type UndoCode,
   type UndoResult,
   type UndoTranscript,

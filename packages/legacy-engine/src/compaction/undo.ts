@@ -41,7 +41,7 @@ export interface UndoInput {
   timestamp: string;
 }
 
-/** The custom entry that records an undo; never part of the context. */
+/** Type of the custom entry that records an undo; never part of the context. */
 export const UNDO_RECORD = "clew.compaction-undone";
 
 /**

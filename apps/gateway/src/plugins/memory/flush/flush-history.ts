@@ -1,13 +1,15 @@
 // Reads from a branch which memory flushes there were lately.
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { type FlushMark, markIn } from "./flush-marks.ts";
+import { UNDO_RECORD } from "@clew/legacy-engine";
+import type { CustomEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { type FlushMark, markIn, namedBy } from "./flush-marks.ts";
 
 /** A flush that began. */
 export interface BegunFlush {
   /** Its place in the branch; it saw what stands before. */
   at: number;
+  /** What its end names. */
   id: string;
-  /** Id of the flush that it makes up for; null = of none. */
+  /** The `id` of the flush that it makes up for; null = of none. */
   of: string | null;
   /** How it ended; null = its process died, or it runs. */
   end: FlushMark["state"] | null;
@@ -50,15 +52,20 @@ export function flushHistory(branch: readonly TranscriptEntry[]): FlushHistory {
       if (mark.of !== undefined) ends.set(mark.of, mark.state);
       continue;
     }
-    const flush = { at, id: entry.id, of: mark.of ?? null, end: ends.get(entry.id) ?? null };
+    const id = namedBy(entry);
+    const flush = { at, id, of: mark.of ?? null, end: ends.get(id) ?? null };
     (flush.of === null ? cycles.at(-1)! : retries).push(flush);
   }
   const [current = [], ...earlier] = cycles;
   return { current, earlier, retries, missed };
 }
 
+/** One that was undone had its flush; the next one has its own. */
 const isCompaction = (entry: TranscriptEntry, mark: FlushMark | undefined): boolean =>
-  entry.type === "compaction" || entry.type === "reset" || mark?.state === "compacted";
+  entry.type === "compaction" ||
+  entry.type === "reset" ||
+  (entry.type === "custom" && (entry as CustomEntry).customType === UNDO_RECORD) ||
+  mark?.state === "compacted";
 
 /** What is older, and was seen by none, is given up: a memory may be chosen late. */
 const MOST_ENTRIES = 2_000;
@@ -73,11 +80,12 @@ export function firstUnseen(branch: readonly TranscriptEntry[]): number {
   const oldest = oldestIn(branch);
   for (let at = branch.length - 1; at >= oldest; at--) {
     const entry = branch[at]!;
-    if (upTo.has(entry.id) || entry.type === "reset") return at + 1;
+    const name = namedBy(entry);
+    if (upTo.has(name) || entry.type === "reset") return at + 1;
     const { state, of, upTo: seen } = markIn(entry) ?? {};
     if (of !== undefined && (state === "done" || state === "nothing")) stored.set(of, seen);
-    if (state !== "begun" || !stored.has(entry.id)) continue;
-    const newest = stored.get(entry.id);
+    if (state !== "begun" || !stored.has(name)) continue;
+    const newest = stored.get(name);
     if (newest === undefined) return at + 1;
     upTo.add(newest);
   }

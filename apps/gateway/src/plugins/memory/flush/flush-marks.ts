@@ -1,8 +1,19 @@
 // What a session's transcript remembers of its memory flushes.
-import type { CustomEntry, NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import {
+  type CustomEntry,
+  type NewTranscriptEntry,
+  originsOf,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
 
 const MARK = "clew.memory-flush";
+
+/**
+ * By what marks name an entry: the one that first said it, so that entries which are appended again
+ * under other ids, as by an undo, are still named.
+ */
+export const namedBy = (entry: TranscriptEntry): string => originsOf([entry]).get(entry.id)!;
 
 const MarkSchema = z.object({
   /**
@@ -13,11 +24,11 @@ const MarkSchema = z.object({
   /** Whose memory. Absent: of no flush. */
   plugin: z.string().optional(),
   /**
-   * Id of the mark with which it began; of a mark that begins: of the flush that it makes up for.
+   * Names the mark with which it began; of a mark that begins: the flush that it makes up for.
    * Absent: it ends none, or makes up for none.
    */
   of: z.string().optional(),
-  /** Id of the newest message that it saw. Absent: it saw all that stands before its beginning. */
+  /** Names the newest message that it saw. Absent: it saw all that stands before its beginning. */
   upTo: z.string().optional(),
   /** Why it failed, for people. Absent: it did not. */
   reason: z.string().optional(),

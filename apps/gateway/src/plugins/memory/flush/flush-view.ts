@@ -13,33 +13,34 @@ import {
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import type { CompactableSession } from "../../../sessions/open.ts";
-import { firstUnseen } from "./flush-history.ts";
+import { namedBy } from "./flush-marks.ts";
 
 /** What a flush sees. */
 export interface FlushView {
   readonly messages: readonly AgentMessage[];
-  /** Id of the entry of the newest one; null = there is none. */
+  /** Names the entry of the newest one, as marks do; null = there is none. */
   readonly upTo: string | null;
 }
 
 /**
- * Pure. The oldest that none has seen and that fit, also those that a compaction took: the rest is
+ * Pure. Of what none has seen the oldest that fit, also those that a compaction took: the rest is
  * the next one's. The first one is shown in part where it alone has no room.
  */
 export function planFlushView(
-  branch: readonly TranscriptEntry[],
+  unseen: readonly TranscriptEntry[],
   { limitTokens }: { limitTokens: number },
 ): FlushView {
-  const unseen = branch.slice(firstUnseen(branch)).filter(({ type }) => type !== "compaction");
+  const said = unseen.filter(({ type }) => type !== "compaction");
   const messages: AgentMessage[] = [];
-  let [tokens, upTo]: [number, string | null] = [0, null];
-  for (const { entryId, message } of buildContext(unseen).items) {
+  let [tokens, newest]: [number, string | null] = [0, null];
+  for (const { entryId, message } of buildContext(said).items) {
     tokens += estimateMessage(message).estimate;
     if (tokens > limitTokens && messages.length > 0) break;
     messages.push(tokens > limitTokens ? inPart(message, limitTokens) : message);
-    upTo = entryId;
+    newest = entryId;
   }
-  return { messages, upTo };
+  const entry = said.find(({ id }) => id === newest);
+  return { messages, upTo: entry === undefined ? null : namedBy(entry) };
 }
 
 /** Beginning and end, as a text of whoever said it. */

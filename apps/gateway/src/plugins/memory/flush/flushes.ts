@@ -10,7 +10,7 @@ import { type FlushQuestion, planFlush } from "./plan-flush.ts";
 /** How a flush ended. */
 export interface FlushOutcome {
   state: "done" | "nothing" | "failed" | "aborted";
-  /** Id of the newest entry that it saw. Absent: all that it was given, or none. */
+  /** Names the newest entry that it saw, as marks do. Absent: all that it was given, or none. */
   upTo?: string;
   /** For people. Absent: there is nothing to say. */
   reason?: string;
@@ -24,7 +24,7 @@ export interface FlushSubject {
 }
 
 export interface FlushRequest extends FlushSubject {
-  /** What it sees, the oldest first: as it was when it began. */
+  /** What none has seen, the oldest first: as it was when it began. */
   history: readonly TranscriptEntry[];
   settings: FlushSettings;
   signal: AbortSignal;
@@ -101,7 +101,7 @@ export function createFlushes(options: FlushesOptions): Flushes {
     // While an earlier one runs, the mark says that this one is owed.
     if (running.has(sessionId)) return;
     const { id } = mark!;
-    const history = branch.slice(0, planned.sees);
+    const history = branch.slice(planned.from, planned.sees);
     const ended = options
       .run({ ...subject, history, settings, signal })
       .then((outcome) => end(transcript, { plugin, of: id, outcome }))

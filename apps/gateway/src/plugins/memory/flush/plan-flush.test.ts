@@ -1,3 +1,4 @@
+import { UNDO_RECORD, undoCompaction } from "@clew/legacy-engine";
 import { user } from "@clew/plugin-sdk/testing";
 import {
   type NewTranscriptEntry,
@@ -11,7 +12,7 @@ import { type FlushMark, markEntry, markIn } from "./flush-marks.ts";
 import { planFlushView } from "./flush-view.ts";
 import { type FlushQuestion, planFlush } from "./plan-flush.ts";
 
-type Step = FlushMark["state"] | "message" | "compaction" | "long" | "retry";
+type Step = FlushMark["state"] | "message" | "compaction" | "undone" | "long" | "retry";
 
 /** About 4,000 tokens. */
 const LONG = "The tide at the rock was high. ".repeat(600);
@@ -40,6 +41,7 @@ const isEnd = (step: Step) => ["done", "nothing", "failed", "aborted"].includes(
 function entryOf(step: Exclude<Step, "retry">, of?: string): NewTranscriptEntry {
   if (step === "message") return { type: "message", message: user("hello") };
   if (step === "long") return { type: "message", message: user(LONG) };
+  if (step === "undone") return { type: "custom", customType: UNDO_RECORD, data: {} };
   if (step !== "compaction")
     return markEntry({ state: step, plugin: "p", ...(of !== undefined && { of }) });
   return { type: "compaction", summary: "s", firstKeptEntryId: "e0", tokensBefore: 1 };
@@ -101,6 +103,12 @@ describe("a memory flush", () => {
       "flushed",
     ],
     ["comes again after a compaction", ["begun", "done", "compaction", "message"], {}, "flush"],
+    [
+      "comes again after one that was undone",
+      ["message", "begun", "done", "undone", "message"],
+      { compacts: true },
+      "flush",
+    ],
     ["comes again after one of the engine", ["begun", "done", "compacted", "message"], {}, "flush"],
     ["is tried again when it failed", ["begun", "failed", "message"], {}, "flush"],
     ["is tried again when its process died", ["begun", "message"], {}, "flush"],
@@ -212,68 +220,94 @@ describe("a memory flush", () => {
 });
 
 /** What becomes of each flush, and how long each message is. */
-const lives = fc.array(
-  fc.record({
-    tokens: fc.integer({ min: 50, max: 9_000 }),
-    end: fc.constantFrom("done", "done", "nothing", "failed", "aborted", null),
-    ownCompaction: fc.integer({ min: 0, max: 9 }).map((of) => of === 0),
-  }),
-  { maxLength: 60 },
-);
+const aLife = fc.record({
+  tokens: fc.integer({ min: 50, max: 9_000 }),
+  end: fc.constantFrom("done", "done", "nothing", "failed", "aborted", null),
+  /** Turns until it ends. */
+  takes: fc.constantFrom(0, 0, 0, 1, 3, 12),
+  undo: fc.constantFrom(false, false, false, true),
+  ownCompaction: fc.integer({ min: 0, max: 9 }).map((of) => of === 0),
+});
+type Life = typeof aLife extends fc.Arbitrary<infer Life> ? Life : never;
+const lives = fc.array(aLife, { maxLength: 60 });
 
 describe("everything that is said", () => {
-  it("is seen by one flush that worked, once, whatever was compacted meanwhile", () => {
-    fc.assert(
-      fc.property(
+  it("is seen by one flush that worked, once, whatever was compacted or undone meanwhile", async () => {
+    await fc.assert(
+      fc.asyncProperty(
         lives,
         fc.boolean(),
         fc.integer({ min: 2_000, max: 40_000 }),
-        (life, own, room) => {
+        async (life, own, room) => {
           const compactsAt = 20_000;
-          const branch: TranscriptEntry[] = [];
+          let branch: TranscriptEntry[] = [];
+          let ids = 0;
           const add = (entry: NewTranscriptEntry) => {
             const place = { parentId: branch.at(-1)?.id ?? null, timestamp: "2026-01-01" };
-            branch.push(placeEntry(entry, { id: `e${branch.length}`, ...place }));
+            branch.push(placeEntry(entry, { id: `e${ids++}`, ...place }));
             return branch.at(-1)!.id;
           };
           const seen: string[] = [];
           let inView = 0;
-          const flush = (compacts: boolean, end: (typeof life)[number]["end"]) => {
+          let running: { id: string; turns: number; end(): void } | null = null;
+          const flush = (compacts: boolean, { end, takes }: Life) => {
             const planned = planFlush({
-              ...{ branch, kind: "user", compacts, ownsCompaction: own, runningId: null },
+              ...{ branch, kind: "user", compacts, ownsCompaction: own },
+              runningId: running?.id ?? null,
               ...{ messageTokens: inView, compactsAt, transcriptBytes: 0 },
               ...{ softThresholdTokens: 4_000, forceFlushTranscriptBytes: 0 },
             });
-            if (planned.kind === "not") return;
-            const given = branch.slice(0, planned.sees);
+            if (planned.kind === "not" || (running !== null && !compacts)) return;
+            const given = branch.slice(planned.from, planned.sees);
             const view = planFlushView(given, { limitTokens: room });
             const retry = planned.of === null ? {} : { of: planned.of };
             const of = add(markEntry({ state: "begun", plugin: "p", ...retry }));
-            if (end === null) return;
-            if (end === "done" || end === "nothing")
-              seen.push(...view.messages.map((message) => /m\d+;/.exec(textOf(message))![0]));
-            add(markEntry({ state: end, plugin: "p", of, ...(view.upTo && { upTo: view.upTo }) }));
+            if (end === null || running !== null) return;
+            const upTo = view.upTo === null ? {} : { upTo: view.upTo };
+            const finish = () => {
+              if (end === "done" || end === "nothing")
+                seen.push(...view.messages.map((message) => /m\d+;/.exec(textOf(message))![0]));
+              add(markEntry({ state: end, plugin: "p", of, ...upTo }));
+              running = null;
+            };
+            running = { id: of, turns: takes, end: finish };
+            if (takes === 0) finish();
           };
-          const compact = (end: (typeof life)[number]["end"]) => {
-            flush(true, end);
+          const undo = () =>
+            undoCompaction({
+              nextId: () => `e${ids++}`,
+              transcript: {
+                branch: () => branch,
+                graft: async ({ keep, entries }) => {
+                  branch = [...branch.slice(0, keep), ...entries];
+                },
+              },
+            });
+          const compact = (given: Life) => {
+            flush(true, given);
             if (own) return;
             add({ type: "compaction", summary: "s", firstKeptEntryId: "none", tokensBefore: 1 });
             inView = 0;
           };
           const said: string[] = [];
-          const turn = ({ tokens, end, ownCompaction }: (typeof life)[number]) => {
+          const turn = async (given: Life) => {
+            const { tokens, ownCompaction } = given;
+            if (running !== null && running.turns-- === 0) running.end();
             said.push(`m${said.length};`);
             const text = `${said.at(-1)} ${"tide ".repeat(tokens)}`;
             add({ type: "message", message: user(text) });
             inView += tokens;
-            if (inView > compactsAt || ownCompaction) compact(end);
-            else flush(false, end);
+            if (inView > compactsAt || ownCompaction) compact(given);
+            else flush(false, given);
+            if (given.undo) await undo();
           };
-          life.forEach(turn);
+          for (const given of life) await turn(given);
           const before = said.length;
           // Enough of them for the smallest room.
           for (let more = 0; more < 150 && !isSeenBefore(); more++)
-            turn({ tokens: 3_000, end: "done", ownCompaction: false });
+            await turn({
+              ...{ tokens: 3_000, end: "done", takes: 0, undo: false, ownCompaction: false },
+            });
           function isSeenBefore() {
             return said.slice(0, before).every((each) => seen.includes(each));
           }

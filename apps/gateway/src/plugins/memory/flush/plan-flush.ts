@@ -41,9 +41,11 @@ export interface FlushQuestion {
 export type FlushPlan =
   | {
       kind: "flush";
-      /** Number of entries that it sees. */
+      /** Place of the first entry that none has seen. */
+      from: number;
+      /** Place before which it ends. */
       sees: number;
-      /** Id of the flush that it makes up for; null = of none. */
+      /** The `id` of the flush that it makes up for; null = of none. */
       of: string | null;
     }
   | { kind: "not"; because: NotBecause };
@@ -69,7 +71,8 @@ export function planFlush(question: FlushQuestion): FlushPlan {
   const isUnseen = (before: number) => hasMessages(branch, unseen, before);
   if (!isUnseen(branch.length)) return not("flushed");
   const owed = runningId === null ? owedOf(history) : null;
-  if (owed !== null && isUnseen(owed.at)) return { kind: "flush", sees: owed.at, of: owed.id };
+  if (owed !== null && isUnseen(owed.at))
+    return { kind: "flush", from: unseen, sees: owed.at, of: owed.id };
   const tokens = tokensFrom(branch, unseen);
   const stored = history.current.find(isStored);
   if (stored !== undefined && tokens < neededAfter(question, history, stored.at))
@@ -82,7 +85,7 @@ export function planFlush(question: FlushQuestion): FlushPlan {
   );
   if (attempts.length >= MOST_ATTEMPTS) return not("given-up");
   if (!compacts && !isNear(question, tokens)) return not("early");
-  return { kind: "flush", sees: branch.length, of: null };
+  return { kind: "flush", from: unseen, sees: branch.length, of: null };
 }
 
 const not = (because: NotBecause): FlushPlan => ({ kind: "not", because });
