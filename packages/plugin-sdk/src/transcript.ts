@@ -112,7 +112,13 @@ export {
   type SessionPrunePlan,
   type SessionPruneSettings,
 } from "./transcript/session-prune.ts";
-export { type OtherSession, otherSessionOf, speakerOf } from "./transcript/speaker.ts";
+export {
+  type OtherSession,
+  otherSessionOf,
+  quotedTextOf,
+  requestTextOf,
+  speakerOf,
+} from "./transcript/speaker.ts";
 export { supersededResults } from "./transcript/superseded.ts";
 export { headOf, tailOf, textOf } from "./transcript/text.ts";
 export {

@@ -1,7 +1,7 @@
 // What a compaction entry keeps beside its summary.
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { CompactionTrigger } from "@clew/plugin-sdk/host";
-import { textOf } from "@clew/plugin-sdk/transcript";
+import { requestTextOf } from "@clew/plugin-sdk/transcript";
 import { coveredFiles } from "./facts.ts";
 import type { SummaryPlan } from "./plan.ts";
 import { headAndTail, SECTION_LIMITS } from "./sections.ts";
@@ -54,7 +54,7 @@ export function detailsOf(
     ...(openRequest !== undefined && {
       openRequestEntryId: openRequest.entryId,
       latestUnresolvedUserRequest: headAndTail(
-        textOf(openRequest.message),
+        requestTextOf(openRequest.message),
         SECTION_LIMITS.openRequest,
       ),
     }),

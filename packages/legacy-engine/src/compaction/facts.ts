@@ -6,6 +6,7 @@ import {
   fileOperations,
   headOf,
   type OpenRequest,
+  requestTextOf,
   splitRecord,
   tailOf,
   textOf,
@@ -117,7 +118,7 @@ function filesIn(details: unknown): Partial<FileOperations> {
  * ends as they hold, and the id at which the whole can be read.
  */
 export function pinnedText({ entryId, message }: OpenRequest, most: number): string {
-  const text = textOf(message);
+  const text = requestTextOf(message);
   const ends = (chars: number) =>
     endsOf(text, Math.max(SECTION_LIMITS.openRequest, Math.floor(chars)), {
       what: "this request",

@@ -14,6 +14,7 @@ import {
   type OpenRequest,
   openRequest as openRequestOf,
   type RecordRoom,
+  requestTextOf,
   type TranscriptEntry,
   textOf,
 } from "@clew/plugin-sdk/transcript";
@@ -226,7 +227,9 @@ function* summarySteps(input: PlanInput, material: Material): Steps<SummaryPlan 
   const tokenRatio = input.tokenRatio ?? 1;
   const keptTokens = sum(tokens.slice(found.cut));
   yield;
-  const requestTokens = openRequestCut ? estimateText(textOf(openRequest.message)).estimate : 0;
+  const requestTokens = openRequestCut
+    ? estimateText(requestTextOf(openRequest.message)).estimate
+    : 0;
   const recordRoom = recordRoomFor({
     limit: limits.recordRoom,
     summarisedTokens,

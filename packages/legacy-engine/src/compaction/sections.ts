@@ -4,10 +4,11 @@ import {
   escapeTags,
   headOf,
   isUserTurn,
+  quotedTextOf,
   splitTurns,
   tailOf,
-  textOf,
 } from "@clew/plugin-sdk/transcript";
+import { userName } from "./serialize.ts";
 
 /** Spec "compaction" §2.6; characters. */
 export const SECTION_LIMITS = {
@@ -52,9 +53,9 @@ export function recentTurnsSection(
   let left = Math.min(maxChars, SECTION_LIMITS.recentTurns) - RECENT_TURNS.length;
   for (const message of messages.slice(first).reverse()) {
     const text =
-      message.role === "user" || message.role === "assistant" ? textOf(message).trim() : "";
+      message.role === "user" || message.role === "assistant" ? quotedTextOf(message).trim() : "";
     if (text === "") continue;
-    const line = `[${message.role === "user" ? "User" : "Assistant"}]: ${quoted(headAndTail(text, SECTION_LIMITS.recentMessage))}`;
+    const line = `[${message.role === "user" ? userName(message) : "Assistant"}]: ${quoted(headAndTail(text, SECTION_LIMITS.recentMessage))}`;
     if (line.length + 1 > left) break;
     lines.unshift(line);
     left -= line.length + 1;

@@ -7,6 +7,8 @@ import {
   blocksOf,
   escapeTags,
   headOf,
+  otherSessionOf,
+  quotedTextOf,
   tailOf,
   textOf,
   toModelMessage,
@@ -28,8 +30,8 @@ const MEDIA_OMITTED = "[non-text data omitted from summary input]";
 const NAMED_MEDIA = 8;
 
 /**
- * The conversation as `[User]: …`, `[Assistant]: …`, `[Assistant tool calls]: …` and
- * `[Tool result]: …` paragraphs. Thinking is left out. Nothing in it can close the tags that a
+ * The conversation as `[User]: …`, `[Another session KEY]: …`, `[Assistant]: …`,
+ * `[Assistant tool calls]: …` and `[Tool result]: …` paragraphs. Thinking is left out. Nothing in it can close the tags that a
  * summary request puts around it.
  */
 export function serializeConversation(messages: readonly AgentMessage[]): string {
@@ -77,13 +79,13 @@ function serializeMessage(message: AgentMessage, marker: string | undefined): st
     case "toolResult":
       return [`[Tool result]: ${text}`];
     default:
-      return text === "" ? [] : [`[User${sender(message)}]: ${text}`];
+      return text === "" ? [] : [`[${userName(message)}${sender(message)}]: ${text}`];
   }
 }
 
 function visibleText(message: AgentMessage): string {
   if (message.role === "toolResult") return cutToolText(textOf(message));
-  if (message.role === "assistant" || message.role === "user") return textOf(message);
+  if (message.role === "assistant" || message.role === "user") return quotedTextOf(message);
   // A summary needs no sentence that says it is one.
   if (message.role === "branchSummary" || message.role === "compactionSummary")
     return message.summary;
@@ -140,6 +142,13 @@ function mediaMarker(message: AgentMessage): string | undefined {
 }
 
 const KNOWN_BLOCKS = new Set(["text", "thinking", "redacted_thinking", "toolCall", "provider"]);
+
+/** Of whoever a user message speaks for. */
+export function userName(message: AgentMessage): string {
+  const other = otherSessionOf(message);
+  if (other === undefined) return "User";
+  return other.key === null ? "Another session" : `Another session ${escapeTags(other.key)}`;
+}
 
 function sender(message: AgentMessage): string {
   if (message.role !== "user" || typeof message.__openclaw?.senderId !== "string") return "";

@@ -7,6 +7,7 @@ import {
   headOf,
   isData,
   otherSessionOf,
+  quotedTextOf,
   textOf,
 } from "@clew/plugin-sdk/transcript";
 import { isRecall } from "../messages/quoting.ts";
@@ -48,7 +49,7 @@ function linesOfMessage(message: AgentMessage, lengths: (typeof LENGTHS)[number]
   };
   switch (message.role) {
     case "user":
-      return line("person", textOf(message), otherSessionOf(message) && "another session");
+      return line("person", quotedTextOf(message), otherSessionOf(message) && "another session");
     case "toolResult":
       return line("result", textOf(message));
     case "assistant":

@@ -3,6 +3,7 @@ import type { AgentMessage } from "../contract/message.ts";
 import { splitRecord } from "../messages/record-text.ts";
 import { estimateText } from "../tokens/estimate.ts";
 import { parseSections } from "../transcript/sections.ts";
+import { requestTextOf } from "../transcript/speaker.ts";
 import { headOf, oneLine, tailOf, textOf } from "../transcript/text.ts";
 import { fileOperations, formatToolFailure, toolFailures } from "../transcript/tool-facts.ts";
 import { isUserTurn } from "../transcript/turns.ts";
@@ -70,8 +71,9 @@ function collect(messages: readonly AgentMessage[]): Findings {
   messages.forEach((message, index) => {
     const text = textOf(message);
     if (message.role === "user") {
-      if (index === pending) findings["## Pending user asks"].push(`- ${headAndTail(text)}`);
-      else findings["## Earlier requests"].push(item(text));
+      if (index === pending)
+        findings["## Pending user asks"].push(`- ${headAndTail(requestTextOf(message))}`);
+      else findings["## Earlier requests"].push(item(requestTextOf(message)));
       findings["## Constraints/Rules"].push(
         ...sentencesSaid(message)
           .filter((sentence) => isBinding(forceOf(sentence)))

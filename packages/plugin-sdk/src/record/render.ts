@@ -4,6 +4,7 @@ import { blocksOf } from "../messages/blocks.ts";
 import type { SessionRecord } from "../messages/record-text.ts";
 import { type Steps, stepsAtOnce } from "../slices.ts";
 import type { OpenRequest } from "../transcript/open-request.ts";
+import { requestTextOf } from "../transcript/speaker.ts";
 import { textOf } from "../transcript/text.ts";
 import { anchorSteps } from "./anchors.ts";
 import { textsOf } from "./calls.ts";
@@ -52,7 +53,7 @@ export function* recordSteps(
   const pins = yield* pinSteps(state.pins, { maxTokens: room.pins, without, readable });
   const ledger = yield* ledgerSteps(state, { maxTokens: room.ledger, without: near });
   return {
-    openRequest: openRequest === undefined ? "" : textOf(openRequest.message),
+    openRequest: openRequest === undefined ? "" : requestTextOf(openRequest.message),
     ...{ pins, anchors: anchors.text, ledger: ledger.text },
   };
 }

@@ -1,5 +1,6 @@
 // Says in whose name a stored message speaks, for people and models that read it later.
 import type { AgentMessage, MessageProvenance } from "../contract/message.ts";
+import { textOf } from "./text.ts";
 
 /** The session that sent a message in a person's place; null = which one is not told. */
 export interface OtherSession {
@@ -29,6 +30,26 @@ export function speakerOf(message: AgentMessage): string {
     default:
       return "host";
   }
+}
+
+/** As hosts mark where words of another session end, in brackets of any width. */
+const END = /[[［]\s*(End of the inter-session message)\s*[\]］]/gi;
+
+/**
+ * What a message says, to be quoted under its speaker: words of another session cannot end the mark
+ * that they are its.
+ */
+export function quotedTextOf(message: AgentMessage): string {
+  const text = textOf(message);
+  return otherSessionOf(message) === undefined ? text : text.replace(END, "($1)");
+}
+
+/** A request, word for word, as a record quotes it; where no person asked, that stands before it. */
+export function requestTextOf(message: AgentMessage): string {
+  const other = otherSessionOf(message);
+  if (other === undefined) return textOf(message);
+  const who = other.key === null ? "Another session" : `Another session (${other.key})`;
+  return `${who} asked for this, and no person:\n${quotedTextOf(message)}`;
 }
 
 function speakerOfPrompt(message: AgentMessage): string {

@@ -7,10 +7,12 @@ import {
   buildContext,
   headOf,
   type NewTranscriptEntry,
+  otherSessionOf,
   placeEntry,
+  quotedTextOf,
+  speakerOf,
   type TranscriptEntry,
   tailOf,
-  textOf,
 } from "@clew/plugin-sdk/transcript";
 import type { CompactableSession } from "../../../sessions/open.ts";
 import { namedBy } from "./flush-marks.ts";
@@ -45,10 +47,16 @@ export function planFlushView(
 
 /** Beginning and end, as a text of whoever said it. */
 function inPart(message: AgentMessage, tokens: number): AgentMessage {
-  const text = textOf(message);
+  const text = quotedTextOf(message);
   const chars = Math.max(1, tokens);
   const shown = `${headOf(text, chars)}\n…\n${tailOf(text, chars)}`;
-  return { role: "user", content: `(${message.role}, in part) ${shown}` };
+  const who = otherSessionOf(message) === undefined ? message.role : speakerOf(message);
+  // What marks a message as another session's is not to be lost by a cut.
+  const provenance = message.role === "user" ? message.provenance : undefined;
+  return {
+    ...{ role: "user", content: `(${who}, in part) ${shown}` },
+    ...(provenance !== undefined && { provenance }),
+  };
 }
 
 /** In memory only; nothing of it comes into the session (compaction spec §3.5). */

@@ -231,6 +231,18 @@ const aLife = fc.record({
 type Life = typeof aLife extends fc.Arbitrary<infer Life> ? Life : never;
 const lives = fc.array(aLife, { maxLength: 60 });
 
+it("what another session said stays marked as its words where a flush sees it in part", () => {
+  const provenance = { kind: "inter_session" as const, sourceSessionKey: "agent:main:x" };
+  const message = { role: "user" as const, content: LONG, provenance };
+  const entry = placeEntry(
+    { type: "message", message },
+    { id: "e0", parentId: null, timestamp: "2026-01-01" },
+  );
+  const { messages } = planFlushView([entry], { limitTokens: 200 });
+  expect(messages).toMatchObject([{ role: "user", provenance }]);
+  expect(textOf(messages[0]!)).toMatch(/^\(session agent:main:x, in part\) The tide/);
+});
+
 describe("everything that is said", () => {
   it("is seen by one flush that worked, once, whatever was compacted or undone meanwhile", async () => {
     await fc.assert(
