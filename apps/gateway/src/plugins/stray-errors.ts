@@ -1,6 +1,7 @@
 // Catches errors that no caller can, and lays each at the door of whoever caused it.
 import { isAbort } from "@clew/plugin-sdk/core";
 import { RefusedAct } from "./contain/guard-process.ts";
+import { mendShared } from "./contain/shared-watch.ts";
 import { messageOf } from "./invalid.ts";
 import { pluginOfStack } from "./load/module-hooks.ts";
 import { type RunningPlugin, runningPlugin } from "./load/running.ts";
@@ -25,6 +26,8 @@ const WHAT: Record<Kind, string> = {
 export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErrors {
   let answer = endProcess;
   const take = (kind: Kind) => (error: unknown) => {
+    // What throws here ends the process.
+    mendShared();
     const plugin = runningPlugin() ?? pluginInStack(error);
     if (plugin === undefined) answer(error);
     else noteStray(plugin, kind, error);

@@ -2,6 +2,7 @@
 import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { getCallSites } from "node:util";
 import { pluginOfStack } from "../load/module-hooks.ts";
 import { type RunningPlugin, runningPlugin } from "../load/running.ts";
 
@@ -27,14 +28,44 @@ export function callingPlugin(below: (...given: never[]) => unknown): Caller | u
 
 /** The innermost line of the stack that is in a file; undefined when Node itself calls. */
 function nearestFrame(below: (...given: never[]) => unknown): string | undefined {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 30;
-  const holder: { stack?: string } = {};
-  Error.captureStackTrace(holder, below);
-  Error.stackTraceLimit = stackTraceLimit;
-  const lines = String(holder.stack).split("\n").slice(1);
-  return lines.find((line) => !/\(?node:[\w/]+:\d+:\d+\)?$|<anonymous>\)?$/.test(line));
+  return (linesOf(below) ?? plainLines()).find(
+    (line) => !/\(?node:[\w/]+:\d+:\d+\)?$|<anonymous>\)?$/.test(line),
+  );
 }
+
+// As they were before any plugin, one of which may have put a function there that throws.
+const { prepareStackTrace } = Error;
+const callSites = getCallSites;
+
+/** Undefined: stack traces are not what they were, and do not become so. */
+function linesOf(below: (...given: never[]) => unknown): string[] | undefined {
+  try {
+    const { prepareStackTrace: set, stackTraceLimit } = Error;
+    const holder: { stack?: unknown } = {};
+    try {
+      Error.prepareStackTrace = prepareStackTrace;
+      Error.stackTraceLimit = 30;
+      Error.captureStackTrace(holder, below);
+      const { stack } = holder;
+      return typeof stack === "string" ? stack.split("\n").slice(1) : undefined;
+    } finally {
+      Error.prepareStackTrace = set;
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  } catch {
+    return undefined;
+  }
+}
+
+/** `plainLines`, `nearestFrame`, `callingPlugin`, and the function that is asked about. */
+const CALLS_WITHIN = 4;
+
+/** Nothing that a plugin can change is asked; code that was made from text has no file here. */
+const plainLines = (): string[] =>
+  callSites(30)
+    .slice(CALLS_WITHIN)
+    .map(({ scriptName }) => scriptName)
+    .filter((name) => name !== "" && !name.startsWith("node:"));
 
 /** What writes our files cleans up after itself at the end of a process. */
 function signalExitFolder(): string {

@@ -79,6 +79,22 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     "const error = new Error('x'); for (const name of ['message', 'stack', 'name', 'cause', 'code']) Object.defineProperty(error, name, { get() { throw error; } }); setTimeout(() => { throw error; });",
     `${NEVER}an error that cannot be described`,
   ],
+  "stack-traces": [
+    "Error.prepareStackTrace = () => { throw new Error('pst'); }; Error.stackTraceLimit = 0; setTimeout(() => { throw new Error('without a trace'); });",
+    "Error.prepareStackTrace (put back)",
+  ],
+  "stack-traces-later": [
+    "setTimeout(() => { Error.prepareStackTrace = () => { throw new Error('pst'); }; throw new Error('later'); });",
+    `${NEVER}later`,
+  ],
+  "stack-traces-for-good": [
+    "setTimeout(() => { Object.defineProperty(Error, 'prepareStackTrace', { get() { throw new Error('pst'); }, configurable: true }); throw new Error('at last'); });",
+    `${NEVER}at last`,
+  ],
+  "json-later": [
+    "setTimeout(() => { JSON.stringify = () => { throw new Error('taken'); }; throw new Error('unwritten'); });",
+    `${NEVER}unwritten`,
+  ],
   emitter: [
     "const { EventEmitter } = await import('node:events'); setTimeout(() => new EventEmitter().emit('error', new Error('unheard')));",
     `${NEVER}unheard`,

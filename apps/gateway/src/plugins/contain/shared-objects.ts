@@ -111,7 +111,7 @@ function remember(world: object): Shared {
 }
 
 const VITAL =
-  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map\.prototype|Set\.prototype|String\.prototype|RegExp\.prototype|Function\.prototype)[.[]|^(Promise|Map|Set|Error|fetch|setTimeout|structuredClone|URL|AbortController)$/;
+  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map\.prototype|Set\.prototype|String\.prototype|RegExp\.prototype|Function\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|setTimeout|structuredClone|URL|AbortController)$/;
 
 /** `added` is found again and again, as it stays. */
 const vitalOf = ({ kept, prototypes }: Shared): Shared => ({

@@ -23,6 +23,14 @@ const HOW: Record<SharedChange["kind"], string> = {
 /** One for the process: what it remembers is from before any plugin ran. */
 let ofProcess: SharedObjects | undefined;
 
+/** What was found where nobody could say yet whose doing it was. */
+const unsaid: SharedChange[] = [];
+
+/** Puts back what has to work before anything else can be done; it is told of later. */
+export function mendShared(): void {
+  if (ofProcess !== undefined) unsaid.push(...ofProcess.glance());
+}
+
 /** Undefined: the process is not ours to look after. */
 export function createSharedWatch(
   strays: Strays,
@@ -40,7 +48,7 @@ export function createSharedWatch(
   return {
     around(pluginId, work) {
       // A timer's doing is not that of whoever is called next.
-      note(shared.peek(), [...known]);
+      note([...unsaid.splice(0), ...shared.peek()], [...known]);
       known.add(pluginId);
       const after = () => note(shared.peek(), [pluginId]);
       let result: ReturnType<typeof work>;
@@ -51,7 +59,7 @@ export function createSharedWatch(
       }
       return result instanceof Promise ? (settled(result, after) as typeof result) : result;
     },
-    afterRun: () => note(shared.glance(), [...known]),
+    afterRun: () => note([...unsaid.splice(0), ...shared.glance()], [...known]),
     afterLoad(pluginId) {
       known.add(pluginId);
       note(shared.check(), [pluginId]);
