@@ -32,7 +32,7 @@ import { storeSeen } from "./ingest/seen.ts";
 import { createSiblings, type SiblingsDone } from "./ingest/siblings.ts";
 import { tidied } from "./messages/tidy.ts";
 import { nothingIn } from "./operating/describe-store.ts";
-import { retain } from "./operating/retain.ts";
+import { retain } from "./forget/retain.ts";
 import { asFarAsPossible } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";

@@ -6,7 +6,7 @@ export {
   type LosslessEngine,
 } from "./engine.ts";
 export { LOSSLESS_ENGINE_ID } from "./id.ts";
-export type { Retention } from "./operating/retain.ts";
+export type { Retention } from "./forget/retain.ts";
 export { default } from "./plugin.ts";
 export type { EngineSettings } from "./settings.ts";
 export type { StoreSettings } from "./stores.ts";

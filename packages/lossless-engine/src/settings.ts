@@ -1,5 +1,5 @@
 // What an operator may set, and which settings there are.
-import type { Retention } from "./operating/retain.ts";
+import type { Retention } from "./forget/retain.ts";
 import type { StoreSettings } from "./stores.ts";
 
 /** What an operator may say of the engine; see the plugin's configuration. */

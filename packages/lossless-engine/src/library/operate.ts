@@ -19,7 +19,7 @@ import {
   type RetentionState,
   retain,
   retentionState,
-} from "../operating/retain.ts";
+} from "../forget/retain.ts";
 import { type StoreStatus, statusOf } from "../operating/status.ts";
 import { ownerOf } from "../sessions/owner.ts";
 import { type Store, useStore } from "../store/store.ts";

@@ -21,7 +21,7 @@ import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { backupsBeside, namesIn } from "./backups.ts";
 import { copiesHolding } from "./held.ts";
 import { restoreStore } from "./restore.ts";
-import { retain } from "./retain.ts";
+import { retain } from "../forget/retain.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const DAY = 86_400_000;

@@ -1,13 +1,13 @@
 import { conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
+import { describeStore } from "../operating/describe-store.ts";
 import { readMessages, storeMessages } from "../store/messages.ts";
 import { useOf } from "../store/oldest.ts";
 import { scrub } from "../store/scrub.ts";
 import { indexMore } from "../store/search-index.ts";
 import { SESSION, startLife } from "../testing/life.ts";
 import { namedWithIds, temporaryStore, withIds } from "../testing/stored.ts";
-import { describeStore } from "./describe-store.ts";
 import { describeRetention, retain, retentionState } from "./retain.ts";
 
 const DAY = 86_400_000;

@@ -1,5 +1,5 @@
 // Decides which messages are too old to be kept, and lets them go a slice at a time.
-
+import { counted } from "../operating/describe-store.ts";
 import { patiently } from "../patiently.ts";
 import { isBefore, messagesBefore, messagesBehind } from "../store/ages.ts";
 import { expire } from "../store/forget.ts";
@@ -7,7 +7,6 @@ import { oldestLong, useOf } from "../store/oldest.ts";
 import { isStale, mergeWords } from "../store/scrub.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
-import { counted } from "./describe-store.ts";
 
 /** How long messages are kept. */
 export interface Retention {
