@@ -1,6 +1,7 @@
 import { conversation, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
+import { describeRetention } from "../operating/describe-retention.ts";
 import { describeStore } from "../operating/describe-store.ts";
 import { readMessages, storeMessages } from "../store/messages.ts";
 import { useOf } from "../store/oldest.ts";
@@ -8,7 +9,8 @@ import { scrub } from "../store/scrub.ts";
 import { indexMore } from "../store/search-index.ts";
 import { SESSION, startLife } from "../testing/life.ts";
 import { namedWithIds, temporaryStore, withIds } from "../testing/stored.ts";
-import { describeRetention, retain, retentionState } from "./retain.ts";
+import { grep } from "../tools/grep.ts";
+import { retain, retentionState } from "./retain.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.UTC(2026, 5, 1);
@@ -137,6 +139,19 @@ describe("retention", () => {
     });
     expect(await retain(store, { keepMegabytes: 0.001, keepNewest: 1 }, request)).toBe(1);
     expect(await describeStore(store)).toMatch(/\d\.\d MB \(\d\.\d MB of it free\) in /);
+  });
+
+  it("leaves placeholders, of which a search says that it finds nothing in them", async () => {
+    const store = temporaryStore();
+    const messages = namedWithIds(aged(10));
+    storeMessages(store, { session: SESSION, messages, from: "told" });
+    const context = { callId: "c", session: SESSION, scope: null };
+    const search = () => grep(store, { pattern: "marmoset" }, context);
+    expect(await search()).not.toContain("not kept any more");
+    const gone = await retain(store, { keepDays: 80 }, { now: NOW, boundMs: 60_000 });
+    expect(await search()).toContain(
+      `Of the messages ${gone} are not kept any more, and no search`,
+    );
   });
 
   it("takes the words of what went out of the search index", async () => {

@@ -1,5 +1,4 @@
 // Decides which messages are too old to be kept, and lets them go a slice at a time.
-import { counted } from "../operating/describe-store.ts";
 import { patiently } from "../patiently.ts";
 import { isBefore, messagesBefore, messagesBehind } from "../store/ages.ts";
 import { expire } from "../store/forget.ts";
@@ -26,7 +25,7 @@ export interface Retention {
 
 /** Messages that go in one transaction: a few milliseconds' work. */
 const SLICE = 16;
-const NEWEST = 1_000;
+export const NEWEST = 1_000;
 /** Merging reads all of the index, and is not worth it for every few messages. */
 const MERGE_EVERY_MS = 3_600_000;
 const DAY_MS = 86_400_000;
@@ -111,40 +110,6 @@ export async function retentionState(
     await othersTurn();
     signal?.throwIfAborted();
   }
-}
-
-/** Pure. Sentences about what goes, or why nothing does, and what stays nevertheless. */
-export function describeRetention(
-  { old, timeless, megabytes, isOver, hasLong }: RetentionState,
-  { keepDays, keepMegabytes, keepNewest = NEWEST }: Retention,
-): { readonly going: readonly string[]; readonly staying: readonly string[] } {
-  const used = `${megabytes.toFixed(1)} MB are in use`;
-  const newest = `the newest ${keepNewest.toLocaleString("en-US")}`;
-  const going = [
-    ...(old ? [`${counted(old, "message")} said more than ${counted(keepDays!, "day")} ago`] : []),
-    ...(isOver && hasLong
-      ? [
-          `of the messages that came first, but for ${newest}, the long ones until no more than ${keepMegabytes} MB are in use (now ${megabytes.toFixed(1)})`,
-        ]
-      : []),
-  ];
-  const staying = [
-    ...(old === 0 ? [`No message is known to be older than ${counted(keepDays!, "day")}.`] : []),
-    ...(timeless
-      ? [
-          `${counted(timeless, "message")} ${timeless === 1 ? "has" : "have"} no time, nor has one that came after in the same conversation: nobody knows how old they are, and they stay.`,
-        ]
-      : []),
-    ...(keepMegabytes !== undefined && !isOver
-      ? [`${used}, no more than the ${keepMegabytes} that may be.`]
-      : []),
-    ...(isOver && !hasLong
-      ? [
-          `${used}, more than the ${keepMegabytes} that are to be: what is left are ${newest} messages, short ones, which give no room back, and what tells of the rest.`,
-        ]
-      : []),
-  ];
-  return { going, staying };
 }
 
 /** When the index was last rid of words of messages that went, by database. */

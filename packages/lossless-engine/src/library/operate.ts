@@ -2,7 +2,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type Retention, type RetentionState, retain, retentionState } from "../forget/retain.ts";
 import { type Backup, type BackupOptions, backUp } from "../operating/backups.ts";
+import { describeRetention } from "../operating/describe-retention.ts";
 import { counted, describeStore, nothingIn } from "../operating/describe-store.ts";
 import { type Exported, type ExportOptions, exportSessions } from "../operating/export.ts";
 import {
@@ -13,13 +15,6 @@ import {
 } from "../operating/import.ts";
 import { type Mended, mend } from "../operating/mend.ts";
 import type { OperatingOptions } from "../operating/progress.ts";
-import {
-  describeRetention,
-  type Retention,
-  type RetentionState,
-  retain,
-  retentionState,
-} from "../forget/retain.ts";
 import { type StoreStatus, statusOf } from "../operating/status.ts";
 import { ownerOf } from "../sessions/owner.ts";
 import { type Store, useStore } from "../store/store.ts";

@@ -86,6 +86,17 @@ export function absentCounts(sql: Sql): AbsentCounts {
   };
 }
 
+/** How many messages of these conversations are not there any more. Null: of all. */
+export function absentIn(sql: Sql, scope: readonly number[] | null): number {
+  const { forgotten, expired } = absentCounts(sql);
+  if (scope === null || forgotten + expired === 0) return forgotten + expired;
+  const row = sql(`
+    SELECT count(*) AS absent FROM forgotten JOIN message ON seq = forgotten.message
+    WHERE conversation IN (SELECT value FROM json_each(?))
+  `).get(JSON.stringify(scope));
+  return Number(row?.absent);
+}
+
 /** Undefined: it is gone. */
 export function saltIn(sql: Sql): Uint8Array | undefined {
   const salt = sql("SELECT salt FROM forgetting").get()?.salt;

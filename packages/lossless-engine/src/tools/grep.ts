@@ -11,6 +11,7 @@ import { openRequest, type Scope } from "../store/recall.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
+import { absentIn } from "../store/tombstones.ts";
 import { queryWords } from "../store/word-text.ts";
 import { MOST_QUERY_CHARS } from "./arguments.ts";
 import { describeNewest, describeRanked } from "./found.ts";
@@ -139,6 +140,8 @@ export async function grep(
       (!isTimed || (typeof timestamp === "number" && timestamp >= since && timestamp < before))
     );
   };
+  const absent = await patiently(() => store.read((sql) => absentIn(sql, scope)), signal);
+  const gone = describeAbsent(absent);
   const request = { query: pattern, scope, accepts, limit, boundMs: searchMs, signal };
   try {
     if (isRanked) {
@@ -150,7 +153,7 @@ export async function grep(
       });
       // What was asked for by number is shown; otherwise what is worth it.
       const shown = asked.limit === undefined ? worthShowing(found) : found;
-      return await withBacklog(store, shown, (of) => describeRanked(of, skip));
+      return await withBacklog(store, shown, (of) => `${describeRanked(of, skip)}${gone}`);
     }
     const found = await search(store, {
       ...request,
@@ -158,13 +161,20 @@ export async function grep(
       before: asked.olderThan,
       isAside: isSummary,
     });
-    const describe = (of: SearchResult) => `${describeNewest(of)}${hintOf(asked, mode, found)}`;
+    const describe = (of: SearchResult) =>
+      `${describeNewest(of)}${hintOf(asked, mode, found)}${gone}`;
     return await withBacklog(store, found, describe);
   } catch (error) {
     if (!(error instanceof PatternError)) throw error;
     return `${unsearchable(error)}. mode "full_text" takes plain words.`;
   }
 }
+
+/** Of them nothing is found, whatever they said. */
+const describeAbsent = (count: number): string =>
+  count === 0
+    ? ""
+    : `\n\nOf the messages ${count === 1 ? "1 is" : `${count} are`} not kept any more, and no search finds what ${count === 1 ? "it" : "they"} said.`;
 
 /** What holds far less than the best one is shown on the next page. */
 const WORTH = 0.2;
