@@ -247,6 +247,15 @@ describe("/lossless", () => {
     expect(db.prepare("PRAGMA integrity_check").get()).toEqual({ integrity_check: "ok" });
   });
 
+  it("names the command that forgets, as it can be pasted into a shell", async () => {
+    const { run, tell } = await setUp();
+    await tell();
+    expect(await run("forget #2")).toContain("then run clew lossless forget '#2' --yes.");
+    const text = "reading 1 of 'no' file";
+    expect(await run(`forget ${text}`)).toBe("Nothing of that is kept.");
+    expect(await run("forget xx xx")).toMatch(/--text 'xx xx' --yes\.$|Nothing of that is kept/);
+  });
+
   it("lists the copies beside the database, and says how one takes its place", async () => {
     const { run, tell, agentDir } = await setUp();
     await tell();

@@ -181,9 +181,13 @@ async function wouldForget(store: Store, { path: what }: Asking): Promise<string
       .slice(0, MOST_TOLD)
       .map(({ number, role, excerpt }) => `#${number} ${role}: ${excerpt}`),
     ...(more > 0 ? [`and ${counted(more, "more message")}`] : []),
-    `Nothing was changed, since session files are open while a gateway runs. Stop it, then run clew lossless forget ${isText ? "--text TEXT" : what} --yes.`,
+    `Nothing was changed, since session files are open while a gateway runs. Stop it, then run clew lossless forget ${isText ? "--text " : ""}${quotedForShell(what)} --yes.`,
   ].join("\n");
 }
+
+/** A number begins with what begins a comment there. */
+const quotedForShell = (text: string): string =>
+  /^[\w.:@/-]+$/.test(text) && !text.startsWith("-") ? text : `'${text.replaceAll("'", "'\\''")}'`;
 
 function exported(store: Store, { path, now }: Asking): Promise<string> {
   const folder = path === "" ? `${store.path}.export-${stampOf(now())}` : path;

@@ -40,6 +40,27 @@ export function assertQuery({ query, by, limit }: Record<string, unknown>): void
     throw refused("cannot answer search: limit is no whole number above 0.");
 }
 
+const FORGETTABLE: readonly string[] = ["number", "id", "text", "session"];
+
+export function assertForgetRequest(request: unknown): void {
+  const asked = typeof request === "object" && request !== null ? Object.entries(request) : [];
+  const [first] = asked;
+  if (asked.length !== 1 || !FORGETTABLE.includes(first![0]) || first![1] === undefined)
+    throw refused(
+      `cannot plan what to forget: it takes one of ${FORGETTABLE.join(", ")}; for example { text: "INV-2041" }.`,
+    );
+}
+
+export function assertForgetting(plan: unknown): void {
+  const { numbers, messages, sessions } = { ...(plan as Record<string, unknown>) };
+  if (Array.isArray(numbers ?? messages) && Array.isArray(sessions)) return;
+  throw refused(
+    "cannot forget: it was given no plan; pass what planForget answers, or { numbers, sessions }.",
+  );
+}
+
+export const refusedPlan = (why: string): ContextEngineError => refused(`forgot nothing. ${why}`);
+
 /** A pattern that is not offered is the program's; all else is thrown as it came. */
 export const patternRefused = (error: unknown): unknown =>
   error instanceof PatternError

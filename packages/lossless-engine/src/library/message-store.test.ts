@@ -151,6 +151,9 @@ describe("a message store", () => {
         [() => store.search(undefined as never), /query is no text/],
         [() => store.search("word" as never), /query is no text/],
         [() => store.search({ query: "x", by: "magic" as never }), /cannot search by "magic"/],
+        [() => store.planForget({} as never), /takes one of number, id, text, session/],
+        [() => store.planForget({ numbers: [7] } as never), /takes one of number, id/],
+        [() => store.forget({} as never), /it was given no plan/],
         [() => store.search({ query: "x", limit: 0 }), /limit is no whole number above 0/],
         [
           () => store.search({ query: "(", by: "pattern" }),
@@ -164,6 +167,17 @@ describe("a message store", () => {
           message: expect.stringMatching(said),
         });
       }
+    });
+  });
+
+  it("forgets what a plan of its own names", async () => {
+    await using(":memory:", async (store) => {
+      await store.ingest("s", [user("The code is 4711."), user("Thank you.")]);
+      const plan = await store.planForget({ text: "4711" });
+      expect(await store.forget(plan)).toEqual({ forgotten: 1 });
+      expect((await store.search({ query: "code" })).found).toEqual([]);
+      const refused = { ...plan, refused: ["Message 1 cannot be forgotten."] };
+      await expect(store.forget(refused)).rejects.toThrow(/Message 1 cannot be forgotten/);
     });
   });
 

@@ -27,10 +27,13 @@ import { READER } from "../summaries/facts.ts";
 import {
   assertBudget,
   assertFile,
+  assertForgetRequest,
+  assertForgetting,
   assertMessages,
   assertQuery,
   assertSession,
   patternRefused,
+  refusedPlan,
 } from "./asked.ts";
 import { withOwnId } from "./own-ids.ts";
 import { withoutTools } from "./without-tools.ts";
@@ -129,9 +132,10 @@ export interface MessageStore {
   planElsewhere(plan: ForgetPlan, elsewhere: Elsewhere): Promise<ElsewherePlan>;
   /**
    * Takes messages out of the file for good, and leaves placeholders: of what they said no page of
-   * it holds a word. Told again, in any session, they stay placeholders. How many they were.
+   * it holds a word. Told again, in any session, they stay placeholders. How many they were. It
+   * takes what `planForget` or `planElsewhere` answered, or numbers.
    */
-  forget(plan: Forgetting): Promise<{ forgotten: number }>;
+  forget(plan: Forgetting | ForgetPlan): Promise<{ forgotten: number }>;
   /** True: something was forgotten or let go, and pages of the file may hold its words. */
   isStale(): Promise<boolean>;
   /** Hashes of these messages, by which `copiesHolding` knows them. */
@@ -224,11 +228,16 @@ export function openMessageStore(
     async verify(options) {
       return verifyStore(opened(), options);
     },
-    planForget: (request) => planForget(opened(), request),
+    async planForget(request) {
+      assertForgetRequest(request);
+      return planForget(opened(), request);
+    },
     planElsewhere: (plan, elsewhere) => planElsewhere(opened(), plan, elsewhere),
     async forget(plan) {
       const store = opened();
-      const forgotten = await patiently(() => forget(store, plan, READER));
+      assertForgetting(plan);
+      const forgetting = "numbers" in plan ? plan : forgettingOf(plan);
+      const forgotten = await patiently(() => forget(store, forgetting, READER));
       if (await patiently(() => isStale(store))) await patiently(() => scrub(store));
       return { forgotten };
     },
@@ -244,6 +253,12 @@ export function openMessageStore(
       stores.release();
     },
   };
+}
+
+/** Throws REQUEST_INVALID where something of the plan cannot be forgotten. */
+function forgettingOf({ messages, refused, ...plan }: ForgetPlan | ElsewherePlan): Forgetting {
+  if (refused.length > 0) throw refusedPlan(refused[0]!);
+  return { ...plan, numbers: messages.map(({ number }) => number) };
 }
 
 const refOf = (session: string) => ({ sessionId: session, sessionKey: session });

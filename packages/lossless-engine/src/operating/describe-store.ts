@@ -20,10 +20,15 @@ export async function describeStore(store: Store): Promise<string> {
     ...(expired === 0 ? [] : [`${expired.toLocaleString("en-US")} no longer kept`]),
   ];
   const gone = absent.length === 0 ? "" : ` (${absent.join(", ")})`;
-  const use = await patiently(() => useOf(store));
-  const free = bytes - use.bytes + use.looseBytes;
+  const free = await patiently(() => freeBytesOf(store, bytes));
   const room = free < MEGABYTE ? "" : ` (${inMegabytes(free)} of it free)`;
   return `${counted(messages, "message")}${gone} of ${counted(conversations, "conversation")}, ${inMegabytes(bytes)}${room} in ${store.path}; the search index is ${index}`;
+}
+
+/** Of the file's `bytes`, those that nothing is in, or will be once it is written anew. */
+export function freeBytesOf(store: Store, bytes: number): number {
+  const use = useOf(store);
+  return bytes - use.bytes + use.looseBytes;
 }
 
 export const inMegabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;

@@ -7,9 +7,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
 import { type NamedMessage, named } from "../messages/name.ts";
+import { forget } from "../store/forget.ts";
 import { markLeft } from "../store/left.ts";
 import { storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
+import { READER } from "../summaries/facts.ts";
 import { sessionFile } from "../testing/session-file.ts";
 import { conversationMessages, namedWithIds, temporaryStore } from "../testing/stored.ts";
 import { temporaryFolder } from "../testing/temporary-folder.ts";
@@ -285,5 +287,19 @@ describe("an import", () => {
     expect((await importSessions(store, from(file.path))).files[0]).toMatchObject({
       ...{ told: 120, added: 88 },
     });
+  });
+
+  it("says how many messages stay forgotten that a file tells", async () => {
+    const store = temporaryStore();
+    const told = namedWithIds([user("The code is 4711."), user("Thank you."), user("Good night.")]);
+    storeMessages(store, { session, messages: told, from: "told" });
+    const files = await exported(store);
+    forget(store, { numbers: [1], sessions: [] }, READER);
+    const folder = temporaryFolder();
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const { text } = await importSessions(store, { files: [folder], owner: ".." });
+    expect(text).toMatch(
+      /3 messages of them were there already; 1 message was forgotten or is no longer kept, and stays so\.$/,
+    );
   });
 });

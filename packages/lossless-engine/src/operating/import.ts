@@ -9,6 +9,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { markNamedLeft } from "../store/left.ts";
 import { knownNames, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
+import { tombstones } from "../store/tombstones.ts";
 import { addTranscripts } from "../store/transcripts.ts";
 import { othersTurn } from "../turns.ts";
 import { counted } from "./describe-store.ts";
@@ -36,6 +37,8 @@ export interface ImportedFile {
   readonly told: number;
   /** How many of them the store lacked. */
   readonly added: number;
+  /** How many of them were forgotten, or are no longer kept, and stay so. */
+  readonly absent: number;
   /** What of it is not stored, a sentence each. */
   readonly problems: readonly string[];
 }
@@ -106,12 +109,12 @@ async function importOne(
     read = await readSession(file, options.signal);
   } catch (error) {
     if (isOnly || !ContextEngineError.is(error)) throw error;
-    return { file, sessionId: null, told: 0, added: 0, problems: [error.message] };
+    return { file, sessionId: null, told: 0, added: 0, absent: 0, problems: [error.message] };
   }
-  const { added, refused } = await storeAll(store, read, options);
+  const { added, absent, refused } = await storeAll(store, read, options);
   const { sessionId, messages, badLines, isTorn } = read;
   return {
-    ...{ file, sessionId, told: messages.length, added },
+    ...{ file, sessionId, told: messages.length, added, absent },
     problems: [
       ...badLines.map(({ line, reason }) => `line ${line} is ${reason}`),
       ...(isTorn ? ["its last line is half written"] : []),
@@ -127,10 +130,10 @@ async function storeAll(
   store: Store,
   { sessionId, sessionKey: named, further, messages: told }: ReadSession,
   { owner, sessionKey = named, signal, onProgress }: ImportOptions,
-): Promise<{ added: number; refused: readonly string[] }> {
+): Promise<{ added: number; absent: number; refused: readonly string[] }> {
   const session: OwnedSession = { sessionId, sessionKey, owner };
   const refused: string[] = [];
-  let [added, done] = [0, 0];
+  let [added, absent, done] = [0, 0, 0];
   for (const batch of batchesOf(told)) {
     const from = batch[0]!.isSeen ? "seen" : "told";
     const messages = await namesakesTold(store, session, batch);
@@ -139,6 +142,7 @@ async function storeAll(
       signal,
     );
     added += storing.added;
+    absent += await patiently(() => absentAmong(store, messages), signal);
     done += batch.length;
     refused.push(...storing.refused.map(({ name, why }) => `message ${name} is refused (${why})`));
     const left = batch.filter(({ isLeft }) => isLeft).map(({ name }) => name);
@@ -149,8 +153,15 @@ async function storeAll(
     signal?.throwIfAborted();
   }
   if (further.length > 0) await patiently(() => addTranscripts(store, session, further), signal);
-  return { added, refused };
+  return { added, absent, refused };
 }
+
+/** How many of them were forgotten, or are no longer kept. */
+const absentAmong = (store: Store, messages: readonly NamedMessage[]): number =>
+  store.read((sql) => {
+    const find = tombstones(sql);
+    return find === undefined ? 0 : messages.filter(({ message }) => find(message)).length;
+  });
 
 const NAMESAKE = /#\d+$/;
 
@@ -191,15 +202,16 @@ const MOST_TOLD = 10;
 function describe(path: string, files: readonly ImportedFile[]): string {
   const [told, added] = [total(files, "told"), total(files, "added")];
   const known = told - added;
+  const absent = total(files, "absent");
   const lines = files.flatMap(({ file, problems }) => [
     ...problems.slice(0, MOST_TOLD).map((problem) => `${file}: ${problem}.`.replace(/\.\.$/, ".")),
     ...(problems.length > MOST_TOLD ? [`${file}: and ${problems.length - MOST_TOLD} more.`] : []),
   ]);
   return [
-    `Imported ${counted(added, "message")} from ${counted(files.length, "session file")} into ${path}${known === 0 ? "" : `; ${counted(known, "message")} of them ${known === 1 ? "was" : "were"} there already`}.`,
+    `Imported ${counted(added, "message")} from ${counted(files.length, "session file")} into ${path}${known === 0 ? "" : `; ${counted(known, "message")} of them ${known === 1 ? "was" : "were"} there already`}${absent === 0 ? "" : `; ${counted(absent, "message")} ${absent === 1 ? "was" : "were"} forgotten or ${absent === 1 ? "is" : "are"} no longer kept, and ${absent === 1 ? "stays" : "stay"} so`}.`,
     ...(lines.length > 0 ? ["Not stored:", ...lines.map((line) => `  ${line}`)] : []),
   ].join("\n");
 }
 
-const total = (files: readonly ImportedFile[], what: "told" | "added") =>
+const total = (files: readonly ImportedFile[], what: "told" | "added" | "absent") =>
   files.reduce((sum, file) => sum + file[what], 0);

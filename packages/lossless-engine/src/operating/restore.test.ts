@@ -46,6 +46,24 @@ async function found(file: string): Promise<number> {
 const holding = (folder: string) =>
   readdirSync(folder).filter((name) => readFileSync(join(folder, name), "latin1").includes(SECRET));
 
+describe("restoring a file that is no whole database", () => {
+  it("says so of the backup, and what to do next", async () => {
+    const file = join(temporaryFolder(), "lossless.db");
+    const store = openMessageStore(file);
+    await store.ingest("s", conversation({ turns: 300 }));
+    store.close();
+    const whole = readFileSync(file);
+    const torn = join(temporaryFolder(), "torn");
+    for (const bytes of [whole.subarray(0, whole.length / 2), Buffer.from("words ".repeat(999))]) {
+      writeFileSync(torn, bytes);
+      await expect(restored(torn, file)).rejects.toThrow(
+        `${torn} was not restored: it is damaged, or not the whole of a database; restore another`,
+      );
+    }
+    expect(await found(file)).toBe(0);
+  });
+});
+
 describe("restoring an older backup", () => {
   it.each([false, true])(
     "keeps out what was forgotten since, to the byte (compressed: %s)",

@@ -4,7 +4,8 @@ import { patiently } from "../patiently.ts";
 import { holdingsOf, timesOf } from "../store/health.ts";
 import { backlogOf } from "../store/search-index.ts";
 import type { Store } from "../store/store.ts";
-import { describeStore } from "./describe-store.ts";
+import { absentCounts } from "../store/tombstones.ts";
+import { describeStore, freeBytesOf } from "./describe-store.ts";
 
 /** How a database stands. */
 export interface StoreStatus {
@@ -20,9 +21,15 @@ export interface StoreStatus {
   readonly journalBytes: number;
   /** Messages that the search index lacks: they are read before the next search. */
   readonly unindexed: number;
-  /** Time of the message that came first, ms since the epoch. Null: none, or it has none. */
+  /** How many of the messages were forgotten. */
+  readonly forgotten: number;
+  /** How many are no longer kept, for their age or the size of the file. */
+  readonly expired: number;
+  /** Of the file's bytes, those that hold nothing, and are used again. */
+  readonly freeBytes: number;
+  /** Time of the oldest message, ms since the epoch. Null: none has one. */
   readonly first: number | null;
-  /** The same of the one that came last. */
+  /** The same of the newest. */
   readonly last: number | null;
   /** The most of it for people, in a line. */
   readonly text: string;
@@ -34,6 +41,8 @@ export async function statusOf(store: Store): Promise<StoreStatus> {
   const { first, last } = await patiently(() => timesOf(store));
   const unindexed = await patiently(() => backlogOf(store));
   const journalBytes = statSync(`${store.path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
-  const counts = { messages, conversations, bytes, journalBytes, unindexed };
+  const absent = await patiently(() => store.read(absentCounts));
+  const freeBytes = await patiently(() => freeBytesOf(store, bytes));
+  const counts = { messages, conversations, bytes, journalBytes, unindexed, freeBytes, ...absent };
   return { file: store.path, ...counts, first, last, text };
 }

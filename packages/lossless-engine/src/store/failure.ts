@@ -14,6 +14,7 @@ const REASONS: Readonly<Record<number, string>> = {
   26: "it is no database; move it away, or name another file",
 };
 const DAMAGED = 11;
+const NO_DATABASE: ReadonlySet<number> = new Set([DAMAGED, 26]);
 const PRIMARY_CODE = 0xff;
 const BUSY: ReadonlySet<number> = new Set([5, 6]);
 
@@ -32,6 +33,12 @@ export function isDamage(error: unknown): boolean {
   if ("code" in cause && cause.code === "ERR_OUT_OF_RANGE") return true;
   return "errcode" in cause && (Number(cause.errcode) & PRIMARY_CODE) === DAMAGED;
 }
+
+/** True: SQLite itself says that the file is damaged, or none of its own. */
+export const isNoDatabase = (error: unknown): boolean =>
+  error instanceof Error &&
+  "errcode" in error &&
+  NO_DATABASE.has(Number(error.errcode) & PRIMARY_CODE);
 
 /** True: another process has the database, and asking again a little later helps. */
 export function isBusy(error: unknown): boolean {

@@ -30,14 +30,14 @@ export const holdingsOfSession = (store: Store, session: OwnedSession): Holdings
     return { messages: Number(number), conversations: conversations.length };
   });
 
-/** Times of the messages that came first and last, ms since the epoch. */
+/** Times of the oldest and the newest message, whenever they came, ms since the epoch. */
 export const timesOf = (store: Store): { first: number | null; last: number | null } =>
   store.read((sql) => {
-    const timeAt = (order: "ASC" | "DESC") => {
-      const row = sql(`SELECT time FROM message ORDER BY seq ${order} LIMIT 1`).get();
-      return row === undefined || row.time === null ? null : Number(row.time);
+    const { first, last } = sql("SELECT min(time) AS first, max(time) AS last FROM message").get()!;
+    return {
+      first: first === null ? null : Number(first),
+      last: last === null ? null : Number(last),
     };
-    return { first: timeAt("ASC"), last: timeAt("DESC") };
   });
 
 const count = (sql: Sql, question: string) => Number(sql(question).get()?.number);

@@ -3,7 +3,7 @@ import { renameSync, rmSync } from "node:fs";
 import { backup, type DatabaseSync, type StatementSync } from "node:sqlite";
 import { connectToRead, IN_MEMORY } from "./connect.ts";
 import { createFile } from "./create-file.ts";
-import { storageError, storageFailure } from "./failure.ts";
+import { isNoDatabase, storageError, storageFailure } from "./failure.ts";
 import { openToLook } from "./look.ts";
 import { APPLICATION_ID } from "./migrations.ts";
 import type { Sql } from "./sql.ts";
@@ -86,6 +86,11 @@ export async function copyOfOurs(from: string, to: string, options: CopyOptions)
       );
     await copyPages(db, to, options);
   } catch (error) {
+    if (isNoDatabase(error))
+      throw storageError(
+        `${from} was not restored: it is damaged, or not the whole of a database; restore another backup (clew lossless backups lists them).`,
+        error,
+      );
     throw storageFailure(from, error);
   } finally {
     db?.close();

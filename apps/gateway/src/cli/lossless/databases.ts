@@ -56,6 +56,15 @@ export async function losslessSettings({ configFile }: Environment): Promise<Los
   };
 }
 
+/** What to say where another engine answers. Null: the lossless engine does. */
+export async function otherEngine({ configFile }: Environment): Promise<string | null> {
+  const { plugins } = (await loadConfig(configFile)).config;
+  const engine = plugins.slots?.contextEngine ?? "legacy";
+  if (engine === "lossless" && plugins.entries?.lossless?.enabled !== false) return null;
+  const who = engine === "lossless" ? "it is switched off" : `"${engine}" answers instead`;
+  return `The lossless engine is not in use, as ${who}: nothing that is said now is stored there, and no model sees what is; clew plugins enable lossless changes that.`;
+}
+
 interface LosslessSettings {
   readonly compress: boolean;
   /** Undefined: not set, as of the others. */

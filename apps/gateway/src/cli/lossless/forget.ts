@@ -247,11 +247,20 @@ function describeMessages({ file, messages, summaries }: PlannedDatabase): strin
   ];
 }
 
-function describeBackups({ backups }: Planned, done: string): string[] {
+const WHAT_IT_HELD: typeof WHAT_COPIES = {
+  messages: "held it",
+  quotations: "may have quoted it in summaries or records",
+  pages: "may have held it in pages that nothing uses",
+  unknown: "could not be read",
+};
+
+function describeBackups({ backups }: Planned, done: string, isDone = false): string[] {
   if (backups.length === 0) return [];
   return [
     `  ${counted(backups.length, "backup")} ${done}:`,
-    ...backups.map(({ file, what }) => `    ${file} ${WHAT_COPIES[what]}`),
+    ...backups.map(
+      ({ file, what }) => `    ${file} ${isDone ? WHAT_IT_HELD[what] : WHAT_COPIES[what]}`,
+    ),
   ];
 }
 
@@ -264,7 +273,7 @@ function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBa
   return [
     `Forgotten: ${counted(messages, "message")}; ${counted(planned.transcripts.length, "session file")} changed.`,
     ...(dropsBackups
-      ? describeBackups(planned, "were deleted; make a new one with clew lossless backup")
+      ? describeBackups(planned, "were deleted; make a new one with clew lossless backup", true)
       : []),
     ...planned.databases.flatMap((database) =>
       database.isStale && !holds(database) ? [`  ${database.file} was written anew`] : [],

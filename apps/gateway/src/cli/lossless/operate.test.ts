@@ -47,10 +47,11 @@ describe("clew lossless status", () => {
     expect(told.code).toBe(0);
     expect(told.output).toContain("6 messages of 1 conversation, ");
     expect(told.output).toContain(databaseOf(home));
+    expect(told.errors).toContain('not in use, as "legacy" answers instead');
     const json = JSON.parse((await clew(home, ["lossless", "status", "--json"])).output);
     expect(json.databases[0]).toMatchObject({
       ...{ file: databaseOf(home), agents: ["main"], state: "done", messages: 6 },
-      backups: [],
+      ...{ backups: [], forgotten: 0, expired: 0, freeBytes: expect.any(Number) },
     });
   });
 
@@ -263,7 +264,7 @@ describe("clew lossless restore", () => {
     const before = await readFile(databaseOf(home));
     for (const [file, code, said] of [
       [join(home, "nothing"), 1, "There is no backup "],
-      [join(home, "some.txt"), 1, "it is no database"],
+      [join(home, "some.txt"), 1, "it is damaged, or not the whole of a database"],
       [join(home, "folder"), 2, "is no file; name a backup."],
       [join(home, "foreign.db"), 1, "it is no database of the lossless engine"],
       [databaseOf(home), 2, "is the database itself"],

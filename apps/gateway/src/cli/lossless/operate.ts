@@ -8,7 +8,7 @@ import { whoClaims } from "../../home/claim.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
-import { losslessSettings, oneDatabase } from "./databases.ts";
+import { losslessSettings, oneDatabase, otherEngine } from "./databases.ts";
 import { type DatabasesOptions, onDatabases } from "./on-databases.ts";
 import { working } from "./working.ts";
 
@@ -16,6 +16,8 @@ const engine = () => import("@clew/lossless-engine/store");
 
 export const losslessStatus = async (options: DatabasesOptions, shell: Shell): Promise<number> => {
   const { backupsBeside, storeStatus } = await engine();
+  const other = await otherEngine(shell.environment);
+  if (other !== null && options.json !== true) shell.output.note(`clew: ${other}`);
   return onDatabases(options, shell, {
     async work({ file }) {
       const [status, backups] = [await storeStatus(file), backupsBeside(file)];
@@ -131,5 +133,7 @@ export async function losslessRestore(
   );
   if (json) output.json(restored);
   else output.line(printable(text));
+  const other = await otherEngine(environment);
+  if (other !== null && !json) output.note(`clew: ${other}`);
   return 0;
 }

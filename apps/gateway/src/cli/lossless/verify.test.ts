@@ -37,6 +37,7 @@ describe("clew lossless verify", () => {
     const told = await clew(home, ["lossless", "verify", "--agent", "main"]);
     expect(told.code).toBe(1);
     expect(told.output).toContain("  message 2 of conversation 1 is gone\n");
+    expect(told.output).toMatch(/Keep a copy of the file and its backups before anything else\./);
     const json = await clew(home, ["lossless", "verify", "--json"]);
     expect(json.code).toBe(1);
     expect(JSON.parse(json.output).databases[0]).toMatchObject({

@@ -49,8 +49,12 @@ function describe(file: string, verification: Verification): string {
     : [
         `${file}: ${read}, ${counted(faults.length, "fault")}:`,
         ...faults.map(({ text }) => `  ${text}`),
+        WHAT_TO_DO,
       ].join("\n");
 }
+
+const WHAT_TO_DO =
+  "Keep a copy of the file and its backups before anything else. clew lossless doctor says what can be mended; an older backup is put back by clew lossless restore, and a database that is moved away is filled anew from the session files.";
 
 const counted = (count: number, thing: string): string =>
   `${count} ${thing}${count === 1 ? "" : "s"}`;
