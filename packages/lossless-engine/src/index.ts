@@ -5,8 +5,8 @@ export {
   type Explanation,
   type LosslessEngine,
 } from "./engine.ts";
-export { LOSSLESS_ENGINE_ID } from "./id.ts";
 export type { Retention } from "./forget/retain.ts";
+export { LOSSLESS_ENGINE_ID } from "./id.ts";
 export { default } from "./plugin.ts";
 export type { EngineSettings } from "./settings.ts";
 export type { StoreSettings } from "./stores.ts";

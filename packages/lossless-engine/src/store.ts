@@ -16,6 +16,7 @@ export type {
   PlannedMessage,
 } from "./forget/plan.ts";
 export { readingsOf } from "./forget/readings.ts";
+export type { Retention, RetentionState } from "./forget/retain.ts";
 export {
   type FoundMessage,
   type FoundMessages,
@@ -62,7 +63,6 @@ export type { DroppedSetting, SettingsPlan } from "./operating/lossless-claw/pla
 export type { Mended } from "./operating/mend.ts";
 export type { OperatingOptions, OperatingProgress } from "./operating/progress.ts";
 export { type Restored, type RestoreRequest, restoreStore } from "./operating/restore.ts";
-export type { Retention, RetentionState } from "./forget/retain.ts";
 export type { StoreStatus } from "./operating/status.ts";
 export { type OwnedSession, ownerOf } from "./sessions/owner.ts";
 export type { Fault } from "./store/audit/fault.ts";

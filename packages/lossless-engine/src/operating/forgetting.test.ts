@@ -7,6 +7,7 @@ import { withMessageId } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
+import { retain } from "../forget/retain.ts";
 import { openMessageStore } from "../library/message-store.ts";
 import { backUpStore } from "../library/operate.ts";
 import { named } from "../messages/name.ts";
@@ -21,7 +22,6 @@ import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { backupsBeside, namesIn } from "./backups.ts";
 import { copiesHolding } from "./held.ts";
 import { restoreStore } from "./restore.ts";
-import { retain } from "../forget/retain.ts";
 
 const NOW = Date.UTC(2026, 5, 1);
 const DAY = 86_400_000;
