@@ -31,8 +31,8 @@ const NAMED_MEDIA = 8;
 
 /**
  * The conversation as `[User]: …`, `[Another session KEY]: …`, `[Assistant]: …`,
- * `[Assistant tool calls]: …` and `[Tool result]: …` paragraphs. Thinking is left out. Nothing in it can close the tags that a
- * summary request puts around it.
+ * `[Assistant tool calls]: …` and `[Tool result]: …` paragraphs. Thinking is left out. Nothing in
+ * it can close the tags that a summary request puts around it.
  */
 export function serializeConversation(messages: readonly AgentMessage[]): string {
   let withMedia = 0;

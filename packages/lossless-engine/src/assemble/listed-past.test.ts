@@ -121,6 +121,93 @@ describe("a record that lists the past", () => {
   });
 });
 
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 8, 1, 8);
+const TOPICS = ["parser", "billing", "login", "search", "export", "reports", "cache"];
+const topicOf = (day: number) => `${TOPICS[day % TOPICS.length]}${day}`;
+
+/** Days of work on one thing each; a step is a request, a call, its result and an answer. */
+const workOn = (days: number, steps: number) =>
+  withIds(
+    Array.from({ length: days * steps }, (_, at): AgentMessage[] => {
+      const [day, step] = [Math.floor(at / steps), at % steps];
+      const timestamp = START + day * DAY + step * 100_000;
+      const call = toolCall("read", { path: `src/${topicOf(day)}/part${step}.ts` }, `c${at}`);
+      const messages = [
+        user(`Step ${step}, mend the ${topicOf(day)}. ${"Say what you do. ".repeat(9)}`),
+        assistant([call]),
+        toolResult(call, `line ${at} of it `.repeat(60)),
+        assistant(`Mended part ${step}. ${"It was the bulb. ".repeat(9)}`),
+      ];
+      return messages.map((message, index) => ({
+        ...message,
+        timestamp: timestamp + 1_000 * index,
+      }));
+    }).flat(),
+  );
+
+/** What the lines say of a day: behind its date, or in a line that is of it alone. */
+const saidOfDay = (lines: readonly string[], date: string) =>
+  lines
+    .flatMap((line) => {
+      const dated = line.split(/: | \| /).filter((part) => /^\d{4}-\d\d-\d\d /.test(part));
+      if (dated.length === 0) return line.includes(` ${date}`) ? [line] : [];
+      return dated.filter((part) => part.startsWith(date));
+    })
+    .join("\n");
+
+describe("a record of days of work", () => {
+  const shape = fc.oneof(
+    fc.tuple(fc.integer({ min: 2, max: 12 }), fc.integer({ min: 500, max: 6_000 })),
+    fc.tuple(fc.integer({ min: 20, max: 40 }), fc.integer({ min: 800, max: 6_000 })),
+  );
+
+  it("tells in each line what was asked and which summary it is, and what was done on each day", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        shape,
+        fc.constantFrom(24_000, 32_000, 128_000),
+        fc.boolean(),
+        async ([days, messages], budget, isGrown) => {
+          const store = temporaryStore();
+          const history = workOn(days, Math.ceil(messages / days / 4));
+          await storeSeen(store, { session, messages: history });
+          if (isGrown) await growSession(store, session);
+          const view = await shown(store, history, budget);
+          if (view.record === null) return; // all is shown
+          const [lines, spans] = [linesIn(view), spansIn(view)];
+          const kept = view.items.filter(({ why }) => why === "kept").length;
+          expect(spans[0]![0]).toBe(1);
+          for (const [at, [first]] of spans.slice(1).entries())
+            expect(first).toBe(spans[at]![1] + 1);
+          expect(spans.at(-1)![1]).toBe(history.length - kept);
+          expect(estimateText(lines.join("\n")).estimate).toBeLessThanOrEqual(pastRoomOf(budget));
+          const { frontier, upTo } = coverageOf(store, session)!;
+          const before = frontier.filter(({ last }) => last < spans.at(-1)![1]);
+          for (const { id } of before)
+            expect(lines.filter((line) => new RegExp(`sum_${id}\\b`).test(line))).toHaveLength(1);
+          for (const [at, line] of lines.entries()) {
+            expect(line).toMatch(/ asked "Step \d+, mend the /);
+            const isNewest = at === lines.length - 1 || spans[at]![1] > upTo;
+            expect(line.includes("sum_") || isNewest).toBe(true);
+          }
+          if (budget >= 32_000) expect(lines.length).toBeGreaterThanOrEqual(before.length);
+          expect(lines.length).toBeGreaterThan(before.length / 4);
+          const last = history[spans.at(-1)![1] - 1]!.timestamp!;
+          const past = Array.from({ length: days }, (_, day) => day).filter(
+            (day) => START + day * DAY < last,
+          );
+          for (const day of past) {
+            const said = saidOfDay(lines, new Date(START + day * DAY).toISOString().slice(0, 10));
+            expect(said).toContain(topicOf(day));
+          }
+        },
+      ),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 20 },
+    );
+  });
+});
+
 describe("a record of messages that are no longer kept", () => {
   it("says so, in views that stand and in new ones, and is known as ours", async () => {
     const store = temporaryStore();

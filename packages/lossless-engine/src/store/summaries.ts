@@ -270,6 +270,42 @@ export interface Apart {
 export const messagesApart = (store: Store, { conversation, first, end }: Apart): StoredMessage[] =>
   store.read((sql) => messagesIn(sql, { conversation, first, last: end - 1 }));
 
+/** Numbers of the first of each `size` of them, in order. */
+export const startsOfPieces = (
+  store: Store,
+  { conversation, first, end, size }: Apart & { size: number },
+): number[] =>
+  store.read((sql) =>
+    sql(`
+      SELECT seq FROM (
+        SELECT seq, row_number() OVER (ORDER BY seq) - 1 AS place FROM message
+        WHERE conversation = ? AND seq >= ? AND seq < ?
+      ) WHERE place % ? = 0 ORDER BY seq
+    `)
+      .all(conversation, first, end, size)
+      .map(({ seq }) => Number(seq)),
+  );
+
+/** Those of people, in order; of more than `limit` some from beginning to end, and how many. */
+export const requestsApart = (
+  store: Store,
+  { conversation, first, end, limit }: Apart & { limit: number },
+): { readonly messages: StoredMessage[]; readonly count: number } =>
+  store.read((sql) => {
+    const seqs = sql(`
+      SELECT seq FROM message WHERE conversation = ? AND seq >= ? AND seq < ? AND role = 'user'
+      ORDER BY seq
+    `)
+      .all(conversation, first, end)
+      .map(({ seq }) => Number(seq));
+    const each = Math.max(1, Math.ceil(seqs.length / limit));
+    const row = sql("SELECT * FROM message WHERE seq = ?");
+    const messages = seqs
+      .filter((_, at) => at % each === 0)
+      .flatMap((seq) => row.all(seq).map((found) => messageOf(sql, found)));
+    return { messages, count: seqs.length };
+  });
+
 /** Where they begin and end, and how many they are; undefined = there are none. */
 export const spanOfMessages = (
   store: Store,

@@ -157,7 +157,7 @@ const quotes = (all: readonly Quote[], { chars }: Detail) =>
   all.map(({ text }) => `"${clipped(text, chars)}"`).join(" ");
 
 /** Word for word, but for quotation marks: nothing quoted ends its own quotation. */
-function clipped(text: string, chars: number): string {
+export function clipped(text: string, chars: number): string {
   const head = headOf(text, chars).trimEnd();
   return `${head}${head.length < text.length ? "…" : ""}`.replaceAll('"', "'");
 }
@@ -172,10 +172,11 @@ export function pathText(path: string, detail: Detail): string {
 const SHORT_PATH = 30;
 const PARTS_OF_PATH = 2;
 
-const daysText = ({ from, to }: DayFacts) => (from === to ? `${from}` : `${from} to ${to}`);
+export const daysText = ({ from, to }: Pick<DayFacts, "from" | "to">) =>
+  from === to ? `${from}` : `${from} to ${to}`;
 
 /** "2026-01-01 09:00-17:30", or with the last day where it is another. */
-function spanText(since: number, until: number): string {
+export function spanText(since: number, until: number): string {
   const [from, to] = [minuteOf(since), minuteOf(until)];
   if (from === to) return from;
   const isOneDay = from.slice(0, 10) === to.slice(0, 10);

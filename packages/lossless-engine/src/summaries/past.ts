@@ -9,17 +9,22 @@ import {
   coverageOfConversation,
   messagesApart,
   partsOfSummary,
+  requestsApart,
   spanOfMessages,
+  startsOfPieces,
 } from "../store/summaries.ts";
-import type { StoredSummary } from "../store/summary-rows.ts";
+import type { DayFacts, StoredSummary } from "../store/summary-rows.ts";
 import { READER } from "./facts.ts";
 import { growGraph } from "./grow.ts";
 import type { Stretch } from "./lines.ts";
 
 /** How long a view waits for summaries that are missing, ms. */
-const BOUND_MS = 250;
-/** So many messages without a summary are read at once; of more is said how many they are. */
+const BOUND_MS = 1_000;
+/** So many messages without a summary are read at once; of more only what people asked. */
 const MOST_READ = 128;
+/** Of those that only tell what people asked, so many are one stretch, or one of so many. */
+const PIECE = 256;
+const MOST_PIECES = 32;
 
 /** Names of the messages on either side of a place, the nearest first. */
 export interface Border {
@@ -84,7 +89,27 @@ function partsBefore(store: Store, summary: StoredSummary, end: number): Stretch
 export function apartBefore(store: Store, of: Apart): Stretch[] {
   const span = spanOfMessages(store, of);
   if (span === undefined) return [];
-  const facts =
-    span.facts.messages <= MOST_READ ? READER.ofMessages(messagesApart(store, of)) : span.facts;
-  return [{ id: null, first: span.first, last: span.last, facts, words: null }];
+  if (span.facts.messages <= MOST_READ) {
+    const facts = READER.ofMessages(messagesApart(store, of));
+    return [{ id: null, first: span.first, last: span.last, facts, words: null }];
+  }
+  const size = Math.max(PIECE, Math.ceil(span.facts.messages / MOST_PIECES));
+  const starts = startsOfPieces(store, { ...of, size });
+  return starts.flatMap((first, at) => {
+    const piece = { ...of, first, end: starts[at + 1] ?? of.end };
+    const part = spanOfMessages(store, piece);
+    if (part === undefined) return [];
+    const facts = { ...part.facts, days: askedOn(store, piece) };
+    return [{ id: null, first: part.first, last: part.last, facts, words: null }];
+  });
+}
+
+function askedOn(
+  store: Store,
+  piece: { conversation: number; first: number; end: number },
+): readonly DayFacts[] {
+  const { messages, count } = requestsApart(store, { ...piece, limit: MOST_READ });
+  const { days } = READER.ofMessages(messages);
+  const each = count / Math.max(1, messages.length);
+  return days.map((day) => ({ ...day, requests: Math.round(each * day.requests) }));
 }

@@ -44,7 +44,7 @@ export function quotedTextOf(message: AgentMessage): string {
   return otherSessionOf(message) === undefined ? text : text.replace(END, "($1)");
 }
 
-/** A request, word for word, as a record quotes it; where no person asked, that stands before it. */
+/** A request word for word, as a record quotes it; where no person asked, that stands before it. */
 export function requestTextOf(message: AgentMessage): string {
   const other = otherSessionOf(message);
   if (other === undefined) return textOf(message);
