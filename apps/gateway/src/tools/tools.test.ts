@@ -5,6 +5,7 @@ import {
   mkdir,
   readdir,
   readFile,
+  rm,
   stat,
   symlink,
   utimes,
@@ -283,6 +284,56 @@ describe("tools that list, write, edit and run", () => {
       expect(found.slice(-2)).toEqual(["project/notes.md:1: no secret word", left]);
       expect(found).toHaveLength(place === "home" ? 2 : 4);
     }
+  });
+
+  it("neither read nor write what agents have beside their workspaces, in one within the home", async () => {
+    const { root } = await workspace({
+      "agents/main/sessions/a.jsonl": "the secret word",
+      "agents/main/approvals/a.json": "the secret word",
+      "agents/main/workspace/notes.md": "no secret word",
+    });
+    for (const at of ["agents", "agents/main"]) {
+      const own = { home: root, configFile: "/none" };
+      const tools = workspaceTools(() => join(root, at), { ...EVERYTHING, own });
+      const port = createToolPort({ tools });
+      const call = async (name: string, given: Record<string, unknown>) => {
+        const { signal } = new AbortController();
+        const asked = { type: "toolCall" as const, id: "1", name, arguments: given };
+        const { content, isError } = await port.run({ call: asked, session, signal });
+        return { isError, text: content[0]?.type === "text" ? content[0].text : "" };
+      };
+      const below = at === "agents" ? "main/" : "";
+      for (const path of [`${below}sessions/a.jsonl`, `${below}approvals/a.json`]) {
+        const text = `"${path}" is one of the gateway's own files, which no tool reads or writes.`;
+        expect(await call("read_file", { path })).toEqual({ isError: true, text });
+        expect((await call("write_file", { path, content: "" })).text).toBe(text);
+      }
+      const left = "(The gateway's own files are left out.)";
+      expect((await call("list_files", {})).text).toBe(`${below}workspace/notes.md\n${left}`);
+      expect((await call("search_workspace", { query: "secret word" })).text).toBe(
+        `${below}workspace/notes.md:1: no secret word\n${left}`,
+      );
+      const path = `${below}workspace/new.md`;
+      expect((await call("write_file", { path, content: "" })).text).toContain("new.md");
+      await rm(join(root, at, path));
+    }
+  });
+
+  it("show each name on one line, make none that has more, and tell how far a file can be read", async () => {
+    const { root, call } = await workspace({ "big.txt": "a line\n".repeat(200_000) }, EVERYTHING);
+    await writeFile(join(root, "a\nsecret.txt"), "zebra");
+    expect((await call("list_files", {})).text).toBe("a\\nsecret.txt\nbig.txt");
+    expect((await call("search_workspace", { query: "zebra" })).text).toBe(
+      "a\\nsecret.txt:1: zebra",
+    );
+    expect((await call("write_file", { path: "b\nc.txt", content: "" })).text).toBe(
+      '"b\\nc.txt" is no name for a new file: it holds a control character, such as a line feed.',
+    );
+    expect((await call("read_file", { path: "big.txt", from_line: 190_000 })).text).toBe(
+      'Of "big.txt" only the first 1,048,576 of 1,400,000 bytes can be read, which is up to line 149797.',
+    );
+    const { text } = await call("run_command", { command: `echo ${"x".repeat(140_000)}` });
+    expect(text).toContain("can be run; write a script to a file, and run that.");
   });
 
   it("say in a sentence why a name cannot be written, and name nothing but it", async () => {

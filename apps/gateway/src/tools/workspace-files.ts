@@ -25,7 +25,7 @@ export interface Bounds {
 
 /** Where the gateway keeps its keys, its secret, and whom it lets do what. */
 export interface OwnPlaces {
-  /** A folder; in a workspace around it all of it is closed. */
+  /** A folder; in a workspace around it all of it is closed, and in one within it a part. */
   home: string;
   /** The settings, which may lie elsewhere; copies beside them are closed, too. */
   configFile: string;
@@ -36,11 +36,19 @@ export async function ownFiles({ root, own }: Bounds): Promise<(file: string) =>
   const [home, settings] = await Promise.all(
     [own.home, own.configFile].map((path) => realpath(path).catch(() => path)),
   );
-  const closed = isInside(root, home!) ? [home!] : [];
+  const isHome = ownPlacesIn(root, home!);
   // Two names that differ in case may be one file.
   const copies = `${settings!.toLowerCase()}.`;
-  return (file) =>
-    closed.some((folder) => isInside(folder, file)) || `${file.toLowerCase()}.`.startsWith(copies);
+  return (file) => isHome(file) || `${file.toLowerCase()}.`.startsWith(copies);
+}
+
+/** In a workspace around the home all of it; in one within it what agents have beside their own. */
+function ownPlacesIn(root: string, home: string): (file: string) => boolean {
+  if (isInside(root, home)) return (file) => isInside(home, file);
+  return (file) => {
+    const [agents, , name] = isInside(home, file) ? relative(home, file).split(sep) : [];
+    return agents === "agents" && name !== undefined && name !== "workspace";
+  };
 }
 
 /** Throws ToolRefusal. */

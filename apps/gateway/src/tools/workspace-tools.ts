@@ -5,7 +5,8 @@ import { setImmediate } from "node:timers/promises";
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
 import type { ToolsConfig } from "../config/tools.ts";
-import { counted } from "../text/number.ts";
+import { counted, number } from "../text/number.ts";
+import { visible } from "../text/visible.ts";
 import { planGlob } from "./glob.ts";
 import { describeRun, runCommand } from "./run-command.ts";
 import { defineTool, type Tool, ToolRefusal } from "./tool.ts";
@@ -20,6 +21,8 @@ import {
 } from "./workspace-files.ts";
 import { edited, placeToWrite, requireFits, writeText } from "./write-files.ts";
 
+/** Linux takes no longer argument. */
+const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 const MAX_OUTPUT_CHARS = 16_000;
 const MAX_LINE_CHARS = 400;
 const MAX_HITS = 40;
@@ -136,6 +139,11 @@ export function workspaceTools(
       grantOf: ({ command }) => command,
       prepare: async ({ command }) => {
         if (command.includes("\0")) throw new ToolRefusal("The command holds a null character.");
+        const bytes = Buffer.byteLength(command);
+        if (bytes > MAX_COMMAND_BYTES)
+          throw new ToolRefusal(
+            `The command has ${number(bytes)} bytes, and up to ${number(MAX_COMMAND_BYTES)} can be run; write a script to a file, and run that.`,
+          );
       },
       isAvailable: (session) => allowed.shell !== "off" && isAvailable(session),
       run: async ({ command, timeout_seconds = Infinity }, { session, signal }) => {
@@ -169,7 +177,7 @@ async function list(
       since = performance.now();
     }
     if (glob?.matches(path) === false) continue;
-    if (found.length < MAX_LISTED) found.push(path);
+    if (found.length < MAX_LISTED) found.push(visible(path));
     else more++;
   }
   const none =
@@ -208,7 +216,10 @@ async function search(bounds: Bounds, query: string, signal: AbortSignal): Promi
       const score = scoreLine(line.toLowerCase(), query.toLowerCase(), words);
       if (score === 0) continue;
       found++;
-      hits.push({ score, text: `${path}:${index + 1}: ${line.trim().slice(0, MAX_LINE_CHARS)}` });
+      hits.push({
+        score,
+        text: `${visible(path)}:${index + 1}: ${line.trim().slice(0, MAX_LINE_CHARS)}`,
+      });
       if (hits.length > MAX_HITS * 50) hits = bestOf(hits);
     }
   }
@@ -233,12 +244,18 @@ async function read(bounds: Bounds, path: string, fromLine: number): Promise<str
   const file = await readText(await resolveInside(bounds, path), MAX_FILE_BYTES);
   if (file === undefined) throw new ToolRefusal(`"${path}" is not a text file.`);
   const lines = file.text.split("\n");
-  if (fromLine > lines.length) throw new ToolRefusal(`"${path}" has only ${lines.length} lines.`);
+  const isCut = file.size > MAX_FILE_BYTES;
+  if (fromLine > lines.length)
+    throw new ToolRefusal(
+      isCut
+        ? `Of "${path}" only the first ${number(MAX_FILE_BYTES)} of ${number(file.size)} bytes can be read, which is up to line ${lines.length}.`
+        : `"${path}" has only ${lines.length} lines.`,
+    );
   const text = lines.slice(fromLine - 1).join("\n");
   const shown = cut(text);
   const next = fromLine + Math.max(1, shown.split("\n").length - 1);
   if (shown.length < text.length) return `${shown}\n… cut; continue with from_line ${next}.`;
-  return file.size > MAX_FILE_BYTES
+  return isCut
     ? `${shown}\n… cut: the file has ${file.size} bytes, of which the first ${MAX_FILE_BYTES} can be read.`
     : shown;
 }

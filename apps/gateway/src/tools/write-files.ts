@@ -6,6 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { headOf } from "@clew/plugin-sdk/transcript";
 import { storageReason } from "../storage-error.ts";
 import { number } from "../text/number.ts";
+import { visible } from "../text/visible.ts";
 import { inFolder } from "./opened-folder.ts";
 import { ToolRefusal } from "./tool.ts";
 import {
@@ -59,6 +60,10 @@ export async function placeToWrite(bounds: Bounds, path: string): Promise<WriteP
   await requireOpen(bounds, file, path);
   const found = await lstat(file).catch((error: unknown) => unlessMissing(path, error));
   requireFile(found, path);
+  if (found === undefined && /\p{Cc}/u.test(path))
+    throw new ToolRefusal(
+      `"${visible(path)}" is no name for a new file: it holds a control character, such as a line feed.`,
+    );
   return { path, folder, name: basename(asked), found, root };
 }
 
