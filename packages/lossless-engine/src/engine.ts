@@ -33,10 +33,11 @@ import { storeSeen } from "./ingest/seen.ts";
 import { createSiblings, type SiblingsDone } from "./ingest/siblings.ts";
 import { tidied } from "./messages/tidy.ts";
 import { nothingIn } from "./operating/describe-store.ts";
-import { asFarAsPossible } from "./patiently.ts";
+import { asFarAsPossible, patiently } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";
 import { assertSettings, type EngineSettings } from "./settings.ts";
+import { hasEarlier } from "./store/conversations.ts";
 import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
 import { createStores, type Stores } from "./stores.ts";
@@ -271,7 +272,12 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       );
       budgets.asked(session, tokenBudget);
       const view = await viewOf(store, viewRequest({ ...params, messages }));
-      const addition = promptAddition(view, params);
+      let isBehind = false;
+      if (view.record === null)
+        await asFarAsPossible(async () => {
+          isBehind = await patiently(() => hasEarlier(store, session, messages));
+        });
+      const addition = promptAddition(view, params, isBehind);
       return {
         ...assemblyOf(view, { messages, tokenBudget }),
         ...(addition !== undefined && { systemPromptAddition: addition }),

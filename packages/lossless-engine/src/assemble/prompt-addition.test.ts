@@ -1,5 +1,10 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { conversation, user } from "@clew/plugin-sdk/testing";
 import { loadExactCounter } from "@clew/plugin-sdk/tokens";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createLosslessEngine } from "../engine.ts";
+import { withIds } from "../testing/stored.ts";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { promptAddition } from "./prompt-addition.ts";
 
 const record = { name: "r", record: "…", time: null, covered: 3, request: null, parts: new Map() };
@@ -20,5 +25,25 @@ describe("what the system prompt says of recall", () => {
       promptAddition({ ...view, record }, params),
     );
     expect(promptAddition({ ...view, record: null }, params)).toBeUndefined();
+  });
+
+  it("is the same in a new transcript of a session, after a reset and of what another engine kept", async () => {
+    const engine = createLosslessEngine({ agentDir: temporaryFolder() });
+    onTestFinished(() => engine.dispose?.());
+    const session = { sessionId: "a", sessionKey: "agent:main:main" };
+    const said = async (of: typeof session, messages: AgentMessage[]) => {
+      const given = { ...of, messages, tokenBudget: 32_000, availableTools: params.availableTools };
+      return (await engine.assemble(given)).systemPromptAddition;
+    };
+    const history = withIds(conversation({ turns: 3 }));
+    expect(await said(session, history)).toBeUndefined();
+    expect(await said(session, [...history, ...withIds([user("And now?")], "n")])).toBeUndefined();
+    const told = promptAddition({ ...view, record }, params);
+    expect(await said({ ...session, sessionId: "b" }, [])).toBe(told);
+    expect(await said({ ...session, sessionId: "b" }, withIds([user("Good day.")], "b"))).toBe(
+      told,
+    );
+    expect(await said(session, withIds([user("Begin again.")], "r"))).toBe(told);
+    expect(await said({ sessionId: "c", sessionKey: "agent:main:c" }, history)).toBeUndefined();
   });
 });

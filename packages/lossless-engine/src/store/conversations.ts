@@ -1,9 +1,10 @@
 // Which conversation a transcript tells, and which ones belong to one session.
-import { beginningOf, keyOf, type NamedMessage } from "../messages/name.ts";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { beginningOf, keyOf, type NamedMessage, nameOf } from "../messages/name.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { messageOf, timeOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
-import type { Sql } from "./store.ts";
+import type { Sql, Store } from "./store.ts";
 
 /** A transcript and the conversation it tells. */
 export interface Place {
@@ -128,6 +129,32 @@ export function conversationsOf(sql: Sql, session: OwnedSession): number[] {
   const family = rows.map(({ conversation }) => Number(conversation));
   return own === undefined || family.includes(own) ? family : [own, ...family];
 }
+
+/** Of a history, to find where it begins in the conversation. */
+const BEGINNING = 8;
+
+/** True: something was said in the session before these messages, in whichever transcript. */
+export const hasEarlier = (
+  store: Store,
+  session: OwnedSession,
+  messages: readonly AgentMessage[],
+): boolean =>
+  store.read((sql) => {
+    const own = placeOf(sql, session)?.conversation;
+    const said = sql("SELECT min(seq) AS first FROM message WHERE conversation = ?");
+    const firstOf = (conversation: number) => said.get(conversation)?.first ?? null;
+    const others = conversationsOf(sql, session).filter((one) => one !== own);
+    if (others.some((other) => firstOf(other) !== null)) return true;
+    if (own === undefined) return false;
+    const found = messages.slice(0, BEGINNING).flatMap((message) => {
+      const row = sql("SELECT seq FROM message WHERE conversation = ? AND id = ?").get(
+        own,
+        keyOf(nameOf(message)),
+      );
+      return row === undefined ? [] : [Number(row.seq)];
+    });
+    return found.length > 0 && Number(firstOf(own)) < Math.min(...found);
+  });
 
 const keysOf = ({ sessionId, sessionKey = "", owner = "" }: OwnedSession) => ({
   sessionId: keyOf(sessionId),
