@@ -131,3 +131,6 @@ function jsonOf(message: AgentMessage): string {
     return textOf(message);
   }
 }
+
+/** How names begin of what lossless-claw kept without the id of an entry; its own id follows. */
+export const OLD_PREFIX = "lossless-claw:";

@@ -1,6 +1,8 @@
 // The tool that shows stored messages and files whole.
+
 import { headOf } from "@clew/plugin-sdk/transcript";
 import { historyOfFile } from "../files/versions.ts";
+import { OLD_PREFIX } from "../messages/name.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
@@ -170,12 +172,19 @@ function endOf(
 
 /** An id may consist of digits alone: only what is none is a number without its sign. */
 function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: number } | undefined {
-  const seq = id.startsWith("#") ? undefined : numberOf(store, scope, nameIn(id));
+  const seq = id.startsWith("#") ? undefined : numberNamed(store, scope, nameIn(id));
   if (seq !== undefined) return { from: seq, to: seq };
   const [, one, other = one] = /^#?(\d{1,15})(?:\s*-\s*#?(\d{1,15}))?$/.exec(id) ?? [];
   if (one === undefined) return undefined;
   const [from, to] = [Number(one), Number(other)].sort((a, b) => a - b);
   return { from: from!, to: to! };
+}
+
+/** Summaries of lossless-claw are known by their old ids, unless one of ours has it. */
+function numberNamed(store: Store, scope: Scope, name: string): number | undefined {
+  const seq = numberOf(store, scope, name);
+  const isOld = seq === undefined && name.startsWith("sum_") && summaryIdIn(name) === undefined;
+  return isOld ? numberOf(store, scope, `${OLD_PREFIX}${name}`) : seq;
 }
 
 /** As a record quotes it, or as it is. */

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { statSync } from "node:fs";
 import { type AgentMessage, ContextEngineError } from "@clew/plugin-sdk/core";
 import { textOf, withMessageId } from "@clew/plugin-sdk/transcript";
-import { isNameless, type NamedMessage } from "../../messages/name.ts";
+import { isNameless, type NamedMessage, OLD_PREFIX } from "../../messages/name.ts";
 import { ABSENT, textsIn } from "../../messages/placeholder.ts";
 import { patiently } from "../../patiently.ts";
 import type { OwnedSession } from "../../sessions/owner.ts";
@@ -93,9 +93,7 @@ export async function carryConversation(carrying: Carrying): Promise<Carried> {
 const nameOf = ({ sessionKey, sessionId }: ClawConversation): string =>
   `the session ${sessionKey === "" ? sessionId : sessionKey}`;
 
-/** How names begin of messages without the id of an entry: their numbers there follow. */
-const PREFIX = "lossless-claw:";
-const isOwnName = (name: string) => name.startsWith(PREFIX);
+const isOwnName = (name: string) => name.startsWith(OLD_PREFIX);
 
 /** Its messages, and each summary behind the last of those that it was made of. */
 async function itemsOf(
@@ -113,7 +111,7 @@ async function itemsOf(
     const found = byLast.get(message) ?? [];
     byLast.delete(message);
     return found.flatMap(({ row, id }): Item[] => {
-      const item = { row, name: `${PREFIX}${id}`, entryId: null, key: "", of: { summary: id } };
+      const item = { row, name: `${OLD_PREFIX}${id}`, entryId: null, key: "", of: { summary: id } };
       if (source.summary(row) !== null) return [item];
       carried.left.push(`summary ${id} of ${nameOf(conversation)} is larger than 64 MB`);
       return [];
@@ -131,7 +129,7 @@ async function itemsOf(
       const { message, rewritten, missing } = messageOf(stored, contents());
       const { entryId, isTold } = entries.idOf(stored.entryId, message);
       const name =
-        entryId === null || isNameless(entryId) ? `${PREFIX}${conversation.id}:${id}` : entryId;
+        entryId === null || isNameless(entryId) ? `${OLD_PREFIX}${conversation.id}:${id}` : entryId;
       if (isTold) doubled++;
       else {
         items.push({ row, name, entryId, key: keyOf(message), of: { message: id } });

@@ -1,7 +1,7 @@
 // Makes a quoted message of a summary that lossless-claw's model wrote.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
-import type { NamedMessage } from "../../messages/name.ts";
+import { type NamedMessage, OLD_PREFIX } from "../../messages/name.ts";
 import type { ClawSummary } from "../../store/lossless-claw/rows.ts";
 
 /**
@@ -17,6 +17,6 @@ export function quotedSummary(summary: ClawSummary): NamedMessage {
     ...{ role: "custom", customType: "lossless-claw.summary", display: false },
     content: `${head}\n\n${content}`,
   } as AgentMessage;
-  const name = `lossless-claw:${id}`;
+  const name = `${OLD_PREFIX}${id}`;
   return { name, message: withMessageId(message, name), isHeartbeat: true };
 }
