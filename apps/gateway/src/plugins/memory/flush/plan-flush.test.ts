@@ -8,11 +8,12 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { firstUnseen } from "./flush-history.ts";
 import { type FlushMark, markEntry, markIn } from "./flush-marks.ts";
 import { planFlushView } from "./flush-view.ts";
 import { type FlushQuestion, planFlush } from "./plan-flush.ts";
 
-type Step = FlushMark["state"] | "message" | "compaction" | "undone" | "long" | "retry";
+type Step = FlushMark["state"] | "reset" | "message" | "compaction" | "undone" | "long" | "retry";
 
 /** About 4,000 tokens. */
 const LONG = "The tide at the rock was high. ".repeat(600);
@@ -41,6 +42,7 @@ const isEnd = (step: Step) => ["done", "nothing", "failed", "aborted"].includes(
 function entryOf(step: Exclude<Step, "retry">, of?: string): NewTranscriptEntry {
   if (step === "message") return { type: "message", message: user("hello") };
   if (step === "long") return { type: "message", message: user(LONG) };
+  if (step === "reset") return { type: "reset" };
   if (step === "undone") return { type: "custom", customType: UNDO_RECORD, data: {} };
   if (step !== "compaction")
     return markEntry({ state: step, plugin: "p", ...(of !== undefined && { of }) });
@@ -203,6 +205,13 @@ describe("a memory flush", () => {
     const failed: Step[] = ["long", "long", "begun", "failed", "begun", "failed"];
     expect(ask([...failed, "long"], owner)).toBe("given-up");
     expect(ask([...failed, "long", "long", "long", "long", "long"], owner)).toBe("flush");
+  });
+
+  it("leaves out what was said before a reset", () => {
+    const [long, reset] = ["long", "reset"] as const;
+    expect(firstUnseen(branchOf([long, reset, long, long]))).toBe(2);
+    expect(firstUnseen(branchOf([long, "begun", "done", long, reset, long]))).toBe(5);
+    expect(ask([long, reset], { compacts: true })).toBe("flushed");
   });
 
   it("is not begun where there is nothing to see, which would stand for one of use", () => {
