@@ -1,4 +1,4 @@
-import { open, readFile, writeFile } from "node:fs/promises";
+import { appendFile, open, readFile, writeFile } from "node:fs/promises";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { expect, it } from "vitest";
@@ -103,4 +103,23 @@ it("a file whose end is damaged, torn or of an older version has to be read whol
       plain(branch),
     ]);
   }
+});
+
+it("an entry that is nested too deeply for whoever writes it as JSON has a text there", async () => {
+  const { opened } = await session();
+  await opened.append([said("first")]);
+  const [file, parentId] = [opened.session.sessionFile, opened.branch().at(-1)!.id];
+  await opened.close();
+  const deep = `${'{"a":['.repeat(20_000)}1${"]}".repeat(20_000)}`;
+  const entry = { type: "message", id: "deep", parentId, timestamp: "2026-01-01", message: {} };
+  const message = `{"role":"user","content":"Look inside.","details":${deep}}`;
+  await appendFile(
+    file,
+    `${JSON.stringify(entry).replace('"message":{}', `"message":${message}`)}\n`,
+  );
+  const found = await newest(file, 1);
+  // Where one object has a method of its own, JSON is written by recursion.
+  const written = JSON.stringify({ found, toJSON: () => ({ found }) });
+  expect(written).toContain("Look inside.");
+  expect(written).toContain("[left out: nested deeper than 200 levels]");
 });

@@ -1,6 +1,6 @@
 // Reads the newest entries of a session's branch from the end of its file.
 import { open } from "node:fs/promises";
-import { pause } from "@clew/plugin-sdk/host";
+import { pause, withoutDeepParts } from "@clew/plugin-sdk/host";
 import {
   parseTranscriptLine,
   TRANSCRIPT_VERSION,
@@ -44,7 +44,7 @@ export async function readNewest(
     const parsed = parseTranscriptLine(line);
     if (parsed.kind !== "entry" || (groupSize(line) ?? 0) > linesAfter + 1) return undefined;
     linesAfter++;
-    const entry = withoutGroup(parsed.entry);
+    const entry = withoutDeepParts(withoutGroup(parsed.entry));
     passed.add(entry.id);
     if (wanted !== undefined && entry.id !== wanted) continue;
     entries.push(entry);
