@@ -13,7 +13,7 @@ import { forgetDeleted } from "./forget/deleted.ts";
 import { LOSSLESS_ENGINE_ID } from "./id.ts";
 import type { SiblingsDone } from "./ingest/siblings.ts";
 import { namesSession, RECALL_SESSION } from "./sessions/patterns.ts";
-import type { EngineSettings } from "./settings.ts";
+import { assertSettings, type EngineSettings } from "./settings.ts";
 import { createStores, type Stores } from "./stores.ts";
 import { createSpendings } from "./summaries/spending.ts";
 import { researchBy } from "./tools/by-session.ts";
@@ -45,8 +45,9 @@ const plugin: PluginEntry = definePluginEntry({
   kind: "context-engine",
   register(api) {
     const { reach, grants, spendings, siblingsDone } = partsIn(api);
-    // Hosts check it against the manifest's schema.
     const settings = (api.pluginConfig ?? {}) as EngineSettings;
+    // Hosts check it against the manifest's schema, which compares no settings.
+    assertSettings(settings);
     const onMovedAway = (path: string) =>
       api.logger.warn(
         `The database ${path} was moved away or deleted while it was open; a new one is filled from the session files.`,

@@ -1,13 +1,62 @@
+import { readFileSync } from "node:fs";
 import { conversation, user } from "@clew/plugin-sdk/testing";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
+import { createLosslessEngine } from "./engine.ts";
+import plugin from "./plugin.ts";
 import { createSpending, spendingBounds } from "./summaries/spending.ts";
 import { SESSION, startLife } from "./testing/life.ts";
 import { setUpRecall } from "./testing/recall.ts";
 import { withIds } from "./testing/stored.ts";
 
+const MANIFEST = new URL("../openclaw.plugin.json", import.meta.url);
+interface Schema {
+  type: string;
+  enum?: string[];
+  minimum?: number;
+}
+
 describe("the settings", () => {
+  it.each([
+    [
+      { keepDays: "x" },
+      'The setting keepDays of the lossless engine is a number above 0, and was given "x".',
+    ],
+    [
+      { summaries: true },
+      'The setting summaries of the lossless engine is "off", "code" or "model", and was given true.',
+    ],
+    [
+      { pastTokens: Number.NaN },
+      "The setting pastTokens of the lossless engine is a whole number, 100 or more, and was given NaN.",
+    ],
+    [
+      { ignoreSessionPatterns: "x:**" },
+      'The setting ignoreSessionPatterns of the lossless engine is a list of patterns of session keys, and was given "x:**".',
+    ],
+    [{ toString: 1 }, 'The lossless engine has no setting "toString"; it has: databasePath, '],
+    [
+      { highWaterTokens: 5_000, lowWaterTokens: 50_000 },
+      "a view is cut above highWaterTokens, 5000, so lowWaterTokens, 50000, has to be less.",
+    ],
+    [{ highWaterTokens: 5_000, lowWaterTokens: 5_000 }, "so lowWaterTokens, 5000, has to be less."],
+  ])("%j are refused, by the engine and by the plugin", (settings, why) => {
+    expect(() => createLosslessEngine({}, settings as never)).toThrow(why);
+    const api = { pluginConfig: settings, logger: {} } as never;
+    expect(() => plugin.register(api)).toThrow(why);
+  });
+
+  it("are what the manifest says, and may be absent", () => {
+    const { properties } = JSON.parse(readFileSync(MANIFEST, "utf8")).configSchema;
+    for (const [name, { type, enum: one, minimum }] of Object.entries<Schema>(properties)) {
+      const value = { string: one?.[0] ?? "a", boolean: true, array: ["a"] }[type] ?? minimum ?? 1;
+      expect(() => createLosslessEngine({}, { [name]: value })).not.toThrow();
+      expect(() => createLosslessEngine({}, { [name]: undefined })).not.toThrow();
+      expect(() => createLosslessEngine({}, { [name]: {} } as never)).toThrow(TypeError);
+    }
+  });
+
   const history = withIds(conversation({ turns: 90, tools: 1, toolResultChars: 1_500 }));
   const viewWith = async (settings: Parameters<typeof startLife>[0]) => {
     const { engine } = startLife(settings);
