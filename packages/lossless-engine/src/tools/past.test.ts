@@ -2,6 +2,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
+import { CARRIED } from "../messages/name.ts";
 import { saidIn, session, setUpRecall } from "../testing/recall.ts";
 
 const DAY = 86_400_000;
@@ -90,6 +91,17 @@ describe("the past, asked for", () => {
     expect(past).toContain("Before it was begun anew the session said #1-#2 (2026-01-01): ");
     expect(past).not.toContain("zebra");
     expect(await call("lcm_describe", { id: "#1-#2" }, anew)).toContain("zebra");
+  });
+
+  it("shows a summary that was carried from lossless-claw by the id that it had there", async () => {
+    const { tell, call, engine } = setUpRecall();
+    await tell(work(1));
+    const carried = { role: "custom", content: "Summary sum_leaf1 of lossless-claw: a marmoset." };
+    const message = withMessageId(carried as AgentMessage, `${CARRIED}sum_leaf1`);
+    await engine.ingest({ ...session, message });
+    expect(await call("lcm_describe", { id: "sum_leaf1" })).toContain("a marmoset.");
+    expect(await call("lcm_describe", { id: "[sum_leaf1]" })).toContain("a marmoset.");
+    expect(await call("lcm_describe", { id: "sum_leaf2" })).toMatch(/^There is no message or file/);
   });
 
   it("finds stretches by words and by patterns, newest first and in pages", async () => {

@@ -13,6 +13,7 @@ interface Told {
   readonly withoutId: number;
   readonly rewritten: number;
   readonly missingFiles: readonly string[];
+  readonly withoutKey: readonly string[];
   readonly left: readonly string[];
   readonly settings: SettingsPlan;
 }
@@ -25,7 +26,7 @@ export function describeMigration(
   { from, dryRun = false }: { from: string; dryRun?: boolean | undefined },
 ): string {
   const { conversations, messages, fromTranscripts, summaries, withoutId, rewritten } = told;
-  const { missingFiles, left, settings, forgotten } = told;
+  const { missingFiles, withoutKey, left, settings, forgotten } = told;
   const read = `${counted(messages, "message")} and ${plural(summaries, "summary", "summaries")} of ${counted(conversations, "conversation")} in ${from}`;
   return [
     dryRun
@@ -35,7 +36,9 @@ export function describeMigration(
       ? [`${counted(fromTranscripts, "message")} as their session files have them, whole.`]
       : []),
     ...(summaries > 0
-      ? ["Summaries are quoted under their old ids: searches find them, no view shows them."]
+      ? [
+          "Summaries are quoted under their old ids: searches find them, lcm_describe shows them, no view does.",
+        ]
       : []),
     ...(forgotten > 0
       ? [
@@ -53,6 +56,11 @@ export function describeMigration(
     ...(missingFiles.length > 0
       ? [
           `${counted(missingFiles.length, "file")} not there, changed since or larger than 64 MB; references stand in the messages: ${some(missingFiles)}.`,
+        ]
+      : []),
+    ...(withoutKey.length > 0
+      ? [
+          `${counted(withoutKey.length, "session")} had no key, by which a session goes on: ${some(withoutKey)}. What ${withoutKey.length === 1 ? "it" : "they"} said is found where tools are asked for allConversations.`,
         ]
       : []),
     ...(left.length > 0 ? ["Not carried:", ...left.map((each) => `  ${each}.`)] : []),

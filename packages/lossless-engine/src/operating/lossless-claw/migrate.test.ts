@@ -158,6 +158,19 @@ describe("a migration from lossless-claw", () => {
     expect(found).toHaveLength(1);
   });
 
+  it("says which sessions had no key, as nothing goes on with them", async () => {
+    const { migrate } = setUp((claw) => {
+      claw.say(claw.conversation("s1", KEY), [user("hello")]);
+      for (const session of ["lost-1", "lost-2"])
+        claw.say(claw.conversation(session, null), [user(`hello from ${session}`)]);
+    });
+    const { withoutKey, text } = await migrate();
+    expect(withoutKey).toEqual(["lost-1", "lost-2"]);
+    expect(text).toContain(
+      "2 sessions had no key, by which a session goes on: lost-1, lost-2. What they said is found where tools are asked for allConversations.",
+    );
+  });
+
   it("leaves summaries behind where that is asked for", async () => {
     const { migrate, stored } = setUp((claw) => {
       const id = claw.conversation("s1", KEY);
@@ -410,6 +423,7 @@ describe("a migration from lossless-claw", () => {
         ...{ ignoreSessionPatterns: ["agent:*:cron:**"], statelessSessionPatterns: [] },
         ...{ summaryTimeoutMs: 45_000, circuitBreakerCooldownMs: 600_000 },
         ...{ contextThreshold: 0.75, leafChunkTokens: 20_000, dbPath: "/x", nonsense: 1 },
+        summaryModel: "some-model",
       },
     });
     expect(settings.carried).toEqual({
@@ -417,8 +431,11 @@ describe("a migration from lossless-claw", () => {
       ...{ summaryTimeoutSeconds: 45, summaryRestMinutes: 10 },
     });
     expect(settings.dropped.map(({ key }) => key)).toEqual([
-      ...["contextThreshold", "leafChunkTokens", "dbPath", "nonsense"],
+      ...["contextThreshold", "leafChunkTokens", "dbPath", "nonsense", "summaryModel"],
     ]);
+    expect(text).toContain(
+      `Setting summaryModel has no counterpart: code makes the summaries, and with summaries: "model" the session's own model adds words to them.`,
+    );
     expect(text).toContain(
       `clew config set plugins.entries.lossless.config.ignoreSessionPatterns '["agent:*:cron:**"]'`,
     );

@@ -64,6 +64,8 @@ export interface Migration {
   readonly rewritten: number;
   /** Ids of files that are not there, or too large: their references stand in the messages. */
   readonly missingFiles: readonly string[];
+  /** Sessions without a key, by their ids: only recall in all conversations finds them. */
+  readonly withoutKey: readonly string[];
   /** What was left behind, a sentence each. */
   readonly left: readonly string[];
   /** What becomes of the settings. */
@@ -83,6 +85,7 @@ export async function migrateLosslessClaw(options: MigrateOptions): Promise<Migr
   try {
     const { contents, left } = contentsIn(source, options);
     const carried: Carried[] = [];
+    const withoutKey: string[] = [];
     const strangers: ClawConversation[] = [];
     const sessions = sessionIds(source.conversations);
     for (const [at, conversation] of source.conversations.entries()) {
@@ -95,12 +98,13 @@ export async function migrateLosslessClaw(options: MigrateOptions): Promise<Migr
         const sessionFile = place.sessionFile?.(sessionId);
         const carrying = { source, contents, conversation, session, sessionFile, signal };
         const { store, taken } = stores.at(place);
+        if (sessionKey === "") withoutKey.push(sessionId);
         carried.push(await carryConversation({ ...carrying, keepsSummaries, store, taken }));
       }
       onProgress?.({ part: "conversations", done: at + 1, of: source.conversations.length });
     }
     for (const store of stores.all()) await catchUp(store, signal);
-    return reported({ carried, strangers, left, source }, options);
+    return reported({ carried, withoutKey, strangers, left, source }, options);
   } finally {
     source.close();
     stores.release();
@@ -162,11 +166,13 @@ function sessionIds(
 function reported(
   {
     carried,
+    withoutKey,
     strangers,
     left: ofFiles,
     source,
   }: {
     carried: readonly Carried[];
+    withoutKey: readonly string[];
     strangers: readonly ClawConversation[];
     left: readonly string[];
     source: ClawSource;
@@ -192,7 +198,7 @@ function reported(
     ...{ added: total("added"), summaries: total("summaries"), forgotten: total("forgotten") },
     ...{ withoutId: total("withoutId"), rewritten: total("rewritten") },
     missingFiles: [...new Set(carried.flatMap(({ missing }) => missing))],
-    ...{ left, settings },
+    ...{ withoutKey, left, settings },
   };
   return { ...migration, text: describeMigration(migration, options) };
 }
