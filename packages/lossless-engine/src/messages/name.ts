@@ -13,9 +13,6 @@ export interface NamedMessage {
   readonly isNew?: boolean | undefined;
 }
 
-/** How names begin of what was carried from lossless-claw under an id of its own. */
-export const CARRIED = "lossless-claw:";
-
 /** Characters of a text by which copies that a host shortened are the same message. */
 const HEAD_CHARS = 200;
 const NAMELESS = /^(?:json|key):/;

@@ -127,8 +127,6 @@ export async function describe(
     return `${summary.text}\n\n${await describeRange(store, { from, to }, of)}`;
   }
   if (summary !== undefined) return headOf(summary.text, room);
-  const old = await patiently(() => carriedSummary(store, scope, id), signal);
-  if (old !== undefined) return describeRange(store, old, { scope, asked, room, signal });
   const days = daysIn(id);
   if (days !== undefined) return describeDays(store, days, { session, scope, signal, room });
   if (id === "past") return describePast(store, { session, scope, signal, room });

@@ -2,7 +2,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { CARRIED } from "../messages/name.ts";
+import { OLD_PREFIX } from "../messages/name.ts";
 import { saidIn, session, setUpRecall } from "../testing/recall.ts";
 
 const DAY = 86_400_000;
@@ -97,7 +97,7 @@ describe("the past, asked for", () => {
     const { tell, call, engine } = setUpRecall();
     await tell(work(1));
     const carried = { role: "custom", content: "Summary sum_leaf1 of lossless-claw: a marmoset." };
-    const message = withMessageId(carried as AgentMessage, `${CARRIED}sum_leaf1`);
+    const message = withMessageId(carried as AgentMessage, `${OLD_PREFIX}sum_leaf1`);
     await engine.ingest({ ...session, message });
     expect(await call("lcm_describe", { id: "sum_leaf1" })).toContain("a marmoset.");
     expect(await call("lcm_describe", { id: "[sum_leaf1]" })).toContain("a marmoset.");
@@ -152,15 +152,6 @@ describe("the past, asked for", () => {
     expect(expanded).toContain("please mend the lighthouse");
     const unknown = await call("lcm_expand", { summaryIds: ["sum_999"] }, child);
     expect(unknown).toBe("There is no summary sum_999 here.");
-  });
-
-  it("shows a summary that lossless-claw made by the id that it had there", async () => {
-    const { engine, call } = setUpRecall();
-    const made = user("Summary sum_leaf1 of lossless-claw, quoted: a marmoset.");
-    const messages = [withMessageId(made, "lossless-claw:sum_leaf1")];
-    await engine.ingestBatch?.({ ...session, messages });
-    expect(await call("lcm_describe", { id: "sum_leaf1" })).toContain("a marmoset");
-    expect(await call("lcm_describe", { id: "sum_leaf2" })).toMatch(/^There is no message or file/);
   });
 
   it("quotes nothing that could pass for what a tool says", async () => {

@@ -26,7 +26,7 @@ const TIMES: ReadonlyMap<string, readonly [key: string, ms: number]> = new Map([
 
 const BUDGET = "what is shown follows from the model's window and the host's budget";
 const SUMMARIES =
-  'code makes summaries, and with summaries: "model" the session\'s own model adds words to them';
+  'code makes the summaries, and with summaries: "model" the session\'s own model adds words to them';
 const FILES = "long texts stand apart from their messages in the database, each once";
 const CALLS = "recall asks the session's own model once, within the tool's own bounds";
 const PAST = "it worked around what this engine does not do";
