@@ -183,8 +183,9 @@ function rangeOf(store: Store, scope: Scope, id: string): { from: number; to: nu
 /** Summaries of lossless-claw are known by their old ids, unless one of ours has it. */
 function numberNamed(store: Store, scope: Scope, name: string): number | undefined {
   const seq = numberOf(store, scope, name);
-  const isOld = seq === undefined && name.startsWith("sum_") && summaryIdIn(name) === undefined;
-  return isOld ? numberOf(store, scope, `${OLD_PREFIX}${name}`) : seq;
+  if (seq !== undefined || summaryIdIn(name) !== undefined) return seq;
+  const [, old] = /^[\s[(<@]*(sum_[\w-]{1,100})[\s\])>]*$/.exec(name) ?? [];
+  return old === undefined ? undefined : numberOf(store, scope, `${OLD_PREFIX}${old}`);
 }
 
 /** As a record quotes it, or as it is. */
