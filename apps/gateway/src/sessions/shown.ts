@@ -1,5 +1,6 @@
 // What people see of a session's entries (transcript policy R2b).
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { withoutDeepParts } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 
@@ -26,7 +27,8 @@ export function shownEntries(
 
 /** The very entry when nothing had to go; undefined when there is nothing to show. */
 export function shownEntry(entry: TranscriptEntry): ShownEntry | undefined {
-  return project(entry) as ShownEntry | undefined;
+  // Where JSON is written by recursion, what is nested deeper could not be.
+  return project(withoutDeepParts(entry)) as ShownEntry | undefined;
 }
 
 function project(entry: TranscriptEntry): TranscriptEntry | undefined {
