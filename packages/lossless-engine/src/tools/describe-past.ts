@@ -152,17 +152,20 @@ const MOST_EARLIER = 10;
 /** What the session said before it was begun anew, newest first; nothing where it never was. */
 function earlierOf(store: Store, session: OwnedSession): string {
   const current = coverageOf(store, session)?.conversation;
-  const spans = sessionConversations(store, session)
-    .filter((conversation) => conversation !== current)
+  const others = sessionConversations(store, session).filter((each) => each !== current);
+  const spans = others
+    .slice(0, MOST_EARLIER)
     .flatMap((conversation) => spanOfMessages(store, { conversation, first: 0, end: ALL }) ?? []);
   if (spans.length === 0) return "";
-  const named = spans.slice(0, MOST_EARLIER).map(({ first, last, facts }) => {
-    const [since, until] = [facts.since, facts.until].map((ms) => ms !== null && dayOf(ms));
-    const days = since === until ? since : `${since} to ${until}`;
-    return `#${first}-#${last}${since === false ? "" : ` (${days})`}`;
-  });
-  const more = spans.length > named.length ? ` and ${spans.length - named.length} more` : "";
-  return ` Before it was begun anew the session said ${named.join(", ")}${more}: numbers and days of those lead there, too.`;
+  const left = others.length - MOST_EARLIER;
+  const more = left > 0 ? ` and ${left} more` : "";
+  return ` Before it was begun anew the session said ${spans.map(spanName).join(", ")}${more}: numbers and days of those lead there, too.`;
+}
+
+function spanName({ first, last, facts: { since, until } }: Omit<Stretch, "id" | "words">): string {
+  if (since === null || until === null) return `#${first}-#${last}`;
+  const [from, to] = [dayOf(since), dayOf(until)];
+  return `#${first}-#${last} (${from === to ? from : `${from} to ${to}`})`;
 }
 
 const ALL = Number.MAX_SAFE_INTEGER;

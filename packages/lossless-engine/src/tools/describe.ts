@@ -1,5 +1,4 @@
 // The tool that shows stored messages and files whole.
-
 import { headOf } from "@clew/plugin-sdk/transcript";
 import { historyOfFile } from "../files/versions.ts";
 import { OLD_PREFIX } from "../messages/name.ts";
