@@ -26,8 +26,8 @@ const WHAT: Record<Kind, string> = {
 export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErrors {
   let answer = endProcess;
   const take = (kind: Kind) => (error: unknown) => {
-    // What throws here ends the process.
-    mendShared();
+    // What throws here ends the process, and thousands may come at once.
+    mendShared(true);
     const plugin = runningPlugin() ?? pluginInStack(error);
     if (plugin === undefined) answer(error);
     else noteStray(plugin, kind, error);

@@ -198,7 +198,66 @@ describe("a plugin whose engine cheats", () => {
   });
 });
 
+/** Code that runs while a view is made, and what is put back. */
+const REPLACED: Record<string, [code: string, name: string]> = {
+  emit: ["node('events').prototype.emit = () => true;", "events.EventEmitter.prototype.emit"],
+  call: ["Function.prototype.call = () => {};", "Function.prototype.call"],
+  apply: ["Function.prototype.apply = () => {};", "Function.prototype.apply"],
+  bind: ["Function.prototype.bind = () => () => {};", "Function.prototype.bind"],
+  write: ["node('fs').write = () => {};", "fs.write"],
+  rename: ["node('fs').promises.rename = async () => {};", "fs/promises.rename"],
+  stream: [
+    "node('fs').WriteStream.prototype.write = () => true;",
+    "fs.WriteStream.prototype.write",
+  ],
+  end: ["node('http').ServerResponse.prototype.end = () => {};", "ServerResponse.prototype.end"],
+  socket: ["node('net').Socket.prototype.write = () => true;", "net.Socket.prototype.write"],
+  server: ["node('http').Server.prototype.emit = () => true;", "http.Server.prototype.emit"],
+  hash: ["node('crypto').createHash = () => { throw 1; };", "crypto.createHash"],
+  uuid: [
+    "node('crypto').randomUUID = () => 'same'; node('module').syncBuiltinESMExports();",
+    "crypto.randomUUID",
+  ],
+  buffer: ["globalThis.Buffer = undefined;", "Buffer (put back)"],
+  concat: ["Buffer.concat = () => new Uint8Array(0);", "Buffer.concat"],
+  database: [
+    "node('sqlite').DatabaseSync.prototype.prepare = () => { throw 1; };",
+    "DatabaseSync.prototype.prepare",
+  ],
+  later: [
+    "setTimeout(() => { node('http').ServerResponse.prototype.write = () => true; }, 300);",
+    "ServerResponse.prototype.write",
+  ],
+  "all-later": [
+    "setTimeout(() => { node('events').prototype.emit = () => true; node('net').Socket.prototype.write = () => true; }, 300);",
+    "net.Socket.prototype.write",
+  ],
+};
+
 describe("a plugin that changes what all code shares", () => {
+  it("stops no answer by what it puts in place of Node's own functions", async () => {
+    const cases = Object.entries(REPLACED).map(
+      ([name, [code]]) => `case "${name}": ${code} break;`,
+    );
+    const { say, log, stop } = await startPluginProcess(
+      `const node = (name) => process.getBuiltinModule('node:' + name);\n${engineCode(
+        "small",
+        `assemble: async ({ messages, sessionKey }) => {
+          switch (sessionKey.split(":").at(-1)) { ${cases.join("\n")} }
+          return { messages, estimatedTokens: 0 };
+        },`,
+      )}`,
+      { entry: { failurePolicy: "retry-next-turn" } },
+    );
+    for (const [name, [, told]] of Object.entries(REPLACED)) {
+      for (const session of [name, "plain"])
+        expect((await say("hello", session)).at(-1), name).toMatchObject({ outcome: "completed" });
+      await expect.poll(log, { message: name, timeout: 5000 }).toContain(told);
+    }
+    expect(log()).not.toContain("an error of the gateway itself");
+    expect(await stop()).toBe(0);
+  });
+
   it("harms nobody, whether it does so at import, in register or in a turn, and is named", async () => {
     const code = engineCode(
       "small",

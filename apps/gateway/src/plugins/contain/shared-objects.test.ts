@@ -1,6 +1,11 @@
 // What is noticed of changes to what all code shares, tried in a world of its own.
+import { realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { createContext, runInContext } from "node:vm";
 import { describe, expect, it } from "vitest";
+import { temporaryHome } from "../../testing/home.ts";
+import { exposeSdkTo } from "../load/module-hooks.ts";
 import { createStrays } from "../strays.ts";
 import { watchShared } from "./shared-objects.ts";
 import { createSharedWatch, describeChanges } from "./shared-watch.ts";
@@ -28,6 +33,13 @@ describe("what all code shares", () => {
       "Array.prototype[Symbol.iterator] = () => { throw 1; }",
       [{ name: "Array.prototype[Symbol.iterator]" }],
       "[...[1]].length",
+      1,
+    ],
+    [
+      "what all functions can do",
+      "Function.prototype.call = () => 7",
+      [{ name: "Function.prototype.call" }],
+      "(() => 1).call()",
       1,
     ],
     ["fetch", "fetch = () => 7", [{ name: "fetch" }], "fetch()", undefined],
@@ -151,6 +163,33 @@ describe("whoever changed it", () => {
       `[plugins] tide: ${changed('it or plugin "reef"', "JSON.parse")}`,
       `[plugins] reef: ${changed('it or plugin "tide"', "Math.max")}`,
       `[plugins] tide: ${changed('it or plugin "reef"', "Math.max")}`,
+    ]);
+  });
+
+  it("is whoever wrote the function, where several could have put it there", async () => {
+    const told: string[] = [];
+    const { run, shared } = openWorld();
+    const some = createStrays({ error: (line) => void told.push(line) });
+    const watch = createSharedWatch(some, shared)!;
+    const take = async (pluginId: string) => {
+      const root = realpathSync(await temporaryHome());
+      exposeSdkTo(root, { pluginId, strays: some, lacks: () => {} });
+      const file = join(root, "index.js");
+      writeFileSync(file, "export const taken = () => 7;");
+      return (await import(pathToFileURL(file).href)) as { taken: () => number };
+    };
+    const [reef, tide] = [await take("reef"), await take("tide")];
+    const world = run("globalThis") as { Math: Math; fetch: unknown; Date: DateConstructor };
+    for (const pluginId of ["reef", "tide"]) watch.around(pluginId, () => {});
+    world.Math.max = reef.taken;
+    world.fetch = tide.taken;
+    world.Date.now = tide.taken.bind(null);
+    watch.afterRun();
+    const said = (who: string, what: string) =>
+      `${who} changed what all code here shares: ${what} (put back)`;
+    expect(told.toSorted()).toEqual([
+      `[plugins] reef: ${said('it or plugin "tide"', "Date.now (put back), Math.max")}`,
+      `[plugins] tide: ${said('it or plugin "reef"', "Date.now (put back), fetch")}`,
     ]);
   });
 

@@ -1,12 +1,27 @@
 // Notices when somebody changes what all code of a process shares, and puts it back.
+import * as asyncHooks from "node:async_hooks";
+import * as buffer from "node:buffer";
 import * as childProcess from "node:child_process";
 import * as crypto from "node:crypto";
+import * as dns from "node:dns";
+import * as events from "node:events";
 import * as fs from "node:fs";
 import * as fsPromises from "node:fs/promises";
 import * as http from "node:http";
+import * as https from "node:https";
 import { syncBuiltinESMExports } from "node:module";
 import * as net from "node:net";
 import * as path from "node:path";
+import * as sqlite from "node:sqlite";
+import * as stream from "node:stream";
+import * as streamPromises from "node:stream/promises";
+import * as timers from "node:timers";
+import * as timersPromises from "node:timers/promises";
+import * as tls from "node:tls";
+import * as url from "node:url";
+import * as util from "node:util";
+import * as workerThreads from "node:worker_threads";
+import * as zlib from "node:zlib";
 
 export interface SharedChange {
   /** As code names it: "JSON.parse". */
@@ -14,6 +29,8 @@ export interface SharedChange {
   kind: "changed" | "removed" | "added" | "frozen";
   /** True: it is again as it was. */
   isMended: boolean;
+  /** What was found there, or its getter. Absent: nothing, or what was there before. */
+  found?: unknown;
 }
 
 export interface SharedObjects {
@@ -31,6 +48,8 @@ interface Kept {
   key: PropertyKey;
   name: string;
   was: PropertyDescriptor;
+  /** What its getter gave. Absent: it has none, or it was not asked. */
+  value?: unknown;
 }
 
 /** An object whose names are to stay as few, and its ancestor. */
@@ -39,9 +58,11 @@ interface Prototype {
   name: string;
   keys: readonly PropertyKey[];
   parent: object | null;
+  /** True: only what hides a member of an ancestor counts. Absent: whatever is added. */
+  isOpen?: boolean;
 }
 
-/** Functions that our own modules import by name; what only `require` sees is not ours. */
+/** Functions as our own modules import them by name, which Node keeps apart. */
 interface Imported {
   module: Record<string, unknown>;
   key: string;
@@ -58,14 +79,18 @@ const { is } = Object;
 
 /** Node and programs of all kinds put their own there. */
 const FREE: readonly string[] = ["console", "global", "globalThis"];
-const MODULES = {
-  fs,
-  "fs/promises": fsPromises,
-  child_process: childProcess,
-  crypto,
-  http,
-  net,
-  path,
+/** Their getters give the same each time; others load what nobody asked for. */
+const READ: readonly string[] = ["Buffer", "process", "performance", "crypto"];
+
+/** Without them a gateway answers nobody. */
+const VITAL_MODULES = {
+  ...{ fs, "fs/promises": fsPromises, crypto, buffer, events, stream, net, http, path, timers },
+};
+const MODULES: Readonly<Record<string, object>> = {
+  ...VITAL_MODULES,
+  ...{ async_hooks: asyncHooks, child_process: childProcess, dns, https, sqlite, tls, url, util },
+  ...{ worker_threads: workerThreads, zlib },
+  ...{ "stream/promises": streamPromises, "timers/promises": timersPromises },
 };
 
 /** `world`: what is looked after; absent: this process. */
@@ -97,26 +122,65 @@ function remember(world: object): Shared {
     const was = getOwnPropertyDescriptor(world, key)!;
     const isOwn = typeof was.value === "function" || isNamespace(was.value);
     if (!isOwn && was.get === undefined) continue;
-    shared.kept.push({ holder: world, key, name: key, was });
+    const value = READ.includes(key) && was.get ? (Reflect.get(world, key) as unknown) : undefined;
+    shared.kept.push({ holder: world, key, name: key, was, value });
+    if (typeof value === "function") rememberObject(shared, value, key, seen);
     if (isOwn) rememberObject(shared, was.value as object, key, seen);
   }
   for (const prototype of hiddenPrototypes())
     rememberPrototype(shared, prototype, nameOf(prototype), seen);
   if (world === globalThis)
     for (const [name, module] of Object.entries(MODULES))
-      for (const [key, was] of Object.entries(module))
-        if (typeof was === "function")
-          shared.imported.push({ module, key, name: `${name}.${key}`, was });
+      rememberModule(shared, name, module, seen);
   return shared;
+}
+
+/** What `import` and `require` give, and the methods of its classes. */
+function rememberModule(shared: Shared, name: string, module: object, seen: Set<unknown>): void {
+  const members = module as Record<string, unknown>;
+  for (const [key, was] of Object.entries(members))
+    if (typeof was === "function")
+      shared.imported.push({ module: members, key, name: `${name}.${key}`, was });
+  const holder = members.default as object;
+  for (const key of ownKeys(holder)) {
+    const was = getOwnPropertyDescriptor(holder, key)!;
+    const made: unknown =
+      was.get !== undefined && CLASSES.includes(key) ? members[key as string] : was.value;
+    if (typeof made !== "function") continue;
+    if (was.get === undefined)
+      shared.kept.push({ holder, key, name: `${name}.${key as string}`, was });
+    rememberClass(shared, made, `${name}.${key as string}`, seen);
+  }
+}
+
+/** Those of them that modules make when they are first asked for. */
+const CLASSES: readonly PropertyKey[] = ["ReadStream", "WriteStream", "AsyncLocalStorage"];
+
+/** Programs of all kinds add methods of their own to classes, which is nobody's harm. */
+function rememberClass(shared: Shared, made: object, name: string, seen: Set<unknown>): void {
+  if (seen.has(made)) return;
+  seen.add(made);
+  const { value } = getOwnPropertyDescriptor(made, "prototype") ?? {};
+  if (typeof value !== "object" || value === null || seen.has(value)) return;
+  seen.add(value);
+  rememberProperties(shared, made, name);
+  const prototype = { holder: value as object, name: `${name}.prototype` };
+  rememberProperties(shared, prototype.holder, prototype.name);
+  const { holder } = prototype;
+  shared.prototypes.push({
+    ...{ ...prototype, keys: ownKeys(holder), parent: getPrototypeOf(holder), isOpen: true },
+  });
 }
 
 const VITAL =
   /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map\.prototype|Set\.prototype|String\.prototype|RegExp\.prototype|Function\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|setTimeout|structuredClone|URL|AbortController)$/;
 
-/** `added` is found again and again, as it stays. */
+const VITAL_NAMES = new Set([...Object.keys(VITAL_MODULES), "Buffer"]);
+const isVital = (name: string) => VITAL_NAMES.has(name.split(".")[0]!);
+
 const vitalOf = ({ kept, prototypes }: Shared): Shared => ({
-  kept: kept.filter(({ name }) => VITAL.test(name)),
-  prototypes: prototypes.filter(({ name }) => name === "Object.prototype"),
+  kept: kept.filter(({ name }) => VITAL.test(name) || isVital(name)),
+  prototypes: prototypes.filter(({ name }) => name === "Object.prototype" || isVital(name)),
   imported: [],
 });
 
@@ -128,8 +192,9 @@ function rememberObject(shared: Shared, object: object, name: string, seen: Set<
   seen.add(object);
   rememberProperties(shared, object, name);
   const { value } = getOwnPropertyDescriptor(object, "prototype") ?? {};
-  if (typeof value === "object" && value !== null)
-    rememberPrototype(shared, value, `${name}.prototype`, seen);
+  // That of functions is one.
+  if (value === Object(value))
+    rememberPrototype(shared, value as object, `${name}.prototype`, seen);
 }
 
 function rememberPrototype(shared: Shared, holder: object, name: string, seen: Set<unknown>): void {
@@ -173,34 +238,48 @@ function checkAll({ kept, prototypes, imported }: Shared): SharedChange[] {
     const { module, key, name, was } = imported[at]!;
     if (module[key] === was) continue;
     isSynced = false;
+    if (isNamed(changes, name)) continue;
+    const found = module[key];
     const isMended = attempt(() => {
       (module.default as Record<string, unknown>)[key] = was;
     });
-    changes[changes.length] = { name, kind: "changed", isMended };
+    changes[changes.length] = { name, kind: "changed", isMended, found };
   }
   if (!isSynced) syncBuiltinESMExports();
   return changes;
 }
 
+function isNamed(changes: readonly SharedChange[], name: string): boolean {
+  for (let at = 0; at < changes.length; at++) if (changes[at]!.name === name) return true;
+  return false;
+}
+
 function checkPrototype(prototype: Prototype, changes: SharedChange[]): void {
-  const { holder, name, keys, parent } = prototype;
+  const { holder, name, keys, parent, isOpen = false } = prototype;
   if (getPrototypeOf(holder) !== parent) {
     const isMended = attempt(() => setPrototypeOf(holder, parent));
     changes[changes.length] = { name: `${name}.__proto__`, kind: "changed", isMended };
   }
   const now = ownKeys(holder);
   if (now.length === keys.length) return;
+  const known = keys.slice();
   for (let at = 0; at < now.length; at++) {
     const key = now[at]!;
     if (isAmong(keys, key)) continue;
+    const isHarmless = isOpen && !(parent !== null && key in parent);
+    const isGone = !isHarmless && withoutHarm(prototype, key);
+    // What stays is told of once.
+    if (!isGone) known[known.length] = key;
+    if (isHarmless) continue;
     const own = typeof key === "symbol" ? `${name}[symbol]` : `${name}.${key as string}`;
-    changes[changes.length] = { name: own, kind: "added", isMended: withoutHarm(prototype, key) };
+    changes[changes.length] = { name: own, kind: "added", isMended: isGone };
   }
+  prototype.keys = known;
 }
 
-/** What stands on every object is taken away; elsewhere it stays, but no loop comes upon it. */
-function withoutHarm({ holder, name }: Prototype, key: PropertyKey): boolean {
-  if (name === "Object.prototype") return attempt(() => deleteProperty(holder, key));
+/** What hides something of all objects is taken away; else it stays, but no loop comes upon it. */
+function withoutHarm({ holder, name, isOpen }: Prototype, key: PropertyKey): boolean {
+  if (name === "Object.prototype" || isOpen) return attempt(() => deleteProperty(holder, key));
   const now = getOwnPropertyDescriptor(holder, key);
   if (now?.enumerable === true)
     attempt(() => defineProperty(holder, key, { ...now, enumerable: false }));
@@ -212,7 +291,11 @@ function isAmong(keys: readonly PropertyKey[], key: PropertyKey): boolean {
   return false;
 }
 
-function checkKept({ holder, key, name, was }: Kept, changes: SharedChange[]): void {
+function checkKept({ holder, key, name, was, value }: Kept, changes: SharedChange[]): void {
+  if (value !== undefined) {
+    checkRead({ holder, key, name, was, value }, changes);
+    return;
+  }
   const now = getOwnPropertyDescriptor(holder, key);
   const isSame = now !== undefined && is(now.value, was.value) && now.get === was.get;
   const isFrozen = isSame && was.configurable === true && now.configurable === false;
@@ -221,16 +304,31 @@ function checkKept({ holder, key, name, was }: Kept, changes: SharedChange[]): v
   if (was.get !== undefined && now?.value !== undefined && holder === globalThis) return;
   const isMended = !isFrozen && attempt(() => defineProperty(holder, key, was));
   const kind = now === undefined ? "removed" : isFrozen ? "frozen" : "changed";
-  changes[changes.length] = { name, kind, isMended };
+  const found: unknown = now?.get ?? now?.value;
+  changes[changes.length] =
+    kind === "changed" ? { name, kind, isMended, found } : { name, kind, isMended };
+}
+
+/** Node's own setter remembers what it is given, so putting the getter back is not enough. */
+function checkRead({ holder, key, name, was, value }: Kept, changes: SharedChange[]): void {
+  const read = () => (holder as Record<PropertyKey, unknown>)[key];
+  const isSame = () => attempt(() => is(read(), value));
+  if (isSame()) return;
+  const now = getOwnPropertyDescriptor(holder, key);
+  attempt(() => defineProperty(holder, key, was));
+  if (!isSame()) attempt(() => ((holder as Record<PropertyKey, unknown>)[key] = value));
+  const kind = now === undefined ? "removed" : "changed";
+  changes[changes.length] = { name, kind, isMended: isSame() };
 }
 
 /** Only values, ancestors, and the number of names. */
 function isAsItWas({ kept, prototypes, imported }: Shared): boolean {
   try {
     for (let at = 0; at < kept.length; at++) {
-      const { holder, key, was } = kept[at]!;
-      if (was.get === undefined && (holder as Record<PropertyKey, unknown>)[key] !== was.value)
-        return false;
+      const { holder, key, was, value } = kept[at]!;
+      if (was.get !== undefined && value === undefined) continue;
+      const expected = was.get === undefined ? was.value : value;
+      if ((holder as Record<PropertyKey, unknown>)[key] !== expected) return false;
     }
     for (let at = 0; at < prototypes.length; at++) {
       const { holder, keys, parent } = prototypes[at]!;

@@ -1,5 +1,7 @@
 // Says which plugin changed what all code of the process shares.
+import { pluginOfStack } from "../load/module-hooks.ts";
 import type { Strays } from "../strays.ts";
+import { filesOfFunctions } from "./function-file.ts";
 import { isProcessGuarded } from "./guard-process.ts";
 import { type SharedChange, type SharedObjects, watchShared } from "./shared-objects.ts";
 
@@ -23,12 +25,23 @@ const HOW: Record<SharedChange["kind"], string> = {
 /** One for the process: what it remembers is from before any plugin ran. */
 let ofProcess: SharedObjects | undefined;
 
-/** What was found where nobody could say yet whose doing it was. */
-const unsaid: SharedChange[] = [];
+/** Says whose doing it may have been. */
+let tell: (changes: readonly SharedChange[]) => void = () => {};
+let lastCalled: string | undefined;
 
-/** Puts back what has to work before anything else can be done; it is told of later. */
-export function mendShared(): void {
-  if (ofProcess !== undefined) unsaid.push(...ofProcess.glance());
+/**
+ * Puts back at once what plugins changed between calls; `isVital`: only that without which nothing
+ * works. Gives whose code was called last, if anything was changed. Never throws.
+ */
+export function mendShared(isVital = false): string | undefined {
+  try {
+    const changes = (isVital ? ofProcess?.peek() : ofProcess?.glance()) ?? [];
+    if (changes.length === 0) return undefined;
+    tell(changes);
+    return lastCalled;
+  } catch {
+    return lastCalled;
+  }
 }
 
 /** Undefined: the process is not ours to look after. */
@@ -38,33 +51,66 @@ export function createSharedWatch(
 ): SharedWatch | undefined {
   if (shared === undefined) return undefined;
   const known = new Set<string>();
-  const note = (changes: readonly SharedChange[], suspects: readonly string[]) => {
-    if (changes.length === 0) return;
-    for (const pluginId of suspects) {
-      const others = suspects.filter((id) => id !== pluginId);
-      strays.note(pluginId, describeChanges(changes, others), "changed");
-    }
+  /** Calls that have begun and not ended, by plugin. */
+  const underWay = new Map<string, number>();
+  const count = (pluginId: string, by: 1 | -1) => {
+    const left = (underWay.get(pluginId) ?? 0) + by;
+    if (left === 0) underWay.delete(pluginId);
+    else underWay.set(pluginId, left);
   };
+  const note = (changes: readonly SharedChange[], suspects: Iterable<string>) => {
+    for (const [pluginId, { done, others }] of layAtDoors(changes, [...suspects]))
+      strays.note(pluginId, describeChanges(done, others), "changed");
+  };
+  if (shared === ofProcess) tell = (changes) => note(changes, known);
   return {
     around(pluginId, work) {
       // A timer's doing is not that of whoever is called next.
-      note([...unsaid.splice(0), ...shared.peek()], [...known]);
+      note(shared.peek(), known);
       known.add(pluginId);
-      const after = () => note(shared.peek(), [pluginId]);
+      lastCalled = pluginId;
       let result: ReturnType<typeof work>;
       try {
         result = work();
       } finally {
-        after();
+        // Nobody else's code ran meanwhile.
+        note(shared.peek(), [pluginId]);
       }
-      return result instanceof Promise ? (settled(result, after) as typeof result) : result;
+      if (!(result instanceof Promise)) return result;
+      count(pluginId, 1);
+      return settled(result, () => {
+        note(shared.peek(), underWay.keys());
+        count(pluginId, -1);
+      }) as typeof result;
     },
-    afterRun: () => note([...unsaid.splice(0), ...shared.glance()], [...known]),
+    afterRun: () => note(shared.glance(), known),
     afterLoad(pluginId) {
       known.add(pluginId);
+      lastCalled = pluginId;
       note(shared.check(), [pluginId]);
     },
   };
+}
+
+/** Whose door changes are laid at, and whose else they may be. */
+type Doors = Map<string, { done: SharedChange[]; others: string[] }>;
+
+/** Where one of several did it, the file that a function is from says who. */
+function layAtDoors(changes: readonly SharedChange[], suspects: readonly string[]): Doors {
+  const doors: Doors = new Map();
+  if (changes.length === 0) return doors;
+  const files = suspects.length > 1 ? filesOfFunctions(changes.map(({ found }) => found)) : [];
+  for (const [at, change] of changes.entries()) {
+    const file = files[at];
+    const maker = file === undefined ? undefined : pluginOfStack(file)?.pluginId;
+    for (const pluginId of maker === undefined ? suspects : [maker]) {
+      const door = doors.get(pluginId) ?? { done: [], others: [] };
+      door.done.push(change);
+      if (maker === undefined) door.others = suspects.filter((id) => id !== pluginId);
+      doors.set(pluginId, door);
+    }
+  }
+  return doors;
 }
 
 /** `await` asks for no method that could have been changed. */

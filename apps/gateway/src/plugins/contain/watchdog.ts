@@ -9,6 +9,7 @@ import { messageOf } from "../invalid.ts";
 import { pluginOfStack } from "../load/module-hooks.ts";
 import { runningPlugin, watchRunning } from "../load/running.ts";
 import { LOOKS_EVERY_MS } from "./plan-look.ts";
+import { mendShared } from "./shared-watch.ts";
 
 /** What the thread is given. */
 export interface WatchdogOrder {
@@ -69,8 +70,8 @@ export function startWatchdog({
   const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
   slots[Symbol.for(BLOCKED_PROCESS)] = {
     who(stack) {
-      const plugin = runningPlugin() ?? pluginOfStack(stack);
-      return plugin === undefined || ours.has(plugin.pluginId) ? null : plugin.pluginId;
+      const pluginId = (runningPlugin() ?? pluginOfStack(stack))?.pluginId ?? mendShared();
+      return pluginId === undefined || ours.has(pluginId) ? null : pluginId;
     },
     end: (given, exitCode) => {
       if (given === token) reallyExit.call(process, exitCode);
@@ -86,6 +87,8 @@ export function startWatchdog({
   thread.unref();
   thread.on("error", (error) => log.warn(`the event loop is not watched: ${messageOf(error)}`));
   const beat = setInterval(() => {
+    // What answers nobody may depend on it, and no call of a plugin may come that is looked after.
+    mendShared();
     Atomics.add(cells, CELL.beats, 1);
     Atomics.store(cells, CELL.held, debuggerUrl() === undefined ? 0 : 1);
   }, LOOKS_EVERY_MS);
