@@ -22,5 +22,9 @@ export const requestInvalid = (message: string): ContextEngineError =>
 
 /** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return error instanceof Error ? `${error.message}` : String(error);
+  } catch {
+    return "an error that cannot be described";
+  }
 }

@@ -5,6 +5,7 @@ import { bytesOf, describeBytes } from "../../limits/size.ts";
 import { messageOf } from "../invalid.ts";
 import type { RegisteredHook } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
+import { readAnswer } from "./read-answer.ts";
 
 /** What one call of a handler may take, ms: as long as the other host lets it, and no longer. */
 const HOOK_MS: Readonly<Record<string, number>> = {
@@ -98,7 +99,7 @@ export function createHookRunner({
       const given = await within<unknown>({ boundMs, signal, onTimeout }, () =>
         runAs(pluginId, () => (handler as Handler)(event, context)),
       );
-      return { pluginId, ok: true, given };
+      return { pluginId, ok: true, given: runAs(pluginId, () => readAnswer(given)) };
     } catch (error) {
       signal?.throwIfAborted();
       return failed(hook, error);
@@ -107,7 +108,7 @@ export function createHookRunner({
   const callNow = (hook: OwnedHook, event: object, context: object): HookOutcome => {
     const { pluginId, handler } = hook;
     try {
-      const given = runAs(pluginId, () => (handler as Handler)(event, context));
+      const given = runAs(pluginId, () => readAnswer((handler as Handler)(event, context)));
       return { pluginId, ok: true, given };
     } catch (error) {
       return failed(hook, error);
