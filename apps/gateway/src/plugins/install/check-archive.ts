@@ -8,6 +8,10 @@ import { TREE_LIMITS, type TreeLimits } from "./check-tree.ts";
 const BLOCK = 512;
 /** Of a name that does not fit into its field. */
 const MAX_NAME_BYTES = 64 * 1024;
+/** What file systems take. What is longer would be left out of what is unpacked. */
+const MAX_PART_BYTES = 255;
+/** Leaves room for where the plugin will be. */
+const MAX_PATH_BYTES = 800;
 const FILES = new Set(["0", "\0", "7"]);
 const FOLDER = "5";
 /** Names of the entry that follows, and of the whole archive. */
@@ -55,6 +59,10 @@ function problemOf(name: string, type: string): string | null {
     return `its entry ${shown} is neither a file nor a folder; links and devices are not unpacked`;
   if (/[\u0000-\u001f\u007f\\]/.test(name))
     return `the name of its entry ${shown} holds a backslash or a character that cannot be seen`;
+  if (Buffer.byteLength(name) > MAX_PATH_BYTES)
+    return `the path of its entry ${shown}… is longer than ${MAX_PATH_BYTES.toLocaleString("en")} bytes, and no such file could be written`;
+  if (name.split("/").some((part) => Buffer.byteLength(part) > MAX_PART_BYTES))
+    return `a name in its entry ${shown}… is longer than ${MAX_PART_BYTES} bytes, and no such file could be written`;
   return name.startsWith("/") || /^[a-z]:/i.test(name) || name.split("/").includes("..")
     ? `its entry ${shown} would be written outside the plugin's folder`
     : null;

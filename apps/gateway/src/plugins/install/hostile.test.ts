@@ -66,6 +66,9 @@ const SOUND: TarEntry[] = [
   { name: "package/index.js", content: "export default { register() {} };" },
 ];
 
+/** The name of the entry that follows. */
+const noted = (name: string): TarEntry => ({ name: "note", type: "L", content: name });
+
 const manyFiles = Array.from({ length: 60_001 }, (_, index) => ({ name: `package/${index}` }));
 
 describe("an archive", () => {
@@ -85,6 +88,16 @@ describe("an archive", () => {
     ["holds a device", [{ name: "package/a", type: "3" }], /neither a file nor a folder/],
     ["holds a pipe", [{ name: "package/a", type: "6" }], /neither a file nor a folder/],
     ["has names nobody sees", [{ name: "package/a\u001b[2J" }], /cannot be seen/],
+    [
+      "has a name that no file can have",
+      [noted(`package/${"x".repeat(300)}`), { name: "package/fine" }],
+      /a name in its entry "package\/xx.*longer than 255 bytes/,
+    ],
+    [
+      "has a path that no file can have",
+      [noted(`package/${"d/".repeat(1500)}f`), { name: "package/fine" }],
+      /the path of its entry "package\/d.*longer than 800 bytes/,
+    ],
     ["is a bomb", [{ name: "package/a", size: 2 ** 31 }], /more than 1,024 MiB/],
     ["holds files without end", manyFiles, /more than 60,000 files/],
   ])("that %s is refused before anything of it is written", async (_, entries, reason) => {
