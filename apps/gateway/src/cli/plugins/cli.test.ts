@@ -103,6 +103,27 @@ describe("clew plugins", () => {
     expect((await clew("plugins", "install")).code).toBe(2);
   });
 
+  it("lists as broken what no start would load, with the reason", async () => {
+    const { scratch, home, clew } = await openHome();
+    const plugins = [
+      ["worse", { type: "nothing" }],
+      ["small", { type: "object", properties: { size: { type: "number" } } }],
+    ] as const;
+    const paths = plugins.map(([id, configSchema]) =>
+      writePlugin(join(scratch, id), { id, manifest: { configSchema } }),
+    );
+    const entries = { small: { config: { size: "large" } } };
+    writeFileSync(
+      join(home, "clew.json"),
+      JSON.stringify({ plugins: { load: { paths }, entries } }),
+    );
+    const { output } = await clew("plugins", "list");
+    expect(output).toMatch(/small .* broken /);
+    expect(output).toMatch(/worse .* broken /);
+    expect(output).toContain("small: [plugins] small invalid config: size must be number; correct");
+    expect(output).toContain("its configSchema is not a usable JSON Schema");
+  });
+
   it("ends although a plugin left a timer behind", async () => {
     const { scratch, runClew } = await openHome();
     const folder = writePlugin(join(scratch, "small"), {

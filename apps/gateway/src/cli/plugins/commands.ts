@@ -9,7 +9,7 @@ import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gatew
 import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
 import { slotValue, whyOff } from "../../plugins/find/enablement.ts";
-import { readPluginFiles } from "../../plugins/find/manifest.ts";
+import { type PluginFiles, readPluginFiles } from "../../plugins/find/manifest.ts";
 import { type InstallRecords, readRecords } from "../../plugins/find/records.ts";
 import { effectNote } from "../../plugins/install/effect.ts";
 import {
@@ -21,8 +21,9 @@ import { rollbackPlugin } from "../../plugins/install/rollback.ts";
 import { disablePlugin, enablePlugin } from "../../plugins/install/switch.ts";
 import { uninstallPlugin } from "../../plugins/install/uninstall.ts";
 import { updatePlugins } from "../../plugins/install/update.ts";
-import { pluginNotFound } from "../../plugins/invalid.ts";
+import { messageOf, pluginNotFound } from "../../plugins/invalid.ts";
 import { kindsOf } from "../../plugins/load/hook-rules.ts";
+import { checkPluginConfig } from "../../plugins/load/plugin-config.ts";
 import type { PluginRecord } from "../../plugins/load/record.ts";
 import { describeSafeMode, readSafeMode, type SafeMode } from "../../plugins/safe-mode.ts";
 import { startPlugins } from "../../plugins/start.ts";
@@ -176,18 +177,31 @@ function listed(
   const version = result.ok
     ? (result.files.packageJson.version ?? result.files.manifest.version ?? null)
     : null;
-  const status = off !== null ? "off" : result.ok ? "on" : "broken";
+  const broken = result.ok ? whyRefused(result.files, plugins) : result.reason;
+  const status = off !== null ? "off" : broken === null ? "on" : "broken";
   const slot = slotValue(plugins, "memory");
   const kinds = result.ok ? kindsOf(result.files.manifest.kind) : [];
   const isIdleMemory = kinds.includes("memory") && slot !== id;
   const idle = isIdleMemory
     ? `its memory is not used: plugins.slots.memory ${slot === null ? "names none" : `is "${slot}"`}`
     : null;
-  const reason = off ?? (result.ok ? idle : result.reason);
+  const reason = off ?? broken ?? idle;
   return {
     ...{ id, version, status, reason, origin, folder },
     source: records.plugins[id]?.spec ?? null,
   };
+}
+
+/** Null: its settings are as its manifest wants them. */
+function whyRefused({ manifest, entries }: PluginFiles, plugins: PluginsConfig): string | null {
+  const settings = plugins.entries ?? {};
+  try {
+    for (const { pluginId } of entries)
+      checkPluginConfig(manifest, (settings[pluginId] ?? settings[manifest.id])?.config);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }
 
 export async function inspect(
