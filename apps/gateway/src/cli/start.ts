@@ -71,6 +71,7 @@ async function serve(
     surviveErrors(strayErrors, { log, server, stop });
     outliveReaders((stream) => log.info(`nobody reads the ${stream} of the gateway any more`));
     announce(server.port);
+    watchdog.asksAt(server.port);
     const model = loaded.config.agents.defaults.model.primary;
     const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
     plugins.startServices();
@@ -89,6 +90,7 @@ async function serve(
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;
   } finally {
+    watchdog.asksAt(null);
     await gateway.close({ graceMs: GRACE_MS });
     await server?.close();
     await watchdog.stop();

@@ -1,5 +1,5 @@
-import { expect, it } from "vitest";
-import { LOOKS_EVERY_MS, planLook, type Watched } from "./plan-look.ts";
+import { describe, expect, it } from "vitest";
+import { LOOKS_EVERY_MS, planAnswer, planLook, type Watched } from "./plan-look.ts";
 
 const start: Watched = { beats: 1, blockedMs: 0, lookedAt: 0, wasDue: false };
 
@@ -38,4 +38,60 @@ it("what a machine slept does not count", () => {
 
 it("a loop that a debugger holds is not blocked", () => {
   expect(due(every(0, 5000, 1).map(([now, beats]) => [now, beats, true]))).toEqual([]);
+});
+
+describe("a gateway that is asked whether it answers", () => {
+  const limitMs = 1000;
+  /** Asked for as long as each time says, the loop having turned so often meanwhile. */
+  const asked = (answers: [answered: boolean | null, tookMs: number, turns: number][]) => {
+    let answering = { beats: 0, silentMs: 0 };
+    let beats = 0;
+    return answers.map(([answered, tookMs, turns]) => {
+      beats += turns;
+      const plan = planAnswer(answering, { answered, tookMs, beats }, limitMs);
+      answering = plan.answering;
+      return plan.isDeaf;
+    });
+  };
+
+  it("is deaf when its loop turned and nothing came for the whole time", () => {
+    expect(
+      asked([
+        [false, 500, 2],
+        [false, 600, 2],
+      ]),
+    ).toEqual([false, true]);
+    expect(
+      asked([
+        [false, 500, 2],
+        [true, 10, 0],
+        [false, 600, 2],
+      ]),
+    ).toEqual([false, false, false]);
+  });
+
+  it("is only slow when its loop hardly turns, and held when a debugger may hold it", () => {
+    expect(
+      asked([
+        [false, 1000, 1],
+        [false, 1000, 1],
+      ]),
+    ).toEqual([false, false]);
+    expect(
+      asked([
+        [false, 600, 3],
+        [null, 600, 0],
+        [false, 600, 3],
+      ]),
+    ).toEqual([false, false, false]);
+  });
+
+  it("has not been silent for as long as the machine slept", () => {
+    expect(
+      asked([
+        [true, 1, 1],
+        [false, 60_000, 1],
+      ]),
+    ).toEqual([false, false]);
+  });
 });

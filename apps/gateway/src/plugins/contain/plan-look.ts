@@ -1,4 +1,4 @@
-// Decides from the beats of an event loop whether it has been blocked for too long.
+// Decides whether a gateway has been blocked, or has answered nobody, for too long.
 
 export interface Watched {
   /** How often it had beaten at the last look. */
@@ -28,4 +28,30 @@ export function planLook(
   const blockedMs = before.blockedMs + passed;
   const isDue = blockedMs >= limitMs && !before.wasDue;
   return { watched: { beats, blockedMs, lookedAt: now, wasDue: before.wasDue || isDue }, isDue };
+}
+
+/** How often a gateway is asked whether it answers, within the time that it has. */
+export const ASKS = 6;
+
+export interface Answering {
+  /** Beats when it last answered. */
+  beats: number;
+  /** Since it answered, ms; without what a machine slept. */
+  silentMs: number;
+}
+
+/**
+ * Pure. A gateway whose loop turns and that answers nobody is of no use, either. One that works
+ * hard turns seldom: it is slow, and not counted. `answered`: null where a debugger may hold it.
+ */
+export function planAnswer(
+  before: Answering,
+  { answered, beats, tookMs }: { answered: boolean | null; beats: number; tookMs: number },
+  limitMs: number,
+): { answering: Answering; isDeaf: boolean } {
+  if (answered !== false) return { answering: { beats, silentMs: 0 }, isDeaf: false };
+  const silentMs = before.silentMs + Math.min(tookMs, limitMs);
+  const turned = (beats - before.beats) * LOOKS_EVERY_MS;
+  const isDeaf = silentMs >= limitMs && turned >= silentMs / 2;
+  return { answering: { beats: before.beats, silentMs }, isDeaf };
 }

@@ -1,21 +1,41 @@
-// The thread that finds out who blocks the event loop.
+// The thread that finds out who keeps a gateway from answering.
 import { closeSync, writeSync } from "node:fs";
+import { get } from "node:http";
 import { type Debugger, Session } from "node:inspector/promises";
 import { basename, isAbsolute } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { enterSafeMode } from "../safe-mode.ts";
-import { LOOKS_EVERY_MS, planLook, type Watched } from "./plan-look.ts";
-import { BLOCKED_PROCESS, CELL, type NamedPlugin, OURS, type WatchdogOrder } from "./watchdog.ts";
+import {
+  type Answering,
+  ASKS,
+  LOOKS_EVERY_MS,
+  planAnswer,
+  planLook,
+  type Watched,
+} from "./plan-look.ts";
+import {
+  type AskedPort,
+  BLOCKED_PROCESS,
+  CELL,
+  type NamedPlugin,
+  OURS,
+  type WatchdogOrder,
+} from "./watchdog.ts";
 
 /** Only native code is not interrupted in this time. */
 const INTERRUPT_MS = 5000;
 
 const { home, limitMs, cells, exitCode, token } = workerData as WatchdogOrder;
 const names: string[] = [];
-parentPort!.on("message", ({ number, pluginId }: NamedPlugin) => {
-  names[number] = pluginId;
+let port: number | null = null;
+parentPort!.on("message", (message: NamedPlugin | AskedPort) => {
+  if ("pluginId" in message) names[message.number] = message.pluginId;
+  else if (port === null && message.port !== null) {
+    port = message.port;
+    void askOnAndOn();
+  } else port = message.port;
 });
 
 let watched: Watched = {
@@ -60,7 +80,59 @@ async function act(blockedMs: number): Promise<void> {
     say(
       `clew: stopping: for ${seconds} s something outside JavaScript has kept the gateway from answering${suspects()}.`,
     );
-  else accuse(who, seconds, where);
+  else accuse(who, `kept the gateway from answering for ${seconds} s${where}`);
+  await asked?.end();
+  await pause(asked === undefined ? 0 : INTERRUPT_MS);
+  process.kill(process.pid, "SIGKILL");
+}
+
+/** Until the gateway no longer means to answer. Nothing that plugins change is used here. */
+async function askOnAndOn(): Promise<void> {
+  const everyMs = limitMs / ASKS;
+  let answering: Answering = { beats: Atomics.load(cells, CELL.beats), silentMs: 0 };
+  for (;;) {
+    await pause(everyMs);
+    const at = port;
+    if (at === null) return;
+    const before = performance.now();
+    const isAnswered = await isAnswering(at, limitMs);
+    const isHeld = isAsking || Atomics.load(cells, CELL.held) === 1;
+    const beats = Atomics.load(cells, CELL.beats);
+    const tookMs = everyMs + performance.now() - before;
+    const asked = { answered: isHeld ? null : isAnswered, beats, tookMs };
+    const plan = planAnswer(answering, asked, limitMs);
+    answering = plan.answering;
+    if (plan.isDeaf && port !== null) return actOnSilence();
+  }
+}
+
+function isAnswering(at: number, withinMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(withinMs);
+    const request = get({ host: "127.0.0.1", port: at, path: "/api/health", agent: false, signal });
+    request.on("error", () => resolve(false));
+    request.on("response", (response) => {
+      response.on("error", () => resolve(false));
+      response.on("end", () => resolve((response.statusCode ?? 500) < 500));
+      response.resume();
+    });
+  });
+}
+
+/** Which plugin it was cannot be told, only which one ran last. */
+async function actOnSilence(): Promise<void> {
+  const seconds = Math.round(limitMs / 1000);
+  const last = names[Atomics.load(cells, CELL.last)];
+  if (last === undefined) {
+    say(`clew: the gateway runs and has answered nobody for ${seconds} s; please report it.`);
+    return;
+  }
+  isAsking = true;
+  accuse(
+    last,
+    `was the last to run before the gateway answered nobody for ${seconds} s, and may be the cause`,
+  );
+  const asked = await interrupt();
   await asked?.end();
   await pause(asked === undefined ? 0 : INTERRUPT_MS);
   process.kill(process.pid, "SIGKILL");
@@ -69,18 +141,18 @@ async function act(blockedMs: number): Promise<void> {
 const suspects = () =>
   names.length === 0 ? "" : `; plugins that ran: ${names.filter(Boolean).join(", ")}`;
 
-function accuse(pluginId: string, seconds: number, where: string): void {
-  const blocked = `Plugin "${pluginId}" kept the gateway from answering for ${seconds} s${where}`;
+/** `did`: what it did, as the end of a sentence. */
+function accuse(pluginId: string, did: string): void {
+  const found = `Plugin "${pluginId}" ${did}`;
   try {
-    const reason = `kept the gateway from answering for ${seconds} s${where}`;
-    enterSafeMode(home, pluginId, { at: new Date().toISOString(), reason });
+    enterSafeMode(home, pluginId, { at: new Date().toISOString(), reason: did });
     say(
-      `clew: stopping: ${blocked}; the next start leaves it off (safe mode), until "clew plugins enable ${pluginId}".`,
+      `clew: stopping: ${found}; the next start leaves it off (safe mode), until "clew plugins enable ${pluginId}".`,
     );
   } catch (error) {
     const why = (error as Error).message;
     say(
-      `clew: stopping: ${blocked}; that cannot be noted for the next start (${why}), so switch it off yourself: clew plugins disable ${pluginId}.`,
+      `clew: stopping: ${found}; that cannot be noted for the next start (${why}), so switch it off yourself: clew plugins disable ${pluginId}.`,
     );
   }
 }

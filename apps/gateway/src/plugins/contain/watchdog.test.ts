@@ -68,6 +68,22 @@ describe("a plugin that blocks the gateway", () => {
   });
 });
 
+describe("a plugin after which the gateway answers nobody", () => {
+  it("is left off by the next start, although the loop turns on", async () => {
+    const harm =
+      "setTimeout(() => Object.defineProperty(Object.prototype, 'headers', { value: 'x', enumerable: true }), 5)";
+    const { home, child, say } = await startPluginProcess(assembling(harm), {
+      gateway: { watchdogSeconds: 2 },
+    });
+    await say("hello").catch(() => {});
+    expect(await child.exit).toBe(EXIT.blocked);
+    expect(child.errors()).toMatch(
+      /clew: stopping: Plugin "small" was the last to run before the gateway answered nobody for 2 s, and may be the cause; the next start leaves it off \(safe mode\)/,
+    );
+    expect(readSafeMode(home).plugins.small?.reason).toMatch(/^was the last to run before/);
+  });
+});
+
 describe("a plugin that comes with Clew", () => {
   it("is not accused: a large database may be written for longer than others may work", async () => {
     const home = await temporaryHome();

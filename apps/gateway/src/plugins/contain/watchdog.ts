@@ -26,13 +26,19 @@ export interface WatchdogOrder {
 /** What `CELL.running` says while a plugin works that comes with Clew. */
 export const OURS = -1;
 
-export const CELL = { beats: 0, running: 1, held: 2, count: 3 } as const;
+/** `last` is who ran last that does not come with Clew. */
+export const CELL = { beats: 0, running: 1, held: 2, last: 3, count: 4 } as const;
 
 /** Sent to the thread before the plugin runs for the first time. */
 export interface NamedPlugin {
   /** What `CELL.running` says while its code is called. */
   number: number;
   pluginId: string;
+}
+
+/** Sent to the thread when the gateway begins to answer there, and when it no longer means to. */
+export interface AskedPort {
+  port: number | null;
 }
 
 /** What the thread asks for in the process that it watches, while nothing else runs there. */
@@ -43,12 +49,15 @@ export interface BlockedProcess {
 export const BLOCKED_PROCESS = "clew.blocked-process";
 
 export interface Watchdog {
+  /** From now on the gateway is to answer at this port; null: it need not any more. */
+  asksAt(port: number | null): void;
   stop(): Promise<void>;
 }
 
 /**
  * From now on a plugin that keeps the loop from turning for `seconds` is put into safe mode, and
- * the process ends; what comes with Clew is trusted to end by itself. 0: nothing is watched.
+ * the process ends; so is the one that ran last where the loop turns and nobody is answered; what
+ * comes with Clew is trusted to end by itself. 0: nothing is watched.
  */
 export function startWatchdog({
   home,
@@ -61,7 +70,7 @@ export function startWatchdog({
   exitCode: number;
   log: Pick<LogPort, "warn">;
 }): Watchdog {
-  if (seconds === 0) return { stop: async () => {} };
+  if (seconds === 0) return { asksAt: () => {}, stop: async () => {} };
   const ours = bundledIds();
   const cells = new Int32Array(new SharedArrayBuffer(4 * CELL.count));
   const token = randomUUID();
@@ -105,6 +114,7 @@ export function startWatchdog({
   watchRunning((pluginId, work) => {
     const number = ours.has(pluginId) ? OURS : numberOf(pluginId);
     const before = Atomics.exchange(cells, CELL.running, number);
+    if (number !== OURS) Atomics.store(cells, CELL.last, number);
     try {
       return work();
     } finally {
@@ -112,6 +122,7 @@ export function startWatchdog({
     }
   });
   return {
+    asksAt: (port) => thread.postMessage({ port } satisfies AskedPort),
     async stop() {
       clearInterval(beat);
       watchRunning(undefined);
