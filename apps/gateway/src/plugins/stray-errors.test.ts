@@ -1,5 +1,5 @@
 // What becomes of a gateway when plugins and Clew itself leave errors behind that nobody catches.
-import { writeFileSync } from "node:fs";
+import { realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -7,6 +7,10 @@ import { clew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { startPluginProcess } from "../testing/plugin-process.ts";
 import { engineCode } from "../testing/plugins.ts";
+import { exposeSdkTo } from "./load/module-hooks.ts";
+import { asPlugin } from "./load/running.ts";
+import { whoseError } from "./stray-errors.ts";
+import { createStrays } from "./strays.ts";
 
 /** What assemble leaves behind, by session. */
 const MISTAKES = {
@@ -97,6 +101,33 @@ describe("a plugin's ordinary mistake", () => {
     const child = startClew(home, ["chat", "hello"]);
     expect(await child.exit).toBe(0);
     expect(child.errors()).toContain("just a text");
+  });
+});
+
+describe("an error that comes of two plugins", () => {
+  it("is that of the one whose code threw it, else that of the one who began it", async () => {
+    const strays = createStrays({ error: () => {} });
+    const made = await Promise.all(
+      ["reef", "tide"].map(async (pluginId) => {
+        const root = realpathSync(await temporaryHome());
+        const plugin = { pluginId, strays };
+        exposeSdkTo(root, { ...plugin, lacks: () => {} });
+        const file = join(root, "index.js");
+        writeFileSync(file, "export const fail = (how = () => new Error('x')) => how();");
+        const { fail } = (await import(pathToFileURL(file).href)) as {
+          fail(how?: () => Error): Error;
+        };
+        return { plugin, fail };
+      }),
+    );
+    const [reef, tide] = made as [(typeof made)[0], (typeof made)[0]];
+    const whose = (error: unknown) => asPlugin(reef.plugin, () => whoseError(error)?.pluginId);
+    expect(whose(tide.fail())).toBe("tide");
+    // The host's own code threw it, for tide, in what reef began.
+    expect(whose(tide.fail(() => new Error("x")))).toBe("reef");
+    expect(whose("no stack")).toBe("reef");
+    expect(whoseError(tide.fail(() => new Error("x")))?.pluginId).toBe("tide");
+    expect(whoseError(new Error("x"))).toBeUndefined();
   });
 });
 

@@ -28,7 +28,7 @@ export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErr
   const take = (kind: Kind) => (error: unknown) => {
     // What throws here ends the process, and thousands may come at once.
     mendShared(true);
-    const plugin = runningPlugin() ?? pluginInStack(error);
+    const plugin = whoseError(error);
     if (plugin === undefined) answer(error);
     else noteStray(plugin, kind, error);
   };
@@ -58,10 +58,17 @@ function isToldOrNobodys(error: unknown): boolean {
   }
 }
 
-/** The second sign: an error that is thrown again may have lost the context it comes from. */
-function pluginInStack(error: unknown): RunningPlugin | undefined {
-  const stack = stackOf(error);
-  return stack === undefined ? undefined : pluginOfStack(stack);
+/**
+ * Whose code threw it, if that is a plugin's: one may have put it into what another one began. Else
+ * in whose context that was, or, as an error that is thrown again may have lost that, whose code is
+ * in the stack at all.
+ */
+export function whoseError(error: unknown): RunningPlugin | undefined {
+  const stack = stackOf(error) ?? "";
+  const innermost = stack
+    .split("\n")
+    .find((line) => /^\s+at\b.*(file:\/\/|[(\s]\/|[A-Z]:\\)/.test(line));
+  return pluginOfStack(innermost ?? "") ?? runningPlugin() ?? pluginOfStack(stack);
 }
 
 /** Never throws. */
