@@ -1,0 +1,200 @@
+// The shapes in which a gateway tells what models saw.
+import { z } from "zod";
+
+const Tokens = z.int().nonnegative();
+/** Of US dollars, as the catalogue prices them. */
+const Dollars = z.number().nonnegative();
+
+/** What became of one stored entry in one call: exactly one of these. */
+export const FateSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("shown") }),
+  z.object({ kind: z.literal("summary"), summaryId: z.string() }),
+  z.object({ kind: z.literal("cleared"), rule: z.string() }),
+  z.object({
+    kind: z.literal("left-out"),
+    by: z.enum(["engine", "host", "policy", "person"]),
+    why: z.string(),
+  }),
+]);
+
+/** Marks of a shown entry, which are no fates of their own. */
+export const EntryMarkSchema = z.discriminatedUnion("kind", [
+  z.object({ kind: z.literal("shortened"), from: Tokens, to: Tokens, rule: z.string() }),
+  z.object({ kind: z.literal("changed"), rule: z.string() }),
+]);
+
+/** Entries by fate; `all` is the sum of the four, in every call. */
+export const FateCountsSchema = z.object({
+  all: z.int(),
+  shown: z.int(),
+  summary: z.int(),
+  cleared: z.int(),
+  leftOut: z.int(),
+  /** Of the shown ones. */
+  shortened: z.int(),
+  changed: z.int(),
+});
+
+/** What a request consists of, by where it comes from; together `total`. */
+export const SourceTokensSchema = z.object({
+  system: Tokens,
+  tools: Tokens,
+  summaries: Tokens,
+  /** Messages of persons, and the prompt. */
+  messages: Tokens,
+  replies: Tokens,
+  toolOutput: Tokens,
+  /** Notes by the host, plugins and engines. */
+  notes: Tokens,
+  total: Tokens,
+});
+
+/** What there is to see at a call in a timeline. */
+export const CallMarkSchema = z.enum([
+  "compaction",
+  "prune",
+  "overflow",
+  "cache-broken",
+  "degraded",
+  "failed",
+  "fallback",
+]);
+
+export const CostSchema = z.object({
+  input: Dollars,
+  cacheRead: Dollars,
+  cacheWrite: Dollars,
+  output: Dollars,
+  summariser: Dollars,
+  total: Dollars,
+});
+
+/** One model call as a row. */
+export const CallRowSchema = z.object({
+  /** "58.3": the third call of the session's 58th turn. Never names another call. */
+  id: z.string(),
+  turn: z.int(),
+  call: z.int(),
+  turnId: z.string(),
+  /** When the turn began, ISO 8601. */
+  startedAt: z.string(),
+  durationMs: z.number(),
+  model: z.string(),
+  engine: z.string(),
+  /** Why the reply ended; null = there was none. */
+  stopReason: z.string().nullable(),
+  error: z.string().nullable(),
+  /** Estimated; shared out so that `total` is what the provider counted where it did. */
+  tokens: SourceTokensSchema,
+  isCounted: z.boolean(),
+  promptBudget: Tokens.nullable(),
+  contextWindow: Tokens.nullable(),
+  outputTokens: Tokens.nullable(),
+  cache: z
+    .object({
+      predicted: Tokens,
+      read: Tokens.nullable(),
+      written: Tokens.nullable(),
+      broke: z.string().nullable(),
+    })
+    .nullable(),
+  /** Null: the model's prices are not known. */
+  cost: CostSchema.nullable(),
+  fates: FateCountsSchema,
+  marks: z.array(CallMarkSchema),
+  /** What happened before it, in words: "compaction: 1,240 entries → 5,678 tokens". */
+  happened: z.array(z.string()),
+  requestHash: z.string(),
+});
+
+/** One stored entry, and what became of it in a call. */
+export const EntryRowSchema = z.object({
+  /** Counts the entries of the branch from 1; what a person is told. */
+  number: z.int(),
+  entryId: z.string(),
+  role: z.string(),
+  /** ISO 8601; null = not told. */
+  at: z.string().nullable(),
+  /** Beginning of the text. */
+  preview: z.string(),
+  /** Of the whole text. */
+  chars: z.int(),
+  /** Estimated, as stored. */
+  tokens: Tokens,
+  fate: FateSchema,
+  marks: z.array(EntryMarkSchema),
+});
+
+/** One thing that was sent. */
+export const SentItemSchema = z.object({
+  /** Place in its part. */
+  index: z.int(),
+  part: z.enum(["system", "tools", "messages"]),
+  source: z.object({ kind: z.string(), name: z.string() }),
+  role: z.string().nullable(),
+  /** The entry it is or is made from. */
+  entryId: z.string().nullable(),
+  number: z.int().nullable(),
+  summaryId: z.string().nullable(),
+  reason: z.string(),
+  engineReason: z.string().nullable(),
+  tokens: Tokens,
+  hash: z.string(),
+  marks: z.array(EntryMarkSchema),
+  isFromCache: z.boolean().nullable(),
+  preview: z.string(),
+  chars: z.int(),
+});
+
+/** A summary that stood in a call. */
+export const SummaryRowSchema = z.object({
+  summaryId: z.string(),
+  /** "compaction" of the host, or the engine that made it. */
+  by: z.string(),
+  tokens: Tokens,
+  /** Numbers of the first and last entry that it covers; null = its engine does not say. */
+  covers: z.object({ from: z.int(), to: z.int(), entries: z.int() }).nullable(),
+  /** Summaries that it was made from. */
+  sources: z.array(z.string()),
+  text: z.string(),
+});
+
+/** One call in full. */
+export const CallViewSchema = z.object({
+  row: CallRowSchema,
+  /** Why these entries: engine, budget, policy, planner; a sentence each. */
+  why: z.array(z.string()),
+  items: z.array(SentItemSchema),
+  summaries: z.array(SummaryRowSchema),
+  /** Whether the request can be made again to the byte. */
+  rebuilt: z.object({
+    isSame: z.boolean(),
+    /** Null: it is. */
+    why: z.string().nullable(),
+  }),
+});
+
+/** What became different from call `from` to call `to`. */
+export const CallDiffSchema = z.object({
+  from: CallRowSchema,
+  to: CallRowSchema,
+  /** The beginning that both have. */
+  prefix: z.object({ items: z.int(), tokens: Tokens, share: z.number() }),
+  added: z.array(SentItemSchema),
+  /** `why`: who took it, and what it is now. */
+  removed: z.array(z.object({ item: SentItemSchema, why: z.string() })),
+  changed: z.array(z.object({ before: SentItemSchema, after: SentItemSchema, why: z.string() })),
+});
+
+export type Fate = z.infer<typeof FateSchema>;
+export type EntryMark = z.infer<typeof EntryMarkSchema>;
+export type FateCounts = z.infer<typeof FateCountsSchema>;
+export type SourceTokens = z.infer<typeof SourceTokensSchema>;
+export type CallMark = z.infer<typeof CallMarkSchema>;
+export type Cost = z.infer<typeof CostSchema>;
+export type CallRow = z.infer<typeof CallRowSchema>;
+export type EntryRow = z.infer<typeof EntryRowSchema>;
+export type SentItem = z.infer<typeof SentItemSchema>;
+export type SummaryRow = z.infer<typeof SummaryRowSchema>;
+export type CallView = z.infer<typeof CallViewSchema>;
+export type CallDiff = z.infer<typeof CallDiffSchema>;
