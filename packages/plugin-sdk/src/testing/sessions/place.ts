@@ -7,7 +7,8 @@ import { hasWordsOf } from "./content.ts";
 
 /**
  * Indexes in `given` of what `shown` shows, in its order; undefined = the engine's own words. Ids
- * decide; without one the words do, and each given message is taken once, the next one first.
+ * decide; without one the words do, and each given message is taken once, from the newest back: of
+ * two that say the same a view that shows one shows the newer.
  */
 export function placesOf(
   shown: readonly AgentMessage[],
@@ -23,35 +24,31 @@ export function placesOf(
     return id === undefined ? undefined : byId.get(id);
   });
   const taken = new Set(places.filter((place) => place !== undefined));
-  let next = 0;
-  return places.map((place, at) => {
-    if (place !== undefined) {
-      next = place + 1;
-      return place;
-    }
-    if (messageId(shown[at]!) !== undefined) return undefined;
+  let next = given.length;
+  for (let at = shown.length - 1; at >= 0; at--) {
     const message = shown[at]!;
-    const among = { given, taken };
-    const found =
-      find(among, next, (one) => hasWordsOf(message, one)) ??
-      find(among, 0, (one) => hasWordsOf(message, one)) ??
-      find(among, next, (one) => isOfCalls(message, one)) ??
-      find(among, next, (one) => hasWordsOf(message, one, true)) ??
-      find(among, next, (one) => beginsAlike(message, one));
-    if (found !== undefined) {
-      taken.add(found);
-      next = found + 1;
+    if (places[at] === undefined && messageId(message) === undefined) {
+      const among = { given, taken };
+      const found =
+        find(among, next, (one) => hasWordsOf(message, one)) ??
+        find(among, given.length, (one) => hasWordsOf(message, one)) ??
+        find(among, next, (one) => isOfCalls(message, one)) ??
+        find(among, next, (one) => hasWordsOf(message, one, true)) ??
+        find(among, next, (one) => beginsAlike(message, one));
+      if (found !== undefined) taken.add(found);
+      places[at] = found;
     }
-    return found;
-  });
+    next = places[at] ?? next;
+  }
+  return places;
 }
 
 function find(
   { given, taken }: { given: readonly AgentMessage[]; taken: ReadonlySet<number> },
-  from: number,
+  before: number,
   is: (message: AgentMessage) => boolean,
 ): number | undefined {
-  for (let index = from; index < given.length; index++)
+  for (let index = before - 1; index >= 0; index--)
     if (!taken.has(index) && is(given[index]!)) return index;
   return undefined;
 }

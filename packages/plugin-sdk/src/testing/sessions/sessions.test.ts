@@ -8,6 +8,7 @@ import { droppedIn, lostField } from "./fields.ts";
 import { randomScript, type Weather } from "./generate.ts";
 import { recordFault } from "./judge-record.ts";
 import { type Occasion, viewFault } from "./judge-view.ts";
+import { placesOf } from "./place.ts";
 import { inWords, isScript, ORDINARY, type Script, type Turn } from "./script.ts";
 import { shrink, smallerThan } from "./shrink.ts";
 import { Transcript } from "./transcript.ts";
@@ -75,6 +76,16 @@ describe("a view", () => {
     ["what is no message", [...TALK, { role: "banana" } as never], {}, /is none/],
   ])("with %s is wrong", (_what, messages, changes, fault) => {
     expect(faultOf(messages, changes)).toMatch(fault);
+  });
+
+  it("is taken for the newest of messages that say the same, where they have no ids", () => {
+    const given = [...TALK, ...withIds(conversation({ turns: 3, tools: 1 }))].map((one, at) => ({
+      ...one,
+      timestamp: at,
+    })) as AgentMessage[];
+    expect(placesOf(stripped(given.slice(14)), stripped(given))).toEqual(
+      given.slice(14).map((_, at) => at + 14),
+    );
   });
 
   it("may be short of heartbeats, and of what only its host says", () => {
