@@ -2,9 +2,12 @@
 import type { CaseContext } from "../case-context.ts";
 import { CaseFailure } from "../engine-call.ts";
 import { randomScript, type Weather } from "./generate.ts";
-import { SessionHost, type Traits, UNKNOWN } from "./host.ts";
+import { runScript } from "./host.ts";
+import { learnFields, learnTraits } from "./observe.ts";
 import { ANSWERS, inWords, ORDINARY, RESULTS, type Script, SPEECH } from "./script.ts";
 import { shrink } from "./shrink.ts";
+import { Stage } from "./stage.ts";
+import { type Traits, UNKNOWN } from "./traits.ts";
 
 /** A session that failed, and why. */
 export class SessionFailure extends CaseFailure {
@@ -55,7 +58,10 @@ async function faultOf(
 ): Promise<string | undefined> {
   try {
     const host = { ...ORDINARY, ...script.host };
-    await context.beside((fresh) => new SessionHost(fresh, host, traits).run(script), !host.folder);
+    await context.beside(
+      (fresh) => runScript(new Stage(fresh, host, traits), script),
+      !host.folder,
+    );
     return undefined;
   } catch (error) {
     if (error instanceof CaseFailure) return error.message;
@@ -96,10 +102,10 @@ function observe(context: CaseContext): Promise<Traits> {
 
 async function watch(context: CaseContext): Promise<Traits> {
   let traits = UNKNOWN;
-  const during = async (script: Script, work: (host: SessionHost) => Promise<Partial<Traits>>) => {
+  const during = async (script: Script, work: (stage: Stage) => Promise<Partial<Traits>>) => {
     try {
       await context.beside(async (fresh) => {
-        const seen = await work(new SessionHost(fresh, script.host, traits));
+        const seen = await work(new Stage(fresh, script.host, traits));
         traits = { ...traits, ...seen };
       });
     } catch (error) {
@@ -107,7 +113,7 @@ async function watch(context: CaseContext): Promise<Traits> {
       throw error;
     }
   };
-  await during(QUIET, (host) => host.observe(QUIET));
-  await during(VARIED, (host) => host.learnFields(VARIED));
+  await during(QUIET, (stage) => learnTraits(stage, QUIET));
+  await during(VARIED, (stage) => learnFields(stage, VARIED));
   return traits;
 }

@@ -1,0 +1,110 @@
+// Asks an engine to compact and to maintain as hosts do, and checks what became smaller.
+import type { AssembleResult } from "../../contract/lifecycle.ts";
+import { estimateMessages } from "../../tokens/message.ts";
+import { activeBranch } from "../../transcript/branch.ts";
+import { parseTranscript } from "../../transcript/parse.ts";
+import { textOf } from "../../transcript/text.ts";
+import { quickModel } from "../case-session.ts";
+import { call } from "../engine-call.ts";
+import { compactShapeFault } from "./result-shape.ts";
+import type { Step } from "./script.ts";
+import { look } from "./show.ts";
+import type { Stage } from "./stage.ts";
+import type { Talk } from "./talk.ts";
+import { bootstrap, catchUp } from "./tell.ts";
+
+export async function compact(
+  stage: Stage,
+  talk: Talk,
+  step: Extract<Step, { do: "compact" }>,
+): Promise<void> {
+  await bootstrap(stage, talk);
+  await catchUp(stage, talk);
+  const whole = await look(stage, talk, null);
+  const before = sizeOf(whole);
+  const currentTokenCount = estimateMessages(talk.transcript.history()).high;
+  const tokenBudget = Math.max(1, Math.floor(currentTokenCount * step.by));
+  const owns = stage.owns();
+  const { compactions } = stage.context;
+  const delegated = compactions.length;
+  const count = talk.transcript.items().length;
+  const answered = await call(stage.engine, "compact", {
+    ...stage.ref(talk),
+    ...(await stage.file(talk)),
+    ...(!step.bare && { tokenBudget, currentTokenCount, compactionTarget: step.asked }),
+    ...(!step.bare && { force: true }),
+    runtimeContext: {
+      ...(!step.bare && stage.runtime(tokenBudget)),
+      ...(step.model && { llm: quickModel }),
+    },
+  });
+  const shape = compactShapeFault(answered);
+  if (shape !== undefined) stage.fail("compact()", `gave a result that no host takes: ${shape}`);
+  if (!owns && compactions.length === delegated)
+    stage.fail("compact()", "did not reach the host's built-in compaction, and owns none");
+  if (!answered.compacted) return;
+  talk.isAmple = false;
+  if (owns) noteCompaction(stage, talk);
+  await adopt(stage, talk, answered.result);
+  await maintain(stage, talk, false);
+  const smaller = await look(stage, talk, null);
+  const after = sizeOf(smaller);
+  const summary = answered.result?.summary?.trim() ?? "";
+  if (owns && summary !== "" && !saidIn(smaller, summary))
+    stage.fail(
+      "compact()",
+      `answered a summary that stands for what was compacted, and the next view does not have it`,
+    );
+  // One that showed no more than the newest part before may show as much now.
+  const isDue = owns || whole.messages.length >= count;
+  if (isDue && after >= before && before > tokenBudget)
+    stage.fail(
+      "compact()",
+      `answered that it compacted, but the view went from ${before} to ${after} tokens`,
+    );
+}
+
+/** After the reply; `isDeferred`: with leave to compact what was put off. */
+export async function maintain(stage: Stage, talk: Talk, isDeferred: boolean): Promise<void> {
+  if (isDeferred) noteCompaction(stage, talk);
+  if (typeof stage.engine.maintain !== "function") return;
+  await call(stage.engine, "maintain", {
+    ...stage.ref(talk),
+    ...(await stage.file(talk)),
+    runtimeContext: {
+      ...stage.runtime(),
+      llm: quickModel,
+      ...(isDeferred && { allowDeferredCompactionExecution: true }),
+    },
+  });
+}
+
+function noteCompaction(stage: Stage, talk: Talk): void {
+  if (!stage.owns()) return;
+  talk.isAmple = false;
+  talk.isCompacted = true;
+}
+
+/** Moves the session where its engine says that it goes on. */
+async function adopt(
+  stage: Stage,
+  talk: Talk,
+  done:
+    | { sessionId?: string; sessionTarget?: { sessionId: string }; sessionFile?: string }
+    | undefined,
+): Promise<void> {
+  const sessionId = done?.sessionTarget?.sessionId ?? done?.sessionId;
+  const { transcript } = talk;
+  if (sessionId === undefined || sessionId === transcript.sessionId) return;
+  const file = done?.sessionFile ?? stage.fileOf(sessionId);
+  const text = await stage.context.storage.read?.(file);
+  if (text === undefined)
+    return stage.fail("compact()", `named the successor ${sessionId}, whose file cannot be read`);
+  transcript.move(sessionId, activeBranch(parseTranscript(text).entries));
+  talk.beginsAgain();
+}
+
+const saidIn = ({ messages, systemPromptAddition = "" }: AssembleResult, text: string) =>
+  systemPromptAddition.includes(text) || messages.some((message) => textOf(message).includes(text));
+
+const sizeOf = ({ messages }: AssembleResult) => estimateMessages(messages).estimate;

@@ -1,0 +1,62 @@
+// Checks what an engine has kept of a session.
+import type { AgentMessage } from "../../contract/message.ts";
+import { textOf } from "../../transcript/text.ts";
+import { LEAST_WORDS } from "./content.ts";
+import { recordFault } from "./judge-record.ts";
+import { isReadable, recordOf } from "./record.ts";
+import { look, same } from "./show.ts";
+import { type Stage, strangeIn } from "./stage.ts";
+import type { Talk } from "./talk.ts";
+import { bootstrap, catchUp } from "./tell.ts";
+
+export const keptOf = (stage: Stage, talk: Talk): Promise<readonly AgentMessage[]> =>
+  recordOf(stage.engine, stage.ref(talk));
+
+/** What the engine was told of the session, to judge a record by. */
+export function toldOf(stage: Stage, talk: Talk) {
+  const { transcript, owed } = talk;
+  const said = transcript.allSaid();
+  // Without ids nothing tells what short words in a record stand for.
+  const { ids, times } = stage.host;
+  const canBeTold = (message: AgentMessage) =>
+    ids || (times && isReadable(stage.engine)) || textOf(message).length >= LEAST_WORDS;
+  const places = new Set(
+    said.flatMap((message, at) =>
+      owed.has(transcript.idOf(message)!) && canBeTold(message) ? [at] : [],
+    ),
+  );
+  return {
+    said,
+    versionsOf: transcript.versionsOf,
+    owed: places,
+    strange: strangeIn(transcript),
+    strictness: keepsResults(stage) ? ("whole" as const) : ("results" as const),
+    loses: keepsResults(stage) ? stage.traits.loses : undefined,
+  };
+}
+
+/** What is shown of a record may be cut as other views are. */
+const keepsResults = ({ traits, engine }: Stage) => traits.keepsResults || isReadable(engine);
+
+/** What must hold of every session in the end, before and after one more crash. */
+export async function finish(stage: Stage, talk: Talk): Promise<void> {
+  const { traits, host } = stage;
+  if (talk.transcript.items().length === 0) return;
+  await bootstrap(stage, talk);
+  await catchUp(stage, talk);
+  const before = await look(stage, talk, host.budget);
+  const isWhole = traits.keepsAll && (!talk.isCompacted || isReadable(stage.engine));
+  const fault = recordFault(await keptOf(stage, talk), { ...toldOf(stage, talk), isWhole });
+  if (fault !== undefined) stage.fail("its record", fault);
+  await stage.reopen();
+  await bootstrap(stage, talk);
+  const imported = await bootstrap(stage, talk);
+  if (imported > 0)
+    stage.fail("bootstrap()", `took in ${imported} messages of a file that it had just read`);
+  same(stage, before, await look(stage, talk, host.budget), "the last crash");
+  const lost = recordFault(await keptOf(stage, talk), {
+    ...toldOf(stage, talk),
+    isWhole: isWhole && traits.persists && host.folder,
+  });
+  if (lost !== undefined) stage.fail("its record after a crash", lost);
+}

@@ -1,0 +1,59 @@
+// Learns from two sessions what an engine does, before anything is asked of it.
+import type { AgentMessage } from "../../contract/message.ts";
+import type { Strictness } from "./content.ts";
+import { droppedIn } from "./fields.ts";
+import { doStep } from "./host.ts";
+import { recordFault } from "./judge-record.ts";
+import { isPlain } from "./judge-view.ts";
+import { keptOf, toldOf } from "./kept.ts";
+import { placesOf } from "./place.ts";
+import type { Script } from "./script.ts";
+import { look } from "./show.ts";
+import type { Stage } from "./stage.ts";
+import { bootstrap } from "./tell.ts";
+import { type Traits, UNKNOWN } from "./traits.ts";
+
+/** What the engine does with a session in which nothing happens. */
+export async function learnTraits(stage: Stage, { steps }: Script): Promise<Traits> {
+  stage.doing = "in a short and quiet session";
+  for (const step of steps) await doStep(stage, step);
+  const talk = stage.talk(0);
+  const shown = await look(stage, talk, null);
+  const said = talk.transcript.history().filter(isPlain);
+  const owed = new Set(said.keys());
+  const isAll = (messages: readonly AgentMessage[], strictness: Strictness = "results") =>
+    recordFault(messages, { ...toldOf(stage, talk), said, owed, isWhole: true, strictness }) ===
+    undefined;
+  const kept = await keptOf(stage, talk);
+  const showsAll = isAll(shown.messages);
+  const keepsAll = isAll(kept);
+  const some = kept.filter((message) => message.role !== "compactionSummary");
+  if (showsAll && !keepsAll && some.length > 0)
+    stage.fail(
+      "its record",
+      recordFault(kept, { ...toldOf(stage, talk), isWhole: true }) ?? "is not whole",
+    );
+  const least = await look(stage, talk, 1);
+  const saysOverflow = least.promptAuthority === "preassembly_may_overflow";
+  await stage.reopen();
+  await bootstrap(stage, talk);
+  const persists = isAll(await keptOf(stage, talk));
+  const keepsResults = isAll(kept, "whole");
+  return { ...UNKNOWN, ...{ showsAll, keepsAll, keepsResults, persists, saysOverflow } };
+}
+
+/** What it leaves out of messages of every sort. */
+export async function learnFields(
+  stage: Stage,
+  { steps }: Script,
+): Promise<Pick<Traits, "drops" | "loses">> {
+  stage.doing = "in a session with all sorts of messages";
+  for (const step of steps) await doStep(stage, step);
+  const talk = stage.talk(0);
+  const said = talk.transcript.allSaid();
+  const shown = await look(stage, talk, null);
+  const [drops, loses] = [shown.messages, await keptOf(stage, talk)].map((messages) =>
+    droppedIn(messages, placesOf(messages, said), said),
+  );
+  return { drops: drops!, loses: loses! };
+}

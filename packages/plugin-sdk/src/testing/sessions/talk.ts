@@ -1,0 +1,54 @@
+// One session of a script, with what its engine was told of it.
+import type { AgentMessage } from "../../contract/message.ts";
+import type { Transcript } from "./transcript.ts";
+
+/** A turn as engines are told of it. */
+export interface ToldTurn {
+  ids: string[];
+  /** Notes that were stored before it. */
+  notes: string[];
+  heartbeat: boolean;
+}
+
+/** What a backend goes on from as long as the epoch stays. */
+interface Thread {
+  epoch: string;
+  budget: number | null;
+  given: readonly AgentMessage[];
+  shown: readonly AgentMessage[];
+}
+
+export class Talk {
+  transcript: Transcript;
+  missed: ToldTurn[] = [];
+  notes: string[] = [];
+  newest: ToldTurn | undefined;
+  /** Ids that calls brought which returned, under the session's present id. */
+  owed = new Set<string>();
+  committed = new Set<string>();
+  /** Whether every view so far had room for everything, and nothing was compacted. */
+  isAmple = true;
+  /** Whether the engine itself may have compacted it. */
+  isCompacted = false;
+  turns = 0;
+  /** What a backend's own thread was given. */
+  thread: Thread | undefined;
+
+  constructor(transcript: Transcript) {
+    this.transcript = transcript;
+  }
+
+  /** What is not on the present branch is not told any more. */
+  forget(): void {
+    const active = new Set(this.transcript.items().map(({ id }) => id));
+    this.missed = this.missed.filter(({ ids }) => ids.every((id) => active.has(id)));
+    this.notes = this.notes.filter((id) => active.has(id));
+    this.newest = undefined;
+  }
+
+  /** Its session goes on under another id, of which nobody was told anything. */
+  beginsAgain(): void {
+    this.owed.clear();
+    this.newest = undefined;
+  }
+}
