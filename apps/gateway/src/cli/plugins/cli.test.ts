@@ -69,7 +69,9 @@ describe("clew plugins", () => {
       'plugins.slots.contextEngine stays "tidepool"',
     );
     expect((await clew("plugins", "enable", "tidepool-context")).code).toBe(0);
-    expect((await clew("plugins", "update")).output).toContain("tidepool-context: 0.3.1 -> 0.3.1");
+    expect((await clew("plugins", "update")).output).toContain(
+      "tidepool-context 0.3.1 is up to date",
+    );
     expect(await clew("plugins", "reload")).toMatchObject({
       code: 1,
       errors:

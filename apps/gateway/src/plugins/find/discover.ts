@@ -38,7 +38,7 @@ export function discoverPlugins({
   bundled,
 }: DiscoverRequest): FoundPlugin[] {
   const linked = (plugins.load?.paths ?? []).map((path) => ({
-    folder: expand(path),
+    folder: linkedFolder(path),
     origin: "linked" as const,
     name: undefined,
   }));
@@ -102,6 +102,7 @@ function manifestId(folder: string): string | undefined {
   }
 }
 
-function expand(path: string): string {
+/** The folder that an item of `plugins.load.paths` means. */
+export function linkedFolder(path: string): string {
   return path === "~" || path.startsWith("~/") ? join(homedir(), path.slice(1)) : resolve(path);
 }

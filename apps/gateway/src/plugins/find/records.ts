@@ -32,6 +32,8 @@ export const InstallSchema = z.object({
   version: z.string().nullable(),
   /** Absolute folder of a link; else below the plugins folder. */
   root: z.string(),
+  /** Hash of its files as they were installed. Absent: a link, or an older Clew wrote this. */
+  contents: z.string().optional(),
   /** ISO 8601. */
   installedAt: z.string(),
   changes: z.array(SettingChangeSchema),

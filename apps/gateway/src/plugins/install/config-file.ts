@@ -82,3 +82,10 @@ export async function takeBack(
     ...(!isAsWeFoundIt && blankConfig !== undefined && { blankConfig }),
   };
 }
+
+/** The text as it was before a change that could not be finished. */
+export async function writeBack(file: string, before: string | null): Promise<void> {
+  if ((await readConfigText(file)) === before) return;
+  if (before === null) await rm(file, { force: true });
+  else await writeConfigText(file, before);
+}

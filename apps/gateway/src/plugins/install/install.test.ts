@@ -17,6 +17,7 @@ import { readRecords } from "../find/records.ts";
 import { createPluginHost } from "../host.ts";
 import { type InstallPlace, installPlugin } from "./install.ts";
 import { describe as describeNpm } from "./npm.ts";
+import { rollbackPlugin } from "./rollback.ts";
 import { planSource } from "./source.ts";
 import { disablePlugin, enablePlugin } from "./switch.ts";
 import { uninstallPlugin } from "./uninstall.ts";
@@ -210,6 +211,29 @@ describe("linking a folder", () => {
     await uninstallPlugin({ pluginId: "tidepool-context" }, place);
     expect(existsSync(join(folder, "lib/index.js"))).toBe(true);
     expect(listed(place)).toEqual([]);
+  });
+
+  it("gives way to a copy that replaces it by force, and to another linked folder", async () => {
+    const place = await openPlace();
+    const folders = ["one", "two"].map((name) =>
+      writePlugin(join(place.scratch, name), {
+        id: "small",
+        packageJson: { version: `${name}.0` },
+      }),
+    );
+    await installPlugin({ spec: "./one", link: true }, place);
+    const { notes } = await installPlugin({ spec: "./two", link: true, force: true }, place);
+    expect(notes[0]).toBe(`${folders[0]}, which was linked, is removed from plugins.load.paths.`);
+    expect(await start(place)).toMatchObject([{ origin: "linked", folder: folders[1] }]);
+    await expect(rollbackPlugin({ pluginId: "small", withData: true }, place)).rejects.toThrow(
+      "is linked, so what is in",
+    );
+    await installPlugin({ spec: "./one", force: true }, place);
+    expect(await start(place)).toMatchObject([
+      { origin: "installed", folder: join(place.home, "plugins/small"), status: "loaded" },
+    ]);
+    await uninstallPlugin({ pluginId: "small" }, place);
+    expect(read(place)).toBe(CONFIG);
   });
 
   it("is for folders only", async () => {

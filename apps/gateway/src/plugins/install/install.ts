@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
 import { bundledPlugins } from "../find/bundled.ts";
-import { discoverPlugins } from "../find/discover.ts";
+import { discoverPlugins, linkedFolder } from "../find/discover.ts";
 import { type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import {
   type InstallRecord,
@@ -14,9 +14,16 @@ import {
   writeRecords,
 } from "../find/records.ts";
 import { installFailed, requestInvalid } from "../invalid.ts";
-import { type CurrentConfig, makeSteps, readCurrentConfig, takeBack } from "./config-file.ts";
+import {
+  type CurrentConfig,
+  makeSteps,
+  readCurrentConfig,
+  takeBack,
+  writeBack,
+} from "./config-file.ts";
+import { contentsOf, installedContents } from "./contents.ts";
 import { type Introduction, introduce } from "./introduce.ts";
-import { keepReplaced } from "./keep-replaced.ts";
+import { keepReplaced, NOTHING_KEPT } from "./keep-replaced.ts";
 import { withPluginsLock } from "./lock.ts";
 import { planSwitchOn, toolNote } from "./settings.ts";
 import { type PluginSource, planSource } from "./source.ts";
@@ -102,7 +109,13 @@ async function copyPlugin(
       raw: current.raw,
       entryConfig: current.plugins.entries?.[files.manifest.id],
     });
-    const keeping = await keepReplaced(place.home, files.manifest.id, request.data ?? true);
+    const { id } = files.manifest;
+    const contents = contentsOf(staged.folder);
+    // What is put over the same files replaces nothing; the version before stays the kept one.
+    const isSame = contents === contentsNow(place.home, id);
+    const keeping = isSame
+      ? NOTHING_KEPT
+      : await keepReplaced(place.home, id, request.data ?? true);
     const undo = moveIntoPlace(staged, place.home);
     try {
       const version = versionOf(files);
@@ -118,7 +131,8 @@ async function copyPlugin(
         source: source.kind,
         spec,
         version,
-        root: join(files.manifest.id, staged.rootBelow),
+        root: join(id, staged.rootBelow),
+        contents,
       };
       const report = await switchOn({ files, trial, current, place, record, link: undefined });
       const notes = keeping.finish(undo.aside);
@@ -133,6 +147,12 @@ async function copyPlugin(
   } finally {
     staged.discard();
   }
+}
+
+function contentsNow(home: string, pluginId: string): string | null {
+  const record = readRecords(home).plugins[pluginId];
+  if (record === undefined || record.source === "link") return null;
+  return installedContents(home, pluginId, record);
 }
 
 async function askFor(
@@ -208,37 +228,60 @@ async function switchOn(request: {
   record: Omit<InstallRecord, "installedAt" | "changes">;
   link: string | undefined;
 }): Promise<InstallReport> {
-  const { files, trial, current, place, record, link } = request;
+  const { files, trial, place, record, link } = request;
   const { id } = files.manifest;
-  const before = readRecords(place.home);
-  const replaced = before.plugins[id];
-  const { steps, notes } = planSwitchOn({
-    manifest: files.manifest,
-    engines: trial.engines,
-    plugins: current.plugins,
-    link,
-  });
-  const made = await makeSteps(place.configFile, current, steps, before);
-  // What an earlier install of the same plugin changed is still there to be taken back.
-  const changes = [...(replaced?.changes ?? []), ...made.changes];
-  const records = withPlugin(
-    made.records,
-    id,
-    { ...record, installedAt: new Date().toISOString(), changes },
-    trial.engines,
-  );
+  const { configFile } = place;
+  const replaced = readRecords(place.home).plugins[id];
+  const { before, current, unlinked } = await unlink(replaced, request);
   try {
-    writeRecords(place.home, records);
+    const { steps, notes } = planSwitchOn({
+      manifest: files.manifest,
+      engines: trial.engines,
+      plugins: current.plugins,
+      link,
+    });
+    const made = await makeSteps(configFile, current, steps, before);
+    // What an earlier install of the same plugin changed is still there to be taken back.
+    const earlier = (replaced?.changes ?? []).filter(
+      ({ path }) => unlinked.length === 0 || path.join(".") !== LINKS.join("."),
+    );
+    const changes = [...earlier, ...made.changes];
+    const installed = { ...record, installedAt: new Date().toISOString(), changes };
+    writeRecords(place.home, withPlugin(made.records, id, installed, trial.engines));
+    if (replaced !== undefined && replaced.source !== "link" && record.source === "link")
+      rmSync(join(pluginsFolder(place.home), id), { recursive: true, force: true });
+    return {
+      pluginId: id,
+      version: record.version,
+      notes: [...unlinked, ...notes, ...trial.warnings, ...toolNote(id, trial.tools)],
+    };
   } catch (error) {
-    await takeBack(place.configFile, made.changes, records);
+    await writeBack(configFile, request.current.text);
     throw error;
   }
-  if (replaced !== undefined && replaced.source !== "link" && record.source === "link")
-    rmSync(join(pluginsFolder(place.home), id), { recursive: true, force: true });
+}
+
+const LINKS = ["plugins", "load", "paths"];
+
+/** A linked folder is found first: while its path is there, it hides what replaces it. */
+async function unlink(
+  replaced: InstallRecord | undefined,
+  {
+    current,
+    place,
+    link,
+  }: { current: CurrentConfig; place: InstallPlace; link?: string | undefined },
+): Promise<{ before: InstallRecords; current: CurrentConfig; unlinked: string[] }> {
+  const before = readRecords(place.home);
+  const items = (current.plugins.load?.paths ?? []).filter(
+    (item) => replaced?.source === "link" && linkedFolder(item) === replaced.root,
+  );
+  if (items.length === 0 || replaced?.root === link) return { before, current, unlinked: [] };
+  const changes = items.map((item) => ({ path: LINKS, before: null, item }));
   return {
-    pluginId: id,
-    version: record.version,
-    notes: [...notes, ...trial.warnings, ...toolNote(id, trial.tools)],
+    before: await takeBack(place.configFile, changes, before),
+    current: await readCurrentConfig(place.configFile),
+    unlinked: items.map((item) => `${item}, which was linked, is removed from ${LINKS.join(".")}.`),
   };
 }
 

@@ -14,7 +14,7 @@ export interface Keeping {
   discard(): void;
 }
 
-const NOTHING: Keeping = { finish: () => [], discard: () => {} };
+export const NOTHING_KEPT: Keeping = { finish: () => [], discard: () => {} };
 
 /** Copies the data of what is installed now, if any is. Throws what keeps it from being read. */
 export async function keepReplaced(
@@ -23,7 +23,7 @@ export async function keepReplaced(
   withData: boolean,
 ): Promise<Keeping> {
   const record = readRecords(home).plugins[pluginId];
-  if (record === undefined || record.source === "link") return NOTHING;
+  if (record === undefined || record.source === "link") return NOTHING_KEPT;
   const staged = join(pluginsFolder(home), `.staging-${randomBytes(4).toString("hex")}`);
   const discard = () => rmSync(staged, { recursive: true, force: true });
   const places = withData ? placesOf(home, pluginId, join(pluginsFolder(home), record.root)) : null;

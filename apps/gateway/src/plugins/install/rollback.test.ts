@@ -128,6 +128,54 @@ describe("a rollback", () => {
     expect(versionIn(place)).toEqual(["1.0.0", "1.0.0"]);
   });
 
+  it("still finds the version before when an update found nothing newer", async () => {
+    const place = await openUpdated();
+    const again = await updatePlugins([], place);
+    expect(again).toEqual([
+      {
+        ...{ pluginId: "small", changed: false },
+        note: `small 2.0.0 is up to date: ${join(place.cwd, "small")} holds the same files.`,
+      },
+    ]);
+    writeFileSync(join(place.home, "plugins/small/cache.txt"), "written by the plugin itself");
+    expect((await updatePlugins(["small"], place))[0]!.changed).toBe(false);
+    const { notes } = await installPlugin({ spec: "./small", force: true }, place);
+    expect(notes).toEqual([]);
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect([versionIn(place), told(place)]).toEqual([
+      ["1.0.0", "1.0.0"],
+      ["of 1.0.0", "of 1.0.0"],
+    ]);
+    expect((await updatePlugins([], place))[0]!.note).toMatch(/^small: 1\.0\.0 -> 2\.0\.0\./);
+  });
+
+  it("is possible to other files of one version; an older one is no update", async () => {
+    const place = await openUpdated();
+    place.offer("1.5.0");
+    expect(await updatePlugins([], place)).toMatchObject([
+      {
+        changed: false,
+        note: expect.stringMatching(/^small 1\.5\.0 is what .* and 2\.0\.0 is installed, which is/),
+      },
+    ]);
+    expect(readKept(place.home, "small")!.record.version).toBe("1.0.0");
+    place.offer("2.0.0", "export default () => { globalThis.smallRan = true; };");
+    const [report] = await updatePlugins([], place);
+    expect(report!.note).toMatch(
+      /^small 2\.0\.0 has other files than before\. To go back to 2\.0\.0, .*rollback small$/,
+    );
+    expect(readKept(place.home, "small")!.record.version).toBe("2.0.0");
+  });
+
+  it("of a plugin that an older Clew installed compares what is there", async () => {
+    const place = await openUpdated();
+    const file = join(place.home, "plugins/installs.json");
+    const records = readRecords(place.home);
+    delete records.plugins.small!.contents;
+    writeFileSync(file, JSON.stringify(records));
+    expect((await updatePlugins([], place))[0]!.changed).toBe(false);
+  });
+
   it("says what there is nothing to go back to", async () => {
     const place = await openPlace();
     const back = (pluginId: string) => rollbackPlugin({ pluginId, withData: true }, place);

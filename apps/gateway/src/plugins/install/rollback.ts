@@ -46,6 +46,10 @@ export function rollbackPlugin(
       throw notOffered(
         `Plugin "${pluginId}" was not installed by clew, so there is no other version of it.`,
       );
+    if (current.source === "link")
+      throw installFailed(
+        `Plugin "${pluginId}" is linked, so what is in ${current.root} is used; to use an installed version again: clew plugins install --force`,
+      );
     const kept = readKept(home, pluginId);
     if (kept === undefined)
       throw installFailed(

@@ -1,8 +1,10 @@
 // Runs `clew plugins update`, which keeps the old version until the new one works.
 import { join } from "node:path";
+import semver from "semver";
 import { type InstallRecord, readRecords, writeRecords } from "../find/records.ts";
 import { installFailed, notOffered } from "../invalid.ts";
 import { readCurrentConfig } from "./config-file.ts";
+import { contentsOf, installedContents } from "./contents.ts";
 import { type InstallPlace, moveIntoPlace, versionOf } from "./install.ts";
 import { keepReplaced } from "./keep-replaced.ts";
 import { withPluginsLock } from "./lock.ts";
@@ -64,21 +66,43 @@ async function updateOne(
       throw installFailed(
         `${record.spec} is plugin "${staged.files.manifest.id}" now, not "${pluginId}"; uninstall "${pluginId}" and install it again.`,
       );
-    if (record.source === "npm" && version === record.version)
-      return {
-        pluginId,
-        changed: false,
-        note: `${pluginId} ${version} is the newest that ${record.spec} allows.`,
-      };
-    const notes = await replace({ pluginId, record: { ...record, version }, staged, place, data });
-    return {
-      pluginId,
-      changed: true,
-      note: [`${pluginId}: ${record.version ?? "?"} -> ${version ?? "?"}.`, ...notes].join(" "),
-    };
+    const contents = contentsOf(staged.folder);
+    const why = whyNothingNewer({
+      ...{ pluginId, record, version },
+      isSame: contents === installedContents(place.home, pluginId, record),
+    });
+    if (why !== null) return { pluginId, changed: false, note: why };
+    const updated = { ...record, version, contents };
+    const notes = await replace({ pluginId, record: updated, staged, place, data });
+    const what =
+      version === record.version
+        ? `${pluginId} ${version ?? ""} has other files than before.`.replace("  ", " ")
+        : `${pluginId}: ${record.version ?? "?"} -> ${version ?? "?"}.`;
+    return { pluginId, changed: true, note: [what, ...notes].join(" ") };
   } finally {
     staged.discard();
   }
+}
+
+/** Pure. Null: what there is now takes the place of what is installed. */
+function whyNothingNewer({
+  pluginId,
+  record: { source, spec, version: installed },
+  version,
+  isSame,
+}: {
+  pluginId: string;
+  record: InstallRecord;
+  version: string | null;
+  isSame: boolean;
+}): string | null {
+  const name = `${pluginId} ${version ?? ""}`.trimEnd();
+  if (source === "npm" && version === installed)
+    return `${name} is the newest that ${spec} allows.`;
+  if (isSame) return `${name} is up to date: ${spec} holds the same files.`;
+  return semver.valid(version) && semver.valid(installed) && semver.lt(version!, installed!)
+    ? `${name} is what ${spec} holds, and ${installed} is installed, which is newer: nothing was changed; to go back to the older one: clew plugins install --force ${spec}`
+    : null;
 }
 
 /** The old files come back unless everything works. */
