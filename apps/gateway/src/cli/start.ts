@@ -8,6 +8,7 @@ import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { pageLink } from "../http/trust.ts";
 import type { GatewayLog } from "../log/log.ts";
+import { watchStart } from "../plugins/contain/watch-start.ts";
 import { startWatchdog } from "../plugins/contain/watchdog.ts";
 import { inSafeMode } from "../plugins/load/record.ts";
 import { internalEvent } from "../plugins/offer/hook-context.ts";
@@ -58,6 +59,8 @@ async function serve(
   const { home } = environment;
   const { port, watchdogSeconds: seconds } = loaded.config.gateway;
   const watchdog = startWatchdog({ home, seconds, exitCode: EXIT.blocked, log });
+  const watchedStart = watchStart(home);
+  if (watchedStart.told !== undefined) log.warn(watchedStart.told);
   const plugins = await startPlugins({ environment, loaded, log });
   const reread = rereader(environment, overrides);
   const gateway = createGateway({ environment, loaded, log, plugins, reread });
@@ -79,6 +82,7 @@ async function serve(
       .emit("gateway_start", { port: server.port })
       .then(() => plugins.hooks.emit("gateway:startup", internalEvent("gateway", "startup")));
     await Promise.race([started, stop.ending]);
+    watchedStart.isUp();
     await gateway.scheduler.start();
     log.info("gateway started", { url: server.url, model, engine });
     const token = () => loaded.config.gateway.auth?.token;
@@ -94,6 +98,7 @@ async function serve(
     await gateway.close({ graceMs: GRACE_MS });
     await server?.close();
     await watchdog.stop();
+    watchedStart.isEnding();
     log.info("gateway stopped", { reason: end.reason });
     log.close();
   }

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
 import { enterSafeMode } from "../safe-mode.ts";
+import { readAtWork, writeAtWork } from "./at-work.ts";
 import {
   type Answering,
   ASKS,
@@ -26,6 +27,8 @@ import {
 
 /** Only native code is not interrupted in this time. */
 const INTERRUPT_MS = 5000;
+/** A call that takes so long is noted, for the next start. */
+const BUSY_MS = 500;
 
 const { home, limitMs, cells, exitCode, token } = workerData as WatchdogOrder;
 const names: string[] = [];
@@ -52,6 +55,7 @@ setInterval(() => {
     limitMs,
   );
   watched = now;
+  noteWhoIsBusy(now.blockedMs);
   if (!isDue) return;
   isAsking = true;
   void act(now.blockedMs).finally(() => {
@@ -59,6 +63,20 @@ setInterval(() => {
     watched = { ...watched, beats, wasDue: true };
   });
 }, LOOKS_EVERY_MS);
+
+let noted: string | null = null;
+
+/** A process that a plugin's call fills the memory of ends without a word, and not at once. */
+function noteWhoIsBusy(blockedMs: number): void {
+  const running = blockedMs < BUSY_MS ? undefined : names[Atomics.load(cells, CELL.running)];
+  const busy = running ?? null;
+  if (busy === noted) return;
+  const { plugin, before } = readAtWork(home);
+  if (plugin === noted) writeAtWork(home, { plugin: busy, before });
+  // A start notes it by itself.
+  else if (busy !== null) return;
+  noted = busy;
+}
 
 /** Ends the process, unless it is Clew itself that works for so long. */
 async function act(blockedMs: number): Promise<void> {

@@ -111,7 +111,7 @@ export function startWatchdog({
     thread.postMessage({ number, pluginId } satisfies NamedPlugin);
     return number;
   };
-  watchRunning((pluginId, work) => {
+  const unwatch = watchRunning((pluginId, work) => {
     const number = ours.has(pluginId) ? OURS : numberOf(pluginId);
     const before = Atomics.exchange(cells, CELL.running, number);
     if (number !== OURS) Atomics.store(cells, CELL.last, number);
@@ -125,7 +125,7 @@ export function startWatchdog({
     asksAt: (port) => thread.postMessage({ port } satisfies AskedPort),
     async stop() {
       clearInterval(beat);
-      watchRunning(undefined);
+      unwatch();
       await thread.terminate();
     },
   };

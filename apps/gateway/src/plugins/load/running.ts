@@ -23,18 +23,25 @@ const slots = globalThis as Slots;
 slots[SLOT] ??= new AsyncLocalStorage();
 const storage = slots[SLOT];
 
-/** Undefined: nobody watches. */
-let watching: RunAs | undefined;
+let watching: readonly RunAs[] = [];
 
-/** From now on every call of a plugin's code goes through `runAs`. Undefined: no more. */
-export function watchRunning(runAs: RunAs | undefined): void {
-  watching = runAs;
+/** From now on every call of a plugin's code goes through `runAs`; what it gives ends that. */
+export function watchRunning(runAs: RunAs): () => void {
+  watching = [...watching, runAs];
+  return () => {
+    watching = watching.filter((each) => each !== runAs);
+  };
 }
 
 /** Runs `work`, and everything it starts, as code of one plugin. */
 export function asPlugin<Result>(plugin: RunningPlugin, work: () => Result): Result {
-  const run = () => storage.run(plugin, work);
-  return watching === undefined ? run() : watching(plugin.pluginId, run);
+  let run = () => storage.run(plugin, work);
+  for (let at = 0; at < watching.length; at++) {
+    const runAs = watching[at]!;
+    const inner = run;
+    run = () => runAs(plugin.pluginId, inner);
+  }
+  return run();
 }
 
 /** Undefined: it is the host's own. */
