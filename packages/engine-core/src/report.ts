@@ -71,6 +71,11 @@ export interface ModelCallReport {
   size?: Pick<ContextSize, "tokens" | "source" | "water">;
   /** Hash over model, system, tools and messages; equal requests, equal hashes. */
   requestHash: string;
+  /**
+   * The newest entry of the transcript when it was sent; null = there was none. Absent: by a host
+   * of an earlier version.
+   */
+  leafId?: string | null;
   /** What the policy changed for the wire. */
   policyChanges: PolicyChange[];
   /** As billed; null = the provider did not say. */
@@ -221,6 +226,8 @@ export interface CompactionReport {
   tokensAfter: number | null;
   /** Summaries included. */
   durationMs: number;
+  /** Model calls of the turn that were made before it. Absent: by a host of an earlier version. */
+  afterCalls?: number;
 }
 
 /** What was done about a failed model call, besides compactions. */

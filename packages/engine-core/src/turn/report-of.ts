@@ -62,7 +62,7 @@ export function reportOf(
     ),
     ...(recoveries.length > 0 && { recoveries: [...recoveries] }),
     toolCalls: facts.flatMap((fact) => (fact.type === "tool-ran" ? [toolCallOf(fact)] : [])),
-    compactions: facts.flatMap(compactionIn),
+    compactions: compactionsIn(facts),
     ...cutNotes(facts),
     ...viewNotes(facts, engine.badViews),
     ...deliveryNotes(facts),
@@ -138,21 +138,30 @@ function replyOf(facts: readonly Fact[]): string | null {
   return entryId;
 }
 
-function compactionIn(fact: Fact): CompactionReport[] {
-  if (fact.type !== "compacted") return [];
+function compactionsIn(facts: readonly Fact[]): CompactionReport[] {
+  let calls = 0;
+  return facts.flatMap((fact) => {
+    if (fact.type === "answered" && fact.call !== null) calls++;
+    return fact.type === "compacted" ? [compactionOf(fact, calls)] : [];
+  });
+}
+
+function compactionOf(
+  fact: Extract<Fact, { type: "compacted" }>,
+  afterCalls: number,
+): CompactionReport {
   const { outcome, ms, trigger } = fact;
-  return [
-    {
-      trigger,
-      ok: outcome.ok,
-      compacted: outcome.compacted,
-      ...(outcome.code !== undefined && { code: outcome.code }),
-      reason: outcome.reason ?? null,
-      tokensBefore: outcome.result?.tokensBefore ?? null,
-      tokensAfter: outcome.result?.tokensAfter ?? null,
-      durationMs: ms,
-    },
-  ];
+  return {
+    trigger,
+    ok: outcome.ok,
+    compacted: outcome.compacted,
+    ...(outcome.code !== undefined && { code: outcome.code }),
+    reason: outcome.reason ?? null,
+    tokensBefore: outcome.result?.tokensBefore ?? null,
+    tokensAfter: outcome.result?.tokensAfter ?? null,
+    durationMs: ms,
+    afterCalls,
+  };
 }
 
 /** Turns the engine has still to be told of, and those it refused too often. */

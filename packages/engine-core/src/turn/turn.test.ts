@@ -55,6 +55,13 @@ describe("a turn", () => {
     expect(result.report.modelCalls).toHaveLength(2);
   });
 
+  it("reports of each call what the newest entry was", async () => {
+    const host = testHost({ replies: [callTool("add"), "done"], tools: tools({ add: () => "1" }) });
+    const { report } = await host.say("add");
+    const { entries } = host.ports.transcript;
+    expect(report.modelCalls.map(({ leafId }) => leafId)).toEqual([entries[0]!.id, entries[2]!.id]);
+  });
+
   it("answers a tool that throws with an error result instead of failing", async () => {
     const host = testHost({
       replies: [callTool("bad"), "sorry"],

@@ -28,6 +28,7 @@ type Outcome = Answered["outcome"];
 export async function callModel(world: World, asked: CallModel): Promise<Answered> {
   const { ports, state, signal } = world;
   keepForReturn(world);
+  const leafId = state.branch.at(-1)?.id ?? null;
   const { described, wanted, messages, policyChanges } = await prepareRequest(world, asked);
   const { requestHash, parts } = described;
   const at = () => ports.clock.now();
@@ -61,6 +62,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     state.measurement = measureTaken(wanted, outcome.partial.usage) ?? state.measurement;
   const call = {
     ...listed(described),
+    leafId,
     ...(asked.size !== null && { size: reported(asked.size) }),
     ...ended(outcome),
     retries,
