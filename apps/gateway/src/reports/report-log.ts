@@ -102,15 +102,18 @@ function roundNumbers(_key: string, value: unknown): unknown {
 /** Lines that are no report (torn, or of a later version) are skipped. */
 function parseReports(bytes: Buffer, startsInside: boolean): TurnReport[] {
   const lines = bytes.toString("utf8").split("\n");
-  return (startsInside ? lines.slice(1) : lines).flatMap((line): TurnReport[] => {
-    if (line === "") return [];
-    try {
-      const report = JSON.parse(line) as TurnReport;
-      return report.v === 1 ? [report] : [];
-    } catch {
-      return [];
-    }
-  });
+  return (startsInside ? lines.slice(1) : lines).flatMap((line) => parseReport(line) ?? []);
+}
+
+/** Undefined: it is torn, or of another version. */
+export function parseReport(line: string): TurnReport | undefined {
+  if (line === "") return undefined;
+  try {
+    const report = JSON.parse(line) as TurnReport;
+    return report.v === 1 ? report : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function storePart(folder: string, hash: string, content: string): Promise<void> {
