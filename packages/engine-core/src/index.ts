@@ -124,7 +124,9 @@ export {
 } from "./turn/preview.ts";
 export { runTurn } from "./turn/run-turn.ts";
 export type {
+  EndedCall,
   PromptAdditions,
+  SentCall,
   TurnError,
   TurnEvent,
   TurnRequest,

@@ -6,9 +6,14 @@ import type { CommandAnswer } from "../commands/answer.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
 
+/** Events of a turn that only those are told who follow every session. */
+const FOR_FOLLOWERS = ["call", "call_end", "compaction"] as const;
+
+type ToldEvent = Exclude<TurnEvent, { type: (typeof FOR_FOLLOWERS)[number] }>;
+
 /** What a client of a streamed turn is told; `done` or `error` is last. */
 export type StreamedEvent =
-  | TurnEvent
+  | ToldEvent
   | { type: "queued" }
   /** The turn waits until somebody answers: POST /api/approvals/<id>/once, session or no. */
   | { type: "approval"; approval: Approval }
@@ -37,7 +42,8 @@ export type StreamedEvent =
  * The event as a client may see it: messages without runtime context and markers; undefined when
  * nothing is left to show.
  */
-export function shownEvent(event: TurnEvent): TurnEvent | undefined {
+export function shownEvent(event: TurnEvent): ToldEvent | undefined {
+  if (!isTold(event)) return undefined;
   if (event.type !== "message") return event;
   const message = projectMessageForDisplay(event.message);
   return message === undefined
@@ -46,6 +52,9 @@ export function shownEvent(event: TurnEvent): TurnEvent | undefined {
       ? event
       : { ...event, message };
 }
+
+const isTold = (event: TurnEvent): event is ToldEvent =>
+  !(FOR_FOLLOWERS as readonly string[]).includes(event.type);
 
 export interface EventStream {
   body: ReadableStream<Uint8Array>;

@@ -50,7 +50,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
       const { transcript } = ports;
       world = {
         ...{ setup, request, ports, state, engine, signal, transcript, occurred },
-        isWatched: asked.onEvent !== undefined,
+        isWatched: asked.isWatched ?? asked.onEvent !== undefined,
         held: [],
         delegated: null,
         rewriting: Promise.resolve(),

@@ -496,6 +496,18 @@ describe("a request that the provider took although it does not fit", () => {
     },
   );
 
+  it("is sent again at once to a listener that shows nobody the reply as it comes", async () => {
+    const { engine } = shrinking(false);
+    const host = testHost({ engine, replies: ["one", taken(120_000), "two"] });
+    await host.say("first");
+    const again = await host.say("second", { isWatched: false });
+    expect([again.outcome, host.ports.model.calls.length]).toEqual(["completed", 3]);
+    expect(host.events).toContainEqual({
+      type: "compaction",
+      compaction: again.report.compactions[0],
+    });
+  });
+
   it("is made smaller and sent again at once where nobody saw of its reply", async () => {
     const { engine, calls } = shrinking(false);
     const unseen = taken(120_000) as Extract<Reply, { error: ModelError }>;

@@ -9,6 +9,7 @@ import type {
   ToolCallReport,
   TurnReport,
 } from "../report.ts";
+import { compactionReport } from "./compaction.ts";
 import type { Fact } from "./facts.ts";
 import { modelName } from "./perform/model.ts";
 import type { Turn, TurnSetup } from "./turn.ts";
@@ -142,26 +143,8 @@ function compactionsIn(facts: readonly Fact[]): CompactionReport[] {
   let calls = 0;
   return facts.flatMap((fact) => {
     if (fact.type === "answered" && fact.call !== null) calls++;
-    return fact.type === "compacted" ? [compactionOf(fact, calls)] : [];
+    return fact.type === "compacted" ? [{ ...compactionReport(fact), afterCalls: calls }] : [];
   });
-}
-
-function compactionOf(
-  fact: Extract<Fact, { type: "compacted" }>,
-  afterCalls: number,
-): CompactionReport {
-  const { outcome, ms, trigger } = fact;
-  return {
-    trigger,
-    ok: outcome.ok,
-    compacted: outcome.compacted,
-    ...(outcome.code !== undefined && { code: outcome.code }),
-    reason: outcome.reason ?? null,
-    tokensBefore: outcome.result?.tokensBefore ?? null,
-    tokensAfter: outcome.result?.tokensAfter ?? null,
-    durationMs: ms,
-    afterCalls,
-  };
 }
 
 /** Turns the engine has still to be told of, and those it refused too often. */

@@ -6,14 +6,21 @@ import type {
   ToolCallBlock,
   UserMessage,
 } from "@clew/plugin-sdk/core";
-import type { CallAsk, ModelError, ModelRef } from "@clew/plugin-sdk/host";
+import type { CallAsk, ModelError, ModelRef, TokenBudget } from "@clew/plugin-sdk/host";
 import { DEFAULT_RESERVE_TOKENS, type WaterSettings } from "@clew/plugin-sdk/host";
 import type { SessionPruneSettings } from "@clew/plugin-sdk/transcript";
 import type { LlmPolicy } from "../engine/llm.ts";
 import type { ResolvedEngine } from "../engine/resolve.ts";
 import type { HostPorts } from "../ports.ts";
 import type { ModelChoice } from "../recovery/plan-fallback.ts";
-import type { FailureKind, ReportParts, TurnReport } from "../report.ts";
+import type {
+  CompactionReport,
+  FailureKind,
+  ModelCallReport,
+  ReportItem,
+  ReportParts,
+  TurnReport,
+} from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { WhenBusy } from "../session/session-lock.ts";
 import type { SessionState } from "../session/session-state.ts";
@@ -140,6 +147,11 @@ export interface TurnRequest {
    * for the result.
    */
   onEvent?: (event: TurnEvent) => void;
+  /**
+   * False: nobody reads a reply while it is written, so one that breaks off may be asked for again.
+   * Absent: somebody does where there is an `onEvent`.
+   */
+  isWatched?: boolean;
   /** Told of every step that ended, for metrics and logs. Absent: nobody counts. */
   onStep?: (step: TurnStep) => void;
 }
@@ -173,12 +185,39 @@ export interface TurnStep {
  */
 export type TurnEvent =
   | { type: "accepted"; entryId: string }
+  /** A model is about to be asked: nothing of its answer is there yet. */
+  | { type: "call"; call: SentCall }
   | { type: "text"; delta: string }
   | { type: "thinking"; delta: string }
+  /** How that ended, with or without a reply. */
+  | { type: "call_end"; call: EndedCall }
   | { type: "tool_start"; call: ToolCallBlock }
   | { type: "tool_end"; callId: string; name: string; isError: boolean }
   | { type: "message"; entryId: string; message: AgentMessage }
+  | { type: "compaction"; compaction: CompactionReport }
   | { type: "notice"; text: string };
+
+/** A request as its model gets it; what its report says afterwards is the same. */
+export interface SentCall
+  extends Pick<ModelCallReport, "index" | "requestHash" | "size" | "policyChanges"> {
+  turnId: string;
+  /** "provider/model". */
+  model: string;
+  system: readonly ReportItem[];
+  tools: readonly ReportItem[];
+  /** All of them, also those that were sent before. */
+  messages: readonly ReportItem[];
+  /** How many of these the session's request before began with. */
+  kept: number;
+  /** How the window is divided. */
+  budget: TokenBudget;
+}
+
+/** A call that is over, without what was sent. */
+export type EndedCall = Omit<
+  ModelCallReport,
+  "system" | "tools" | "messages" | "policyChanges" | "size"
+>;
 
 /** How a turn ended; failures are results too. */
 export interface TurnResult {

@@ -14,7 +14,13 @@ describe("a turn", () => {
     expect(
       host.ports.transcript.entries.map((entry) => entry.type === "message" && entry.message.role),
     ).toEqual(["user", "assistant"]);
-    expect(host.events.map((event) => event.type)).toEqual(["accepted", "text", "message"]);
+    expect(host.events.map((event) => event.type)).toEqual([
+      "accepted",
+      "call",
+      "text",
+      "call_end",
+      "message",
+    ]);
   });
 
   it("stores a message that is sent again as another one, with an id of its own", async () => {

@@ -5,6 +5,7 @@ import {
   type ContextSize,
   type ModelCall,
   type ModelError,
+  type PolicyChange,
   type ProviderTold,
   pause,
   type StreamEvent,
@@ -18,6 +19,7 @@ import { stableMessages } from "../../request/stable-messages.ts";
 import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
+import type { SentCall } from "../turn-request.ts";
 import { cacheReport, keepForReturn, planCache, previousResponse, sentRequest } from "./cache.ts";
 import type { World } from "./world.ts";
 
@@ -41,6 +43,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
   }
 
   const cache = planCache(world, described, remediedAsk(world.setup.ask, asked.remedies));
+  tellCall(world, { asked, described, policyChanges });
   const started = ports.clock.monotonic();
   let retries = 0;
   const answered = await stream(world, asked, messages, ({ error, delayMs }) => {
@@ -77,6 +80,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
       remedies: [...new Set(asked.remedies.map(({ kind }) => kind))],
     }),
   };
+  tellEnd(world, call);
   return {
     type: "answered",
     ms,
@@ -87,6 +91,34 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     shown,
     outcome: signal.aborted && !outcome.ok ? { ...outcome, error: CANCELLED } : outcome,
   };
+}
+
+/** Before the model is asked, so that a person sees the request while it is answered. */
+function tellCall(
+  { request, state, setup }: World,
+  {
+    asked: { size },
+    described: { system, tools, requestHash, shared },
+    policyChanges,
+  }: {
+    asked: CallModel;
+    described: RequestDescription;
+    policyChanges: readonly PolicyChange[];
+  },
+): void {
+  const call: SentCall = {
+    ...{ turnId: setup.turnId, index: state.modelCalls, model: modelName(setup.model) },
+    ...{ system, tools, requestHash, kept: shared.messages, budget: setup.budget },
+    messages: state.request.items.slice(),
+    policyChanges: [...policyChanges],
+    ...(size !== null && { size: reported(size) }),
+  };
+  request.onEvent?.({ type: "call", call });
+}
+
+function tellEnd({ request }: World, call: ModelCallReport): void {
+  const { system, tools, messages, policyChanges, size, ...ended } = call;
+  request.onEvent?.({ type: "call_end", call: ended });
 }
 
 /** The messages as the provider wants them, and the list of what they are; in two steps. */

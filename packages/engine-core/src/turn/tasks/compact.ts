@@ -1,7 +1,7 @@
 // Runs one compaction, whatever asked for it, and moves to the successor it may have made.
 import type { CompactionTrigger } from "@clew/plugin-sdk/host";
 import { planSuccessor } from "../../session/successor.ts";
-import type { CompactionOutcome } from "../compaction.ts";
+import { type CompactionOutcome, compactionReport } from "../compaction.ts";
 import type { Tell } from "../effects.ts";
 import { ask, done, type Step, type Task } from "../step.ts";
 import type { CompactionUnderWay, Turn } from "../turn.ts";
@@ -42,7 +42,9 @@ export const compact: Task = {
           ? ask(turn, { do: "compact", by: compaction.by, request: compaction.request })
           : done(turn);
       case "compacted":
-        return settleIn(turn, compaction, answer.outcome);
+        return withTells(settleIn(turn, compaction, answer.outcome), [
+          { do: "emit", event: { type: "compaction", compaction: compactionReport(answer) } },
+        ]);
       case "adopted":
         return maintainOrEnd(
           answer.session === null

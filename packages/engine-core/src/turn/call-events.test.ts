@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { callTool, testHost, tools } from "../__fixtures__/host.ts";
+import type { SentCall, TurnEvent } from "../index.ts";
+
+const sentIn = (events: readonly TurnEvent[]): SentCall[] =>
+  events.flatMap((event) => (event.type === "call" ? [event.call] : []));
+
+describe("a listener of a turn", () => {
+  it("has the request before the model is asked, and all of it", async () => {
+    const toldBefore: number[] = [];
+    const host = testHost({
+      replies: [() => callTool("look"), () => "done", () => "again"].map((reply) => () => {
+        toldBefore.push(sentIn(host.events).length);
+        return reply();
+      }),
+      tools: tools({ look: () => "seen" }),
+    });
+    const first = await host.say("hi");
+    const second = await host.say("and now");
+    expect(toldBefore).toEqual([1, 2, 3]);
+    const calls = sentIn(host.events);
+    const reported = [first, second].flatMap(({ report }) => report.modelCalls);
+    expect(calls.map(({ requestHash }) => requestHash)).toEqual(
+      reported.map(({ requestHash }) => requestHash),
+    );
+    expect(calls.map(({ kept, messages }) => [kept, messages.length])).toEqual([
+      [0, 1],
+      [1, 3],
+      [3, 5],
+    ]);
+    expect(calls[1]!.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult"]);
+    for (const [index, { messages }] of calls.entries()) {
+      const tokens = messages.reduce((sum, item) => sum + item.tokens, 0);
+      expect(tokens).toBe(reported[index]!.messages.tokens);
+    }
+    expect(calls[0]).toMatchObject({
+      turnId: first.report.turnId,
+      ...{ index: 0, model: reported[0]!.model ?? first.report.model.resolved },
+      budget: { contextWindow: 100_000 },
+    });
+  });
+
+  it("is told how each call ended, as the report says it", async () => {
+    const host = testHost({
+      replies: [{ error: { kind: "invalid_request", message: "No." } }],
+    });
+    const { report } = await host.say("hi");
+    const ended = host.events.flatMap((event) => (event.type === "call_end" ? [event.call] : []));
+    const { system, tools: _none, messages, policyChanges, size, ...call } = report.modelCalls[0]!;
+    expect(ended).toEqual([{ ...call, model: report.model.resolved }]);
+    expect(ended[0]).toMatchObject({ error: "No.", stopReason: null });
+  });
+});
