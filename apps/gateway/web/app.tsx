@@ -39,6 +39,9 @@ export function App({ store, controller }: { store: Store<PageState>; controller
   };
   return (
     <div class="app" data-pane={pane}>
+      <button type="button" class="skip" onClick={toMessage}>
+        Skip to the message
+      </button>
       <TopBar
         state={state}
         pane={pane}
@@ -48,7 +51,7 @@ export function App({ store, controller }: { store: Store<PageState>; controller
       />
       <Banners state={state} onDismiss={() => store.set({ notice: null })} />
       <Approvals state={state} onAnswer={(id, answer) => void controller.answer(id, answer)} />
-      <div class="panels">
+      <main class="panels">
         <SessionList
           state={state}
           isOpen={isMenuOpen}
@@ -57,9 +60,13 @@ export function App({ store, controller }: { store: Store<PageState>; controller
         />
         <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
         <ContextPanel view={state.context} isOlder={running} readItem={readItem} />
-      </div>
+      </main>
     </div>
   );
+}
+
+function toMessage(): void {
+  document.getElementById("message")?.focus();
 }
 
 /** The session stands in the page's title and address. */

@@ -20,7 +20,7 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
       ))}
       {alarm !== null && !isToldBy(safeMode, alarm) && <AlarmBanner alarm={alarm} />}
       {notice !== null && (
-        <p class={notice.includes("\n") ? "banner news lines" : "banner news"} role="status">
+        <p class="banner news" role="status">
           {notice}{" "}
           <button type="button" onClick={onDismiss}>
             OK

@@ -2,11 +2,15 @@
 import { memo } from "preact/compat";
 import { visible } from "../src/text/visible.ts";
 import type { ChatItem, ReplyEnding, ReplyPart, ToolPart } from "./chat-view.ts";
+import { CopyButton } from "./copy-button.tsx";
 import { formatNumberOf } from "./format.ts";
 import { Markdown } from "./markdown-view.tsx";
+import { Preformatted } from "./preformatted.tsx";
 
 export const ChatItemView = memo(function ChatItemView({ item }: { item: ChatItem }) {
   if (item.kind === "person") return <PersonMessage text={item.text} images={item.images} />;
+  if (item.kind === "answer")
+    return <Answer command={item.command} text={item.text} isRefusal={item.isRefusal} />;
   if (item.kind === "mark") return <Mark text={item.text} detail={item.detail} />;
   return (
     <article class="reply" aria-label="Reply">
@@ -53,9 +57,34 @@ function ToolCall({ tool: { name, input, state, output } }: { tool: ToolPart }) 
         <span class="tool-input">{input.replace(/\s+/g, " ")}</span>
         <span class="tool-state">{TOOL_STATES[state]}</span>
       </summary>
-      <pre>{input}</pre>
-      {output !== null && <pre>{output === "" ? "(nothing)" : output}</pre>}
+      <Preformatted label={`Input of ${name}`}>{input}</Preformatted>
+      {output !== null && (
+        <Preformatted label={`Output of ${name}`}>
+          {output === "" ? "(nothing)" : output}
+        </Preformatted>
+      )}
     </details>
+  );
+}
+
+/** Tables keep their columns. */
+function Answer({
+  command,
+  text,
+  isRefusal,
+}: {
+  command: string;
+  text: string;
+  isRefusal: boolean;
+}) {
+  return (
+    <article class="answer" aria-label={`Answer to ${command}`} data-refusal={isRefusal}>
+      <p class="answer-head">
+        <code>{command}</code>
+        <CopyButton text={text} />
+      </p>
+      <Preformatted label={`Answer to ${command}`}>{text}</Preformatted>
+    </article>
   );
 }
 

@@ -34,10 +34,24 @@ export type ChatItem =
   /** All that the model did between two messages of a person. */
   | { kind: "reply"; id: string; parts: readonly ReplyPart[]; ending: ReplyEnding | null }
   /** A mark in the conversation, e.g. where older history became a summary. */
-  | { kind: "mark"; id: string; text: string; detail: string | null };
+  | { kind: "mark"; id: string; text: string; detail: string | null }
+  /** What the gateway answered to a command; told on this page only. */
+  | { kind: "answer"; id: string; command: string; text: string; isRefusal: boolean };
+
+/** The answer of a command, in the place where it was given. */
+export interface ShownAnswer {
+  type: "command-answer";
+  id: string;
+  command: string;
+  text: string;
+  ok: boolean;
+}
 
 /** A stored message, or one of the running turn. */
-export type ShownEntry = TranscriptEntry | { type: "message"; id: string; message: AgentMessage };
+export type ShownEntry =
+  | TranscriptEntry
+  | { type: "message"; id: string; message: AgentMessage }
+  | ShownAnswer;
 
 /**
  * Pure. `before` is what is shown already. Records of hosts and plugins that are not meant
@@ -75,6 +89,10 @@ function addEntry(items: ChatItem[], entry: ShownEntry): ChatItem[] {
         ...items,
         mark(entry.id, `From here on the model is ${entry.provider}/${entry.modelId}`, null),
       ];
+    case "command-answer": {
+      const { id, command, text, ok } = entry;
+      return [...items, { kind: "answer", id, command, text, isRefusal: !ok }];
+    }
     default:
       return items;
   }

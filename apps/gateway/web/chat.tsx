@@ -1,5 +1,5 @@
 // The chat, with what runs now, what went wrong and the box for messages.
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
 import { ChatItemView } from "./chat-item.tsx";
 import { Composer } from "./composer.tsx";
@@ -7,6 +7,7 @@ import type { Controller } from "./controller.ts";
 import { formatCount } from "./format.ts";
 import { chatItems, isRunning, type LiveTurn } from "./live-turn.ts";
 import type { PageState } from "./page-state.ts";
+import { placeAnswers } from "./placed-answers.ts";
 
 /** Pixels from the end within which the chat keeps showing the newest. */
 const NEAR_END = 80;
@@ -25,9 +26,11 @@ export function Chat({
   controller: Controller;
   onDraft(text: string): void;
 }) {
-  const { session, key, turns, problems, draft, isLoading, connection } = state;
+  const { session, key, turns, problems, draft, isLoading, connection, answers } = state;
   const turn = turns[key] ?? null;
-  const items = chatItems(session?.entries ?? NO_ENTRIES, turn);
+  const entries = session?.entries ?? NO_ENTRIES;
+  const placed = useMemo(() => placeAnswers(entries, answers[key]), [entries, answers[key]]);
+  const items = chatItems(placed, turn);
   const running = isRunning(turn);
   const hidden = session === null ? null : hiddenText(session);
   const problem = turn?.problem ?? problems[key] ?? null;
@@ -35,7 +38,8 @@ export function Chat({
   const scroller = useStickToEnd(name);
   const send = (text: string) => void controller.send(text);
   return (
-    <main class="chat" aria-label="Chat">
+    <section class="chat" aria-label="Chat">
+      <h2 class="hidden">Conversation</h2>
       <div class="messages" ref={scroller}>
         <div class="column" role="log" aria-label="Conversation" aria-busy={running}>
           {hidden !== null && (
@@ -69,7 +73,7 @@ export function Chat({
         onSend={send}
         onStop={() => void controller.stop()}
       />
-    </main>
+    </section>
   );
 }
 

@@ -5,18 +5,20 @@ import { createApi } from "./api.ts";
 import { createController } from "./controller.ts";
 import { chatItems } from "./live-turn.ts";
 import { initialState, listedSessions } from "./page-state.ts";
+import { placeAnswers } from "./placed-answers.ts";
 import { createStore } from "./store.ts";
 
 function pageOf(url: string, key = "main") {
   const store = createStore(initialState(key));
   const controller = createController({ api: createApi(url), store });
   const shown = () => {
-    const { key: current, session, turns } = store.get();
-    return chatItems(session?.entries ?? [], turns[current] ?? null);
+    const { key: current, session, turns, answers } = store.get();
+    const placed = placeAnswers(session?.entries ?? [], answers[current]);
+    return chatItems(placed, turns[current] ?? null);
   };
   const texts = () =>
     shown().map((item) =>
-      item.kind === "person" ? item.text : item.kind === "reply" ? replyText(item.parts) : "",
+      item.kind === "reply" ? replyText(item.parts) : item.kind === "mark" ? "" : item.text,
     );
   return { store, controller, shown, texts };
 }
@@ -51,22 +53,24 @@ describe("the page against a gateway", () => {
     );
   });
 
-  it("shows the answer of a command as a notice, and no message of it", async () => {
+  it("shows the answer of a command where it was given, and no message of it", async () => {
     const { url } = await startTestGateway();
     const { store, controller, texts } = pageOf(url);
+    const answers = () =>
+      texts().map((text) => text.split("\n")[0]?.replace(/^The old one.*/, "The old one"));
     await controller.poll();
     await controller.send("/status");
-    expect(store.get()).toMatchObject({
-      notice: expect.stringMatching(/^Model: offline\/offline/),
-      turns: {},
-      problems: {},
-      draft: "",
-    });
+    expect(store.get()).toMatchObject({ notice: null, turns: {}, problems: {}, draft: "" });
     await controller.send("My cat is called Minka.");
-    expect(store.get().notice).toBeNull();
+    await controller.send("/status");
+    await controller.send("What is my cat called?");
+    const model = "Model: offline/offline, window 200,000 tokens";
+    expect(answers()).toEqual([
+      ...[model, "My cat is called Minka.", "Noted.", model],
+      ...["What is my cat called?", expect.stringContaining("Minka")],
+    ]);
     await controller.send("/new");
-    expect(texts()).toEqual([]);
-    expect(store.get().notice).toContain("A new transcript begins.");
+    expect(answers()).toEqual([model, model, expect.stringMatching(/^A new transcript begins\./)]);
     expect(listedSessions(store.get())).toHaveLength(2);
   });
 

@@ -1,5 +1,6 @@
 // Folds the streamed events of a running turn into the messages so far.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { CommandAnswer } from "../src/commands/answer.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
 import { type ChatItem, foldChat, type ReplyPart, type ShownEntry } from "./chat-view.ts";
 
@@ -23,8 +24,8 @@ export interface LiveTurn {
   /** What the host told while the turn ran: it compacts, an engine failed. */
   notices: readonly string[];
   problem: Problem | null;
-  /** The answer, when the text was a command and no message. */
-  answer: string | null;
+  /** Null: the text was no command, or is not answered yet. */
+  answer: Pick<CommandAnswer, "ok" | "text"> | null;
 }
 
 const NOTHING = { thinking: "", text: "" };
@@ -84,7 +85,7 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     case "approval_end":
       return turn;
     case "command":
-      return { ...turn, entries: [], answer: event.text };
+      return { ...turn, entries: [], answer: { ok: event.ok, text: event.text } };
     case "done":
       // A stop is nobody's failure; the history tells of it.
       return endTurn(

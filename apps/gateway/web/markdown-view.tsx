@@ -2,6 +2,7 @@
 import { Fragment, type VNode } from "preact";
 import { memo } from "preact/compat";
 import { type Block, type Inline, parseMarkdown } from "./markdown.ts";
+import { Preformatted } from "./preformatted.tsx";
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return <div class="markdown">{parseMarkdown(text).map(showBlock)}</div>;
@@ -22,9 +23,9 @@ function showBlock(block: Block, index: number): VNode {
       return <blockquote key={index}>{showInline(block.children)}</blockquote>;
     case "preformatted":
       return (
-        <pre key={index}>
+        <Preformatted key={index} label="Code">
           <code>{block.text}</code>
-        </pre>
+        </Preformatted>
       );
     case "rule":
       return <hr key={index} />;

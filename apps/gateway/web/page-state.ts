@@ -5,6 +5,7 @@ import type { ContextView } from "../src/reports/context-view.ts";
 import { shortName } from "../src/sessions/keys.ts";
 import type { Health, SessionRow, SessionView } from "./api.ts";
 import type { LiveTurn, Problem } from "./live-turn.ts";
+import type { PlacedAnswer } from "./placed-answers.ts";
 
 export interface PageState {
   connection: "connecting" | "ok" | "away";
@@ -27,6 +28,8 @@ export interface PageState {
   approvals: readonly Approval[];
   /** Whether this browser may answer. */
   mayAnswer: boolean;
+  /** Answers of commands, per session, in the order in which they were given. */
+  answers: Readonly<Record<string, readonly PlacedAnswer[]>>;
   /** What is in the box. */
   draft: string;
   /** News about the gateway. */
@@ -46,6 +49,7 @@ export function initialState(key: string): PageState {
     problems: {},
     approvals: [],
     mayAnswer: false,
+    answers: {},
     draft: "",
     notice: null,
   };

@@ -1,135 +1,24 @@
-import { accessSync, constants } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import type { TurnReport } from "@clew/engine-core";
 import { createOpenAIEmulator } from "@clew/providers/testing";
-import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { readEnvironment } from "../src/config/environment.ts";
-import { checkConfigText } from "../src/config/load.ts";
-import { createGateway } from "../src/gateway.ts";
-import { createIdentity } from "../src/home/identity.ts";
-import { loadPage } from "../src/http/page.ts";
-import { startServer } from "../src/http/server.ts";
-import { pageLink } from "../src/http/trust.ts";
-import { createLog } from "../src/log/log.ts";
-import { startPlugins } from "../src/plugins/start.ts";
+import type { Page } from "playwright-core";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openReportLog, readLastRequest } from "../src/reports/report-log.ts";
 import { emulatedModel } from "../src/testing/gateway.ts";
 import { temporaryHome } from "../src/testing/home.ts";
 import { obedientModel, run } from "../src/testing/obedient-model.ts";
 import { engineCode, writePlugin } from "../src/testing/plugins.ts";
+import {
+  barriers,
+  hasBrowser,
+  say,
+  startPageGateway as startGateway,
+  usePages,
+} from "./testing/browser.ts";
 
-/** The tests' global setup sees to it that it is current. */
-const BUILT_PAGE = join(import.meta.dirname, "../dist/web");
-
-const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  // Any name but our own address is unknown: a request to elsewhere fails and is seen.
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
-
-const executablePath = findOnPath(BROWSERS);
-if (executablePath === undefined)
-  console.log(`No ${BROWSERS.join(", ")} on PATH: the page's browser test is skipped.`);
-
-function findOnPath(names: readonly string[]): string | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-describe.skipIf(executablePath === undefined)("the page in a browser", () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? "", args: FLAGS });
-  });
-  afterAll(() => browser?.close());
-
-  async function startGateway({
-    config = {},
-    home,
-    port = 0,
-  }: {
-    config?: Record<string, unknown>;
-    home?: string;
-    port?: number;
-  } = {}) {
-    const folder = home ?? (await temporaryHome());
-    const environment = readEnvironment({ CLEW_HOME: folder });
-    const log = createLog({ file: join(folder, "logs/gateway.log") });
-    const loaded = checkConfigText(JSON.stringify(config), "clew.json");
-    const plugins = await startPlugins({ environment, loaded, log });
-    const gateway = createGateway({ environment, loaded, log, plugins });
-    const identity = createIdentity(folder);
-    const server = await startServer({
-      gateway,
-      log,
-      page: loadPage(BUILT_PAGE),
-      version: "0.0.0",
-      identity,
-      port,
-    });
-    let stopped: Promise<void> | undefined;
-    const stop = () => {
-      stopped ??= gateway
-        .close()
-        .then(() => server.close())
-        .then(() => log.close());
-      return stopped;
-    };
-    onTestFinished(stop);
-    const link = pageLink({ identity, token: () => undefined, port: () => server.port });
-    return { url: server.url, port: server.port, home: folder, gateway, stop, link };
-  }
-
-  /** A page in a browser context of its own, and what it did that it must not do. */
-  async function openPage(url: string, options: BrowserContextOptions = {}) {
-    const context = await browser.newContext({
-      viewport: { width: 1280, height: 800 },
-      ...options,
-    });
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    const errors: string[] = [];
-    const foreign: string[] = [];
-    page.on(
-      "console",
-      (message) => void (message.type() === "error" && errors.push(message.text())),
-    );
-    page.on("pageerror", (error) => void errors.push(error.message));
-    page.on(
-      "request",
-      (request) => void (request.url().startsWith(`${url}/`) || foreign.push(request.url())),
-    );
-    await page.goto(url);
-    await page.getByLabel("Message").waitFor();
-    return { page, errors, foreign };
-  }
-
-  async function say(page: Page, text: string) {
-    await page.getByLabel("Message").fill(text);
-    await page.keyboard.press("Enter");
-    await page.locator(".person", { hasText: text }).waitFor();
-    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
-  }
+describe.skipIf(!hasBrowser)("the page in a browser", () => {
+  const { openPage } = usePages();
 
   const contextOf = (page: Page) => page.getByRole("region", { name: "What the model saw" });
   const numbersIn = async (page: Page, selector: string) =>
@@ -345,7 +234,10 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
 
     await page.getByLabel("Message").fill("/engine retry");
     await page.keyboard.press("Enter");
-    await page.getByText('"frail" is no longer set aside for this session.').waitFor();
+    await page
+      .getByRole("article", { name: "Answer to /engine retry" })
+      .getByText('"frail" is no longer set aside for this session.')
+      .waitFor();
     await expect.poll(() => alarm.textContent()).toContain("the next message tries it again");
   });
 
@@ -380,5 +272,62 @@ describe.skipIf(executablePath === undefined)("the page in a browser", () => {
     await page.getByRole("button", { name: /^Session/ }).click();
     await page.getByRole("button", { name: "New session" }).click();
     await page.getByRole("heading", { name: "Say something" }).waitFor();
+  });
+
+  it("keeps the answers of commands in the conversation, to be copied", async () => {
+    const { url } = await startGateway();
+    const { page, errors } = await openPage(url, {
+      permissions: ["clipboard-read", "clipboard-write"],
+    });
+    await say(page, "My cat is called Minka.");
+    const box = page.getByLabel("Message");
+    await box.fill("/status");
+    await page.keyboard.press("Enter");
+    const answer = page.getByRole("article", { name: "Answer to /status" });
+    await answer.waitFor();
+    await say(page, "What is my cat called?");
+    expect(await page.locator(".column > article").allTextContents()).toEqual([
+      ...["My cat is called Minka.", expect.any(String)],
+      expect.stringMatching(/^\/statusCopyModel: offline\/offline/),
+      ...["What is my cat called?", expect.stringContaining("Minka")],
+    ]);
+    await answer.getByRole("button", { name: "Copy" }).click();
+    await answer.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
+      await answer.locator("pre").textContent(),
+    );
+    expect(errors).toEqual([]);
+  });
+
+  it.each([
+    ["wide", 1280, "light"],
+    ["wide", 1280, "dark"],
+    ["narrow", 360, "light"],
+    ["narrow", 360, "dark"],
+  ] as const)("has no barriers for anybody: %s (%d pixels), %s", async (_, width, colorScheme) => {
+    const server = await createOpenAIEmulator({
+      answers: [
+        {
+          text: "Let me look.",
+          toolCalls: [{ name: "read_file", arguments: { path: "gone.md" } }],
+        },
+        {
+          text: "# No\n\nIt is *gone*:\n\n```\nls gone.md\n```\n\n- see [this](https://example.com)",
+        },
+      ],
+    });
+    onTestFinished(() => server.close());
+    const { url } = await startGateway({ config: emulatedModel(server.baseUrl) });
+    const { page } = await openPage(url, { viewport: { width, height: 800 }, colorScheme });
+    expect(await barriers(page)).toEqual([]);
+    await say(page, "What is in gone.md?");
+    await page.getByLabel("Message").fill("/status");
+    await page.keyboard.press("Enter");
+    await page.locator(".answer").waitFor();
+    await page.locator(".tool summary").first().click();
+    expect(await barriers(page)).toEqual([]);
+    if (width > 760) return;
+    await page.getByRole("button", { name: "What it saw" }).click();
+    expect(await barriers(page)).toEqual([]);
   });
 });

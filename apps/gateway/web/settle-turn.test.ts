@@ -37,7 +37,7 @@ describe("an ended turn", () => {
       ok: true,
       text: "Model: x",
     });
-    expect(answered).toMatchObject({ entries: [], answer: "Model: x" });
+    expect(answered).toMatchObject({ entries: [], answer: { ok: true, text: "Model: x" } });
     const done = applyEvent(answered, {
       type: "done",
       outcome: "completed",

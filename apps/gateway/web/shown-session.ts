@@ -2,6 +2,7 @@
 import type { Api } from "./api.ts";
 import { chatItems, isRunning } from "./live-turn.ts";
 import { isSameSession, type PageState } from "./page-state.ts";
+import { withAnswer } from "./placed-answers.ts";
 import { settleTurn } from "./settle-turn.ts";
 import type { Store } from "./store.ts";
 
@@ -42,13 +43,14 @@ export function createShownSession({ api, store }: PageParts): ShownSession {
       // While a turn runs its first call may still be to come: what is shown stays until it ends.
       const context = session === null ? null : wasRunning ? shown : await api.context(key);
       if (store.get().key !== key || mine !== loads) return;
-      const { turns } = store.get();
+      const { turns, answers } = store.get();
       // The server knows the canonical form of a short name; a running turn keeps the
       // name it was started with.
       const canonical = isRunning(turns[key]) ? key : (session?.key ?? key);
       store.set({
         ...{ session, context, isLoading: false, key: canonical },
         turns: renamed(turns, key, canonical),
+        answers: renamed(answers, key, canonical),
       });
       // What was read while the turn ran does not hold all of it.
       if (!wasRunning) settle(store, canonical);
@@ -57,7 +59,7 @@ export function createShownSession({ api, store }: PageParts): ShownSession {
 }
 
 function settle(store: Store<PageState>, key: string): void {
-  const { turns, session, problems, draft, notice } = store.get();
+  const { turns, session, problems, draft, answers } = store.get();
   const turn = turns[key];
   if (turn === undefined || isRunning(turn)) return;
   const items = chatItems(session?.entries ?? [], null);
@@ -68,7 +70,7 @@ function settle(store: Store<PageState>, key: string): void {
     turns: others,
     problems: problem === null ? otherProblems : { ...otherProblems, [key]: problem },
     draft: giveBack !== null && draft.trim() === "" ? giveBack : draft,
-    notice: turn.answer ?? notice,
+    answers: turn.answer === null ? answers : withAnswer(answers, key, session, turn),
   });
 }
 
@@ -81,7 +83,9 @@ function isKnown({ key, sessions, turns }: PageState): boolean {
   );
 }
 
-function renamed(turns: PageState["turns"], from: string, to: string): PageState["turns"] {
-  const { [from]: turn, ...others } = turns;
-  return turn === undefined || from === to ? turns : { ...others, [to]: turn };
+type BySession<Value> = Readonly<Record<string, Value>>;
+
+function renamed<Value>(values: BySession<Value>, from: string, to: string): BySession<Value> {
+  const { [from]: value, ...others } = values;
+  return value === undefined || from === to ? values : { ...others, [to]: value };
 }
