@@ -200,10 +200,13 @@ export type TurnEvent =
 /** A request as its model gets it; what its report says afterwards is the same. */
 export interface SentCall
   extends Pick<ModelCallReport, "index" | "requestHash" | "size" | "policyChanges"> {
+  /** As in its report. */
   turnId: string;
   /** "provider/model". */
   model: string;
+  /** System prompt parts, in order. */
   system: readonly ReportItem[];
+  /** Tool schemas, in order. */
   tools: readonly ReportItem[];
   /** All of them, also those that were sent before. */
   messages: readonly ReportItem[];
