@@ -149,7 +149,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       ...{ transcripts, shared },
       isolation: {
         watchdogSeconds: watchdogSecondsIn(raw),
-        onRestarted: registerAgain(generation),
+        onEnded: registerAgain(generation),
       },
     };
     const agentEngines = agentEnginesIn(raw);
@@ -170,7 +170,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       }),
     };
   };
-  /** Engines of a process that was started again are made anew, under a clean record. */
+  /** Engines of a process that ended are made anew in the next one, under a clean record. */
   const registerAgain = (generation: number) => (pluginId: string) => {
     if (connection === undefined || generation !== now.number) return;
     const engines = now.plugins.engines.filter((engine) => engine.pluginId === pluginId);

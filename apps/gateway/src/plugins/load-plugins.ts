@@ -44,7 +44,7 @@ export interface HostContext extends Omit<LoadContext, "entryConfig"> {
   /** Absent: nobody looks what they change. */
   shared?: SharedWatch | undefined;
   /** For plugins in processes of their own. Absent: all run in this one. */
-  isolation?: Pick<IsolateContext, "onRestarted" | "watchdogSeconds"> | undefined;
+  isolation?: Pick<IsolateContext, "onEnded" | "watchdogSeconds"> | undefined;
 }
 
 export interface LoadedPlugins {

@@ -134,6 +134,26 @@ describe("a plugin in a process of its own", () => {
     );
   });
 
+  it("is waited for by the turns of others that come while it is started again", async () => {
+    const { say, gateway } = await start();
+    await say("hello", { session: "before" });
+    const met = await say("hello", { session: "die" });
+    expect(met.report.engine.degraded).toMatchObject({ operation: "assemble" });
+    // As long as a busy machine takes, they are answered without it, and told why.
+    for (let at = 0; at < 100; at++) {
+      const { outcome, report } = await say("hello", { session: `other-${at}` });
+      const { degraded } = report.engine;
+      expect(outcome).toBe("completed");
+      expect(gateway.host.quarantined()).toEqual([]);
+      if (degraded === null) break;
+      expect(degraded.reason).toBe(
+        'the process of plugin "small" ended (exit code 7) and does not run again yet',
+      );
+    }
+    const { report } = await say("hello", { session: "before" });
+    expect(report.engine).toMatchObject({ ran: "small", degraded: null });
+  });
+
   it("keeps its mistakes there, and they are told here", async () => {
     const { command, pid, log, say } = await start();
     const own = await pid();
@@ -179,7 +199,7 @@ describe("a plugin in a process of its own", () => {
     const log = collectLog();
     const { result, isolated } = await loadIsolated(files, files.entries[0]!, {
       ...{ home, log, mode: "full", generation: 0, entryConfig: undefined, watchdogSeconds: 0 },
-      ...{ config: () => ({}), strays: createStrays(log), onRestarted: () => {} },
+      ...{ config: () => ({}), strays: createStrays(log), onEnded: () => {} },
       complete: () => Promise.reject(new Error("There is no model here.")),
     });
     if (!result.ok) throw new Error(result.reason);
@@ -189,6 +209,32 @@ describe("a plugin in a process of its own", () => {
     expect(results.filter(({ outcome }) => outcome === "passed").length).toBeGreaterThan(40);
     await isolated!.end();
     expect(log.lines).toEqual([]);
+  });
+
+  it("that is started again is waited for as long as one may wait, and no longer", async () => {
+    const home = await temporaryHome();
+    const files = readPluginFiles(writePlugin(join(home, "small"), { code: CODE }));
+    const log = collectLog();
+    const ends: string[] = [];
+    const load = (waitMs: number) =>
+      loadIsolated(files, files.entries[0]!, {
+        ...{ home, log, mode: "full", generation: 0, entryConfig: undefined, watchdogSeconds: 0 },
+        ...{ config: () => ({}), strays: createStrays(log), waitMs },
+        onEnded: (pluginId) => void ends.push(pluginId),
+        complete: () => Promise.reject(new Error("There is no model here.")),
+      });
+    for (const waitMs of [60_000, 0]) {
+      const { result, isolated } = await load(waitMs);
+      if (!result.ok) throw new Error(result.reason);
+      const { engines, commands } = result.registrations;
+      const command = (args: string) => commands[0]!.handler({ args, sessionKey: "x" } as never);
+      await expect(command("die")).rejects.toThrow(/ended \(exit code 9\)$/);
+      const made = (async () => engines[0]!.factory({}))();
+      if (waitMs > 0) expect((await made).info.id).toBe("small");
+      else await expect(made).rejects.toMatchObject({ name: "AbortError" });
+      await isolated!.end();
+    }
+    expect(ends).toEqual(["small", "small"]);
   });
 
   it("is refused what only the gateway's process has, in a sentence", async () => {

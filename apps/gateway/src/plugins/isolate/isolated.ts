@@ -16,6 +16,7 @@ import type { StrayKind } from "../strays.ts";
 import {
   type IsolatedOffer,
   type IsolatedOrder,
+  NotRunning,
   type PluginProcess,
   planRestart,
 } from "./order.ts";
@@ -29,15 +30,18 @@ export interface IsolatedPlugin {
 }
 
 export interface IsolateContext extends LoadContext {
-  /** It was started again: its engines are to be made anew. */
-  onRestarted(pluginId: string): void;
+  /** It ended, and is being started again: its engines are to be made anew. */
+  onEnded(pluginId: string): void;
   /** Longest time it may not answer; 0 = any. */
   watchdogSeconds: number;
+  /** How long a call waits for a process that is being started again, ms. Absent: a second. */
+  waitMs?: number;
 }
 
 const LOAD_MS = 60_000;
 const END_MS = 5000;
 const PING_MS = 2000;
+const WAIT_MS = 1000;
 
 interface Isolation {
   result: LoadResult;
@@ -56,7 +60,7 @@ export async function loadIsolated(
   try {
     const { offer } = await keeper.current();
     return {
-      result: { ok: true, registrations: registrationsOf(offer, keeper.current) },
+      result: { ok: true, registrations: registrationsOf(offer, keeper.ready) },
       isolated: { pluginId, end: keeper.end },
     };
   } catch (error) {
@@ -75,10 +79,11 @@ interface KeeperRequest {
 /** Keeps one process running until it is told to end. */
 function createKeeper(request: KeeperRequest) {
   const { pluginId, context } = request;
-  const { log, strays } = context;
+  const { log, strays, waitMs = WAIT_MS } = context;
   const deaths: number[] = [];
   const isOver = () => ended || (context.isRetired?.() ?? false);
   let ended = false;
+  let lastEnd = { how: "", startsAt: 0 };
   let child: ChildProcess | undefined;
   let running: Promise<StartedProcess> = start();
 
@@ -102,20 +107,40 @@ function createKeeper(request: KeeperRequest) {
     const when =
       pauseMs === 0 ? "it is started again" : `it is started again in ${pauseMs / 1000} s`;
     strays.note(pluginId, `its process ended (${how}); ${when}`);
+    lastEnd = { how: how.replace(/\.$/, ""), startsAt: Date.now() + pauseMs };
+    // Those whose calls met its end are told of it first: they alone are concerned.
+    setImmediate(() => {
+      if (!isOver()) context.onEnded(pluginId);
+    });
     running = pause(pauseMs, undefined, { ref: false }).then(() => start());
     running.catch(() => {});
     try {
       await running;
-      if (isOver()) return;
-      log.info(`[plugins] ${pluginId}: its process runs again`);
-      context.onRestarted(pluginId);
+      if (!isOver()) log.info(`[plugins] ${pluginId}: its process runs again`);
     } catch (error) {
       await again(messageOf(error));
     }
   }
 
+  /** Throws `NotRunning`: nobody waits long for a process that is being started again. */
+  async function ready(): Promise<PluginProcess> {
+    const notYet = () =>
+      new NotRunning(
+        `the process of plugin "${pluginId}" ended (${lastEnd.how}) and does not run again yet`,
+      );
+    if (lastEnd.startsAt - Date.now() > waitMs) throw notYet();
+    const onTimeout = () => {
+      throw notYet();
+    };
+    return within({ boundMs: waitMs, onTimeout }, () =>
+      running.catch(() => {
+        throw notYet();
+      }),
+    );
+  }
+
   return {
-    current: () => running,
+    ...{ current: () => running, ready },
     async end(): Promise<void> {
       ended = true;
       const onTimeout = () => {

@@ -15,6 +15,9 @@ export interface PluginProcess {
   offer: IsolatedOffer;
 }
 
+/** Thrown at who asks for a process while it is being started again. */
+export class NotRunning extends Error {}
+
 /** What it is told to load. */
 export interface IsolatedOrder {
   files: PluginFiles;

@@ -8,29 +8,31 @@ import type {
 import { runtimeCompactionSlot } from "@clew/plugin-sdk/host";
 import { noRegistrations, type Registrations } from "../load/registrations.ts";
 import { memoryOfRun } from "../memory/memory-run.ts";
-import type {
-  EngineAnswer,
-  IsolatedOffer,
-  MadeEngine,
-  PluginProcess,
-  SaidInfo,
-  ToolRequest,
+import {
+  type EngineAnswer,
+  type IsolatedOffer,
+  type MadeEngine,
+  NotRunning,
+  type PluginProcess,
+  type SaidInfo,
+  type ToolRequest,
 } from "./order.ts";
 import type { Peer } from "./peer.ts";
 
-/** `current`: the process that runs now, or is being started. */
+/** `ready`: the process that runs now; throws `NotRunning`. */
 export function registrationsOf(
   offer: IsolatedOffer,
-  current: () => Promise<PluginProcess>,
+  ready: () => Promise<PluginProcess>,
 ): Registrations {
   const call = async (verb: string, ...given: unknown[]) =>
-    (await current()).peer.call(verb, ...given);
+    (await ready()).peer.call(verb, ...given);
   return {
     ...noRegistrations(),
     diagnostics: offer.diagnostics,
     engines: offer.engines.map((engineId) => ({
       engineId,
-      factory: async (context) => makeEngine((await current()).peer, engineId, context),
+      factory: async (context) =>
+        makeEngine((await ready().catch(asNobodysFailure)).peer, engineId, context),
     })),
     tools: offer.tools.map(({ names, tools }, place) => ({
       names,
@@ -50,6 +52,12 @@ export function registrationsOf(
         call("command", place, context) as ReturnType<PluginCommand["handler"]>,
     })),
   };
+}
+
+/** An engine that nobody could make yet is asked for again in the next turn, and not set aside. */
+function asNobodysFailure(error: unknown): never {
+  if (error instanceof NotRunning) error.name = "AbortError";
+  throw error;
 }
 
 /** An engine with the same functions; each call goes to the process that made it. */
