@@ -2,8 +2,8 @@
 import { modelProfile, PRICES_AS_OF, PROVIDERS } from "@clew/plugin-sdk/host";
 import { modelChains } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
-import type { ModelConfig } from "../config/models.ts";
 import type { Config } from "../config/schema.ts";
+import { type Prices, pricesOf } from "../costs/prices.ts";
 import { modelRequest } from "./model-request.ts";
 import { isLeftAlone, type Rest, type Rests, restOf } from "./plan-rest.ts";
 import { LOCAL_API, limitsOf, resolveModel } from "./resolve.ts";
@@ -159,7 +159,7 @@ function describe(
     thinking: isAny ? null : (profile?.reasoning.ask ?? null),
     canStopThinking: profile?.reasoning.canStop ?? true,
     cache: profile?.cache.how ?? null,
-    prices: pricesOf(listed, isAny ? null : (profile?.cost ?? null)),
+    prices: listedPrices(pricesOf(listed, isAny ? null : (profile?.cost ?? null))),
     assumed: isAny ? [] : (profile?.assumed ?? []),
   };
 }
@@ -175,18 +175,8 @@ function reach(name: string, config: Config, environment: Environment) {
   }
 }
 
-function pricesOf(
-  listed: Pick<ModelConfig, "cost"> | undefined,
-  recorded: { input: number; output: number; cacheRead: number; cacheWrite: number } | null,
-): ListedPrices | null {
-  const own = listed?.cost;
-  if (own?.input !== undefined && own.output !== undefined)
-    return {
-      input: own.input,
-      output: own.output,
-      cacheRead: own.cacheRead ?? null,
-      cacheWrite: own.cacheWrite ?? null,
-      asOf: null,
-    };
-  return recorded === null ? null : { ...recorded, asOf: PRICES_AS_OF };
+function listedPrices(prices: Prices | null): ListedPrices | null {
+  if (prices === null) return null;
+  const { input, output, cacheRead, cacheWrite, isRecorded } = prices;
+  return { input, output, cacheRead, cacheWrite, asOf: isRecorded ? PRICES_AS_OF : null };
 }

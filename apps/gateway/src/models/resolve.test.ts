@@ -46,7 +46,7 @@ describe("a model name", () => {
       models: [{ id: "m", contextWindow: 9000, maxTokens: 100, input: ["text"] }],
     };
     expect(resolve("lab/m", { lab }, { LAB: "k" })).toEqual({
-      name: "lab/m",
+      ...{ name: "lab/m", prices: null },
       model: {
         provider: "lab",
         api: "openai-completions",

@@ -11,6 +11,7 @@ import {
 } from "@clew/plugin-sdk/host";
 import { type Endpoint, serverAt } from "@clew/providers";
 import type { ModelConfig, ModelsConfig, ProviderConfig } from "../config/models.ts";
+import { FREE, type Prices, pricesOf } from "../costs/prices.ts";
 import { type Access, type AccessEnvironment, findAccess } from "../credentials/find.ts";
 import { nearestName } from "../text/nearest.ts";
 import { accountFingerprint } from "./account.ts";
@@ -22,6 +23,8 @@ export interface ResolvedModel {
   endpoint: Endpoint;
   /** How it is signed in to, where the endpoint does not hold all of it. */
   access: Omit<Access, "baseUrl" | "apiKey">;
+  /** Of its tokens; null = not known. */
+  prices: Prices | null;
   /** Longest silence of its server, ms. Absent: the usual one. */
   idleTimeoutMs?: number;
 }
@@ -102,6 +105,7 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
     },
     endpoint,
     access,
+    prices: api === LOCAL_API ? FREE : pricesOf(listed, profile.cost),
     ...(configured?.timeoutSeconds !== undefined && {
       idleTimeoutMs: configured.timeoutSeconds * 1000,
     }),

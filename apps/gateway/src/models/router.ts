@@ -4,6 +4,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import { completeModel, streamModel } from "@clew/providers";
 import type { LimitsConfig } from "../config/limits.ts";
+import { withCost } from "../costs/cost.ts";
 import type { KeptCredential } from "../credentials/keep.ts";
 import { signIn } from "../credentials/sign-in.ts";
 import { limitReply } from "../limits/reply.ts";
@@ -52,10 +53,15 @@ export function createModelPort({
   };
   async function* stream(call: ModelCall): AsyncGenerator<StreamEvent> {
     const { resolved, options } = optionsFor(call);
+    const { prices } = resolved;
     for await (const event of streamModel(options)) {
-      if (event.type === "error" && event.error.kind === "auth") {
-        refused(resolved);
-        yield { ...event, error: explainMissingKey(event.error, resolved) };
+      if (event.type === "done") yield { ...event, message: withCost(event.message, call, prices) };
+      else if (event.type === "error") {
+        const partial = withCost(event.partial, call, prices);
+        if (event.error.kind === "auth") {
+          refused(resolved);
+          yield { ...event, partial, error: explainMissingKey(event.error, resolved) };
+        } else yield { ...event, partial };
       } else yield event;
     }
   }
@@ -63,10 +69,13 @@ export function createModelPort({
     stream: (call) => limitReply(stream, call, replyBytes),
     complete: async (call) => {
       const { resolved, options } = optionsFor(call);
+      const { prices } = resolved;
       const result = await completeModel(options);
-      if (result.ok || result.error.kind !== "auth") return result;
+      if (result.ok) return { ...result, message: withCost(result.message, call, prices) };
+      const failed = { ...result, partial: withCost(result.partial, call, prices) };
+      if (failed.error.kind !== "auth") return failed;
       refused(resolved);
-      return { ...result, error: explainMissingKey(result.error, resolved) };
+      return { ...failed, error: explainMissingKey(failed.error, resolved) };
     },
     resolve: (name) => resolveOrNothing(resolve, name),
   };

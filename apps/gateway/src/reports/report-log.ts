@@ -92,11 +92,11 @@ export async function readPart(folder: string, hash: string): Promise<string | n
   return isSafeId(hash) ? readFile(partFile(folder, hash), "utf8").catch(() => null) : null;
 }
 
-/** Durations to the microsecond: more digits say nothing. */
-function roundNumbers(_key: string, value: unknown): unknown {
-  return typeof value === "number" && !Number.isInteger(value)
-    ? Math.round(value * 1000) / 1000
-    : value;
+/** Durations to the microsecond: more digits say nothing. What is small otherwise may be money. */
+function roundNumbers(key: string, value: unknown): unknown {
+  if (typeof value !== "number" || Number.isInteger(value)) return value;
+  const digits = key.endsWith("Ms") ? 1e3 : 1e12;
+  return Math.round(value * digits) / digits;
 }
 
 /** Lines that are no report (torn, or of a later version) are skipped. */

@@ -119,6 +119,10 @@ export interface CostProfile {
   readonly cacheRead: number;
   /** Prompt into the cache, for the short time. */
   readonly cacheWrite: number;
+  /** The same for the long time. Absent: as for the short one. */
+  readonly cacheWriteLong?: number;
+  /** What a call costs instead, whose prompt has more than `tokens`. Absent: the same. */
+  readonly above?: { readonly tokens: number } & Omit<CostProfile, "above">;
 }
 
 /** Everything that depends on the model and its route, in groups. */

@@ -37,28 +37,34 @@ export const CLAUDE: readonly ProfileRow[] = [
     when: { models: /claude.*(?:opus-4|4-opus)(?!\d)(?![.-]\d(?!\d))/ },
     set: {
       limits: { maxOutputTokens: 32_000 },
-      cost: { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75 },
+      cost: { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75, cacheWriteLong: 30 },
     },
   },
   {
     when: { models: /claude.*opus-4[.-][56](?!\d)/ },
     set: {
       limits: { maxOutputTokens: 64_000 },
-      cost: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 },
+      cost: { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25, cacheWriteLong: 10 },
     },
   },
   {
     when: { models: /claude.*sonnet-4(?!\d)/ },
     set: {
       limits: { maxOutputTokens: 64_000 },
-      cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },
+      cost: {
+        ...{ input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75, cacheWriteLong: 6 },
+        above: {
+          ...{ tokens: 200_000, input: 6, output: 22.5 },
+          ...{ cacheRead: 0.6, cacheWrite: 7.5, cacheWriteLong: 12 },
+        },
+      },
     },
   },
   {
     when: { models: /claude.*haiku-4[.-]5(?!\d)/ },
     set: {
       limits: { maxOutputTokens: 64_000 },
-      cost: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25 },
+      cost: { input: 1, output: 5, cacheRead: 0.1, cacheWrite: 1.25, cacheWriteLong: 2 },
     },
   },
   {

@@ -59,7 +59,12 @@ export const GEMINI: readonly ProfileRow[] = [
   { when: { models: /gemini-2\.5-pro/ }, set: { reasoning: { canStop: false } } },
   {
     when: { models: /gemini-2\.5-pro/ },
-    set: { cost: { input: 1.25, output: 10, cacheRead: 0.125, cacheWrite: 0 } },
+    set: {
+      cost: {
+        ...{ input: 1.25, output: 10, cacheRead: 0.125, cacheWrite: 0 },
+        above: { tokens: 200_000, input: 2.5, output: 15, cacheRead: 0.25, cacheWrite: 0 },
+      },
+    },
   },
   {
     when: { models: /gemini-2\.5-flash(?!-lite)/ },
