@@ -10,6 +10,7 @@ import {
 import { CaseSession } from "./case-session.ts";
 import type { CaseStorage } from "./case-storage.ts";
 import { type CallWatch, CaseFailure, describe, tooLate, watchCalls } from "./engine-call.ts";
+import { patiently } from "./patience.ts";
 import type { Strays } from "./strays.ts";
 
 /** What the kit gives the function that makes an engine. */
@@ -101,8 +102,9 @@ export class CaseContext {
     };
     let engine: ContextEngine;
     try {
-      engine = await within(
-        { boundMs, onTimeout: () => tooLate("The function that makes it", boundMs) },
+      engine = await patiently(
+        boundMs,
+        () => tooLate("The function that makes it", boundMs),
         () => this.#parts.create(given),
       );
     } catch (error) {
@@ -145,12 +147,12 @@ export class CaseContext {
     return (await slot()).run(this.#compact, work);
   }
 
-  /** Runs `work` with the engine made anew over a fresh folder. */
+  /** Runs `work` with the engine made anew over a fresh folder, or over `storage`, which is removed. */
   async beside(
     work: (context: CaseContext) => Promise<void>,
-    withoutFolder = false,
+    { withoutFolder = false, storage }: { withoutFolder?: boolean; storage?: CaseStorage } = {},
   ): Promise<void> {
-    const fresh = new CaseContext(await this.#parts.makeStorage(), this.#parts);
+    const fresh = new CaseContext(storage ?? (await this.#parts.makeStorage()), this.#parts);
     try {
       await fresh.withCompaction(async () => {
         fresh.engine = await fresh.reopen(withoutFolder);

@@ -7,11 +7,14 @@ import { CONFORMANCE_CASES } from "./cases/index.ts";
 import { CaseFailure, describe } from "./engine-call.ts";
 import { replay, SessionFailure } from "./sessions/explore.ts";
 import type { Script, SessionScript } from "./sessions/script.ts";
-import { collectStrays, type Strays } from "./strays.ts";
+import { blameForAll, collectStrays, type Strays } from "./strays.ts";
 
 /** How the cases are run. */
 export interface ConformanceOptions {
-  /** Longest time one call of the engine may take, ms. Absent: 20,000. */
+  /**
+   * Longest time one call of the engine may take, ms; time in which a busy machine lets it do only
+   * little does not count. Absent: 20,000.
+   */
   callTimeoutMs?: number;
   /** Makes the folder of one case. Absent: one in the system's temporary folder (Node). */
   storage?: () => Promise<CaseStorage>;
@@ -19,6 +22,8 @@ export interface ConformanceOptions {
   sessions?: SessionOptions;
   /** Ids of cases, or names of groups: no other is run. Absent: all are. */
   only?: readonly string[];
+  /** Whether nothing but the engine runs in this process. Absent: something else may. */
+  ownsProcess?: boolean;
   /** Told of each result as it comes. Absent: nobody is. */
   onResult?: (result: CaseResult) => void;
 }
@@ -181,6 +186,8 @@ export function startJudging(
 ): (one: ConformanceCase) => Promise<CaseResult> {
   const calls = { boundMs: options.callTimeoutMs ?? CALL_MS, silent: new Set<EngineMethod>() };
   const strays: Strays = [];
+  if (options.ownsProcess) blameForAll(strays);
+  const known = new Set<string>();
   const makeStorage = options.storage ?? temporaryStorage;
   return async ({ id, group, title, ...one }) => {
     const context = new CaseContext(await makeStorage(), {
@@ -196,6 +203,9 @@ export function startJudging(
           await one.run(context);
         }),
       );
+      // Each once: whoever leaves one leaves it in nearly every case.
+      const left = strays.find((stray) => !known.has(stray));
+      if (left !== undefined) throw new CaseFailure(`Meanwhile ${left}.`);
       return { ...result, outcome: "passed" };
     } catch (error) {
       if (error instanceof NotApplicable)
@@ -205,6 +215,7 @@ export function startJudging(
       const session = error instanceof SessionFailure ? { session: error.script } : {};
       return { ...result, outcome: "failed", reason, ...session };
     } finally {
+      for (const stray of strays) known.add(stray);
       await context.close();
     }
   };

@@ -1,7 +1,7 @@
 // Calls an engine as hosts do and turns a throw into a failed case.
-import { within } from "../abort.ts";
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
 import { declaredParams } from "../declared-params.ts";
+import { patiently } from "./patience.ts";
 
 /** The engine broke the rule; the message is one sentence. */
 export class CaseFailure extends Error {
@@ -19,7 +19,7 @@ type Result<M extends EngineMethod> = Awaited<ReturnType<Method<M>>>;
 
 /** How long the calls of one engine under test are waited for. */
 export interface CallWatch {
-  /** Ms. */
+  /** Ms in which the process does nothing, or in which it works. */
   readonly boundMs: number;
   /** Methods that were waited for in vain: they are not called again. */
   readonly silent: Set<EngineMethod>;
@@ -76,7 +76,7 @@ export async function callRaw<M extends EngineMethod>(
     watch.silent.add(method);
     return tooLate(`${method}()`, watch.boundMs);
   };
-  return within({ boundMs: watch.boundMs, onTimeout }, work);
+  return patiently(watch.boundMs, onTimeout, work);
 }
 
 /** For waits that are no call of a method. */

@@ -14,6 +14,14 @@ type Kind = keyof typeof KINDS;
 
 let owner: AsyncLocalStorage<Strays> | undefined;
 let watching = 0;
+/** Whose everything is that has lost its context. Undefined: nobody's. */
+let heir: Strays | undefined;
+
+/** From here on whatever is left in this process is the engine's: nothing else runs in it. */
+export function blameForAll(strays: Strays): void {
+  heir = strays;
+  listen();
+}
 
 /** Runs `work`; what it leaves is added to `strays`, and ends no process meanwhile. */
 export async function collectStrays<Result>(
@@ -24,14 +32,17 @@ export async function collectStrays<Result>(
     const { AsyncLocalStorage } = await import("node:async_hooks");
     owner ??= new AsyncLocalStorage<Strays>();
   }
-  if (watching++ === 0) for (const kind of kinds) process.on(kind, listeners[kind]);
+  listen();
   try {
-    const result = await owner.run(strays, work);
-    await settled();
-    return result;
+    return await owner.run(strays, work);
   } finally {
+    await settled();
     if (--watching === 0) for (const kind of kinds) process.off(kind, listeners[kind]);
   }
+}
+
+function listen(): void {
+  if (watching++ === 0) for (const kind of kinds) process.on(kind, listeners[kind]);
 }
 
 /** When the process has told of what was left by now. */
@@ -42,16 +53,26 @@ const settled = async () => {
 const kinds = Object.keys(KINDS) as Kind[];
 
 const take = (kind: Kind) => (error: unknown) => {
-  const strays = owner?.getStore();
+  const strays = owner?.getStore() ?? heir;
   if (strays === undefined) return notOurs(kind, error);
   // A call that was given up leaves such behind: an abort is nobody's failure.
-  if (!isAbort(error)) strays.push(`${KINDS[kind]}: ${describe(error)}`);
+  if (!isAbort(error)) strays.push(`${KINDS[kind]}: ${told(error)}`);
 };
 
 const listeners: Readonly<Record<Kind, (error: unknown) => void>> = {
   unhandledRejection: take("unhandledRejection"),
   uncaughtException: take("uncaughtException"),
 };
+
+/** What is no error is told by what it holds. */
+function told(error: unknown): string {
+  if (typeof error !== "object" || error === null || error instanceof Error) return describe(error);
+  try {
+    return describe(JSON.stringify(error));
+  } catch {
+    return describe(error);
+  }
+}
 
 /** Without us the process would have ended, unless somebody else listens. */
 function notOurs(kind: Kind, error: unknown): void {

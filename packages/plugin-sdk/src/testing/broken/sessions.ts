@@ -124,6 +124,11 @@ export const BROKEN_SESSIONS: BrokenEngines = {
       },
     };
   }),
+  "sessions/kills": fullWith((_engine, store, restarts) => {
+    for (const { messages } of restarts > 0 ? store.sessions.values() : [])
+      messages.delete([...messages.keys()].at(-1)!);
+    return {};
+  }),
   "sessions/eager-hosts": fullWith(() => ({
     afterTurn() {},
     bootstrap: () => ({ bootstrapped: false }),

@@ -1,6 +1,6 @@
 // Conformance cases of random sessions in which what is rare happens often.
 import type { ConformanceCase } from "../case.ts";
-import { explore } from "../sessions/explore.ts";
+import { explore, exploreKills } from "../sessions/explore.ts";
 import type { Weather } from "../sessions/generate.ts";
 import type { Chance } from "../sessions/random.ts";
 import type { Step } from "../sessions/script.ts";
@@ -51,7 +51,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: "crashes",
-    title: "shows and keeps the same after crashes, at whatever moment",
+    title: "shows the same after crashes, at whatever moment, and keeps what outlives them",
     rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
     weather: { events: [crash, crash, again, dispose], eventful: 0.5, most: 10 },
   },
@@ -257,12 +257,22 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
-export const sessionCases: readonly ConformanceCase[] = KINDS.map(
-  ({ name, title, rule, weather }, salt) => ({
-    id: `sessions/${name}`,
+export const sessionCases: readonly ConformanceCase[] = [
+  ...KINDS.map(
+    ({ name, title, rule, weather }, salt): ConformanceCase => ({
+      id: `sessions/${name}`,
+      group: "sessions",
+      title,
+      rule,
+      run: (context) => explore(context, weather, salt),
+    }),
+  ),
+  {
+    id: "sessions/kills",
     group: "sessions",
-    title,
-    rule,
-    run: (context) => explore(context, weather, salt),
-  }),
-);
+    title:
+      "has all that it acknowledged when it is killed at once, if it keeps anything for longer",
+    rule: "A turn told again, also after a crash, adds nothing.",
+    run: exploreKills,
+  },
+];

@@ -104,11 +104,16 @@ describe("plugin-sdk check", { timeout: 120_000 }, () => {
   it("counts what nobody waits for", async () => {
     const file = engine(
       "strays",
-      "ingest: () => { setTimeout(() => { throw new Error('late'); }); return { ingested: false }; },",
+      "ingest: () => { setTimeout(() => Promise.reject({ lost: 1 }), 1); return { ingested: false }; },",
     );
-    const { code, out } = await run(["check", file, "--case", "process"]);
+    const cases = ["order", "compact", "process"].flatMap((one) => ["--case", one]);
+    const { code, out } = await run(["check", file, ...cases]);
     expect(code).toBe(1);
-    expect(out).toContain("an error was thrown where nothing can catch it: late.");
+    const what = 'a promise was rejected and nobody waited for it: {"lost":1}';
+    expect(out).toMatch(/^FAILED order\//);
+    expect(out).toContain(`  Meanwhile ${what}.`);
+    expect(out).toContain(`times; the first time: ${what}.`);
+    expect(out).not.toContain("ended its process");
   });
 
   it("takes what a host would load, and says what it cannot take, with 2", async () => {

@@ -3,13 +3,11 @@ import type { ContextEngine } from "../../contract/engine.ts";
 import type { EngineMaker } from "../case-context.ts";
 import { type CaseResult, casesOf, replaySession, startJudging } from "../conformance.ts";
 import { loadEngines, messageOf, NoEngine } from "./load-engines.ts";
+import { tellPulse } from "./pulse.ts";
 import type { Job, Told } from "./run-apart.ts";
 
-/** Ms. */
-const PULSE_MS = 500;
-
 export function runAsChild(): void {
-  setInterval(() => void tell({ kind: "alive" }), PULSE_MS).unref();
+  tellPulse();
   process.once("message", (job: Job) => {
     run(job).then(
       () => process.exit(0),
@@ -52,7 +50,7 @@ async function run({ engine, folder, engineId, cases, replay, ...options }: Job)
     };
     return tell({ kind: "result", result });
   }
-  const judge = startJudging(create, options);
+  const judge = startJudging(create, { ...options, ownsProcess: true });
   for (const one of casesOf({ only: cases })) {
     await tell({ kind: "begins", id: one.id });
     await tell({ kind: "result", result: await judge(one) });

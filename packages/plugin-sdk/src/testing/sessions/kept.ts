@@ -56,7 +56,7 @@ export async function finish(stage: Stage, talk: Talk): Promise<void> {
   same(stage, before, await look(stage, talk, host.budget), "the last crash");
   const lost = recordFault(await keptOf(stage, talk), {
     ...toldOf(stage, talk),
-    isWhole: isWhole && traits.persists && host.folder,
+    isWhole: isWhole && stage.persists(),
   });
   if (lost !== undefined) stage.fail("its record after a crash", lost);
 }

@@ -10,7 +10,6 @@ import { placesOf } from "./place.ts";
 import type { Script } from "./script.ts";
 import { look } from "./show.ts";
 import type { Stage } from "./stage.ts";
-import { bootstrap } from "./tell.ts";
 import { type Traits, UNKNOWN } from "./traits.ts";
 
 /** What the engine does with a session in which nothing happens. */
@@ -35,11 +34,8 @@ export async function learnTraits(stage: Stage, { steps }: Script): Promise<Trai
     );
   const least = await look(stage, talk, 1);
   const saysOverflow = least.promptAuthority === "preassembly_may_overflow";
-  await stage.reopen();
-  await bootstrap(stage, talk);
-  const persists = isAll(await keptOf(stage, talk));
   const keepsResults = isAll(kept, "whole");
-  return { ...UNKNOWN, ...{ showsAll, keepsAll, keepsResults, persists, saysOverflow } };
+  return { ...UNKNOWN, ...{ showsAll, keepsAll, keepsResults, saysOverflow } };
 }
 
 /** What it leaves out of messages of every sort. */

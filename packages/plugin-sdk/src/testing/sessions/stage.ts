@@ -20,6 +20,8 @@ export class Stage {
   engine: ContextEngine;
   /** What is being done, for a sentence. */
   doing = "";
+  /** Called when the engine has acknowledged a turn. Undefined: nobody has to know. */
+  onAcknowledged: (() => Promise<void>) | undefined;
   readonly #talks = new Map<number, Talk>();
   /** Sessions that ended, under keys that others have now. */
   readonly #former: Talk[] = [];
@@ -57,10 +59,16 @@ export class Stage {
 
   /** The engine is made again, as after a crash. */
   async reopen(): Promise<void> {
-    const { folder } = this.host;
-    this.engine = await this.context.reopen(!folder);
+    this.engine = await this.context.reopen(!this.host.folder);
     // What such an engine remembers ends with the process.
-    if (!folder || !this.traits.persists) for (const { owed } of this.all()) owed.clear();
+    if (!this.persists()) for (const { owed } of this.all()) owed.clear();
+  }
+
+  /** Whether what the engine is told on this host outlives its process. */
+  persists(): boolean {
+    const { folder, files } = this.host;
+    const { withFiles, withoutFiles } = this.traits.lasts;
+    return folder && (files ? withFiles : withoutFiles);
   }
 
   /** And as in a restart that somebody asked for. */

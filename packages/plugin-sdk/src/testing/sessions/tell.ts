@@ -30,6 +30,7 @@ export async function tell(stage: Stage, talk: Talk, turn: ToldTurn, again = fal
   else await deliver(stage, talk, turn, again);
   talk.newest = turn;
   for (const id of turn.ids) talk.owed.add(id);
+  await stage.onAcknowledged?.();
 }
 
 async function deliver(stage: Stage, talk: Talk, turn: ToldTurn, again: boolean): Promise<void> {

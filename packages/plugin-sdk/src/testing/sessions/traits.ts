@@ -1,6 +1,13 @@
 // What an engine was seen to do with short and quiet sessions.
 import type { Dropped } from "./fields.ts";
 
+/** Whether a new process has anything of what was told before, however long after. */
+export interface Lasting {
+  /** On hosts that keep a file of the session, which may be all that is needed. */
+  withFiles: boolean;
+  withoutFiles: boolean;
+}
+
 /** Only what an engine does there by itself is asked of it elsewhere. */
 export interface Traits {
   /** It shows all of it. */
@@ -9,8 +16,8 @@ export interface Traits {
   keepsAll: boolean;
   /** And what tools returned is whole there, however long and old. */
   keepsResults: boolean;
-  /** And has it after a restart. */
-  persists: boolean;
+  /** What is left of it when the process is killed. */
+  lasts: Lasting;
   /** It says so when it has no room for what it must show. */
   saysOverflow: boolean;
   /** Fields of messages that it leaves out, by role, in what it shows. */
@@ -21,6 +28,7 @@ export interface Traits {
 
 /** Of an engine that nothing is known of. */
 export const UNKNOWN: Traits = {
-  ...{ showsAll: false, keepsAll: false, keepsResults: false, persists: false },
+  ...{ showsAll: false, keepsAll: false, keepsResults: false },
+  lasts: { withFiles: false, withoutFiles: false },
   ...{ saysOverflow: false, drops: undefined, loses: undefined },
 };
