@@ -90,6 +90,7 @@ export type {
 } from "./report.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
+export { retellings } from "./request/retellings.ts";
 export { partOfBranch } from "./session/branch-part.ts";
 export { createDeliveryLedger, type DeliveryLedger } from "./session/delivery-ledger.ts";
 export {

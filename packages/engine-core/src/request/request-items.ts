@@ -3,6 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createNotes, type Notes, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ReportItem, ReportParts } from "../report.ts";
+import { retellings } from "./retellings.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { Why } from "./view-item.ts";
 
@@ -144,12 +145,14 @@ function keptItems(request: RequestToDescribe): number {
 
 function describeMessage(
   message: AgentMessage,
-  { source, code, reason, engineReason, changed }: Why,
+  { source, code, reason, engineReason, changed, stored = message }: Why,
   request: RequestToDescribe,
   parts: ReportParts,
 ): ReportItem {
   const key = contentHash(message, request);
-  if (source.kind !== "entry" || changed) parts[key] = withoutImages(message, request.hash);
+  const isStored = () => retellings(stored).some((each) => contentHash(each, request) === key);
+  if (source.kind !== "entry" || changed || !isStored())
+    parts[key] = withoutImages(message, request.hash);
   const { estimate } = estimateMessage(message);
   return {
     source,

@@ -2,8 +2,7 @@
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { blocksOf, textOf, withMessageId } from "@clew/plugin-sdk/transcript";
 import type { MessageTable } from "./message-table.ts";
-import { saysTheSame } from "./says-the-same.ts";
-import { asChanged, MADE_BY_ENGINE, type ViewItem, type Why } from "./view-item.ts";
+import { asChanged, MADE_BY_ENGINE, type ViewItem, type Why, whyOf } from "./view-item.ts";
 
 export interface ResolvedView {
   items: readonly ViewItem[];
@@ -51,13 +50,10 @@ export function resolveView(
 /** The item itself where its message came back as it was; changed where it says something else. */
 function changedItem(original: ViewItem, message: AgentMessage): ViewItem {
   if (original.message === message) return original;
-  const { source } = original.why;
-  const isSame = source.kind !== "entry" || saysTheSame(original.message, message);
-  return {
-    id: original.id,
-    message,
-    why: isSame ? original.why : asChanged(source.entryId, original.why),
-  };
+  const why = whyOf(original, message);
+  const { source } = why;
+  const isSame = why.changed !== true || source.kind !== "entry";
+  return { id: original.id, message, why: isSame ? why : asChanged(source.entryId, why) };
 }
 
 /** The item a message is, or is made from: by the very object, else by id. */

@@ -1,9 +1,13 @@
 // What one message on its way to the model is, and why it is there.
 import type { AgentMessage, AssembleResult } from "@clew/plugin-sdk/core";
 import type { ItemCode, ItemSource, ReportItem } from "../report.ts";
+import { saysTheSame } from "./says-the-same.ts";
 
 /** Where an item comes from, what changed it, and why it is there. */
-export type Why = Pick<ReportItem, "source" | "code" | "reason" | "engineReason" | "changed">;
+export type Why = Pick<ReportItem, "source" | "code" | "reason" | "engineReason" | "changed"> & {
+  /** The stored message, where the item's says the same in another form. Absent: it is the same. */
+  stored?: AgentMessage;
+};
 
 /** What the host carries between assembly and the model call. */
 export interface ViewItem {
@@ -82,6 +86,14 @@ export function withEngineReasons(
       : { ...item, why: { ...item.why, engineReason } };
   });
   return withMessages(explained, messagesOf(items));
+}
+
+/** The reason of an item whose message `message` is now. */
+export function whyOf({ message: before, why }: ViewItem, message: AgentMessage): Why {
+  if (before === message || why.source.kind !== "entry") return why;
+  return saysTheSame(before, message)
+    ? { ...why, stored: why.stored ?? before }
+    : { ...why, changed: true };
 }
 
 export const MADE_BY_ENGINE: Why = because({ kind: "engine" }, "engine", "made by the engine");

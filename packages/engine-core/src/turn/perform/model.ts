@@ -16,7 +16,13 @@ import { advanceRequest, type RequestDescription } from "../../request/request-i
 import { measure, measureTaken } from "../../request/request-size.ts";
 import { itemFinder } from "../../request/resolve-view.ts";
 import { stableMessages } from "../../request/stable-messages.ts";
-import { MADE_BY_POLICY, messagesOf, type ViewItem, type Why } from "../../request/view-item.ts";
+import {
+  MADE_BY_POLICY,
+  messagesOf,
+  type ViewItem,
+  type Why,
+  whyOf,
+} from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import type { SentCall } from "../turn-request.ts";
@@ -153,10 +159,7 @@ function whyIn(items: readonly ViewItem[]): (message: AgentMessage, index: numbe
   return (message, index) => {
     if (items[index]?.message === message) return items[index]!.why;
     const item = find(message);
-    if (item === undefined) return MADE_BY_POLICY;
-    return item.message === message || item.why.source.kind !== "entry"
-      ? item.why
-      : { ...item.why, changed: true };
+    return item === undefined ? MADE_BY_POLICY : whyOf(item, message);
   };
 }
 

@@ -1,0 +1,53 @@
+import type { AgentMessage, AssistantMessage, ToolResultMessage } from "@clew/plugin-sdk/core";
+import { ZERO_USAGE } from "@clew/plugin-sdk/host";
+import { describe, expect, it } from "vitest";
+import { advanceRequest, emptyRequestMemory } from "./request-items.ts";
+import { sharedPrefix } from "./shared-prefix.ts";
+import { asHistory, whyOf } from "./view-item.ts";
+
+const reply: AssistantMessage = {
+  role: "assistant",
+  content: [{ type: "text", text: "Done." }],
+  stopReason: "stop",
+  usage: { ...ZERO_USAGE, input: 7, totalTokens: 7 },
+};
+const result: ToolResultMessage = {
+  role: "toolResult",
+  toolCallId: "a",
+  toolName: "read",
+  content: [{ type: "text", text: "tide" }],
+  isError: false,
+  details: { bytes: 4 },
+};
+
+function describeSent(stored: AgentMessage, sent: AgentMessage) {
+  const { messages, parts } = advanceRequest({
+    ...{ model: "m", system: [], tools: [], messages: [sent], hash: (text) => text },
+    whyOf: () => whyOf({ id: "1", message: stored, why: asHistory("1") }, sent),
+    prefixOf: sharedPrefix,
+    memory: emptyRequestMemory(),
+  });
+  return { changed: messages.items[0]!.changed === true, parts: Object.keys(parts).length };
+}
+
+describe("what is reported of a stored message that was sent", () => {
+  it("is no copy where it can be made again from what is stored", () => {
+    const { details: _details, ...bare } = result;
+    for (const [stored, sent] of [
+      [reply, reply],
+      [reply, { ...reply, usage: ZERO_USAGE }],
+      [result, bare],
+    ] as const)
+      expect(describeSent(stored, sent)).toEqual({ changed: false, parts: 0 });
+  });
+
+  it("is a copy where it says the same in a form that nobody could guess", () => {
+    const timed = { ...reply, timestamp: 5 };
+    expect(describeSent(reply, timed)).toEqual({ changed: false, parts: 1 });
+  });
+
+  it("is a changed copy where it says something else", () => {
+    const other = { ...reply, content: [{ type: "text" as const, text: "Not done." }] };
+    expect(describeSent(reply, other)).toEqual({ changed: true, parts: 1 });
+  });
+});
