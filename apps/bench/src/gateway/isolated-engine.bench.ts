@@ -60,7 +60,7 @@ async function prepareEngine(isIsolated: boolean): Promise<Prepared> {
   };
   const entry = files.entries[0]!;
   const { result, isolated } = isIsolated
-    ? await loadIsolated(files, entry, { ...context, onRestarted: () => {}, watchdogSeconds: 0 })
+    ? await loadIsolated(files, entry, { ...context, onEnded: () => {}, watchdogSeconds: 0 })
     : { result: await loadPlugin(files, entry, context), isolated: undefined };
   if (!result.ok) throw new Error(result.reason);
   const registry = createEngineRegistry({ fallback: () => createLegacyEngine(), log, clock });

@@ -147,7 +147,9 @@ export class CaseContext {
     return (await slot()).run(this.#compact, work);
   }
 
-  /** Runs `work` with the engine made anew over a fresh folder, or over `storage`, which is removed. */
+  /**
+   * Runs `work` with the engine made anew over a fresh folder, or over `storage`, which is removed.
+   */
   async beside(
     work: (context: CaseContext) => Promise<void>,
     { withoutFolder = false, storage }: { withoutFolder?: boolean; storage?: CaseStorage } = {},
