@@ -8,7 +8,7 @@ import { quickModel } from "../case-session.ts";
 import { call } from "../engine-call.ts";
 import { compactShapeFault } from "./result-shape.ts";
 import type { Step } from "./script.ts";
-import { look } from "./show.ts";
+import { look, same } from "./show.ts";
 import type { Stage } from "./stage.ts";
 import type { Talk } from "./talk.ts";
 import { bootstrap, catchUp } from "./tell.ts";
@@ -42,7 +42,15 @@ export async function compact(
   if (shape !== undefined) stage.fail("compact()", `gave a result that no host takes: ${shape}`);
   if (!owns && compactions.length === delegated)
     stage.fail("compact()", "did not reach the host's built-in compaction, and owns none");
-  if (!answered.compacted) return;
+  if (!answered.compacted) {
+    same(
+      stage,
+      whole,
+      await look(stage, talk, null),
+      "compact(), which said that it made nothing smaller",
+    );
+    return;
+  }
   talk.isAmple = false;
   if (owns) noteCompaction(stage, talk);
   await adopt(stage, talk, answered.result);

@@ -7,6 +7,7 @@ import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
 import { contentFault, hasWordsOf, LEAST_WORDS, short } from "./content.ts";
 import { type Dropped, lostField } from "./fields.ts";
+import { markIn } from "./marks.ts";
 import { placesOf } from "./place.ts";
 import { viewShapeFault } from "./result-shape.ts";
 
@@ -71,8 +72,11 @@ function wordsFault(
   for (const [at, message] of shown.entries()) {
     const place = places[at];
     if (place === undefined) {
-      const from = elsewhere.find((one) => isOne(one.message, message));
-      if (from !== undefined) return `showed ${named(message)}, which ${from.why}`;
+      const from = elsewhere.find(
+        (one) => isOne(one.message, message) || hasMarkOf(message, one.message),
+      );
+      if (from !== undefined)
+        return `showed ${named(message)}, which ${textOf(from.message) === textOf(message) ? "" : `has ${named(from.message)} in it, and that `}${from.why}`;
       if (isSummary(message) && textOf(message).trim() === "")
         return "showed a summary of its own that says nothing";
       continue;
@@ -95,6 +99,12 @@ const isOne = (one: AgentMessage, shown: AgentMessage): boolean => {
   if (id !== undefined) return id === messageId(one);
   return shown.role !== "compactionSummary" && isKnowable(shown) && hasWordsOf(shown, one);
 };
+
+/** What an engine says in words of its own is from nowhere else either. */
+function hasMarkOf(shown: AgentMessage, one: AgentMessage): boolean {
+  const mark = markIn(textOf(one));
+  return mark !== undefined && JSON.stringify(shown).includes(mark);
+}
 
 function orderFault(shown: readonly AgentMessage[], places: Places): string | undefined {
   const seen = new Set<number>();
@@ -203,16 +213,22 @@ function sizeFault(
   { messages, estimatedTokens, promptAuthority }: AssembleResult,
   { given, tokenBudget, ownsCompaction, isAmple }: Occasion,
 ): string | undefined {
-  const { low } = estimateMessages(messages);
+  const { low, high } = estimateMessages(messages);
   const isWhole = messages.length === given.length && given.length > 0;
   if (isAmple && isWhole && promptAuthority === "preassembly_may_overflow")
     return "said that its view was cut in need, though it shows everything, and that fits";
   if (ownsCompaction && low > tokenBudget && promptAuthority !== "preassembly_may_overflow")
     return `showed at least ${low} tokens for a budget of ${tokenBudget}, without saying so`;
-  return estimatedTokens > 0 && estimatedTokens < low / 2
-    ? `estimated ${estimatedTokens} tokens for messages of at least ${low}`
+  if (estimatedTokens > 0 && estimatedTokens < low / 2)
+    return `estimated ${estimatedTokens} tokens for messages of at least ${low}`;
+  return estimatedTokens > MOST_TIMES * high + MOST_MORE
+    ? `estimated ${estimatedTokens} tokens for messages of at most ${high}`
     : undefined;
 }
+
+/** Counters differ, and some count the prompt with it; hosts act on what is far above that. */
+const MOST_TIMES = 3;
+const MOST_MORE = 300;
 
 /** True: every engine takes it for part of the talk; it is not empty, broken off or a host's. */
 export function isPlain(message: AgentMessage): boolean {

@@ -11,6 +11,9 @@ export const markOf = (tag: string, number: number): string => `«${tag}.${numbe
 
 const MARK = /«(\w+)\.\d+»/g;
 
+/** The first mark in `text`. */
+export const markIn = (text: string): string | undefined => text.match(MARK)?.[0];
+
 /** The first mark in `text` that is of none of the sessions `tags`. */
 export function strangeMark(text: string, tags: ReadonlySet<string>): string | undefined {
   for (const [mark, tag] of text.matchAll(MARK)) if (!tags.has(tag!)) return mark;

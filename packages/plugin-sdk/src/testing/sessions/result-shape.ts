@@ -86,6 +86,8 @@ export function compactShapeFault(result: CompactResult): string | undefined {
   if (reason !== undefined && typeof reason !== "string") return "its reason is no text";
   if (done === undefined || !compacted) return undefined;
   const { tokensBefore, tokensAfter } = done;
+  if (!Number.isFinite(tokensBefore) || tokensBefore < 0)
+    return `its tokensBefore is ${String(tokensBefore)}`;
   if (tokensAfter !== undefined && !(tokensAfter < tokensBefore))
     return `it compacted from ${tokensBefore} to ${tokensAfter} tokens by its own count`;
   return undefined;
