@@ -290,11 +290,15 @@ describe("what a plugin may ask of the process", () => {
   it("is what does not reach the process itself", () => {
     const pid = 4711;
     const asked = (member: Parameters<typeof planAct>[0], ...given: unknown[]) =>
-      planAct(member, given, pid).kind;
+      planAct(member, given, { pid, group: 4000 }).kind;
     expect(asked("kill", pid)).toBe("refused");
     expect(asked("kill", String(pid), "SIGTERM")).toBe("refused");
     expect(asked("kill", -pid)).toBe("refused");
+    expect(asked("kill", -4000)).toBe("refused");
+    expect(asked("kill", -1)).toBe("refused");
+    expect(asked("kill", { valueOf: () => 4712 })).toBe("refused");
     expect(asked("kill", pid, 0)).toBe("allowed");
+    expect(asked("kill", 4000)).toBe("allowed");
     expect(asked("kill", 4712, "SIGTERM")).toBe("allowed");
     expect(asked("emit", "warning")).toBe("allowed");
     expect(asked("emit", Symbol("SIGTERM"))).toBe("allowed");
@@ -304,6 +308,8 @@ describe("what a plugin may ask of the process", () => {
 
   it("is told with what it was given, of which nothing is looked into", () => {
     const trap = new Proxy({}, { get: () => expect.unreachable() });
-    expect(planAct("exit", [trap], 1)).toMatchObject({ asked: "process.exit(…)" });
+    expect(planAct("exit", [trap], { pid: 1, group: undefined })).toMatchObject({
+      asked: "process.exit(…)",
+    });
   });
 });

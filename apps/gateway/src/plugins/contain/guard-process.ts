@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { currentPluginScope } from "../load/scope.ts";
 import { callingPlugin } from "./acting-plugin.ts";
+import { guardedPids } from "./guarded-pids.ts";
 import { type ActPlan, planAct, planListener, WATCHED_ACTS } from "./plan-act.ts";
 
 type Listener = (...given: unknown[]) => unknown;
@@ -29,11 +30,12 @@ export const isProcessGuarded = (): boolean => isGuarded;
  */
 export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) => void): void {
   const listeners = createPluginListeners(onThrown);
+  const pids = guardedPids(process.pid);
   for (const name of WATCHED_ACTS)
     guard(name, (plugin, given, isCode) => {
       // Node tells of signals, errors and the end by the same call.
       if (name === "emit" && !isCode) return undefined;
-      const plan = planAct(name, given, process.pid);
+      const plan = planAct(name, given, pids);
       if (plan.kind === "allowed") return undefined;
       refuse(plugin, plan);
       return { value: name === "emit" ? false : [] };

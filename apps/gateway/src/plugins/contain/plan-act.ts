@@ -1,4 +1,5 @@
 // Decides which calls of `process` a plugin may not make.
+import { type GuardedPids, reachesGateway } from "./guarded-pids.ts";
 
 export type ActPlan =
   | { kind: "allowed" }
@@ -26,8 +27,8 @@ const ERROR_EVENTS = ["uncaughtException", "uncaughtExceptionMonitor", "unhandle
 const ALLOWED: ActPlan = { kind: "allowed" };
 const END = "would end the gateway";
 
-/** Pure. `pid`: of this process. */
-export function planAct(member: WatchedAct, given: readonly unknown[], pid: number): ActPlan {
+/** Pure. `pids`: of the gateway. */
+export function planAct(member: WatchedAct, given: readonly unknown[], pids: GuardedPids): ActPlan {
   const refused = (why: string, isLoud = true): ActPlan => ({
     ...{ kind: "refused", why, isLoud },
     asked: `process.${member}(${given.slice(0, 2).map(shown).join(", ")})`,
@@ -35,7 +36,7 @@ export function planAct(member: WatchedAct, given: readonly unknown[], pid: numb
   switch (member) {
     case "kill":
     case "_kill":
-      return reaches(given[0], pid) && given[1] !== 0 ? refused(END) : ALLOWED;
+      return reachesGateway(given[0], pids) && given[1] !== 0 ? refused(END) : ALLOWED;
     case "emit":
       return isHeeded(given[0]) ? refused(END, false) : ALLOWED;
     case "setUncaughtExceptionCaptureCallback":
@@ -55,12 +56,6 @@ export function planListener(event: unknown): ActPlan {
     ...{ kind: "refused", why: "would answer errors in the gateway's place", isLoud: false },
     asked: `process.on(${shown(event)})`,
   };
-}
-
-/** Itself, its whole group, or everybody. */
-function reaches(target: unknown, pid: number): boolean {
-  const number = Math.trunc(Number(target));
-  return number === pid || number === -pid || number === 0 || number === -1;
 }
 
 const isHeeded = (event: unknown) =>

@@ -11,10 +11,12 @@ import {
   provideRuntimeCompaction,
   type RuntimeCompaction,
 } from "@clew/plugin-sdk/host";
+import { RefusedAct } from "../contain/guard-process.ts";
 import { loadPlugin } from "../load/load-plugin.ts";
 import { asPlugin } from "../load/running.ts";
 import { catchStrayErrors, describeThrown } from "../stray-errors.ts";
 import type { Strays } from "../strays.ts";
+import { guardGateway } from "./guard-gateway.ts";
 import { type Loaded, offerOf, servePlugin } from "./isolated-plugin.ts";
 import { type IsolatedOrder, usedBeyond } from "./order.ts";
 import { createPeer, type Verbs } from "./peer.ts";
@@ -23,7 +25,8 @@ const CHANNEL = 3;
 
 // Whoever started it ends it, also where a terminal or a supervisor tells all processes at once.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => {});
-dieWithParent(process.ppid);
+const gatewayPid = process.ppid;
+dieWithParent(gatewayPid);
 
 const log: LogPort = {
   info: (message) => peer.tell("log", "info", message),
@@ -78,6 +81,11 @@ const peer = createPeer({
 /** Throws one sentence that says why nothing of the plugin is used. */
 async function load(order: IsolatedOrder): Promise<Loaded> {
   const { files, entry, home, mode, config, entryConfig } = order;
+  guardGateway(gatewayPid, (asked, why) => {
+    const message = `${asked} ${why}; it was refused`;
+    strays.note(entry.pluginId, message, "refused");
+    return new RefusedAct(`Plugin "${entry.pluginId}": ${message}.`);
+  });
   const result = await loadPlugin(files, entry, {
     ...{ home, mode, generation: 0, log, entryConfig, strays },
     config: () => config,

@@ -211,6 +211,34 @@ describe("a plugin in a process of its own", () => {
     expect(log.lines).toEqual([]);
   });
 
+  it("may signal itself and others, and not the gateway", async () => {
+    const code = `
+import { kill } from "node:process";
+const group = () => -process.getBuiltinModule("node:child_process").execFileSync("ps", ["-o", "pgid=", "-p", process.pid]);
+const targets = { parent: () => process.ppid, text: () => String(process.ppid), group, all: () => -1, own: () => 0, self: () => process.pid };
+export default { register(api) { api.registerContextEngine("small", () => ({}));
+api.registerCommand({ name: "send", description: "Sends.", acceptsArgs: true,
+  handler({ args }) {
+    const [how, signal] = args.split(" ");
+    try { (how === "text" ? kill : process.kill)(targets[how](), signal === "0" ? 0 : signal); } catch (error) { return { text: error.message }; }
+    return { text: "sent" };
+  } }); } };`;
+    const { command, plugins } = await start(code);
+    for (const [asked, shown] of [
+      ["parent SIGUSR1", `${process.pid}, "SIGUSR1"`],
+      ["text SIGUSR1", `"${process.pid}", "SIGUSR1"`],
+      ["all SIGUSR1", '-1, "SIGUSR1"'],
+      ["own SIGUSR1", '0, "SIGUSR1"'],
+    ])
+      expect(await command(`/send ${asked}`)).toBe(
+        `Plugin "small": process.kill(${shown}) would end the gateway; it was refused.`,
+      );
+    expect(await command("/send group SIGUSR1")).toMatch(/would end the gateway; it was refused/);
+    expect(await command("/send parent 0")).toBe("sent");
+    expect(await command("/send self SIGTERM")).toBe("sent");
+    expect(plugins.records()[0]!.refused?.count).toBe(5);
+  });
+
   it("that is started again is waited for as long as one may wait, and no longer", async () => {
     const home = await temporaryHome();
     const files = readPluginFiles(writePlugin(join(home, "small"), { code: CODE }));
