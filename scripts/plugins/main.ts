@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { cleanEnvironment } from "../release/run.mjs";
+import { cleanEnvironment, TookTooLong } from "../release/run.mjs";
 import { ROWS, type Row } from "./rows.ts";
 import { fetchPlugin } from "./source.ts";
 import { formatRow, isRun, type NotRun, type Outcome, type Table, worse } from "./table.ts";
@@ -14,10 +14,19 @@ const EXPECTED = join(import.meta.dirname, "expected.json");
 const CLEW = join(ROOT, "apps/gateway/dist/main.js");
 const CACHE = join(ROOT, ".cache/plugins");
 
-const { values, positionals } = parseArgs({
-  options: { write: { type: "boolean", default: false } },
-  allowPositionals: true,
-});
+const USAGE = `pnpm test:plugins [--write] [name=folder | folder ...]
+
+Tries real plugins of npm, and those in folders you name: installs each in a home that is thrown
+away, talks with it, and compares what came of it with scripts/plugins/expected.json.
+
+  name=folder  the folder stands in for the row of that name; a folder alone is a row of its own
+  --write      write down what came of them as what is expected from now on
+  --help       print this
+
+Exit code 1: one does less than it did, or ran out of time. Exit code 2: what was typed is wrong.
+`;
+
+const { values, positionals } = readArguments();
 
 /** "name=folder", or a folder alone, which is a row of its own. */
 const named = new Map(
@@ -31,6 +40,15 @@ const named = new Map(
 const own = [...named.keys()].filter((name) => !ROWS.some((row) => row.name === name));
 const rows: Row[] = [...ROWS, ...own.map((name) => ({ name, npm: null }))];
 
+const late: string[] = [];
+const broken = (error: Error): Outcome => ({ version: null, installs: error.message });
+
+/** On a busy machine it says nothing of the plugin. */
+function ranOut(name: string, { message }: Error): NotRun {
+  late.push(name);
+  return { notRun: `${message}; if the machine was busy, run it again` };
+}
+
 const scratch = await mkdtemp(join(tmpdir(), "clew-plugins-"));
 const table: Record<string, Outcome | NotRun> = {};
 try {
@@ -41,8 +59,8 @@ try {
     const outcome =
       "notRun" in source
         ? source
-        : await tryPlugin(row, { spec: source.spec, scratch, clew: CLEW }).catch(
-            (error: Error): Outcome => ({ version: null, installs: error.message }),
+        : await tryPlugin(row, { spec: source.spec, scratch, clew: CLEW }).catch((error: Error) =>
+            error instanceof TookTooLong ? ranOut(row.name, error) : broken(error),
           );
     table[row.name] = outcome;
     console.log(formatRow(row.name, outcome));
@@ -54,7 +72,8 @@ try {
 const expected = JSON.parse(await readFile(EXPECTED, "utf8").catch(() => "{}")) as Table;
 const problems = worse(expected, table);
 const tried = Object.values(table).filter(isRun).length;
-console.log(`${tried} of ${rows.length} tried; ${problems.length} worse than expected`);
+const outOfTime = late.length === 0 ? "" : `; ${late.join(", ")} ran out of time`;
+console.log(`${tried} of ${rows.length} tried; ${problems.length} worse than expected${outOfTime}`);
 for (const problem of problems) console.log(`WORSE   ${problem}`);
 if (values.write) {
   // What was not run now stands as it was.
@@ -64,4 +83,20 @@ if (values.write) {
   ]);
   await writeFile(EXPECTED, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
 }
-process.exitCode = problems.length > 0 && !values.write ? 1 : 0;
+process.exitCode = (problems.length > 0 && !values.write) || late.length > 0 ? 1 : 0;
+
+function readArguments() {
+  try {
+    const options = {
+      write: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
+    } as const;
+    const read = parseArgs({ options, allowPositionals: true });
+    if (!read.values.help) return read;
+    process.stdout.write(USAGE);
+    process.exit(0);
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n\n${USAGE}`);
+    process.exit(2);
+  }
+}

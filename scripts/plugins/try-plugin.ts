@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { createOpenAIEmulator, type Emulator } from "../../packages/providers/src/testing.ts";
-import { cleanEnvironment, run } from "../release/run.mjs";
+import { cleanEnvironment, run, TookTooLong } from "../release/run.mjs";
 import { startRemembering } from "./remembering.ts";
 import type { Row } from "./rows.ts";
 import type { Outcome } from "./table.ts";
@@ -19,6 +19,7 @@ const QUESTION = "What is my boat called?";
 const TURNS = 8;
 /** Of what is captured after a reply. */
 const CAPTURE_MS = 5000;
+const START_MS = 60_000;
 
 interface Place {
   home: string;
@@ -181,6 +182,7 @@ async function cli({ clew, env, home }: Place, args: readonly string[]) {
     const { stdout } = await run(process.execPath, [clew, ...args], { cwd: home, env });
     return { ok: true as const, text: stdout };
   } catch (error) {
+    if (error instanceof TookTooLong) throw error;
     const lines = (error as Error).message.trim().split("\n");
     const text = lines.findLast((line) => line.startsWith("clew: ")) ?? lines.join("\n");
     return { ok: false as const, text: args[0] === "doctor" ? jsonIn(lines) : text };
@@ -195,12 +197,17 @@ const jsonIn = (lines: readonly string[]) => {
 
 async function startGateway({ clew, env, home }: Place, port: number): Promise<ChildProcess> {
   const child = spawn(process.execPath, [clew, "start"], { cwd: home, env, stdio: "ignore" });
-  for (let attempt = 0; attempt < 300 && child.exitCode === null; attempt++) {
+  const until = Date.now() + START_MS;
+  while (Date.now() < until && child.exitCode === null) {
     const answer = await fetch(`http://127.0.0.1:${port}/api/health`).catch(() => undefined);
     if (answer?.ok) return child;
     await pause(100);
   }
-  throw new Error(`the gateway does not answer at port ${port}`);
+  if (child.exitCode === null) {
+    child.kill("SIGKILL");
+    throw new TookTooLong("the gateway's start", START_MS / 1000);
+  }
+  throw new Error(`the gateway ended with exit code ${child.exitCode} when it was started`);
 }
 
 async function endGateway(child: ChildProcess): Promise<void> {

@@ -36,6 +36,17 @@ export function cleanEnvironment(scratch, extra = {}) {
   };
 }
 
+/** What was ended because it took too long, which need not be its fault. */
+export class TookTooLong extends Error {
+  /**
+   * @param {string} what
+   * @param {number} [seconds]
+   */
+  constructor(what, seconds = DEADLINE_MS / 1000) {
+    super(`${what} took longer than ${seconds} s`);
+  }
+}
+
 /**
  * Runs a command to its end. Throws when it fails, with the last lines it wrote. An abort ends it
  * with all it started.
@@ -62,7 +73,11 @@ export function run(file, args, { cwd, env, code: expected = 0, signal }) {
     });
     const end = (how) => (group ? killGroup(child.pid, how) : child.kill(how));
     const onAbort = () => end("SIGTERM");
-    const late = setTimeout(() => end("SIGKILL"), DEADLINE_MS);
+    let isLate = false;
+    const late = setTimeout(() => {
+      isLate = true;
+      end("SIGKILL");
+    }, DEADLINE_MS);
     signal?.addEventListener("abort", onAbort, { once: true });
     const done = () => {
       clearTimeout(late);
@@ -85,6 +100,7 @@ export function run(file, args, { cwd, env, code: expected = 0, signal }) {
       if (signal?.aborted) return reject(signal.reason);
       if (code === expected) return resolve({ stdout, stderr });
       const command = [file, ...args].join(" ").slice(0, 300);
+      if (isLate) return reject(new TookTooLong(`"${command}"`));
       const said = lastLines(`${stderr}\n${stdout}`);
       return reject(
         new Error(`"${command}" ended with ${code ?? ended}, not ${expected}: ${said}`),
