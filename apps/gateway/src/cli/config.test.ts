@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew } from "../testing/command.ts";
@@ -99,5 +99,40 @@ describe("clew doctor", () => {
     expect((await clew(home, ["doctor"])).output).toMatch(
       /compaction: +"lossless" compacts for itself; where it fails, or leaves a session to the host: older history/,
     );
+  });
+});
+
+describe("clew config unset", () => {
+  const CONFIG = `{
+  // mine
+  gateway: { port: 18791 },
+  plugins: { entries: { small: { isolation: "process", enabled: true } } }, // theirs
+}
+`;
+
+  it("removes one setting and leaves the rest of the file", async () => {
+    const home = await temporaryHome();
+    const file = join(home, "clew.json");
+    await writeFile(file, CONFIG);
+    const unset = (name: string) => clew(home, ["config", "unset", name]);
+    const name = "plugins.entries.small.isolation";
+    expect(await unset(name)).toEqual({
+      ...{ code: 0, errors: "" },
+      output: `${name} is removed   (${file}; a running gateway reads it at its next start, or by: clew plugins reload)`,
+    });
+    expect(await readFile(file, "utf8")).toBe(CONFIG.replace(' isolation: "process",', ""));
+    expect((await unset(name)).output).toContain("was not set in");
+    expect((await unset("gateway..")).errors).toContain("is not a setting");
+  });
+
+  it("writes nothing when what is left would be wrong", async () => {
+    const home = await temporaryHome();
+    const file = join(home, "clew.json");
+    const config = JSON.stringify({ agents: { list: [{ id: "coder" }] } });
+    await writeFile(file, config);
+    expect((await clew(home, ["config", "unset", "agents.list[0].id"])).errors).toMatch(
+      /agents\.list\[0\]\.id was not changed in .*, which would then be wrong:/,
+    );
+    expect(await readFile(file, "utf8")).toBe(config);
   });
 });

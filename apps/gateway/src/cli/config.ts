@@ -2,7 +2,7 @@
 import { copyFile, readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
-import { getSetting, setSetting, writeConfigText } from "../config/commands.ts";
+import { getSetting, setSetting, unsetSetting, writeConfigText } from "../config/commands.ts";
 import { configTable } from "../config/docs.ts";
 import { planImport } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
@@ -34,10 +34,24 @@ export async function configSet(
   const { value, warnings } = await setSetting(configFile, name, text);
   for (const warning of warnings) output.note(`warning: ${warning}`);
   const shown = SECRET.test(name) ? "(hidden)" : JSON.stringify(value);
-  const isOfPlugins = name === "plugins" || name.startsWith("plugins.");
-  const when = `at its next start${isOfPlugins ? ", or by: clew plugins reload" : ""}`;
-  output.line(`${name} = ${shown}   (${configFile}; a running gateway reads it ${when})`);
+  output.line(`${name} = ${shown}   (${configFile}; ${whenRead(name)})`);
   return 0;
+}
+
+export async function configUnset(name: string, { environment, output }: Shell): Promise<number> {
+  const { configFile } = environment;
+  const wasSet = await unsetSetting(configFile, name);
+  output.line(
+    wasSet
+      ? `${name} is removed   (${configFile}; ${whenRead(name)})`
+      : `${name} was not set in ${configFile}, so nothing was changed.`,
+  );
+  return 0;
+}
+
+function whenRead(name: string): string {
+  const isOfPlugins = name === "plugins" || name.startsWith("plugins.");
+  return `a running gateway reads it at its next start${isOfPlugins ? ", or by: clew plugins reload" : ""}`;
 }
 
 export async function configImport(

@@ -64,7 +64,7 @@ describe("a command that a plugin adds to the command line", () => {
     const { folder } = await home();
     expect(await clew(folder, ["tide", "fail"])).toMatchObject({
       code: 1,
-      errors: expect.stringContaining("low water"),
+      errors: expect.stringMatching(/^clew: Plugin "tide": low water.* \[PLUGIN_INVALID\]$/),
     });
     expect(await clew(folder, ["absent"])).toMatchObject({
       code: 1,
@@ -75,6 +75,15 @@ describe("a command that a plugin adds to the command line", () => {
     expect((await clew(folder, ["twice"])).errors).toMatch(
       /Plugin "tide" could not add its command "twice": .*start/,
     );
+  });
+
+  it("knows itself which words stand below it", async () => {
+    const { folder } = await home();
+    expect(await clew(folder, ["tide", "ebb"])).toMatchObject({
+      code: 2,
+      errors: expect.stringMatching(/^error: unknown command 'ebb'/),
+    });
+    expect((await clew(folder, ["tide", "level"])).errors).toContain("missing required argument");
   });
 
   it("is not asked for where the word is ours, and where no plugin has it we say so", async () => {

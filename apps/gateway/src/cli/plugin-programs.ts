@@ -1,5 +1,6 @@
 // Runs a command that a plugin adds to the command line.
-import type { Command } from "commander";
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { type Command, CommanderError } from "commander";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import { loadConfig } from "../config/load.ts";
 import type { PluginHost } from "../plugins/host.ts";
@@ -8,9 +9,9 @@ import { asPlugin, runningPlugin } from "../plugins/load/running.ts";
 import { createPluginLogger } from "../plugins/load/runtime.ts";
 import type { OwnedProgram } from "../plugins/offer/free-offers.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { keepStack } from "../terminal/failure.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { failedCommand, throwInsteadOfExit } from "./command-errors.ts";
-import { describeUnknownCommand } from "./unknown-command.ts";
 
 /**
  * To be asked only about words that are none of ours: plugins are loaded for it, in the mode in
@@ -36,9 +37,10 @@ export async function runPluginProgram(
     return await asProgram(plugins, pluginId, async () => {
       const given = { config: raw, workspaceDir: workspace };
       await addProgram(program, found, { ...given, logger: createPluginLogger(log, pluginId) });
-      const unknown = describeUnknownCommand(program, argv);
-      if (unknown !== null) throw invalidPlugin(missing(found));
-      await program.parseAsync(argv, { from: "user" });
+      if (!isThere(program, found, argv)) throw invalidPlugin(missing(found));
+      await program.parseAsync(argv, { from: "user" }).catch((error: unknown) => {
+        throw ofPlugin(found, error, shell);
+      });
       return Number(process.exitCode ?? 0);
     });
   } catch (error) {
@@ -82,6 +84,26 @@ async function addProgram(
     if (description !== undefined && command.description() === "") command.description(description);
     throwInsteadOfExit(command);
   }
+}
+
+/** Whether the word that was typed is one now; what stands below it the program knows itself. */
+function isThere(program: Command, found: OwnedProgram, argv: readonly string[]): boolean {
+  const words = argv.filter((word) => !word.startsWith("-"));
+  const path = words.slice(0, found.parentPath.length + 1);
+  return path.reduce<Command | undefined>((at, word) => commandIn(at, word), program) !== undefined;
+}
+
+const commandIn = (group: Command | undefined, word: string): Command | undefined =>
+  group?.commands.find((each) => each.name() === word || each.aliases().includes(word));
+
+/** What it threw is the plugin's fault, not ours; the log of the home has its stack. */
+function ofPlugin({ pluginId }: OwnedProgram, error: unknown, { environment }: Shell): unknown {
+  if (error instanceof CommanderError || isAbort(error)) return error;
+  const where = keepStack(error, environment.home);
+  const text = `Plugin "${pluginId}": ${messageOf(error)}${where === null ? "" : ` (${where} says where)`}`;
+  return ContextEngineError.is(error)
+    ? new ContextEngineError(error.code, `Plugin "${pluginId}": ${error.message}`, { cause: error })
+    : invalidPlugin(text, error);
 }
 
 const missing = ({ pluginId, parentPath, names }: OwnedProgram) =>

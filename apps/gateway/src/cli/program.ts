@@ -48,7 +48,8 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .showHelpAfterError("(--help lists what there is)")
     .addHelpText(
       "after",
-      "\nFiles are in $CLEW_HOME (default ~/.clew), settings in its clew.json.",
+      "\nFiles are in $CLEW_HOME (default ~/.clew), settings in its clew.json." +
+        "\nPlugins may add commands of their own: clew plugins inspect <id> --runtime names them.",
     );
   addConversing(program, shell, done);
   addReplay(program, shell, done);
@@ -246,6 +247,13 @@ const addConfig: Add = (program, shell, done) => {
     .argument("<value>", "JSON5, or text")
     .action(async (name: string, value: string) =>
       done(await (await import("./config.ts")).configSet(name, value, shell)),
+    );
+  config
+    .command("unset")
+    .description("remove one setting, so that its default counts; the rest of the file stays")
+    .argument("<name>")
+    .action(async (name: string) =>
+      done(await (await import("./config.ts")).configUnset(name, shell)),
     );
   config
     .command("import")

@@ -1,4 +1,4 @@
-// Reads or writes one setting for `clew config get` and `clew config set`.
+// Reads, writes or removes one setting for `clew config get`, `set` and `unset`.
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
@@ -63,6 +63,27 @@ export async function setSetting(
       ...(idle === undefined ? [] : [`${name} changes nothing: ${idle}.`]),
     ],
   };
+}
+
+/**
+ * Removes one setting; false when the file does not say it. Throws CONFIG_INVALID and writes
+ * nothing when the result would not be valid.
+ */
+export async function unsetSetting(file: string, name: string): Promise<boolean> {
+  const path = settingPath(name);
+  const before = (await readConfigText(file)) ?? "";
+  const { raw, config } = checkConfigText(before, file);
+  if (valueAt(raw, path) === undefined) return false;
+  const { removeAt } = await import("./edit.ts");
+  const edited = removeAt(before, path);
+  const now = checkConfigText(
+    edited,
+    file,
+    `${notChanged(name, file)}, which would then be wrong:`,
+  );
+  refuseNewConflict(now.config, config, `${notChanged(name, file)}:`);
+  await writeConfigText(file, edited);
+  return true;
 }
 
 const notChanged = (name: string, file: string) => `${name} was not changed in ${file}`;

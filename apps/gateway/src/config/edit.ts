@@ -1,4 +1,4 @@
-// Changes one setting in the text of a JSON5 file and leaves every other byte.
+// Changes or removes one setting in the text of a JSON5 file and leaves every other byte.
 import { isDeepStrictEqual } from "node:util";
 import {
   type ArrayNode,
@@ -40,6 +40,59 @@ export function setInText(
   return result;
 }
 
+/**
+ * Pure. Removes one member or item with its comma and the white space before it; comments stay. The
+ * result is read again and compared. What is not there needs no removing.
+ */
+export function removeAt(text: string, path: readonly (string | number)[]): string {
+  const document = parse(text, { mode: "json5", tokens: true });
+  const container = path.slice(0, -1).reduce<ValueNode | undefined>(childIn, document.body);
+  if (container?.type !== "Object" && container?.type !== "Array") return text;
+  const children = container.type === "Object" ? container.members : container.elements;
+  const index =
+    container.type === "Array"
+      ? Number(path.at(-1))
+      : container.members.findIndex((member) => nameOf(member) === String(path.at(-1)));
+  const child = children[index];
+  if (child === undefined) return text;
+  const [start, end] = rangeOf(child);
+  const tokens = (document.tokens ?? []).map((token) => ({
+    type: token.type,
+    from: rangeOf(token)[0],
+    to: rangeOf(token)[1],
+  }));
+  const before = tokens.findLast(({ to }) => to <= start)!;
+  const next = tokens.find(({ from, type }) => from >= end && !type.endsWith("Comment"));
+  const ownComma = next?.type === "Comma" ? next : undefined;
+  const isLast = index === children.length - 1;
+  // Without a comma of its own the last child was given the one before it.
+  const previousEnd = index > 0 ? rangeOf(children[index - 1]!)[1] : 0;
+  const given =
+    isLast && ownComma === undefined && index > 0
+      ? tokens.find(({ type, from }) => type === "Comma" && from >= previousEnd)
+      : undefined;
+  const head =
+    given === undefined
+      ? text.slice(0, before.to)
+      : text.slice(0, given.from) + text.slice(given.to, before.to);
+  const result = head + text.slice(ownComma?.to ?? end);
+  if (!isDeepStrictEqual(JSON5.parse(result), without(JSON5.parse(text), path)))
+    throw new Error(`the edit would not have the wanted effect; remove ${path.join(".")} by hand`);
+  return result;
+}
+
+function without(value: unknown, [part, ...rest]: readonly (string | number)[]): unknown {
+  if (part === undefined || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) {
+    const index = Number(part);
+    return rest.length === 0
+      ? value.toSpliced(index, 1)
+      : value.with(index, without(value[index], rest));
+  }
+  const { [part]: child, ...others } = value as Record<string, unknown>;
+  return rest.length === 0 ? others : { ...(value as object), [part]: without(child, rest) };
+}
+
 function planEdit(
   source: string,
   document: DocumentNode,
@@ -70,10 +123,14 @@ function planEdit(
 function childOf(node: ValueNode, part: string | number): ValueNode | undefined {
   if (node.type === "Array") return node.elements[Number(part)]?.value;
   if (node.type !== "Object") return undefined;
-  return node.members.findLast(
-    ({ name }) => (name.type === "String" ? name.value : name.name) === String(part),
-  )?.value;
+  return node.members.findLast((member) => nameOf(member) === String(part))?.value;
 }
+
+const childIn = (node: ValueNode | undefined, part: string | number): ValueNode | undefined =>
+  node === undefined ? undefined : childOf(node, part);
+
+const nameOf = ({ name }: ObjectNode["members"][number]): string =>
+  name.type === "String" ? name.value : name.name;
 
 function containerAt(
   node: ValueNode,

@@ -3,6 +3,7 @@ import type { LogPort } from "@clew/engine-core";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
 import { writeConfigText } from "../config/commands.ts";
+import { removeAt } from "../config/edit.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
@@ -12,7 +13,6 @@ import { bundledPlugins } from "../plugins/find/bundled.ts";
 import { discoverPlugins } from "../plugins/find/discover.ts";
 import { recallRecords } from "../plugins/find/engine-memory.ts";
 import { readRecords } from "../plugins/find/records.ts";
-import { removeAt } from "../plugins/install/config-text.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
@@ -63,14 +63,15 @@ async function askGateway(
       return answer.body as Answer;
     };
     const status = await ask<EngineStatus>("/api/engine");
+    const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
     const others: Finding[] = [];
     for (const id of await otherAgents(home, config))
       others.push(
         ...agentEngineFindings(
           await ask(`/api/engine?session=${encodeURIComponent(`agent:${id}:main`)}`),
+          plugins,
         ),
       );
-    const { plugins } = await ask<{ plugins: PluginRecord[] }>("/api/plugins");
     const asked: Finding = {
       level: "note",
       code: "engine-asked",
@@ -79,7 +80,7 @@ async function askGateway(
     };
     const findings = [
       asked,
-      ...engineFindings(status),
+      ...engineFindings(status, plugins),
       ...unlessSame(others, status),
       ...pluginFindings(plugins, config.plugins, ownersOf(home)),
       ...checkProtectedTools(config, toolsOf(plugins)),
@@ -127,11 +128,11 @@ async function inspectOffline(
     const status = await host.engineStatus(defaultAgentId(loaded.config));
     const others: Finding[] = [];
     for (const id of await otherAgents(environment.home, loaded.config))
-      others.push(...agentEngineFindings(await host.engineStatus(id)));
+      others.push(...agentEngineFindings(await host.engineStatus(id), plugins.records()));
     await host.close();
     const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
     const idle = checkProtectedTools(loaded.config, toolsOf(plugins.records()));
-    const engines = [...engineFindings(status), ...unlessSame(others, status)];
+    const engines = [...engineFindings(status, plugins.records()), ...unlessSame(others, status)];
     const findings = [asked, ...engines, ...found, ...complaints, ...idle];
     return { findings, ownCompactor: ownCompactorOf(status) };
   } catch (error) {

@@ -3,14 +3,14 @@ import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { describeOtherEngine } from "../plugins/engines/engine-choice.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
-import type { PluginRecord } from "../plugins/load/record.ts";
+import { ofPlugin, type PluginRecord } from "../plugins/load/record.ts";
 import { describeStrays } from "../plugins/strays.ts";
 import { shortName } from "../sessions/keys.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
-export function engineFindings(status: EngineStatus): Finding[] {
+export function engineFindings(status: EngineStatus, records: readonly PluginRecord[]): Finding[] {
   return [
-    answeringFinding(status),
+    answeringFinding(status, records),
     ...idFindings(status),
     ...setAsideFindings(status),
     ...recentFindings(status),
@@ -19,9 +19,12 @@ export function engineFindings(status: EngineStatus): Finding[] {
 }
 
 /** Of an agent that is not the default one; nothing where its engine is as for all. */
-export function agentEngineFindings(status: EngineStatus): Finding[] {
+export function agentEngineFindings(
+  status: EngineStatus,
+  records: readonly PluginRecord[],
+): Finding[] {
   const { agentId, chosenBy } = status;
-  const own = chosenBy === "agent" ? [answeringFinding(status)] : [];
+  const own = chosenBy === "agent" ? [answeringFinding(status, records)] : [];
   return [
     ...own.map((finding) => ({ ...finding, subject: `engine of agent ${agentId}` })),
     ...storeFindings(status, agentId),
@@ -34,14 +37,18 @@ const engine = (level: Finding["level"], code: FindingCode, text: string): Findi
 
 const REINSTALL = "correct or update its plugin, then run: clew plugins reload";
 
-function answeringFinding(status: EngineStatus): Finding {
+function answeringFinding(status: EngineStatus, records: readonly PluginRecord[]): Finding {
   const { engineId, configured, degraded, switchedOff, missingMessage } = status;
-  if (degraded !== null)
-    return engine(
-      "failure",
-      "engine-failed",
-      `"${configured}" does not work (${degraded.operation}: ${degraded.reason}); "${engineId}" answers instead; ${REINSTALL}`,
-    );
+  if (degraded !== null) {
+    const { operation, reason } = degraded;
+    // Of the plugin it is told what it did, and what brings it back.
+    const blocked = records.find((each) => each.safeMode && reason === ofPlugin(each));
+    const why = blocked
+      ? `its plugin "${blocked.id}" is off in safe mode`
+      : `${operation}: ${withoutStop(reason)}`;
+    const text = `"${configured}" does not work (${why}); "${engineId}" answers instead`;
+    return engine("failure", "engine-failed", blocked ? text : `${text}; ${REINSTALL}`);
+  }
   if (switchedOff !== null)
     return engine(
       "warning",
@@ -56,6 +63,8 @@ function answeringFinding(status: EngineStatus): Finding {
         `${missingMessage} No turn can start; choose another engine: ${describeOtherEngine(status, "legacy")}`,
       );
 }
+
+const withoutStop = (sentence: string) => sentence.replace(/\.$/, "");
 
 function idFindings({ engineId, infoId, degraded }: EngineStatus): Finding[] {
   if (degraded !== null || infoId === engineId) return [];
@@ -75,20 +84,23 @@ function setAsideFindings({ configured, quarantined }: EngineStatus): Finding[] 
       return engine(
         "warning",
         "engine-set-aside",
-        `"${engineId}" has been set aside${where} because it failed in ${operation}: ${reason}; ${next}`,
+        `"${engineId}" has been set aside${where} because it failed in ${operation}: ${withoutStop(reason)}; ${next}`,
       );
     });
 }
 
-function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
-  const { turns, lastDegraded: last, compactions, idleCompactions } = recent;
+function recentFindings(status: EngineStatus): Finding[] {
+  const { degraded, recent, configured, engineId } = status;
+  const { turns, own, lastDegraded: last, compactions, idleCompactions } = recent;
   const failed = `${recent.degraded} of the last ${turns} turns were answered by another engine; last on ${last?.at}: ${last?.operation}: ${last?.reason}`;
   const { badViews, alignedViews, underEstimates } = recent;
-  const author = `tell the author of ${owner.replace("plugin:", "plugin ")}`;
-  const idle = `${idleCompactions} of ${compactions} recent compactions claimed success but changed nothing; ${author}`;
-  const bad = `${badViews} of the last ${turns} turns went without the engine's choice, which no model could have been sent; ${author}`;
-  const aligned = `in ${alignedViews} of the last ${turns} turns messages came back without their ids and were recognised by their content`;
-  const under = `in ${underEstimates} of the last ${turns} turns the engine told fewer tokens than its messages can possibly take; ${author}`;
+  const name = `engine "${configured ?? engineId}"`;
+  const author = whomToTell(status);
+  const lately = `its last ${own} turns`;
+  const idle = `${idleCompactions} of ${compactions} recent compactions of ${name} claimed success but changed nothing; ${author}`;
+  const bad = `${name}: ${badViews} of ${lately} went without its choice, which no model could have been sent; ${author}`;
+  const aligned = `${name}: in ${alignedViews} of ${lately} messages came back without their ids and were recognised by their content`;
+  const under = `${name}: in ${underEstimates} of ${lately} it told fewer tokens than its messages can possibly take; ${author}`;
   return [
     ...(last !== null && degraded === null
       ? [engine("warning", "engine-failed-lately", failed)]
@@ -98,6 +110,14 @@ function recentFindings({ degraded, recent, owner }: EngineStatus): Finding[] {
     ...(alignedViews > 0 ? [engine("note", "engine-aligned-views", aligned)] : []),
     ...(underEstimates > 0 ? [engine("warning", "engine-under-estimates", under)] : []),
   ];
+}
+
+/** The faults are those of the chosen engine, which need not be the one that answers now. */
+function whomToTell({ configured, engineId, owner }: EngineStatus): string {
+  if (configured !== null && configured !== engineId) return "tell its author";
+  return owner.startsWith("plugin:")
+    ? `tell the author of plugin ${owner.slice("plugin:".length)}`
+    : "it comes with Clew, so this is a bug; please report it";
 }
 
 /** `agentId`: whose store it is, where it is not the default agent's. */

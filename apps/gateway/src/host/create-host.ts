@@ -66,7 +66,8 @@ export function createHost(parts: HostParts): Host {
         agentId,
         session === undefined ? {} : { sessionKey: session.key },
       );
-      const recent = await readRecentTurns(agentPaths(environment.home, agentId).reports);
+      const chosen = engine.configured ?? engine.guard.engineId;
+      const recent = await readRecentTurns(agentPaths(environment.home, agentId).reports, chosen);
       const quarantined = registry.quarantine.list();
       const of = { home: environment.home, agentId, named: session?.key };
       const told = () => sessionsToldTo(engine.guard.engineId, of);

@@ -20,6 +20,7 @@ import {
 } from "../plugins/engines/engine-choice.ts";
 import { engineBounds, failurePolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginHost } from "../plugins/host.ts";
+import { ofPlugin } from "../plugins/load/record.ts";
 import type { HostOptions } from "./host.ts";
 
 export interface ChosenEngine extends ResolvedEngine {
@@ -63,7 +64,7 @@ function whyMissing(engineId: string, plugins: PluginHost): string | undefined {
   const owner = plugins.ownerOf(engineId) ?? engineId;
   const record = plugins.records().find(({ id }) => id === owner);
   if (record === undefined || record.reason === null) return undefined;
-  if (record.safeMode !== null) return `plugin "${record.id}": ${record.reason}`;
+  if (record.safeMode !== null) return ofPlugin(record);
   return record.status === "error"
     ? `not registered: ${record.reason.replace(/\.$/, "")}`
     : undefined;

@@ -105,7 +105,19 @@ describe("a plugin that breaks a rule", () => {
     [
       "calls itself otherwise than its manifest",
       { code: "export default { id: 'other', register() {} };" },
-      /^plugin id mismatch \(config uses "small", export uses "other"\)$/,
+      /^Plugin "small" has another id in its code than in its manifest \("other"\)/,
+    ],
+    [
+      "is not JavaScript",
+      { code: "export default () => {\n  const x = ;\n};" },
+      /^Plugin "small" cannot be loaded: Unexpected token ';', at index\.js:2\.$/,
+    ],
+    [
+      "uses what the host does not offer",
+      {
+        code: 'import { strange } from "openclaw/plugin-sdk/core"; export default () => strange();',
+      },
+      /^Plugin "small" uses strange of "openclaw\/plugin-sdk\/core", which Clew does not offer\.$/,
     ],
     [
       "registers asynchronously",

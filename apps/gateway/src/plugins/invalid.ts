@@ -1,4 +1,5 @@
 // Makes the error with which a plugin is refused.
+import { inspect } from "node:util";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 
 export function invalidPlugin(message: string, cause?: unknown): ContextEngineError {
@@ -20,11 +21,23 @@ export const installFailed = (message: string, cause?: unknown): ContextEngineEr
 export const requestInvalid = (message: string): ContextEngineError =>
   new ContextEngineError("REQUEST_INVALID", message);
 
-/** The message of anything that was thrown. */
+const MOST_SHOWN = 200;
+
+/** The message of anything that was thrown; of what is no error, what is in it. */
 export function messageOf(error: unknown): string {
   try {
-    return error instanceof Error ? `${error.message}` : String(error);
+    return error instanceof Error ? `${error.message}` : describe(error);
   } catch {
     return "an error that cannot be described";
   }
+}
+
+function describe(thrown: unknown): string {
+  if (typeof thrown !== "object" || thrown === null) return String(thrown);
+  if ("message" in thrown && typeof thrown.message === "string") return thrown.message;
+  const shown = inspect(thrown, {
+    ...{ depth: 1, breakLength: Infinity, compact: true, customInspect: false },
+    ...{ maxArrayLength: 10, maxStringLength: MOST_SHOWN },
+  });
+  return shown.length > MOST_SHOWN ? `${shown.slice(0, MOST_SHOWN)}…` : shown;
 }

@@ -11,7 +11,8 @@ export function describeFailure(error: unknown, { home }: { home: string }): str
   if (isAbort(error)) return "Cancelled.";
   const { name, message } =
     error instanceof Error ? error : { name: "Error", message: String(error) };
-  const where = keepStack(error, home) ? `; ${logFile(home)} says where` : "";
+  const file = keepStack(error, home);
+  const where = file === null ? "" : `; ${file} says where`;
   const what = (message.split("\n")[0] ?? "").replace(/[.:;{[\s]*$/, "");
   return `Something unexpected happened (${name}: ${what})${where}. This is a bug; please report it. [INTERNAL]`;
 }
@@ -25,13 +26,13 @@ function toKnown(error: unknown): ContextEngineError | null {
     : null;
 }
 
-/** False when there is no home to keep it in. */
-function keepStack(error: unknown, home: string): boolean {
-  if (!existsSync(home)) return false;
+/** In which file; null = there is no home to keep it in. */
+export function keepStack(error: unknown, home: string): string | null {
+  if (!existsSync(home)) return null;
   const log = createLog({ file: logFile(home) });
   log.error("a command failed unexpectedly", {
     stack: error instanceof Error ? error.stack : String(error),
   });
   log.close();
-  return existsSync(logFile(home));
+  return existsSync(logFile(home)) ? logFile(home) : null;
 }

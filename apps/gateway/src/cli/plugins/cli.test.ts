@@ -88,6 +88,43 @@ describe("clew plugins", () => {
     expect(readFileSync(join(source, "lib/index.js"), "utf8")).toContain("tidepool");
   });
 
+  it("answers programs in JSON whatever it does, and tells tools and another version", async () => {
+    const { scratch, clew } = await openHome();
+    const folder = writePlugin(join(scratch, "small"), {
+      manifest: { version: "0.9.0", contracts: { tools: ["dig"] } },
+      packageJson: { version: "1.0.0" },
+      code: `export default (api) => {
+        api.registerTool({ name: "dig", description: "", parameters: {}, execute() {} });
+        api.registerMemoryCapability({ promptBuilder: () => [] });
+        api.on("before_lunch", () => {});
+        api.on("agent_ends", () => {});
+      };`,
+    });
+    const json = async (...args: string[]): Promise<unknown> => {
+      const { output, errors } = await clew("plugins", ...args, "--json");
+      expect(errors).toBe("");
+      return JSON.parse(output);
+    };
+    await json("install", folder, "--yes");
+    const effect = expect.stringContaining("next start") as string;
+    const id = { pluginId: "small" };
+    expect(await json("disable", "small")).toEqual({ ...id, enabled: false, notes: [], effect });
+    expect(await json("enable", "small")).toMatchObject({ ...id, enabled: true, effect });
+    expect(await json("update")).toMatchObject({
+      ...{ plugins: [{ ...id, changed: false }], effect: null },
+    });
+    const shown = (await clew("plugins", "inspect", "small", "--runtime")).output;
+    expect(shown).toContain("small 1.0.0 (small; its manifest says 0.9.0)");
+    expect(shown).toContain("small: loaded; tools dig; a memory");
+    expect(shown).toContain('hook "agent_ends" is never called by this host; did you mean');
+    expect((await clew("chat", "hello")).errors).not.toContain("[plugins]");
+    const gone = { ...id, notes: expect.any(Array) as string[] };
+    expect(await json("uninstall", "small", "--dry-run")).toEqual({
+      ...{ plugins: [gone], dryRun: true, effect: null },
+    });
+    expect(await json("uninstall", "small")).toEqual({ plugins: [gone], dryRun: false, effect });
+  });
+
   it("says what is wrong in one line, on the error stream", async () => {
     const { scratch, clew } = await openHome();
     const folder = writePlugin(join(scratch, "small"), {

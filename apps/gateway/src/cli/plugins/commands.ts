@@ -62,53 +62,75 @@ export async function install(
   return 0;
 }
 
-export async function enable(id: string, { environment, output }: Shell): Promise<number> {
-  print(output, [
-    `Enabled ${id}.`,
-    ...(await enablePlugin(id, placeOf(environment))),
-    await effectOfChange(environment),
-  ]);
-  return 0;
+export async function enable(id: string, flags: Flags, shell: Shell): Promise<number> {
+  const notes = await enablePlugin(id, placeOf(shell.environment));
+  return printSwitched({ pluginId: id, enabled: true, notes }, flags, shell);
 }
 
-export async function disable(id: string, { environment, output }: Shell): Promise<number> {
-  print(output, [
-    `Disabled ${id}.`,
-    ...(await disablePlugin(id, placeOf(environment))),
-    await effectOfChange(environment),
-  ]);
+export async function disable(id: string, flags: Flags, shell: Shell): Promise<number> {
+  const notes = await disablePlugin(id, placeOf(shell.environment));
+  return printSwitched({ pluginId: id, enabled: false, notes }, flags, shell);
+}
+
+async function printSwitched(
+  switched: { pluginId: string; enabled: boolean; notes: string[] },
+  { json }: Flags,
+  { environment, output }: Shell,
+): Promise<number> {
+  const { pluginId, enabled, notes } = switched;
+  const effect = await effectOfChange(environment);
+  if (json) output.json({ ...switched, effect });
+  else print(output, [`${enabled ? "Enabled" : "Disabled"} ${pluginId}.`, ...notes, effect]);
   return 0;
 }
 
 export async function uninstall(
   ids: readonly string[],
-  { dryRun, keepFiles }: Flags,
+  { dryRun, keepFiles, json }: Flags,
   { environment, output }: Shell,
 ): Promise<number> {
-  for (const pluginId of ids) {
-    const { notes } = await uninstallPlugin({ pluginId, dryRun, keepFiles }, placeOf(environment));
-    print(output, [
-      dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`,
-      ...notes.map((note) => `  ${note}`),
-    ]);
+  const plugins: { pluginId: string; notes: string[] }[] = [];
+  try {
+    for (const id of ids) {
+      const request = { pluginId: id, dryRun, keepFiles };
+      const { pluginId, notes } = await uninstallPlugin(request, placeOf(environment));
+      plugins.push({ pluginId, notes });
+    }
+  } finally {
+    // What was removed before one that cannot be is told all the same.
+    if (json) {
+      const effect = dryRun ? null : await effectOfChange(environment);
+      output.json({ plugins, dryRun: dryRun === true, effect });
+    } else
+      for (const { pluginId, notes } of plugins)
+        print(output, [
+          dryRun ? `Uninstalling ${pluginId} would do this:` : `Uninstalled ${pluginId}.`,
+          ...notes.map((note) => `  ${note}`),
+        ]);
   }
-  if (!dryRun) print(output, [await effectOfChange(environment)]);
+  if (!dryRun && !json) print(output, [await effectOfChange(environment)]);
   return 0;
 }
 
 export async function update(
   ids: readonly string[],
-  { data }: Flags,
+  { data, json }: Flags,
   { environment, output }: Shell,
 ): Promise<number> {
   const reports = await updatePlugins(ids, placeOf(environment), { data });
+  const hasChanged = reports.some(({ changed }) => changed);
+  const effect = hasChanged ? await effectOfChange(environment) : null;
+  if (json) {
+    output.json({ plugins: reports, effect });
+    return 0;
+  }
   print(
     output,
     reports.length === 0
       ? ["Nothing was installed by clew, so there is nothing to update."]
       : reports.map(({ note }) => note),
   );
-  if (reports.some(({ changed }) => changed)) print(output, [await effectOfChange(environment)]);
+  if (effect !== null) print(output, [effect]);
   return 0;
 }
 
@@ -229,6 +251,7 @@ export async function inspect(
     problem,
     install,
     manifest: files?.manifest ?? null,
+    version: files?.packageJson.version ?? files?.manifest.version ?? null,
     entries: files?.entries ?? [],
     ...(records && { runtime: records }),
   };
@@ -238,7 +261,7 @@ export async function inspect(
   }
   const { manifest } = about;
   print(output, [
-    `${manifest?.name ?? id}${manifest?.version === undefined ? "" : ` ${manifest.version}`} (${id})`,
+    titleOf(id, files),
     ...(manifest?.description === undefined ? [] : [manifest.description]),
     `Folder: ${plugin.folder} (${plugin.origin}${install === null ? "" : `, installed from ${install.spec}`})`,
     ...(problem === null ? [] : [`Problem: ${problem}`]),
@@ -249,6 +272,15 @@ export async function inspect(
       : records.flatMap(describeRecord)),
   ]);
   return problem === null && !(records ?? []).some(({ status }) => status === "error") ? 0 : 1;
+}
+
+/** An installed plugin's version is its package's, which the manifest may have missed. */
+function titleOf(id: string, files: PluginFiles | undefined): string {
+  const said = files?.manifest.version;
+  const version = files?.packageJson.version ?? said;
+  const other = said === undefined || said === version ? "" : `; its manifest says ${said}`;
+  const name = files?.manifest.name ?? id;
+  return `${name}${version === undefined ? "" : ` ${version}`} (${id}${other})`;
 }
 
 export async function doctor({ json }: Flags, { environment, output }: Shell): Promise<number> {
@@ -315,6 +347,8 @@ function describeRecord(record: PluginRecord): string[] {
   if (status !== "loaded") return [`${id}: ${status}: ${reason}`];
   const parts = [
     ["engines", record.engines],
+    // A gateway of an earlier version does not tell of them.
+    ["tools", record.registeredTools ?? []],
     ["commands", record.commands.map((word) => `/${word}`)],
     ["hooks", record.hooks],
     ["session actions", record.sessionActions],
@@ -324,9 +358,12 @@ function describeRecord(record: PluginRecord): string[] {
     ["HTTP routes", record.routes],
     ["methods", record.methods],
   ] as const;
-  const has = parts
-    .filter(([, list]) => list.length > 0)
-    .map(([name, list]) => `${name} ${list.join(", ")}`);
+  const has = [
+    ...parts
+      .filter(([, list]) => list.length > 0)
+      .map(([name, list]) => `${name} ${list.join(", ")}`),
+    ...(record.memory ? ["a memory"] : []),
+  ];
   return [
     `${id}: loaded${has.length > 0 ? `; ${has.join("; ")}` : ""}`,
     ...diagnostics.map(({ level, message }) => `${id}: ${level}: ${message}`),

@@ -20,7 +20,7 @@ describe("clew plugins pack", () => {
     const checked = await runClew(home, ["plugins", "pack", folder, "--check"]);
     expect(checked.code).toBe(1);
     expect(checked.output).toMatch(
-      /^failure {2}Clew, OpenClaw: It has no openclaw\.plugin\.json, .*\n.*would not work everywhere\.$/,
+      /^failure {2}Clew, OpenClaw: It has no openclaw\.plugin\.json, .*\n.*would not work everywhere as npm packs it; "clew plugins pack .*$/,
     );
     const json = await runClew(home, ["plugins", "pack", folder, "--check", "--json"]);
     expect(JSON.parse(json.output)).toMatchObject({ file: null, findings: [{ level: "failure" }] });

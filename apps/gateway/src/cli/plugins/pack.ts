@@ -25,13 +25,19 @@ export async function pack(
       ...findings.map(describe),
       file === null
         ? hasFailed
-          ? `${path} would not work everywhere${check ? "." : "; nothing was written."}`
+          ? `${path} would not work everywhere${check ? asItIs(path) : "; nothing was written."}`
           : `${path} can be installed in Clew and in OpenClaw.`
         : `Packed ${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB. To install it: clew plugins install ${file}, or openclaw plugins install ${file} --force --accept-capabilities`,
     ])
       output.line(printable(line));
   return hasFailed ? 1 : 0;
 }
+
+/** A folder is checked as npm would pack it, which is not what `pack` makes of it. */
+const asItIs = (path: string) =>
+  /\.(?:tgz|tar\.gz|tar)$/i.test(path)
+    ? "."
+    : ` as npm packs it; "clew plugins pack ${path}" makes one file of its code, and checks that.`;
 
 const NAMES = { clew: "Clew", openclaw: "OpenClaw" };
 

@@ -42,6 +42,7 @@ const addInstalling: Add = (plugins, shell, done) => {
     )
     .argument("[ids...]")
     .option("--no-data", "keep no copy of their data")
+    .addOption(json())
     .action(async (ids: string[], options) =>
       done(await (await load()).update(ids, options, shell)),
     );
@@ -58,6 +59,7 @@ const addInstalling: Add = (plugins, shell, done) => {
     .argument("<ids...>")
     .option("--dry-run", "say what would happen")
     .option("--keep-files", "move the files aside instead of deleting them")
+    .addOption(json())
     .action(async (ids: string[], options) =>
       done(await (await load()).uninstall(ids, options, shell)),
     );
@@ -71,7 +73,10 @@ const addPacking: Add = (plugins, shell, done) => {
     )
     .argument("<folder>", "with --check also an archive")
     .option("-o, --out <file>", "where it is written; by default here, by name and version")
-    .option("--check", "write nothing, and check what is there as it is")
+    .option(
+      "--check",
+      "write nothing, and check an archive, or a folder as npm itself would pack it",
+    )
     .addOption(json())
     .action(async (folder: string, options) =>
       done(await (await import("./pack.ts")).pack(folder, options, shell)),
@@ -104,12 +109,14 @@ const addSwitching: Add = (plugins, shell, done) => {
     .command("enable")
     .description("switch a plugin on; a context engine takes the slot")
     .argument("<id>")
-    .action(async (id: string) => done(await (await load()).enable(id, shell)));
+    .addOption(json())
+    .action(async (id: string, options) => done(await (await load()).enable(id, options, shell)));
   plugins
     .command("disable")
     .description("switch a plugin off; slots keep their value")
     .argument("<id>")
-    .action(async (id: string) => done(await (await load()).disable(id, shell)));
+    .addOption(json())
+    .action(async (id: string, options) => done(await (await load()).disable(id, options, shell)));
   plugins
     .command("reload")
     .description("make a running gateway load its plugins again, without a pause")

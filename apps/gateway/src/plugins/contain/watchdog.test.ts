@@ -48,6 +48,9 @@ describe("a plugin that blocks the gateway", () => {
     expect(await status.text()).toMatch(/Safe mode: plugin \\"small\\": it is off in safe mode/);
     const doctor = (await clew(home, ["doctor"])).output;
     expect(doctor).toMatch(new RegExp(`FAILURE {2}plugin small: ${why.source}`));
+    expect(doctor).toContain(
+      '"small" does not work (its plugin "small" is off in safe mode); "legacy" answers instead\n',
+    );
     next.process.kill("SIGTERM");
     expect(await next.exit).toBe(0);
     expect((await clew(home, ["plugins", "list"])).output).toMatch(why);

@@ -10,7 +10,7 @@ const line = (
   compactions: object[] = [],
   odd: object = {},
 ) =>
-  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { degraded }, compactions, ...odd })}\n`;
+  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { ran: "mine", degraded }, compactions, ...odd })}\n`;
 
 describe("recent turns", () => {
   it("are counted over sessions, oldest first, whatever else is in the files", async () => {
@@ -42,8 +42,8 @@ describe("recent turns", () => {
       join(folder, "b.jsonl"),
       `not json\n${line(2, { operation: "compact", reason: "older" })}{"v":2}\n{"v":1,"half`,
     );
-    expect(await readRecentTurns(folder)).toEqual({
-      turns: 3,
+    expect(await readRecentTurns(folder, "mine")).toEqual({
+      ...{ turns: 3, own: 3 },
       degraded: 2,
       lastDegraded: { at: "2026-01-01T00:03:00.000Z", operation: "assemble", reason: "newest" },
       compactions: 3,
@@ -54,9 +54,21 @@ describe("recent turns", () => {
     });
   });
 
+  it("count as faults of an engine only what it did itself", async () => {
+    const folder = join(await temporaryHome(), "reports");
+    await mkdir(folder);
+    await writeFile(
+      join(folder, "a.jsonl"),
+      line(1, null, [], { budget: { underEstimated: true }, views: { fallbacks: 1 } }),
+    );
+    expect(await readRecentTurns(folder, "another")).toMatchObject({
+      ...{ turns: 1, own: 0, underEstimates: 0, badViews: 0 },
+    });
+  });
+
   it("are none where there are no reports", async () => {
-    expect(await readRecentTurns("/nowhere")).toEqual({
-      turns: 0,
+    expect(await readRecentTurns("/nowhere", "mine")).toEqual({
+      ...{ turns: 0, own: 0 },
       degraded: 0,
       lastDegraded: null,
       compactions: 0,

@@ -4,7 +4,10 @@ import { join } from "node:path";
 import type { EngineFailure, TurnReport } from "@clew/engine-core";
 
 export interface RecentTurns {
+  /** Whoever answered. */
   turns: number;
+  /** Of them, those that the engine answered whose faults are counted below. */
+  own: number;
   /** Answered by another engine than the chosen one, because that failed. */
   degraded: number;
   lastDegraded: ({ at: string } & EngineFailure) | null;
@@ -23,8 +26,8 @@ const MAX_SESSIONS = 8;
 const MAX_TURNS = 100;
 const TAIL_BYTES = 512 * 1024;
 
-/** `folder` is the agent's reports folder. */
-export async function readRecentTurns(folder: string): Promise<RecentTurns> {
+/** `folder` is the agent's reports folder; only faults of `engineId` are counted as faults. */
+export async function readRecentTurns(folder: string, engineId: string): Promise<RecentTurns> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
   const dated = await Promise.all(
     files.map(async (name) => ({
@@ -36,6 +39,7 @@ export async function readRecentTurns(folder: string): Promise<RecentTurns> {
   const reports = (await Promise.all(newest.map(({ file }) => readTail(file)))).flat();
   return summarizeTurns(
     reports.sort((a, b) => a.startedAt.localeCompare(b.startedAt)).slice(-MAX_TURNS),
+    engineId,
   );
 }
 
@@ -62,10 +66,11 @@ export async function readEngineCompactions(
 }
 
 /** Pure; oldest first. */
-export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
+export function summarizeTurns(reports: readonly TurnReport[], engineId: string): RecentTurns {
+  const own = reports.filter(({ engine }) => engine.ran === engineId);
   const degraded = reports.filter(({ engine }) => engine.degraded !== null);
   const last = degraded.at(-1);
-  const compactions = reports.flatMap((report) =>
+  const compactions = own.flatMap((report) =>
     report.compactions.filter(({ compacted }) => compacted),
   );
   const isIdle = ({
@@ -77,13 +82,14 @@ export function summarizeTurns(reports: readonly TurnReport[]): RecentTurns {
     ok && compacted && tokensBefore !== null && tokensAfter !== null && tokensAfter >= tokensBefore;
   return {
     turns: reports.length,
+    own: own.length,
     degraded: degraded.length,
     lastDegraded: last === undefined ? null : { at: last.startedAt, ...last.engine.degraded! },
     compactions: compactions.length,
     idleCompactions: compactions.filter(isIdle).length,
-    badViews: count(reports, ({ views }) => (views?.fallbacks ?? 0) > 0),
-    alignedViews: count(reports, ({ views }) => (views?.aligned ?? 0) > 0),
-    underEstimates: count(reports, ({ budget }) => budget?.underEstimated === true),
+    badViews: count(own, ({ views }) => (views?.fallbacks ?? 0) > 0),
+    alignedViews: count(own, ({ views }) => (views?.aligned ?? 0) > 0),
+    underEstimates: count(own, ({ budget }) => budget?.underEstimated === true),
   };
 }
 

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import JSON5 from "json5";
 import { describe, expect, it } from "vitest";
-import { applySteps, isBlankConfig, removeAt, type SettingStep, undoSteps } from "./config-text.ts";
+import { removeAt } from "../../config/edit.ts";
+import { applySteps, isBlankConfig, type SettingStep, undoSteps } from "./config-text.ts";
 
 const STEPS: SettingStep[] = [
   { path: ["plugins", "load", "paths"], value: "/a/plugin", isItem: true },

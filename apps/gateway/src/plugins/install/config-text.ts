@@ -7,8 +7,7 @@ import {
   parse,
   type ValueNode,
 } from "@humanwhocodes/momoa";
-import JSON5 from "json5";
-import { setInText } from "../../config/edit.ts";
+import { removeAt, setInText } from "../../config/edit.ts";
 import type { ContainerChange, SettingChange } from "../find/records.ts";
 
 type Path = readonly (string | number)[];
@@ -113,60 +112,6 @@ function prune(
     return comments.length > 0 ? { text, done: false } : { text: removeAt(text, path), done: true };
   const isAsFound = isDeepStrictEqual(comments, commentsIn(emptyText));
   return { text: isAsFound ? replace(text, node, emptyText) : text, done: true };
-}
-
-/**
- * Removes one member or item with its comma and the white space before it; comments stay. The
- * result is read again and compared.
- */
-export function removeAt(text: string, path: Path): string {
-  const document = read(text);
-  const container = path.length === 1 ? document.body : find(document, path.slice(0, -1));
-  if (container === undefined || !isContainer(container)) return text;
-  const children = childrenOf(container);
-  const index =
-    container.type === "Array"
-      ? Number(path.at(-1))
-      : container.members.findIndex((member) => nameOf(member) === String(path.at(-1)));
-  const child = children[index];
-  if (child === undefined) return text;
-  const [start, end] = rangeOf(child);
-  const tokens = (document.tokens ?? []).map((token) => ({
-    type: token.type,
-    from: rangeOf(token)[0],
-    to: rangeOf(token)[1],
-  }));
-  const before = tokens.findLast(({ to }) => to <= start)!;
-  const next = tokens.find(({ from, type }) => from >= end && !type.endsWith("Comment"));
-  const ownComma = next?.type === "Comma" ? next : undefined;
-  const to = ownComma?.to ?? end;
-  const isLast = index === children.length - 1;
-  // Without a comma of its own the last child was given the one before it.
-  const previousEnd = index > 0 ? rangeOf(children[index - 1]!)[1] : 0;
-  const given =
-    isLast && ownComma === undefined && index > 0
-      ? tokens.find(({ type, from }) => type === "Comma" && from >= previousEnd)
-      : undefined;
-  const head =
-    given === undefined
-      ? text.slice(0, before.to)
-      : text.slice(0, given.from) + text.slice(given.to, before.to);
-  const result = head + text.slice(to);
-  if (!isDeepStrictEqual(JSON5.parse(result), without(JSON5.parse(text), path)))
-    throw new Error(`the edit would not have the wanted effect; remove ${path.join(".")} by hand`);
-  return result;
-}
-
-function without(value: unknown, [part, ...rest]: Path): unknown {
-  if (part === undefined || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const index = Number(part);
-    return rest.length === 0
-      ? value.toSpliced(index, 1)
-      : value.with(index, without(value[index], rest));
-  }
-  const { [part]: child, ...others } = value as Record<string, unknown>;
-  return rest.length === 0 ? others : { ...(value as object), [part]: without(child, rest) };
 }
 
 /**

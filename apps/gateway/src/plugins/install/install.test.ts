@@ -371,7 +371,7 @@ describe("what an install refuses", () => {
     [
       "another id",
       { code: "export default { id: 'other', register() {} };" },
-      /plugin id mismatch \(config uses "small", export uses "other"\)/,
+      /"small" has another id in its code than in its manifest \("other"\)/,
     ],
     [
       "an async register",

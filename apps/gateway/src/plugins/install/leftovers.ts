@@ -3,7 +3,8 @@ import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pluginsFolder, readRecords } from "../find/records.ts";
 
-const LEFTOVER = /^\.(staging|replaced|trial)-[0-9a-f]+$/;
+/** Folders of its own, and a file that was to take the place of its records. */
+const LEFTOVER = /^(?:\.(staging|replaced|trial)-[0-9a-f]+|installs\.json\.\d+)$/;
 
 /** Absolute paths. While an install runs they are its own. */
 export function findLeftovers(home: string): string[] {

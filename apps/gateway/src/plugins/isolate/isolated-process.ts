@@ -95,7 +95,7 @@ async function load(order: IsolatedOrder): Promise<Loaded> {
   const beyond = usedBeyond(result.registrations);
   if (beyond.length > 0)
     throw new Error(
-      `Plugin "${entry.pluginId}" uses ${beyond.join(", ")}, which a plugin in a process of its own does not have; remove plugins.entries.${entry.pluginId}.isolation to run it in the gateway's.`,
+      `Plugin "${entry.pluginId}" uses ${beyond.join(", ")}, which a plugin in a process of its own does not have; to run it in the gateway's: clew config unset plugins.entries.${entry.pluginId}.isolation`,
     );
   return { order, registrations: result.registrations, engines: new Map() };
 }

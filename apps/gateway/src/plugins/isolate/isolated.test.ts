@@ -273,7 +273,7 @@ api.registerCommand({ name: "send", description: "Sends.", acceptsArgs: true,
       {
         status: "error",
         reason:
-          'Plugin "small" uses api.on, api.registerService, which a plugin in a process of its own does not have; remove plugins.entries.small.isolation to run it in the gateway\'s.',
+          'Plugin "small" uses api.on, api.registerService, which a plugin in a process of its own does not have; to run it in the gateway\'s: clew config unset plugins.entries.small.isolation',
       },
     ]);
   });

@@ -104,7 +104,8 @@ function facts({ pluginId, manifest, source, root, mode, ...rest }: ApiRequest) 
 }
 
 /** Relative paths start at the plugin's folder, "~" is the person's home. */
-function resolvePath(path: string, root: string): string {
+function resolvePath(path: unknown, root: string): string {
+  if (typeof path !== "string") throw new TypeError("api.resolvePath takes a path, as text");
   if (path === "~" || path.startsWith("~/")) return join(homedir(), path.slice(1));
   return isAbsolute(path) ? resolve(path) : resolve(root, path);
 }

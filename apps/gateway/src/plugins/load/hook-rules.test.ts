@@ -1,12 +1,25 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { collectLog } from "../../testing/plugins.ts";
 import { createHookRunner, mergeAdditions, type OwnedHook } from "../offer/hook-runs.ts";
-import { hookRule } from "./hook-rules.ts";
+import { HOOK_NAMES, hookRule } from "./hook-rules.ts";
 
 const plain = { id: "p", configSchema: {} };
 const engine = { ...plain, kind: ["context-engine", "other"] };
 
 describe("which hooks a plugin may have", () => {
+  it("the author guide lists, all of them", () => {
+    const guide = readFileSync(
+      join(import.meta.dirname, "../../../../../docs/plugin-author-guide.md"),
+      "utf8",
+    );
+    expect(HOOK_NAMES.filter((name) => !guide.includes(`\`${name}\``))).toEqual([]);
+    expect(hookRule("agent_ended", undefined, plain)).toMatchObject({
+      ...{ kind: "unknown", reason: expect.stringContaining('did you mean "agent_end"?') },
+    });
+  });
+
   it("those that see nothing need no permission", () => {
     for (const name of [
       "session_end",

@@ -1,5 +1,6 @@
 // Which hooks there are, and which permission each needs.
 import type { PluginManifest } from "@clew/plugin-sdk/host";
+import { nearestName } from "../../text/nearest.ts";
 
 /**
  * "asked": the hook sees the conversation, once somebody has said that it may. "sees": it does,
@@ -31,6 +32,8 @@ const HOOKS: Record<string, readonly Need[]> = {
   "gateway:startup": [],
 };
 
+export const HOOK_NAMES: readonly string[] = Object.keys(HOOKS);
+
 /** Names that `registerHook` takes for several events, or for one of another name. */
 export const INTERNAL_EVENTS: Readonly<Record<string, readonly string[]>> = {
   command: ["command:new", "command:reset"],
@@ -53,7 +56,7 @@ export function hookRule(name: string, permissions: unknown, manifest: PluginMan
   if (needs === undefined)
     return {
       kind: "unknown",
-      reason: `hook "${name}" is never called by this host; it has ${Object.keys(HOOKS).join(", ")}`,
+      reason: `hook "${String(name)}" is never called by this host${guess(name)}`,
     };
   const { allowPromptInjection, allowConversationAccess } = (permissions ?? {}) as Record<
     string,
@@ -74,6 +77,13 @@ export function hookRule(name: string, permissions: unknown, manifest: PluginMan
       `sees the conversation and is blocked until ${setting("allowConversationAccess")} is true`,
     );
   return { kind: "allowed" };
+}
+
+function guess(name: string): string {
+  const nearest = nearestName(String(name), HOOK_NAMES);
+  return nearest === null
+    ? "; the author guide lists those that are"
+    : `; did you mean "${nearest}"?`;
 }
 
 export function isEnginePlugin({ kind }: PluginManifest): boolean {

@@ -21,6 +21,7 @@ import { asPlugin } from "./running.ts";
 import { createPluginLogger, createPluginRuntime } from "./runtime.ts";
 import type { SessionTranscripts } from "./session-transcripts.ts";
 import { createPluginSubagents, type SubagentsPort } from "./subagents.ts";
+import { syntaxPlace } from "./syntax-place.ts";
 
 /** A module that never finishes evaluating must not hold up the start. */
 const IMPORT_MS = 30_000;
@@ -70,8 +71,7 @@ export async function loadPlugin(
     const url = moduleUrl(entry.file, generation);
     const registrations = await asPlugin(
       { pluginId: entry.pluginId, strays, transcripts },
-      async () =>
-        register(files, entry, pluginConfig, await importWithin(url, entry.pluginId), context),
+      async () => register(files, entry, pluginConfig, await importWithin(url, entry), context),
     );
     for (const what of lacking)
       registrations.diagnostics.push({
@@ -135,11 +135,16 @@ function register(
   } catch (error) {
     throw isOurs(error)
       ? error
-      : invalidPlugin(`Plugin "${pluginId}" failed in register: ${messageOf(error)}.`, error);
+      : invalidPlugin(failedIn(pluginId, "failed in register", error), error);
   } finally {
     isRegistering = false;
     close();
   }
+}
+
+function failedIn(pluginId: string, how: string, error: unknown, place?: string): string {
+  const message = messageOf(error).replace(/[.\s]+$/, "");
+  return `Plugin "${pluginId}" ${how}: ${message}${place === undefined ? "" : `, at ${place}`}.`;
 }
 
 const isOurs = (error: unknown) => (error as { code?: unknown } | null)?.code === "PLUGIN_INVALID";
@@ -152,7 +157,10 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
   );
 }
 
-async function importWithin(url: string, pluginId: string): Promise<unknown> {
+async function importWithin(
+  url: string,
+  { pluginId, file }: PluginFiles["entries"][number],
+): Promise<unknown> {
   const onTimeout = () => {
     throw invalidPlugin(
       `Plugin "${pluginId}" did not finish loading within ${IMPORT_MS / 1000} s.`,
@@ -161,8 +169,8 @@ async function importWithin(url: string, pluginId: string): Promise<unknown> {
   try {
     return await within<unknown>({ boundMs: IMPORT_MS, onTimeout }, () => nativeImport(url));
   } catch (error) {
-    throw isOurs(error)
-      ? error
-      : invalidPlugin(`Plugin "${pluginId}" cannot be loaded: ${messageOf(error)}.`, error);
+    if (isOurs(error)) throw error;
+    const place = error instanceof SyntaxError ? await syntaxPlace(file) : undefined;
+    throw invalidPlugin(failedIn(pluginId, "cannot be loaded", error, place), error);
   }
 }

@@ -22,6 +22,8 @@ export interface PluginRecord {
   engines: readonly string[];
   /** Declared in the manifest. */
   tools: readonly string[];
+  /** Those it registered; of a factory that names none, all that are declared. */
+  registeredTools: readonly string[];
   /** Words the plugin's commands answer to. */
   commands: readonly string[];
   hooks: readonly string[];
@@ -62,6 +64,10 @@ export const inSafeMode = (records: readonly PluginRecord[]): SafeModePlugin[] =
     safeMode === null ? [] : [{ plugin: id, reason: reason ?? "" }],
   );
 
+/** Pure. Why nothing of it runs, where another sentence names it. */
+export const ofPlugin = ({ id, reason }: Pick<PluginRecord, "id" | "reason">): string =>
+  `plugin "${id}": ${reason}`;
+
 export interface RecordRequest {
   id: string;
   folder: string;
@@ -87,7 +93,7 @@ export function unusedRecord(
     sessionActions: [],
     skills: [],
     memory: false,
-    ...{ services: [], programs: [], routes: [], methods: [] },
+    ...{ registeredTools: [], services: [], programs: [], routes: [], methods: [] },
   };
 }
 
@@ -97,9 +103,11 @@ export function loadedRecord(
   registrations: Registrations,
   { commands, skills }: Pick<PluginRecord, "commands" | "skills">,
 ): PluginRecord {
-  const { engines, hooks, actions, offers, diagnostics } = registrations;
+  const { engines, tools, hooks, actions, offers, diagnostics } = registrations;
+  const about = base(request);
   return {
-    ...base(request),
+    ...about,
+    registeredTools: [...new Set(tools.flatMap(({ names }) => names ?? about.tools))],
     ...{ status: "loaded", reason: null, diagnostics, commands, skills },
     engines: engines.map(({ engineId }) => engineId),
     hooks: [...new Set(hooks.map(({ name }) => name))],
@@ -120,7 +128,7 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
   return {
     id,
     name: manifest?.name ?? id,
-    version: manifest?.version ?? version ?? null,
+    version: version ?? manifest?.version ?? null,
     kinds,
     origin,
     folder,
@@ -129,12 +137,23 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
   };
 }
 
-/** One line per plugin that is not used, and per registration that was refused. */
+/**
+ * One line per plugin that is not used, and per registration that was refused. What is only worth
+ * knowing was told at the install; of a linked plugin, which may have changed, it is one line.
+ */
 export function logRecords(records: readonly PluginRecord[], log: LogPort): void {
-  for (const { id, status, reason, diagnostics, safeMode } of records) {
+  for (const { id, status, reason, origin, diagnostics, safeMode } of records) {
     if (safeMode !== null) log.warn(`[plugins] ${id}: ${reason}`);
     if (status === "error") log.error(`[plugins] ${id} is not used: ${reason}`);
-    for (const { level, message } of diagnostics)
-      log[level === "error" ? "error" : "warn"](`[plugins] ${id}: ${message}`);
+    const errors = diagnostics.filter(({ level }) => level === "error");
+    for (const { message } of errors) log.error(`[plugins] ${id}: ${message}`);
+    const [first, ...others] = diagnostics.filter(({ level }) => level !== "error");
+    for (const { message } of others) log.info(`[plugins] ${id}: ${message}`);
+    if (first === undefined) continue;
+    const more =
+      others.length === 0
+        ? ""
+        : `, and ${others.length} more: clew plugins inspect ${id.split("/")[0]} --runtime`;
+    log[origin === "linked" ? "warn" : "info"](`[plugins] ${id}: ${first.message}${more}`);
   }
 }

@@ -25,7 +25,7 @@ export function registerEngine(
   { into, accepts, complain }: Registering,
   ...[id, factory]: Given<"registerContextEngine">
 ): void {
-  if (!accepts("engine", `context engine "${id}"`)) return;
+  if (!accepts("engine", `context engine "${String(id)}"`)) return;
   const engineId = typeof id === "string" ? id.trim() : "";
   if (engineId === "") complain("context engine registration missing id");
   else if (typeof factory !== "function")
@@ -78,9 +78,9 @@ export function registerCommand(
   { into, accepts, complain }: Registering,
   command: PluginCommand,
 ): void {
-  if (!accepts("command", `command ${command?.name}`)) return;
+  if (!accepts("command", `command ${String(command?.name)}`)) return;
   if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
-    complain(`command name "${command?.name}" is not a word`);
+    complain(`command name "${String(command?.name)}" is not a word`);
   else if (typeof command.handler !== "function")
     complain(`command "${command.name}" registration missing handler`);
   else into.commands.push(command);
@@ -90,9 +90,9 @@ export function registerHook(
   { manifest, hookPermissions, into, accepts, complain }: Registering,
   ...[name, handler, options]: Given<"on">
 ): void {
-  if (!accepts("hook", `hook ${name}`)) return;
+  if (!accepts("hook", `hook ${String(name)}`)) return;
   const rule = hookRule(name, hookPermissions, manifest);
-  if (typeof handler !== "function") complain(`hook ${name} registration missing handler`);
+  if (typeof handler !== "function") complain(`hook ${String(name)} registration missing handler`);
   else if (rule.kind !== "allowed") complain(rule.reason, "warning");
   else into.hooks.push({ name, handler, priority: options?.priority ?? 0 });
 }
@@ -107,7 +107,7 @@ export function registerAction(
   { manifest, into, accepts, complain }: Registering,
   action: GivenAction,
 ): void {
-  if (!accepts("action", `session action ${action?.id}`)) return;
+  if (!accepts("action", `session action ${String(action?.id)}`)) return;
   const { id, schema, handler } = action ?? {};
   if (typeof id !== "string" || typeof handler !== "function")
     complain("session action registration missing id or handler");

@@ -63,12 +63,13 @@ function standIn({
   url: string | undefined;
 }): string {
   const about = JSON.stringify(`Plugin "${pluginId}" uses `);
+  const code = JSON.stringify({ code: "PLUGIN_INVALID" });
   const of = JSON.stringify(` of "${specifier}", which Clew does not offer.`);
-  const code = [
+  const lines = [
     ...(url === undefined ? [] : [`export * from ${JSON.stringify(url)};`]),
-    `const lack = (name) => function () { throw new Error(${about} + name + ${of}); };`,
+    `const lack = (name) => function () { throw Object.assign(new Error(${about} + name + ${of}), ${code}); };`,
     ...lacking.map((name, at) => `const n${at} = lack(${JSON.stringify(name)});`),
     ...lacking.map((name, at) => `export { n${at} as ${name} };`),
   ];
-  return `data:text/javascript,${encodeURIComponent(code.join("\n"))}`;
+  return `data:text/javascript,${encodeURIComponent(lines.join("\n"))}`;
 }
