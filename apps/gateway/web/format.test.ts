@@ -1,5 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { formatAge, formatCount, formatDuration, formatNumberOf, formatShare } from "./format.ts";
+import {
+  formatAge,
+  formatCount,
+  formatDollars,
+  formatDuration,
+  formatNumberOf,
+  formatShare,
+} from "./format.ts";
 
 describe("numbers and times for people", () => {
   it("group digits and count nouns", () => {
@@ -52,5 +59,11 @@ describe("numbers and times for people", () => {
       formatShare(33, 100),
       formatShare(1, 0),
     ]).toEqual(["0 %", "< 0.1 %", "5.0 %", "33 %", "0 %"]);
+  });
+
+  it("writes dollars as fine as they are small", () => {
+    expect([0, 0.00001, 0.01244, 0.999, 4.12, 1234.5].map(formatDollars)).toEqual([
+      ...["$0", "< $0.0001", "$0.0124", "$0.9990", "$4.12", "$1,234.50"],
+    ]);
   });
 });

@@ -36,3 +36,10 @@ export function formatShare(part: number, whole: number): string {
 export function formatNumberOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
+
+/** "$4.12", "$0.0124"; what is less than a hundredth of a cent is not nothing. */
+export function formatDollars(dollars: number): string {
+  if (dollars === 0) return "$0";
+  if (dollars < 0.0001) return "< $0.0001";
+  return `$${dollars < 1 ? dollars.toFixed(4) : dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;
+}

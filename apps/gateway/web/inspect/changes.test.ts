@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import { callRow, dollars, sentItem } from "../testing/calls.ts";
+import { planChanges, signed } from "./changes.ts";
+
+const none = { items: 41, tokens: 930, share: 0.93 };
+
+describe("changes between two calls", () => {
+  it("come after the facts: prefix, cache, size, cost, what happened", () => {
+    const { facts, rows } = planChanges({
+      from: callRow("58.2", { tokens: 2000, cost: dollars(0.0387) }),
+      to: callRow("58.3", {
+        tokens: 1000,
+        cost: dollars(0.0124),
+        cache: { predicted: 900, read: 0, written: null, broke: "a summary replaced entries" },
+        happened: ["compaction: 3 entries → 20 tokens"],
+      }),
+      prefix: none,
+      added: [sentItem(5, { tokens: 20, reason: "summary" })],
+      removed: [
+        { item: sentItem(1, { tokens: 400 }), why: "in summary C2" },
+        { item: sentItem(2, { tokens: 600 }), why: "cleared" },
+      ],
+      changed: [
+        {
+          before: sentItem(3, { tokens: 50 }),
+          after: sentItem(3, { tokens: 30 }),
+          why: "shortened",
+        },
+      ],
+    });
+    expect(facts.map(({ text }) => text)).toEqual([
+      "Prefix kept: 41 items, 930 tokens (93 %).",
+      "Cache broken: a summary replaced entries",
+      "1,000 tokens, were 2,000 (−1,000).",
+      "Cost $0.0124, was $0.0387.",
+      "compaction: 3 entries → 20 tokens",
+    ]);
+    expect(rows.map(({ kind, tokens }) => [kind, tokens])).toEqual([
+      ["heading", -1000],
+      ["removed", -400],
+      ["removed", -600],
+      ["heading", -20],
+      ["changed", -20],
+      ["heading", 20],
+      ["added", 20],
+    ]);
+  });
+
+  it("may be none", () => {
+    const { facts, rows } = planChanges({
+      ...{ from: callRow("1.1"), to: callRow("1.2"), prefix: { items: 0, tokens: 0, share: 0 } },
+      ...{ added: [], removed: [], changed: [] },
+    });
+    expect(rows).toEqual([]);
+    expect(facts.map(({ text }) => text)).toEqual([
+      "Nothing changed.",
+      "No prefix kept: the very first item differs.",
+      "100 tokens, were 100 (±0).",
+    ]);
+    expect([signed(0), signed(1204), signed(-9310)]).toEqual(["±0", "+1,204", "−9,310"]);
+  });
+});

@@ -1,0 +1,81 @@
+// Lists what became different between two calls, as rows below a few facts.
+import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
+import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
+
+export type ChangeRow =
+  | { kind: "heading"; label: string; tokens: number }
+  | { kind: "added"; item: SentItem; tokens: number; why: string }
+  | { kind: "removed"; item: SentItem; tokens: number; why: string }
+  | { kind: "changed"; item: SentItem; before: SentItem; tokens: number; why: string };
+
+export interface ChangesPlan {
+  /** Facts in words, the important first. */
+  facts: readonly { text: string; isBad: boolean }[];
+  rows: readonly ChangeRow[];
+}
+
+/** Pure. `tokens` are those that came (+) or went (−). */
+export function planChanges(diff: CallDiff): ChangesPlan {
+  const { from, to, prefix, added, removed, changed } = diff;
+  const rows: ChangeRow[] = [
+    ...under(
+      "removed",
+      removed.map(({ item, why }) => ({ kind: "removed", item, tokens: -item.tokens, why })),
+    ),
+    ...under(
+      "changed",
+      changed.map(({ before, after, why }) => ({
+        ...{ kind: "changed", item: after, before, why },
+        tokens: after.tokens - before.tokens,
+      })),
+    ),
+    ...under(
+      "new",
+      added.map((item) => ({ kind: "added", item, tokens: item.tokens, why: item.reason })),
+    ),
+  ];
+  const broke = to.cache?.broke ?? null;
+  return {
+    facts: [
+      ...(rows.length === 0 ? [{ text: "Nothing changed.", isBad: false }] : []),
+      { text: describePrefix(prefix), isBad: broke !== null },
+      ...(broke === null ? [] : [{ text: `Cache broken: ${broke}`, isBad: true }]),
+      { text: describeSize(from.tokens.total, to.tokens.total), isBad: false },
+      ...(to.cost === null
+        ? []
+        : [{ text: describeCosts(to.cost.total, from.cost?.total), isBad: false }]),
+      ...to.happened.map((text) => ({ text, isBad: false })),
+    ],
+    rows,
+  };
+}
+
+type Change = Exclude<ChangeRow, { kind: "heading" }>;
+
+function under(word: string, rows: readonly Change[]): ChangeRow[] {
+  if (rows.length === 0) return [];
+  const tokens = rows.reduce((sum, row) => sum + row.tokens, 0);
+  return [
+    { kind: "heading", label: `${formatNumberOf(rows.length, "item")} ${word}`, tokens },
+    ...rows,
+  ];
+}
+
+function describePrefix({ items, tokens, share }: CallDiff["prefix"]): string {
+  if (items === 0) return "No prefix kept: the very first item differs.";
+  const percent = formatShare(share, 1);
+  return `Prefix kept: ${formatNumberOf(items, "item")}, ${formatCount(tokens)} tokens (${percent}).`;
+}
+
+const describeSize = (from: number, to: number): string =>
+  `${formatCount(to)} tokens, were ${formatCount(from)} (${signed(to - from)}).`;
+
+const describeCosts = (to: number, from: number | undefined): string =>
+  from === undefined
+    ? `Cost ${formatDollars(to)}.`
+    : `Cost ${formatDollars(to)}, was ${formatDollars(from)}.`;
+
+/** "+1,204", "−9,310", "±0". */
+export function signed(count: number): string {
+  return count === 0 ? "±0" : `${count > 0 ? "+" : "−"}${formatCount(Math.abs(count))}`;
+}

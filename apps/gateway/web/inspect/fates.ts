@@ -1,0 +1,92 @@
+// Says in words what became of an entry, who did it and how to get it back.
+import type { EntryMark, EntryRow, Fate, FateCounts } from "../../src/inspect/shapes.ts";
+import { formatCount } from "../format.ts";
+
+/** What the list of entries can be narrowed to; "in:ID": those in one summary. */
+export type FateFilter = "all" | FateKind | MarkKind | `in:${string}`;
+export type FateKind = Fate["kind"];
+export type MarkKind = EntryMark["kind"];
+
+export interface FateWords {
+  glyph: string;
+  /** A word or two for a row. */
+  label: string;
+  /** Who removed it; for a shown one, that it is there. */
+  why: string;
+  /** How to get it back; null = nothing is missing. */
+  back: string | null;
+}
+
+export function describeFate(
+  { fate, number }: Pick<EntryRow, "fate" | "number">,
+  session: string,
+): FateWords {
+  const inTerminal = `“clew sessions show ${session} --entry ${number}” prints it.`;
+  switch (fate.kind) {
+    case "shown":
+      return { glyph: "●", label: "shown", why: "The model was sent it.", back: null };
+    case "summary":
+      return {
+        ...{ glyph: "░", label: "in summary" },
+        why: `Summary ${fate.summaryId} stands in its place.`,
+        back: `Undo the compaction, or ask for it again: it is stored whole. ${inTerminal}`,
+      };
+    case "cleared":
+      return {
+        ...{ glyph: "✂", label: "cleared" },
+        why: `The rule ${fate.rule} put a placeholder in its place.`,
+        back: `It is stored whole. ${inTerminal}`,
+      };
+    case "left-out":
+      return {
+        ...{ glyph: "○", label: `left out by ${WHO[fate.by]}` },
+        why: `Left out by ${WHO[fate.by]}: ${fate.why}.`.replace(/\.\.$/, "."),
+        back: `It is stored whole. ${inTerminal}`,
+      };
+  }
+}
+
+const WHO = {
+  engine: "the engine",
+  host: "the host",
+  policy: "the provider policy",
+  person: "a person",
+} as const;
+
+/** "4,096 of 12,800 tokens (rule)", or "changed (rule)". */
+export function describeMark(mark: EntryMark): string {
+  return mark.kind === "shortened"
+    ? `✂ ${formatCount(mark.to)} of ${formatCount(mark.from)} tokens (${mark.rule})`
+    : `~ changed (${mark.rule})`;
+}
+
+export interface FilterChoice {
+  filter: FateFilter;
+  label: string;
+  count: number;
+}
+
+/** What there is to choose from in a call; the four fates add up to all. */
+export function filterChoices(counts: FateCounts): FilterChoice[] {
+  return [
+    { filter: "all", label: "all", count: counts.all },
+    { filter: "shown", label: "shown", count: counts.shown },
+    { filter: "summary", label: "in a summary", count: counts.summary },
+    { filter: "cleared", label: "cleared", count: counts.cleared },
+    { filter: "left-out", label: "left out", count: counts.leftOut },
+    { filter: "shortened", label: "shortened", count: counts.shortened },
+    { filter: "changed", label: "changed", count: counts.changed },
+  ];
+}
+
+/** "1,240 of 1,358 entries not shown: 1,240 in a summary". */
+export function describeMissing({ all, shown, summary, cleared, leftOut }: FateCounts): string {
+  const missing = all - shown;
+  if (missing === 0) return `All ${formatCount(all)} entries are shown.`;
+  const parts = [
+    ...(summary > 0 ? [`${formatCount(summary)} in a summary`] : []),
+    ...(cleared > 0 ? [`${formatCount(cleared)} cleared`] : []),
+    ...(leftOut > 0 ? [`${formatCount(leftOut)} left out`] : []),
+  ];
+  return `${formatCount(missing)} of ${formatCount(all)} entries not shown: ${parts.join(", ")}.`;
+}

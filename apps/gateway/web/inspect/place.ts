@@ -1,0 +1,58 @@
+// The part of the address that names a call and what of it is open.
+import type { FateFilter } from "./fates.ts";
+
+/** What is open beside a call. */
+export type Opened =
+  | { kind: "entry"; id: string }
+  | { kind: "summary"; id: string }
+  | { kind: "item"; id: string };
+
+export interface Place {
+  /** Null: the newest one, whichever that is. */
+  call: string | null;
+  /** The call it is compared with; null = the one before. */
+  from: string | null;
+  filter: FateFilter;
+  opened: Opened | null;
+}
+
+export const NEWEST: Place = { call: null, from: null, filter: "all", opened: null };
+
+/** "calls/58.3?from=58.2&fate=cleared&entry=1f2e3d4c". */
+export function pathOfPlace({ call, from, filter, opened }: Place): string {
+  const query = new URLSearchParams({
+    ...(from !== null && { from }),
+    ...(filter !== "all" && { fate: filter }),
+    ...(opened !== null && { [opened.kind]: opened.id }),
+  });
+  const path = call === null ? "calls" : `calls/${call}`;
+  return query.size === 0 ? path : `${path}?${query}`;
+}
+
+const CALL = /^\d+\.\d+$/;
+const KINDS = ["entry", "summary", "item"] as const;
+
+/** Null: it names no call. What cannot be read of the rest means nothing. */
+export function placeInPath(path: string): Place | null {
+  const [head = "", query = ""] = path.split("?");
+  const [word, call = ""] = head.split("/");
+  if (word !== "calls") return null;
+  const given = new URLSearchParams(query);
+  const from = given.get("from");
+  const kind = KINDS.find((each) => given.has(each));
+  return {
+    call: CALL.test(call) ? call : null,
+    from: from !== null && CALL.test(from) ? from : null,
+    filter: filterOf(given.get("fate")),
+    opened: kind === undefined ? null : { kind, id: given.get(kind) ?? "" },
+  };
+}
+
+const FILTERS = [
+  ...["all", "shown", "summary", "cleared", "left-out", "shortened", "changed"],
+] as readonly string[];
+
+function filterOf(text: string | null): FateFilter {
+  if (text === null) return "all";
+  return FILTERS.includes(text) || text.startsWith("in:") ? (text as FateFilter) : "all";
+}

@@ -1,0 +1,57 @@
+// Calls of models for tests, named by what matters.
+import type { CallRow, EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+
+const NO_TOKENS = {
+  system: 0,
+  tools: 0,
+  summaries: 0,
+  messages: 0,
+  replies: 0,
+  toolOutput: 0,
+  notes: 0,
+};
+
+/** `id`: "2.1"; `tokens`: its messages' and total, or each source's. */
+export function callRow(
+  id: string,
+  given: Partial<Omit<CallRow, "tokens">> & { tokens?: number | Partial<CallRow["tokens"]> } = {},
+): CallRow {
+  const [turn = 0, call = 0] = id.split(".").map(Number);
+  const { tokens = 100, ...rest } = given;
+  const bySource = {
+    ...NO_TOKENS,
+    ...(typeof tokens === "number" ? { messages: tokens } : tokens),
+  };
+  const total = Object.values(bySource).reduce((sum, count) => sum + count, 0);
+  return {
+    ...{ id, turn, call, turnId: `turn-${turn}`, startedAt: "2026-11-23T10:00:00.000Z" },
+    ...{ durationMs: 10, model: "house/large", engine: "legacy", stopReason: "stop", error: null },
+    ...{ isCounted: true, promptBudget: 1000, contextWindow: 2000, outputTokens: 10 },
+    ...{ cache: null, cost: null, marks: [], happened: [], requestHash: `hash-${id}` },
+    fates: { all: 1, shown: 1, summary: 0, cleared: 0, leftOut: 0, shortened: 0, changed: 0 },
+    ...rest,
+    tokens: { ...bySource, total },
+  };
+}
+
+export function dollars(total: number): NonNullable<CallRow["cost"]> {
+  return { input: total, cacheRead: 0, cacheWrite: 0, output: 0, summariser: 0, total };
+}
+
+export function sentItem(index: number, given: Partial<SentItem> = {}): SentItem {
+  return {
+    ...{ index, part: "messages", source: { kind: "entry", name: `e${index}` }, role: "user" },
+    ...{ entryId: `e${index}`, number: index + 1, summaryId: null, reason: "history" },
+    ...{ engineReason: null, tokens: 10, hash: `h${index}`, marks: [], isFromCache: null },
+    ...{ preview: `words ${index}`, chars: 8 },
+    ...given,
+  };
+}
+
+export function entryRow(number: number, given: Partial<EntryRow> = {}): EntryRow {
+  return {
+    ...{ number, entryId: `e${number}`, role: "user", at: null, preview: "words", chars: 5 },
+    ...{ tokens: 10, fate: { kind: "shown" }, marks: [] },
+    ...given,
+  };
+}
