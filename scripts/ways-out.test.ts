@@ -16,7 +16,6 @@ const SHOWS_NONE: Readonly<Record<string, string>> = {
   "src/cli/engine-retry.ts": "tells how deliveries stand",
   "src/cli/policy.ts": "tells what a provider would refuse, by rule and place",
   "src/cli/repair.ts": "tells whether a file can be read",
-  "src/cli/replay.ts": "plays a recording, and tells figures",
 };
 
 const read = (path: string) => readFileSync(path, "utf8");

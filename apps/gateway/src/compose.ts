@@ -30,6 +30,8 @@ export function composeHost(options: HostOptions): Host {
   const { config } = loaded;
   const windows = createModelWindows({ home: environment.home, log });
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
+  for (const [engineId, factory] of Object.entries(options.ownEngines ?? {}))
+    engines.registry.register({ engineId, factory, owner: "host" });
   const ownTools = [
     ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
       ...{ ...config.tools, own: environment },

@@ -53,6 +53,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     );
   addConversing(program, shell, done);
   addReplay(program, shell, done);
+  addDemo(program, shell, done);
   addSessions(program, shell, done);
   addEngine(program, shell, done);
   addApprovalCommands(program, shell, done);
@@ -103,7 +104,7 @@ const addReplay: Add = (program, shell, done) => {
     .description(
       "run a recorded transcript through a context engine: recorded replies stand in for the model, nothing is executed",
     )
-    .argument("<file>", "transcript (.jsonl)")
+    .argument("<recording>", RECORDING)
     .addOption(engine())
     .addOption(
       new Option("--context-window <tokens>", "context window of the model").argParser(toCount),
@@ -117,6 +118,24 @@ const addReplay: Add = (program, shell, done) => {
     .action(async (file: string, options) =>
       done(await (await import("./replay.ts")).replayCommand(file, options, shell)),
     );
+};
+
+const RECORDING = "transcript (.jsonl), session name, or demo: a session that Clew invents";
+
+const addDemo: Add = (program, shell, done) => {
+  const demo = program
+    .command("demo")
+    .description("make or remove a session to look at, which nobody had");
+  demo
+    .command("make")
+    .description("make the demo session; a first start does so by itself")
+    .addOption(json())
+    .action(async (options) => done(await (await import("./demo.ts")).demoMake(options, shell)));
+  demo
+    .command("remove")
+    .description("remove the demo session and all that was stored for it; it is not made again")
+    .addOption(json())
+    .action(async (options) => done(await (await import("./demo.ts")).demoRemove(options, shell)));
 };
 
 const addSessions: Add = (program, shell, done) => {

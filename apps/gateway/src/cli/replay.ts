@@ -1,19 +1,18 @@
 // Runs `clew replay`, a recorded transcript through an engine.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Host } from "../host/host.ts";
+import { findRecording, type Recording } from "../lab/find-recording.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { planRecordedTurns } from "../replay/recorded-turns.ts";
 import { type ReplayResult, runReplay } from "../replay/run-replay.ts";
 import { formatReplay, summarizeReplay } from "../replay/summary.ts";
 import { openReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
-import { readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore, type SessionStore } from "../sessions/store.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -33,7 +32,7 @@ export async function replayCommand(
   options: ReplayOptions,
   shell: Shell,
 ): Promise<number> {
-  const recording = await readTranscript(resolve(file));
+  const recording = await findRecording(file, shell.environment);
   const { environment, loaded, log, output } = await setUp(
     shell,
     { model: options.model, engine: options.engine },
@@ -56,7 +55,7 @@ export async function replayCommand(
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   const { signal } = cancelled;
   try {
-    await replayInto(home, { file, recording, options, host, output, signal });
+    await replayInto(home, { recording, options, host, output, signal });
     return 0;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
@@ -68,8 +67,7 @@ export async function replayCommand(
 }
 
 interface ReplayInto {
-  file: string;
-  recording: Awaited<ReturnType<typeof readTranscript>>;
+  recording: Recording;
   options: ReplayOptions;
   host: Host;
   output: Output;
@@ -77,22 +75,22 @@ interface ReplayInto {
 }
 
 async function replayInto(home: string, request: ReplayInto): Promise<void> {
-  const { file, recording, options, host, output, signal } = request;
-  const name = basename(file, ".jsonl");
+  const { recording, options, host, output, signal } = request;
+  const { name, cwd, turns } = recording;
   const model = withWindow(host.model("main").model, options.contextWindow);
-  const session = await openReplaySession(createSessionStore({ home }), name, recording.header.cwd);
+  const session = await openReplaySession(createSessionStore({ home }), name, cwd);
   const { agentId, sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
-    const progress = showProgress(output, basename(file));
+    const progress = showProgress(output, name);
     const result = await runReplay({
       ...{ host, reports, model, signal },
       session: options.acks === true ? acknowledging(session, output) : session,
-      turns: planRecordedTurns(recording.branch),
+      turns,
       onProgress: progress.show,
     });
     progress.end();
-    print(output, { result, model, session, file, home, options });
+    print(output, { result, model, session, recording, home, options });
   } finally {
     await session.close();
     await reports.close();
@@ -105,14 +103,14 @@ function print(
     result: ReplayResult;
     model: ModelRef;
     session: OpenSession;
-    file: string;
+    recording: Recording;
     home: string;
     options: ReplayOptions;
   },
 ): void {
-  const { result, model, session, file, home, options } = given;
+  const { result, model, session, recording, home, options } = given;
   if (options.json === true) {
-    const about = { file: resolve(file), model, session: sessionOf(session, options) };
+    const about = { file: recording.file, model, session: sessionOf(session, options) };
     output.json({ ...about, ...summarizeReplay(result), perCall: result.calls });
   } else if (options.acks !== true) {
     output.line(printable(formatReplay(result)));

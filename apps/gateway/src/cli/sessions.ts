@@ -1,6 +1,7 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
 import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
+import { demoState, isDemo } from "../demo/demo-place.ts";
 import { isInForce, readOwner } from "../locks/lock.ts";
 import { callsWithoutResult } from "../sessions/calls-without-result.ts";
 import { shortName } from "../sessions/keys.ts";
@@ -21,13 +22,15 @@ export async function listSessions(
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
   const stored = await createSessionStore({ home }).list();
-  const sessions = inTree(stored, await withLost(home, await readChildren({ home, log })));
+  const isMade = (await demoState(home)) === "made";
+  const placed = inTree(stored, await withLost(home, await readChildren({ home, log })));
+  const sessions = placed.map((session) => ({ ...session, demo: isMade && isDemo(session) }));
   if (json) output.json({ sessions });
   else if (sessions.length === 0)
     output.line(`No sessions in ${home} yet; "clew chat" starts one.`);
   else {
-    const rows = sessions.map(({ key, updatedAt, bytes, depth, child }) => [
-      `${"  ".repeat(depth)}${printable(shortName(key))}${child === null ? "" : printable(aboutChild(child))}`,
+    const rows = sessions.map(({ key, updatedAt, bytes, depth, child, demo }) => [
+      `${"  ".repeat(depth)}${printable(shortName(key))}${child === null ? "" : printable(aboutChild(child))}${demo ? " (demo)" : ""}`,
       updatedAt.slice(0, 19).replace("T", " "),
       formatBytes(bytes),
     ]);

@@ -1,6 +1,8 @@
 // Runs `clew start`, the gateway behind its HTTP server.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { DEMO_KEY, demoState, wantsDemo } from "../demo/demo-place.ts";
+import { type DemoInBackground, makeDemoInBackground } from "../demo/make-in-background.ts";
 import { journalFile } from "../forget/journal.ts";
 import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
@@ -66,6 +68,7 @@ async function serve(
   const gateway = createGateway({ environment, loaded, log, plugins, reread });
   const page = loadPage(pageFolder());
   let server: RunningServer | undefined;
+  let demo: DemoInBackground | undefined;
   let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
   try {
     server = await startServer({ gateway, log, page, version: VERSION, identity, port });
@@ -87,13 +90,17 @@ async function serve(
     log.info("gateway started", { url: server.url, model, engine });
     const token = () => loaded.config.gateway.auth?.token;
     const link = pageLink({ identity, token, port: () => server!.port });
-    greet(output, server, { link, model, engine, home });
+    const makesDemo = environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
+    if (makesDemo) demo = makeDemoInBackground(log);
+    const about = makesDemo ? "will be there in some seconds" : await whetherDemo(home);
+    greet(output, server, { link, model, engine, home, demo: about });
     for (const { plugin, reason } of inSafeMode(plugins.records()))
       output.line(`Safe mode: plugin "${plugin}": ${reason}.`);
     end = await stop.ending;
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;
   } finally {
+    demo?.stop();
     watchdog.asksAt(null);
     await gateway.close({ graceMs: GRACE_MS });
     await server?.close();
@@ -113,8 +120,10 @@ function pageFolder(): string {
 function greet(
   output: Output,
   { url }: RunningServer,
-  { link, model, engine, home }: Record<"link" | "model" | "engine" | "home", string>,
+  given: Record<"link" | "model" | "engine" | "home", string> & { demo: string | null },
 ): void {
+  const { link, model, engine, home, demo } = given;
+  const command = ownCommand(import.meta.dirname);
   const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json' -d '{"text":"What is my cat called?"}'`;
   output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);
   output.line("");
@@ -124,11 +133,19 @@ function greet(
   );
   output.line(`  2. Ask from another terminal: ${curl}`);
   output.line(
-    `  3. Run a recorded session through the engine: ${ownCommand(import.meta.dirname)} replay FILE.jsonl --context-window 32000`,
+    `  3. Run a recorded session through the engine: ${command} replay demo --context-window 32000`,
   );
   output.line("");
+  if (demo !== null)
+    output.line(
+      `A demo session, ${DEMO_KEY}, ${demo}: no model was called for it, and nobody said it. It goes by: ${command} demo remove`,
+    );
   output.line("Ctrl-C stops it.");
 }
+
+/** Null: there is none. */
+const whetherDemo = async (home: string) =>
+  (await demoState(home)) === "made" ? "is there" : null;
 
 /**
  * An error of Clew's own that nobody caught costs what it interrupted, and no more: every session

@@ -7,6 +7,7 @@ import { removeAt } from "../config/edit.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, readConfigText } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { DEMO_AGENT, demoState } from "../demo/demo-place.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
@@ -149,10 +150,12 @@ async function inspectOffline(
   }
 }
 
-/** Those that have settings or a folder. */
+/** Those that have settings or a folder; what fails in the demo was planted. */
 async function otherAgents(home: string, config: Config): Promise<string[]> {
   const ids = [...config.agents.list.map(({ id }) => id), ...(await listAgents(home))];
-  return [...new Set(ids)].filter((id) => id !== defaultAgentId(config));
+  const others = [...new Set(ids)].filter((id) => id !== defaultAgentId(config));
+  const isOurs = (await demoState(home)) === "made";
+  return isOurs ? others.filter((id) => id !== DEMO_AGENT) : others;
 }
 
 /** Agents may share one store, which is told of once. */

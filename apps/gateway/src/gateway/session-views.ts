@@ -1,5 +1,6 @@
 // What a gateway tells of its sessions without opening them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { demoState, isDemo } from "../demo/demo-place.ts";
 import type { Host } from "../host/host.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
@@ -13,9 +14,15 @@ import { inTree, type Placed } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
 
+export interface ListedSession extends SessionSummary, Placed {
+  busy: boolean;
+  /** True: Clew made it to be looked at, and nobody said it. */
+  demo: boolean;
+}
+
 export interface SessionViews {
   /** Newest first, but for those that other sessions started: they follow these. */
-  sessions(): Promise<(SessionSummary & Placed & { busy: boolean })[]>;
+  sessions(): Promise<ListedSession[]>;
   session(key: string): Promise<(KnownSession & { busy: boolean }) | null>;
   /** At most `limit` of its newest entries, as they are shown. */
   page(key: string, limit: number): Promise<(SessionPage & { busy: boolean }) | null>;
@@ -70,7 +77,8 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     async sessions() {
       const busy = conversations.busy();
       const rows = inTree(await store.list(), await options.children());
-      return rows.map((row) => ({ ...row, busy: busy.has(row.key) }));
+      const isMade = (await demoState(home)) === "made";
+      return rows.map((row) => ({ ...row, busy: busy.has(row.key), demo: isMade && isDemo(row) }));
     },
     async session(text) {
       const found = await read(text);

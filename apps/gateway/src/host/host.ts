@@ -60,6 +60,8 @@ export interface HostOptions {
         work: (transcript: CompactableSession) => Promise<void>,
       ) => Promise<void>)
     | undefined;
+  /** Engines besides the fallback and those of plugins, by id. Absent: none. */
+  ownEngines?: Readonly<Record<string, ContextEngineFactory>> | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
   approvals?: Approvals | undefined;
 }

@@ -30,7 +30,7 @@ export function startClew(
   { env, ipc, fromSource = false }: StartOptions = {},
 ): Child {
   return startChild(fromSource ? SOURCE : BUILT, [...args], {
-    env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "", ...env },
+    env: { CLEW_HOME: home, OPENCLAW_STATE_DIR: "", CLEW_DEMO: "off", ...env },
     stderr: true,
     ...(ipc !== undefined && { ipc }),
   });

@@ -1,0 +1,159 @@
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TurnReport } from "@clew/engine-core";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { beforeAll, describe, expect, it } from "vitest";
+import { foldMessages } from "../reports/expand.ts";
+import { agentPaths } from "../sessions/paths.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { clew, startClew } from "../testing/command.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
+import { DEMO_AGENT, DEMO_KEY, demoState, wantsDemo } from "./demo-place.ts";
+import { inventStory } from "./story.ts";
+
+const END = Date.parse("2026-03-01T12:00:00.000Z");
+
+async function readReports(home: string): Promise<TurnReport[]> {
+  const { reports } = agentPaths(home, DEMO_AGENT);
+  const [name] = (await readdir(reports)).filter((file) => file.endsWith(".jsonl"));
+  const lines = (await readFile(join(reports, name!), "utf8")).trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as TurnReport);
+}
+
+describe("the story of the demo", () => {
+  it("is the same every time, and ends when it is told to", () => {
+    const story = inventStory(END);
+    expect(inventStory(END)).toEqual(story);
+    expect(story.turns.at(-1)!.steps.at(-1)!.reply.timestamp).toBe(END);
+    const calls = story.turns.flatMap(({ steps }) => steps);
+    expect(calls.length).toBeGreaterThan(300);
+  });
+});
+
+describe("the demo session", () => {
+  let home = "";
+  let said = "";
+  beforeAll(async () => {
+    home = await homeWithOwnPort({ keep: true });
+    said = (await clew(home, ["demo", "make"])).output;
+  });
+
+  it("went through the host: compactions, prunes, an overflow, a failed engine, and their cost", async () => {
+    expect(said).toMatch(/agent:demo:main: 58 turns, \d+ model calls, .* no model was called/);
+    const reports = await readReports(home);
+    const session = await createSessionStore({ home }).read(DEMO_KEY);
+    const types = session!.branch.map((entry) =>
+      entry.type === "custom" ? entry.customType : entry.type,
+    );
+    expect(types.filter((type) => type === "compaction").length).toBeGreaterThan(5);
+    expect(types.filter((type) => type === "clew.session-prune").length).toBeGreaterThan(1);
+    const triggers = reports.flatMap(({ compactions }) => compactions.map((one) => one.trigger));
+    expect(new Set(triggers)).toEqual(new Set(["threshold", "overflow"]));
+    expect(reports.filter(({ engine }) => engine.degraded !== null)).toHaveLength(1);
+    const answered = reports.flatMap(({ modelCalls }) =>
+      modelCalls.filter(({ error }) => error === null),
+    );
+    for (const { usage, cache } of answered.slice(1)) {
+      expect(usage!.cacheRead + usage!.cacheWrite).toBeGreaterThan(0);
+      expect(cache?.billed).toBe(usage!.cacheRead);
+    }
+    expect(await readdir(home)).toEqual(expect.arrayContaining(["agents", "demo.json"]));
+    expect((await readdir(home)).filter((name) => name.startsWith(".demo"))).toEqual([]);
+  });
+
+  it("holds a fact that leaves the view and is found again by the session's own search", async () => {
+    const { fact } = inventStory(END);
+    const { branch } = (await createSessionStore({ home }).read(DEMO_KEY))!;
+    const holding = branch.flatMap((entry) =>
+      entry.type === "message" && textOf(entry.message).includes(fact.words) ? [entry] : [],
+    );
+    const where = holding.map(({ message }) =>
+      message.role === "toolResult" ? message.toolName : message.role,
+    );
+    expect(where).toEqual(["read_file", "session_search"]);
+    for (const entry of branch)
+      if (entry.type === "compaction") expect(entry.summary).not.toContain(fact.words);
+    const shown = (await readReports(home)).flatMap(({ modelCalls }) => modelCalls);
+    const isShown = shown.map((_, at) =>
+      foldMessages(shown.slice(0, at + 1))!.some(
+        ({ source }) => source.kind === "entry" && source.entryId === holding[0]!.id,
+      ),
+    );
+    const left = isShown.lastIndexOf(true) + 1;
+    expect(left).toBeGreaterThan(10);
+    expect(shown.length - left).toBeGreaterThan(200);
+  });
+
+  it("is made once, removed by one command, and stays removed", async () => {
+    const copy = await temporaryHome();
+    expect(await wantsDemo(copy)).toBe(true);
+    await cp(home, copy, { recursive: true });
+    expect(await clew(copy, ["demo", "make"])).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/already; ".*demo remove" removes it/),
+    });
+    expect((await clew(copy, ["sessions", "list"])).output).toMatch(/agent:demo:main \(demo\)/);
+    expect((await clew(copy, ["demo", "remove"])).output).toContain("is removed");
+    expect(await demoState(copy)).toBe("removed");
+    expect(await wantsDemo(copy)).toBe(false);
+    expect(existsSync(join(copy, "agents", DEMO_AGENT))).toBe(false);
+    expect((await clew(copy, ["demo", "remove"])).output).toContain("There is no demo session");
+  });
+
+  it("is not made where a person has said something, or has an agent of that name", async () => {
+    const used = await temporaryHome();
+    await clew(used, ["chat", "hello"]);
+    expect(await wantsDemo(used)).toBe(false);
+    const other = await temporaryHome();
+    await mkdir(join(other, "agents", DEMO_AGENT), { recursive: true });
+    expect(await wantsDemo(other)).toBe(false);
+    await clew(other, ["demo", "remove"]);
+    expect(existsSync(join(other, "agents", DEMO_AGENT))).toBe(true);
+    expect((await clew(other, ["demo", "make"])).errors).toContain("of its own");
+  });
+
+  it("is nobody's failing engine for the doctor", async () => {
+    expect((await clew(home, ["doctor"])).output).not.toContain("planted by the demo");
+  });
+});
+
+describe("clew start", () => {
+  it("has the demo made meanwhile, and what it prints can be done as it stands", async () => {
+    const home = await temporaryHome();
+    const child = startClew(home, ["start", "--port", "0"], { env: { CLEW_DEMO: "" } });
+    const lines: string[] = [];
+    while (lines.at(-1) !== "Ctrl-C stops it.") lines.push(await child.nextLine());
+    expect(lines.join("\n")).toMatch(/agent:demo:main, will be there in some seconds/);
+    const third = lines.find((line) => line.includes("3. "))!;
+    const args = third.slice(third.indexOf("-- ") + 3).split(" ");
+    expect((await clew(home, args)).output).toMatch(/58 turns, \d+ model calls/);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(lines[0]!)![0];
+    const answer = await fetch(`${url}/api/sessions/main/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"text":"What is my cat called?"}',
+    });
+    expect(await answer.text()).toContain("done");
+    const isThere = async () => {
+      const { sessions } = (await (await fetch(`${url}/api/sessions`)).json()) as {
+        sessions: { key: string; demo: boolean }[];
+      };
+      return sessions.some(({ key, demo }) => key === DEMO_KEY && demo);
+    };
+    await expect.poll(isThere, { timeout: 30_000, interval: 200 }).toBe(true);
+    expect(await demoState(home)).toBe("made");
+    child.process.kill("SIGTERM");
+    await child.exit;
+  });
+
+  it("stopped before the demo is ready leaves nothing of it", async () => {
+    const home = await temporaryHome();
+    const child = startClew(home, ["start", "--port", "0"], { env: { CLEW_DEMO: "" } });
+    while ((await child.nextLine()) !== "Ctrl-C stops it.");
+    child.process.kill("SIGTERM");
+    await child.exit;
+    await writeFile(join(home, "clew.json"), "{}");
+    expect(await demoState(home)).toBe("none");
+  });
+});
