@@ -53,7 +53,13 @@ export function createFullEngine(
 ): Required<ContextEngine> {
   const visible = (session: StoredSession, given: readonly AgentMessage[]) => {
     const history = given.length > 0 ? given : [...session.messages.values()];
+    if (!isOnBranch(session, given)) return [...history];
     return history.filter((message) => !session.covered.has(nameOf(message)));
+  };
+  /** Whether the summary stands for messages of this history only, not of a branch that was left. */
+  const isOnBranch = ({ covered }: StoredSession, given: readonly AgentMessage[]) => {
+    const names = new Set(given.map(nameOf));
+    return given.length === 0 || [...covered].every((name) => names.has(name));
   };
   return {
     info: {
@@ -86,7 +92,7 @@ export function createFullEngine(
       const session = stored(store, ref);
       const history = visible(session, messages);
       const head: AgentMessage[] =
-        session.summary === undefined
+        session.summary === undefined || !isOnBranch(session, messages)
           ? []
           : [{ role: "compactionSummary", summary: session.summary }];
       const headTokens = estimateMessages(head).high;

@@ -265,7 +265,7 @@ const clearing: EngineMaker = () => {
           ? { ...message, content: [{ type: "text" as const, text: "[old result cleared]" }] }
           : message,
       );
-      return { ...result, messages };
+      return { ...result, messages, estimatedTokens: estimateMessages(messages).estimate };
     },
   };
 };

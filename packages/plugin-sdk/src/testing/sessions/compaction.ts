@@ -2,10 +2,13 @@
 import type { AssembleResult } from "../../contract/lifecycle.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { activeBranch } from "../../transcript/branch.ts";
+import { messageId } from "../../transcript/message-id.ts";
 import { parseTranscript } from "../../transcript/parse.ts";
 import { textOf } from "../../transcript/text.ts";
 import { quickModel } from "../case-session.ts";
 import { call } from "../engine-call.ts";
+import { inHeartbeat, isPlain, named } from "./judge-view.ts";
+import { placesOf } from "./place.ts";
 import { compactShapeFault } from "./result-shape.ts";
 import type { Step } from "./script.ts";
 import { look, same } from "./show.ts";
@@ -57,6 +60,7 @@ export async function compact(
   await maintain(stage, talk, false);
   const smaller = await look(stage, talk, null);
   const after = sizeOf(smaller);
+  if (owns) checkRequest(stage, talk, smaller);
   const summary = answered.result?.summary?.trim() ?? "";
   if (owns && summary !== "" && !saidIn(smaller, summary))
     stage.fail(
@@ -85,6 +89,18 @@ export async function maintain(stage: Stage, talk: Talk, isDeferred: boolean): P
       ...(isDeferred && { allowDeferredCompactionExecution: true }),
     },
   });
+}
+
+/** The newest request stays as it was said. */
+function checkRequest(stage: Stage, talk: Talk, { messages }: AssembleResult): void {
+  const given = talk.transcript.history(stage.host);
+  const newest = given.findLastIndex(
+    (message, at) => message.role === "user" && isPlain(message) && !inHeartbeat(given, at),
+  );
+  const request = given[newest];
+  if (request === undefined || messageId(request) === undefined) return;
+  if (!placesOf(messages, given).includes(newest))
+    stage.fail("compact()", `took the newest request away: ${named(request)} is not shown`);
 }
 
 function noteCompaction(stage: Stage, talk: Talk): void {

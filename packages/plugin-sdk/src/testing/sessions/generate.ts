@@ -33,8 +33,10 @@ export function randomScript(weather: Weather, seed: number): Script {
   const host = { ...ORDINARY, ...any, ...weather.host?.(chance) };
   const count = 3 + chance.below(weather.most - 2);
   const steps: Step[] = [];
+  const sessions = weather.sessions ?? 1;
   for (let at = 0; at < count; at++) {
-    const number = chance.below(weather.sessions ?? 1);
+    // Those that are served at the same time take turns, so that there are such.
+    const number = host.atOnce ? at % sessions : chance.below(sessions);
     const hasTurn = steps.some((step) => step.do === "turn" && step.in === number);
     steps.push(
       hasTurn && weather.events.length > 0 && chance.once(weather.eventful)

@@ -32,6 +32,8 @@ export async function learnTraits(stage: Stage, { steps }: Script): Promise<Trai
       "its record",
       recordFault(kept, { ...toldOf(stage, talk), isWhole: true }) ?? "is not whole",
     );
+  if (keepsAll && talk.denied.size === said.length)
+    stage.fail("ingest()", "said of every message that it did not take it in, and keeps them all");
   const least = await look(stage, talk, 1);
   const saysOverflow = least.promptAuthority === "preassembly_may_overflow";
   const keepsResults = isAll(kept, "whole");

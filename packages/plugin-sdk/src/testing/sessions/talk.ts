@@ -26,6 +26,8 @@ export class Talk {
   /** Ids that calls brought which returned, under the session's present id. */
   owed = new Set<string>();
   committed = new Set<string>();
+  /** Ids that the engine said it did not take in, of messages that were new to it. */
+  denied = new Set<string>();
   /** Whether every view so far had room for everything, and nothing was compacted. */
   isAmple = true;
   /** Whether the engine itself may have compacted it. */

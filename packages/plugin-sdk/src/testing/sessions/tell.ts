@@ -70,6 +70,8 @@ async function deliver(stage: Stage, talk: Talk, turn: ToldTurn, again: boolean)
         stage.fail("ingest()", "did not answer { ingested: boolean }");
       if (isKnown && answered.ingested)
         stage.fail("ingest()", "took in a message that it knew as a new one");
+      const id = talk.transcript.idOf(given[messages.indexOf(message)]!);
+      if (id !== undefined && !talk.owed.has(id) && !answered.ingested) talk.denied.add(id);
     }
   if (differs(messages, given))
     stage.fail("a call that told of a turn", "changed a message it was given");

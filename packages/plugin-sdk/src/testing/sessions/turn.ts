@@ -62,7 +62,9 @@ function useTools(
   const reply = calling(kinds.length, saying, (index) => `${begins}.${index}`);
   says(reply);
   const calls = (reply as { content: unknown[] }).content.filter(isCall);
-  for (const [index, one] of calls.entries()) says(result(kinds[index]!, one, transcript.next()));
+  // What is called together often ends within the same millisecond.
+  for (const [index, one] of calls.entries())
+    says(result(kinds[index]!, one, { ...transcript.next(), timestamp: saying.timestamp + 1 }));
 }
 
 /** The view before the next request of a running turn. */
