@@ -8,6 +8,7 @@ import { parseStream, post } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
 import { engineCode } from "../../testing/plugins.ts";
+import { exposeSdkTo } from "../load/module-hooks.ts";
 import { asPlugin } from "../load/running.ts";
 import { enterSafeMode, leaveSafeMode, readSafeMode, safeModeFile } from "../safe-mode.ts";
 import { createStrays } from "../strays.ts";
@@ -84,6 +85,28 @@ describe("a plugin after which the gateway answers nobody", () => {
       /clew: stopping: Plugin "small" was the last to run before the gateway answered nobody for 2 s, and may be the cause; the next start leaves it off \(safe mode\)/,
     );
     expect(readSafeMode(home).plugins.small?.reason).toMatch(/^was the last to run before/);
+  });
+});
+
+describe("a loop in code of one plugin that another one began", () => {
+  it("is laid at the door of whose code it is", async () => {
+    const home = await temporaryHome();
+    const strays = createStrays({ error: () => {} });
+    const lacks = () => {};
+    for (const pluginId of ["good", "bad"])
+      exposeSdkTo(join(home, pluginId), { pluginId, strays, lacks });
+    const log = { warn: () => {} };
+    const watchdog = startWatchdog({ home, seconds: 60, exitCode: EXIT.blocked, log });
+    const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
+    const whoIn = (...paths: string[]) =>
+      asPlugin({ pluginId: "good", strays }, () =>
+        slots[Symbol.for(BLOCKED_PROCESS)]!.who(paths.join("\n")),
+      );
+    const bad = join(home, "bad/index.js");
+    expect(whoIn("", bad, "node:internal/timers")).toBe("bad");
+    expect(whoIn(join(home, "good/index.js"), bad)).toBe("good");
+    expect(whoIn("node:internal/timers", "/opt/clew/dist/main.js", bad)).toBe("good");
+    await watchdog.stop();
   });
 });
 

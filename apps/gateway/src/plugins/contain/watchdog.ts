@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { url as debuggerUrl } from "node:inspector";
 import { createRequire } from "node:module";
+import { isAbsolute } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { LogPort } from "@clew/engine-core";
 import { bundledIds } from "../find/bundled.ts";
@@ -79,7 +80,10 @@ export function startWatchdog({
   const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
   slots[Symbol.for(BLOCKED_PROCESS)] = {
     who(stack) {
-      const pluginId = (runningPlugin() ?? pluginOfStack(stack))?.pluginId ?? mendShared();
+      // As with errors: whose code it is counts first, whoever began it.
+      const innermost = stack.split("\n").find((path) => isAbsolute(path)) ?? "";
+      const plugin = pluginOfStack(innermost) ?? runningPlugin() ?? pluginOfStack(stack);
+      const pluginId = plugin?.pluginId ?? mendShared();
       return pluginId === undefined || ours.has(pluginId) ? null : pluginId;
     },
     end: (given, exitCode) => {
