@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LOOKS_EVERY_MS, planAnswer, planLook, type Watched } from "./plan-look.ts";
+import { isNative, LOOKS_EVERY_MS, planAnswer, planLook, type Watched } from "./plan-look.ts";
 
 const start: Watched = { beats: 1, blockedMs: 0, lookedAt: 0, wasDue: false };
 
@@ -93,5 +93,19 @@ describe("a gateway that is asked whether it answers", () => {
         [false, 60_000, 1],
       ]),
     ).toEqual([false, false]);
+  });
+});
+
+describe("what does not let itself be halted", () => {
+  it("is native code once it had time enough, or the processor, or sleeps", () => {
+    const after = (waitedMs: number, cpuMs: number) => isNative({ waitedMs, cpuMs });
+    expect(after(4900, 4900)).toBe(false);
+    expect(after(5000, 4900)).toBe(true);
+    expect(after(5000, 3)).toBe(true);
+    // A busy machine gave it a twentieth.
+    expect(after(5000, 250)).toBe(false);
+    expect(after(30_000, 1500)).toBe(false);
+    expect(after(45_000, 2100)).toBe(true);
+    expect(after(60_000, 1000)).toBe(true);
   });
 });

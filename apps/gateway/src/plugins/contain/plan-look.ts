@@ -30,6 +30,22 @@ export function planLook(
   return { watched: { beats, blockedMs, lookedAt: now, wasDue: before.wasDue || isDue }, isDue };
 }
 
+/** Where JavaScript runs, it takes little work to halt it, and the processor gives it that. */
+const HALT_MS = 5000;
+const HALT_CPU_MS = 2000;
+const HALT_LONGEST_MS = 60_000;
+/** A process that got less of the processor than this, by the time, sleeps. */
+const ASLEEP = 0.01;
+
+/**
+ * Pure. Whether what does not let itself be halted is native code. On a machine that is busy a
+ * process gets little of it, and that little counts. `cpuMs`: of the process, in this time.
+ */
+export function isNative({ waitedMs, cpuMs }: { waitedMs: number; cpuMs: number }): boolean {
+  if (waitedMs < HALT_MS) return false;
+  return cpuMs >= HALT_CPU_MS || cpuMs < waitedMs * ASLEEP || waitedMs >= HALT_LONGEST_MS;
+}
+
 /** How often a gateway is asked whether it answers, within the time that it has. */
 export const ASKS = 6;
 

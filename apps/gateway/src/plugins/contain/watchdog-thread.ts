@@ -11,6 +11,7 @@ import { readAtWork, writeAtWork } from "./at-work.ts";
 import {
   type Answering,
   ASKS,
+  isNative,
   LOOKS_EVERY_MS,
   planAnswer,
   planLook,
@@ -25,8 +26,8 @@ import {
   type WatchdogOrder,
 } from "./watchdog.ts";
 
-/** Only native code is not interrupted in this time. */
-const INTERRUPT_MS = 5000;
+/** Time that a process gets to end by itself, once it was halted. */
+const END_MS = 5000;
 /** A call that takes so long is noted, for the next start. */
 const BUSY_MS = 500;
 
@@ -100,7 +101,7 @@ async function act(blockedMs: number): Promise<void> {
     );
   else accuse(who, `kept the gateway from answering for ${seconds} s${where}`);
   await asked?.end();
-  await pause(asked === undefined ? 0 : INTERRUPT_MS);
+  await pause(asked === undefined ? 0 : END_MS);
   process.kill(process.pid, "SIGKILL");
 }
 
@@ -152,7 +153,7 @@ async function actOnSilence(): Promise<void> {
   );
   const asked = await interrupt();
   await asked?.end();
-  await pause(asked === undefined ? 0 : INTERRUPT_MS);
+  await pause(asked === undefined ? 0 : END_MS);
   process.kill(process.pid, "SIGKILL");
 }
 
@@ -175,6 +176,18 @@ function accuse(pluginId: string, did: string): void {
   }
 }
 
+/** Resolves when it is certain that only native code can be what does not let itself be halted. */
+async function nativeCode(): Promise<undefined> {
+  const since = performance.now();
+  const before = process.cpuUsage();
+  for (;;) {
+    await pause(LOOKS_EVERY_MS);
+    const { user, system } = process.cpuUsage(before);
+    const cpuMs = (user + system) / 1000;
+    if (isNative({ waitedMs: performance.now() - since, cpuMs })) return undefined;
+  }
+}
+
 interface Interrupted {
   who: string | null;
   where: string | null;
@@ -192,11 +205,10 @@ async function interrupt(): Promise<Interrupted | undefined> {
     const halted = new Promise<Debugger.CallFrame[]>((resolve) => {
       session.once("Debugger.paused", ({ params }) => resolve(params.callFrames));
     });
-    await Promise.race([
-      session.post("Debugger.enable").then(() => session.post("Debugger.pause")),
-      pause(INTERRUPT_MS),
-    ]);
-    const found = await Promise.race([halted, pause(INTERRUPT_MS)]);
+    const asked = session.post("Debugger.enable").then(() => session.post("Debugger.pause"));
+    // What it fails by is told by nobody halting.
+    asked.catch(() => {});
+    const found = await Promise.race([halted, nativeCode()]);
     if (found === undefined) return undefined;
     const frames = found.map(({ functionName, location }) => ({
       functionName,
