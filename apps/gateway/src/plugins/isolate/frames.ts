@@ -13,10 +13,25 @@ export interface Frames {
   close(): void;
 }
 
-/** `onEnd` is called once, when the other side is gone or sends what no frame is. */
+/**
+ * What a plugin's process may send in one: no view may have more than half as many characters. The
+ * host sends whole sessions.
+ */
+export const PLUGIN_BYTES = 2 ** 27;
+
+export interface FrameOptions {
+  onValue: (value: unknown) => void;
+  /** Called once, when the other side is gone or sends what no frame is. */
+  onEnd: () => void;
+  /** Longest that is sent. Absent: what Node allows. */
+  sends?: number;
+  /** Longest that is taken. Absent: what Node allows. */
+  takes?: number;
+}
+
 export function openFrames(
   stream: Duplex,
-  { onValue, onEnd }: { onValue: (value: unknown) => void; onEnd: () => void },
+  { onValue, onEnd, sends = MAX_BYTES, takes = MAX_BYTES }: FrameOptions,
 ): Frames {
   let pieces: Buffer[] = [];
   let held = 0;
@@ -32,14 +47,16 @@ export function openFrames(
     held += piece.length;
     if (held < HEADER_BYTES) return;
     let whole = pieces.length === 1 ? piece : undefined;
-    const need = HEADER_BYTES + lengthOf(pieces);
+    const next = lengthOf(pieces);
+    if (next > takes) return end();
+    const need = HEADER_BYTES + next;
     // A large frame comes in many pieces: they are joined once.
     if (held < need) return;
     whole ??= Buffer.concat(pieces, held);
     let at = 0;
     while (whole.length - at >= HEADER_BYTES) {
       const length = whole.readUInt32LE(at);
-      if (length > MAX_BYTES) return end();
+      if (length > takes) return end();
       if (whole.length - at - HEADER_BYTES < length) break;
       const body = whole.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
       at += HEADER_BYTES + length;
@@ -61,7 +78,8 @@ export function openFrames(
     send(value) {
       if (isOver) return;
       const body = serialize(value);
-      if (body.length > MAX_BYTES) throw new Error(`${body.length} bytes are too many to be sent`);
+      if (body.length > sends)
+        throw new Error(`${body.length} bytes are too many to be sent, ${sends} are allowed`);
       const header = Buffer.allocUnsafe(HEADER_BYTES);
       header.writeUInt32LE(body.length);
       stream.cork();

@@ -44,6 +44,16 @@ describe("a call of the other process", () => {
     expect(await host.call("echo", given)).toEqual({ ...given, has: true });
   });
 
+  it("brings back no more than a view may have, and the next one is answered", async () => {
+    const { host } = connect({
+      repeat: (text: string, times: number) => text.repeat(times),
+    });
+    await expect(host.call("repeat", "x", 2 ** 27)).rejects.toThrow(
+      /^1342\d+ bytes are too many to be sent, 134217728 are allowed$/,
+    );
+    expect(await host.call("repeat", "x", 3)).toBe("xxx");
+  });
+
   it("fails with what was thrown there, its code, issues, cause and stack", async () => {
     const { host } = connect({
       fail() {

@@ -1,7 +1,7 @@
 // Calls functions of another process with functions, signals and messages.
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Duplex } from "node:stream";
-import { openFrames } from "./frames.ts";
+import { openFrames, PLUGIN_BYTES } from "./frames.ts";
 import { errorFrom, type SentError, sendableError } from "./sent-errors.ts";
 import {
   backList,
@@ -91,7 +91,10 @@ export function createPeer({ stream, role, verbs, onEnd }: PeerOptions): Peer {
   );
   let next = 1;
   let closedBy: Error | undefined;
-  const frames = openFrames(stream, { onValue: (value) => take(value as Frame), onEnd: end });
+  const frames = openFrames(stream, {
+    ...{ onValue: (value) => take(value as Frame), onEnd: end },
+    ...(role === "host" ? { takes: PLUGIN_BYTES } : { sends: PLUGIN_BYTES }),
+  });
 
   function end(): void {
     if (closedBy === undefined) onEnd();
