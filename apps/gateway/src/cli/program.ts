@@ -53,6 +53,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     );
   addConversing(program, shell, done);
   addReplay(program, shell, done);
+  addCompare(program, shell, done);
   addDemo(program, shell, done);
   addSessions(program, shell, done);
   addEngine(program, shell, done);
@@ -117,6 +118,34 @@ const addReplay: Add = (program, shell, done) => {
     .addOption(json())
     .action(async (file: string, options) =>
       done(await (await import("./replay.ts")).replayCommand(file, options, shell)),
+    );
+};
+
+const addCompare: Add = (program, shell, done) => {
+  program
+    .command("compare")
+    .description(
+      "run recordings through several engines, and compare tokens, cost, cache and what stays in view",
+    )
+    .argument("<recordings...>", RECORDING)
+    .addOption(
+      new Option("--engines <ids>", "context engines, with commas between").default(
+        "legacy,lossless",
+      ),
+    )
+    .addOption(
+      new Option("--context-window <tokens>", "context window of the model").argParser(toCount),
+    )
+    .addOption(
+      new Option(
+        "--model <provider/model>",
+        "take provider rules, limits and prices from this model",
+      ),
+    )
+    .addOption(new Option("--html <file>", "write a report with plots, which needs nothing else"))
+    .addOption(json())
+    .action(async (recordings: string[], options) =>
+      done(await (await import("./compare.ts")).compareCommand(recordings, options, shell)),
     );
 };
 

@@ -7,6 +7,7 @@ import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Host } from "../host/host.ts";
 import { findRecording, type Recording } from "../lab/find-recording.ts";
+import { withWindow } from "../lab/play.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { type ReplayResult, runReplay } from "../replay/run-replay.ts";
 import { formatReplay, summarizeReplay } from "../replay/summary.ts";
@@ -16,6 +17,7 @@ import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore, type SessionStore } from "../sessions/store.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { showProgress } from "./progress.ts";
 import { setUp } from "./setup.ts";
 
 export interface ReplayOptions {
@@ -126,15 +128,6 @@ function sessionOf(
   return into === undefined ? null : { key: session.sessionKey, home: resolve(into) };
 }
 
-function withWindow(model: ModelRef, contextWindow: number | undefined): ModelRef {
-  if (contextWindow === undefined) return model;
-  return {
-    ...model,
-    contextWindow,
-    maxOutputTokens: Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2)),
-  };
-}
-
 /** Each replay has a session of its own; one that is there already is never continued. */
 async function openReplaySession(
   store: SessionStore,
@@ -155,25 +148,6 @@ function acknowledging(session: OpenSession, output: Output): OpenSession {
       const stored = await session.append(entries);
       for (const { id } of stored) output.line(id);
       return stored;
-    },
-  };
-}
-
-function showProgress(output: Output, name: string) {
-  const isTerminal = process.stderr.isTTY === true;
-  let shown = 0;
-  return {
-    show({ turn, turns, calls }: { turn: number; turns: number; calls: number }) {
-      const now = performance.now();
-      const isDue = now - shown >= (isTerminal ? 100 : 2000) || turn === turns;
-      if (!isDue) return;
-      shown = now;
-      const text = `${name}: turn ${turn} of ${turns}, ${calls} model calls`;
-      if (isTerminal) process.stderr.write(`\r${text}\u001b[K`);
-      else output.note(text);
-    },
-    end() {
-      if (isTerminal) process.stderr.write("\n");
     },
   };
 }

@@ -186,6 +186,63 @@ export const CallDiffSchema = z.object({
   changed: z.array(z.object({ before: SentItemSchema, after: SentItemSchema, why: z.string() })),
 });
 
+/** One recorded call as it would have been made by another engine or into another window. */
+export const PlayedPointSchema = z.object({
+  /** Among those that were played. */
+  id: z.string(),
+  /** The session's own call in whose place it stands; null = it is not known. */
+  ofCall: z.string().nullable(),
+  turn: z.int(),
+  call: z.int(),
+  /** Estimated. */
+  tokens: SourceTokensSchema,
+  promptBudget: Tokens.nullable(),
+  isOverBudget: z.boolean(),
+  /** What its provider's cache would have given back and taken. */
+  cache: z.object({ read: Tokens, written: Tokens }),
+  cost: CostSchema.nullable(),
+  /** Stored entries then, and how many of them were shown. */
+  entries: z.object({ all: z.int(), shown: z.int() }),
+  /** Names that the next replies go on to use, and how many of them the request holds. */
+  evidence: z.object({ needed: z.int(), present: z.int() }),
+  /** Of the engine, its turn's time shared out. */
+  engineMs: z.number(),
+  marks: z.array(CallMarkSchema),
+});
+
+/** What became of a recording. */
+export const PlayedSchema = z.object({
+  engine: z.object({
+    asked: z.string(),
+    /** The one that answered last. */
+    ran: z.string(),
+    /** Why another one than the chosen did; null = none did. */
+    degraded: z.string().nullable(),
+  }),
+  model: z.string(),
+  contextWindow: Tokens,
+  turns: z.int(),
+  compactions: z.int(),
+  /** Recorded calls that were not made, because their turn had failed before. */
+  callsNotMade: z.int(),
+  failures: z.array(z.object({ turn: z.int(), reason: z.string() })),
+  durationMs: z.number(),
+  points: z.array(PlayedPointSchema),
+});
+
+/** What a session is to be tried with. */
+export const WhatIfAskSchema = z.strictObject({
+  /** Registered id; absent = the one that answers the session. */
+  engine: z.string().min(1).optional(),
+  /** Tokens; absent = the model's. */
+  contextWindow: z.int().min(1000).optional(),
+  /** "provider/model" whose rules and prices count; not called. Absent: the session's. */
+  model: z.string().min(3).optional(),
+});
+
+export type PlayedPoint = z.infer<typeof PlayedPointSchema>;
+export type Played = z.infer<typeof PlayedSchema>;
+export type WhatIfAsk = z.infer<typeof WhatIfAskSchema>;
 export type Fate = z.infer<typeof FateSchema>;
 export type EntryMark = z.infer<typeof EntryMarkSchema>;
 export type FateCounts = z.infer<typeof FateCountsSchema>;

@@ -1,6 +1,6 @@
 // Plays one recorded turn through ports that answer with what was recorded.
 import type { ClockPort, ModelPort, ToolOutcome, ToolPort } from "@clew/engine-core";
-import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, Usage } from "@clew/plugin-sdk/core";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { hasFailed, type RecordedStep, type RecordedTurn } from "./recorded-turns.ts";
@@ -18,14 +18,16 @@ export interface PlayerOptions {
   /** Stores what no model call makes. */
   append: (messages: readonly AgentMessage[]) => Promise<void>;
   /** Told at each recorded call, before its reply. */
-  onCall: () => void;
+  onCall: (call: ModelCall) => void;
+  /** What a provider would have counted of a call whose reply comes `now`. Absent: no cache. */
+  usageOf?: ((call: ModelCall, output: number, now: number) => Usage) | undefined;
 }
 
 /**
  * Nothing is executed and nothing is sent anywhere. Time is what the recording says; what a
  * call takes is estimated.
  */
-export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
+export function createPlayer({ turn, append, onCall, usageOf }: PlayerOptions): Player {
   let next = 0;
   let now = turn.prompt?.timestamp ?? 0;
 
@@ -33,11 +35,11 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
     const step = turn.steps[next];
     if (step === undefined) return yield endOfRecording();
     next++;
-    onCall();
+    onCall(call);
     await append(step.before);
     const { reply } = step;
     now = timeOf(reply) ?? now;
-    if (!hasFailed(reply)) return yield { type: "done", message: withUsageOf(call, reply) };
+    if (!hasFailed(reply)) return yield { type: "done", message: withUsage(call, reply) };
     const message = reply.errorMessage ?? `The recorded call ended with "${reply.stopReason}".`;
     yield {
       type: "error",
@@ -45,6 +47,12 @@ export function createPlayer({ turn, append, onCall }: PlayerOptions): Player {
       partial: reply,
     };
   }
+
+  const withUsage = (call: ModelCall, reply: AssistantMessage): AssistantMessage => {
+    const estimated = withUsageOf(call, reply);
+    const usage = usageOf?.(call, estimated.usage?.output ?? 0, now);
+    return usage === undefined ? estimated : { ...estimated, usage };
+  };
 
   return {
     model: {

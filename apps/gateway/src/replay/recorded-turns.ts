@@ -22,6 +22,8 @@ export interface RecordedStep {
 export interface RecordedTurn {
   /** Null: what stood before the first message of a person. */
   prompt: UserMessage | null;
+  /** The entry that holds the prompt. Absent: there is none, or it is in no transcript. */
+  promptEntryId?: string;
   steps: RecordedStep[];
   /** Messages after the last reply that no model call makes. */
   after: AgentMessage[];
@@ -36,8 +38,10 @@ export function planRecordedTurns(branch: readonly TranscriptEntry[]): RecordedT
   for (const entry of branch) {
     if (entry.type !== "message") continue;
     const { message } = entry;
-    if (isUserTurn(message)) turns.push({ prompt: message as UserMessage, steps: [], after: [] });
-    else {
+    if (isUserTurn(message)) {
+      const prompt = message as UserMessage;
+      turns.push({ prompt, promptEntryId: entry.id, steps: [], after: [] });
+    } else {
       if (turns.length === 0) turns.push({ prompt: null, steps: [], after: [] });
       addMessage(turns.at(-1)!, message);
     }

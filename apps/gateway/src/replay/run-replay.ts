@@ -10,13 +10,13 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
 import type { Host } from "../host/host.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
-import { createPlayer, marksEndOfRecording } from "./player.ts";
+import { createPlayer, marksEndOfRecording, type PlayerOptions } from "./player.ts";
 import type { RecordedTurn } from "./recorded-turns.ts";
 
 /** One recorded model call, as it would have been made. */
@@ -46,12 +46,23 @@ export interface ReplayResult {
   time: { total: number; engine: number; host: number };
 }
 
+/** Told of what is played, for figures of its own. */
+export interface ReplayWatch {
+  /** Before the reply of a recorded call; turns count from 1, steps from 0. */
+  onCall(call: ModelCall, at: { turn: number; step: number }): void;
+  /** When the turn is over and its report stored. */
+  onReport(report: TurnReport, turn: number): void;
+  usageOf?: PlayerOptions["usageOf"];
+}
+
 export interface ReplayRequest {
   host: Host;
   session: OpenSession;
   reports: ReportLog;
   model: ModelRef;
   turns: readonly RecordedTurn[];
+  /** Absent: nobody watches. */
+  watch?: ReplayWatch | undefined;
   onProgress?: (progress: { turn: number; turns: number; calls: number }) => void;
   signal: AbortSignal;
 }
@@ -89,20 +100,24 @@ interface Progress {
 }
 
 async function replayTurn(
-  { host, session, reports, model: modelRef, signal }: ReplayRequest,
+  { host, session, reports, model: modelRef, watch, signal }: ReplayRequest,
   progress: Progress,
   { number, turn }: { number: number; turn: RecordedTurn },
 ): Promise<void> {
   const { result, state, append } = progress;
   const known: (readonly ContextItem[])[] = [];
-  const onCall = () => known.push(state.context?.items ?? []);
-  const player = createPlayer({ turn, append, onCall });
+  const onCall = (call: ModelCall) => {
+    watch?.onCall(call, { turn: number, step: known.length });
+    known.push(state.context?.items ?? []);
+  };
+  const player = createPlayer({ turn, append, onCall, usageOf: watch?.usageOf });
   if (turn.prompt !== null && turn.steps.length > 0) {
     const { role: _role, ...prompt } = turn.prompt;
     const { model, tools, clock } = player;
     const replacement = { model, modelRef, tools, clock };
     const answer = await host.answer({ transcript: session, state, prompt, signal, replacement });
     await reports.append(answer.report, answer.parts);
+    watch?.onReport(answer.report, number);
     measureCalls(progress, number, answer.report, known);
     note(result, number, turn, answer, player.remaining().length);
   } else if (turn.prompt !== null) await append([turn.prompt]);

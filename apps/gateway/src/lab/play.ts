@@ -1,0 +1,99 @@
+// Plays a recording through an engine in a place of its own, and measures every call.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { LogPort } from "@clew/engine-core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
+import { composeHost } from "../compose.ts";
+import type { Environment } from "../config/environment.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import type { Played } from "../inspect/shapes.ts";
+import { startPlugins } from "../plugins/start.ts";
+import type { RecordedTurn } from "../replay/recorded-turns.ts";
+import { runReplay } from "../replay/run-replay.ts";
+import { openReportLog } from "../reports/report-log.ts";
+import { agentPaths } from "../sessions/paths.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { createMeter, type MeasuredPoint } from "./points.ts";
+
+export interface PlayRequest {
+  environment: Environment;
+  /** Settings in force, the engine's slot included. */
+  loaded: Pick<LoadedConfig, "config" | "raw">;
+  log: LogPort;
+  turns: readonly RecordedTurn[];
+  /** Registered id; the settings name it in the slot, so that its plugin is loaded. */
+  engine: string;
+  /** Tokens. Absent: the model's. */
+  contextWindow?: number | undefined;
+  onProgress?: (progress: { turn: number; turns: number; calls: number }) => void;
+  signal: AbortSignal;
+}
+
+export interface MeasuredPlay extends Played {
+  points: MeasuredPoint[];
+}
+
+const KEY = "played";
+
+/** Nothing is left of it. Throws what a start would, where the engine or the model is not there. */
+export async function playRecording(request: PlayRequest): Promise<MeasuredPlay> {
+  const { environment, loaded, log } = request;
+  const home = await mkdtemp(join(tmpdir(), "clew-lab-"));
+  try {
+    // Installed plugins are where the person has them; what they store belongs to the play.
+    const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
+    try {
+      const host = composeHost({ environment: { ...environment, home }, loaded, log, plugins });
+      return await playIn(home, host, request).finally(() => host.close());
+    } finally {
+      await plugins.close();
+    }
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+async function playIn(
+  home: string,
+  host: ReturnType<typeof composeHost>,
+  { turns, engine, contextWindow, onProgress, signal }: PlayRequest,
+): Promise<MeasuredPlay> {
+  const model = withWindow(host.model("main").model, contextWindow);
+  const started = performance.now();
+  const session = await createSessionStore({ home }).open({ key: KEY, cwd: home });
+  const { agentId, sessionId } = session.session;
+  const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
+  try {
+    const { watch, points } = createMeter({ turns, branch: session.branch, model });
+    const result = await runReplay({
+      ...{ session, reports, model, turns, watch, signal },
+      // Also where the agent has an engine of its own.
+      host: { ...host, answer: (asked) => host.answer({ ...asked, engine }) },
+      ...(onProgress !== undefined && { onProgress }),
+    });
+    const { ran, degraded } = result.engine;
+    const why = degraded && `${degraded.operation}: ${degraded.reason}`;
+    return {
+      engine: { asked: engine, ran, degraded: why },
+      model: `${model.provider}/${model.id}`,
+      contextWindow: model.contextWindow,
+      turns: result.turns,
+      compactions: result.compactions,
+      callsNotMade: result.callsNotMade,
+      failures: result.failures.map(({ turn, reason }) => ({ turn, reason })),
+      durationMs: Math.round(performance.now() - started),
+      points: [...points],
+    };
+  } finally {
+    await session.close();
+    await reports.close();
+  }
+}
+
+/** A reply takes at most half of it. */
+export function withWindow(model: ModelRef, contextWindow: number | undefined): ModelRef {
+  if (contextWindow === undefined) return model;
+  const maxOutputTokens = Math.min(model.maxOutputTokens, Math.floor(contextWindow / 2));
+  return { ...model, contextWindow, maxOutputTokens };
+}
