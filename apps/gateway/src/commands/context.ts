@@ -1,5 +1,6 @@
 // The command `/context`, which shows what the next call would send.
 import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
+import { shareOut } from "../inspect/share-out.ts";
 import { describeCache } from "../models/describe-cache.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 import { formatTable } from "../terminal/table.ts";
@@ -61,19 +62,6 @@ export function summarizePreview(
     cache,
   };
 }
-
-/** Whole shares of `tokens`, as the parts were estimated; all parts together have all of it. */
-const shareOut =
-  (tokens: number, estimate: number) =>
-  <Part extends { tokens: number }>(parts: readonly Part[]): Part[] => {
-    let seen = 0;
-    const upTo = () => (estimate > 0 ? Math.round((tokens * seen) / estimate) : 0);
-    return parts.map((part) => {
-      const before = upTo();
-      seen += part.tokens;
-      return { ...part, tokens: upTo() - before };
-    });
-  };
 
 const sumOf = (parts: readonly { tokens: number }[]) =>
   parts.reduce((sum, { tokens }) => sum + tokens, 0);

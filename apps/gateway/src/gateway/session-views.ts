@@ -2,12 +2,14 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { demoState, isDemo } from "../demo/demo-place.ts";
 import type { Host } from "../host/host.ts";
+import { createInspector, type Inspector } from "../inspect/inspector.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import type { SessionSummary } from "../sessions/list-sessions.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
+import { readAllEntries } from "../sessions/read-transcript.ts";
 import type { SessionPage, SessionStore } from "../sessions/store.ts";
 import type { Child } from "../subagents/child.ts";
 import { inTree, type Placed } from "../subagents/session-tree.ts";
@@ -47,6 +49,8 @@ export interface SessionViews {
     part: "system" | "tools" | "messages",
     index: number,
   ): Promise<string | null>;
+  /** The model calls of a session, and what each saw. Throws SESSION_NOT_FOUND. */
+  inspect(key: string): Promise<Inspector>;
 }
 
 export interface SessionViewsOptions {
@@ -61,7 +65,15 @@ export interface SessionViewsOptions {
   canonicalKey: (text: string) => string;
 }
 
+const sourceOf = ({ sessionId, branch, file }: KnownSession, folder: string) => ({
+  ...{ folder, sessionId, branch },
+  allEntries: () => readAllEntries(file),
+});
+
 const NOTHING_SAID = { branch: [], deliveries: { read: () => undefined } };
+
+/** Sessions whose calls are kept known. */
+const MOST_INSPECTED = 8;
 
 export function createSessionViews(options: SessionViewsOptions): SessionViews {
   const { home, host, store, known, conversations, canonicalKey, agentOf } = options;
@@ -73,6 +85,17 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     return found;
   };
   const reportsOf = ({ agentId }: KnownSession) => agentPaths(home, agentId).reports;
+  const inspectors = new Map<string, Inspector>();
+  const inspectorOf = (key: string): Inspector => {
+    const inspector =
+      inspectors.get(key) ??
+      createInspector(async () => sourceOf(await require(key), reportsOf(await require(key))));
+    inspectors.delete(key);
+    inspectors.set(key, inspector);
+    for (const oldest of inspectors.keys())
+      if (inspectors.size > MOST_INSPECTED) inspectors.delete(oldest);
+    return inspector;
+  };
   return {
     async sessions() {
       const busy = conversations.busy();
@@ -102,6 +125,10 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     async contextItem(text, part, index) {
       const found = await require(text);
       return readContextItem(reportsOf(found), found, part, index);
+    },
+    async inspect(text) {
+      await require(text);
+      return inspectorOf(canonicalKey(text));
     },
   };
 }

@@ -1,6 +1,6 @@
 // Everything a turn of one session runs with, but for what the person said.
 
-import { hash, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
   type HostPorts,
@@ -39,6 +39,7 @@ import { describeSkills, SKILL_TOOL, skillTools } from "../plugins/skills/skill-
 import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
+import { contentHash } from "../text/content-hash.ts";
 import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
@@ -251,7 +252,7 @@ function compactionModels(
 
 const clockOf = ({ replacement }: TurnSetup) => replacement?.clock ?? systemClock;
 
-const IDS = { next: () => randomUUID(), hash: (text: string) => hash("sha256", text).slice(0, 32) };
+const IDS = { next: () => randomUUID(), hash: contentHash };
 
 function portsOf(
   { models, policy, log }: HostParts,

@@ -11,6 +11,7 @@ import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addHealthRoute } from "./routes/health.ts";
+import { addInspectRoutes } from "./routes/inspect.ts";
 import { addMessageRoute } from "./routes/messages.ts";
 import { addPageRoute } from "./routes/page.ts";
 import { addPluginOffers } from "./routes/plugin-offers.ts";
@@ -40,6 +41,7 @@ export function createApp(options: AppOptions): Hono {
   addHealthRoute(app, options);
   addPluginRoutes(app, gateway);
   addSessionRoutes(app, gateway);
+  addInspectRoutes(app, gateway);
   addMessageRoute(app, gateway, log);
   const token = () => gateway.host.config.gateway.auth?.token;
   const trust = { identity: options.identity, token, port: options.port };

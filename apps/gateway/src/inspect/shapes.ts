@@ -243,6 +243,71 @@ export const WhatIfAskSchema = z.strictObject({
 export type PlayedPoint = z.infer<typeof PlayedPointSchema>;
 export type Played = z.infer<typeof PlayedSchema>;
 export type WhatIfAsk = z.infer<typeof WhatIfAskSchema>;
+
+/** Rows of calls, oldest first. */
+export const CallPageSchema = z.object({
+  calls: z.array(CallRowSchema),
+  /** All there are. */
+  total: z.int(),
+  /** What to ask for next as `after`; null = these are the last ones. */
+  next: z.string().nullable(),
+});
+
+/** Entries of a call, in order. */
+export const EntryPageSchema = z.object({
+  /** The call whose fates these are. */
+  call: z.string(),
+  entries: z.array(EntryRowSchema),
+  /** Of all entries of the call, whatever was asked for. */
+  fates: FateCountsSchema,
+  /** Number to ask for next as `after`; null = these are the last ones. */
+  next: z.int().nullable(),
+});
+
+/** The whole text of one thing that was sent. */
+export const ItemTextSchema = z.object({
+  item: SentItemSchema,
+  text: z.string(),
+  /** What the transcript holds instead; null = it says the same, or there is nothing stored. */
+  before: z.string().nullable(),
+});
+
+/** A request as it was made, made again. */
+export const RebuiltRequestSchema = z.object({
+  id: z.string(),
+  model: z.string(),
+  system: z.array(z.string()),
+  tools: z.array(z.unknown()),
+  /** As the host handed them to the provider's driver. */
+  messages: z.array(z.unknown()),
+  /** As recorded. */
+  requestHash: z.string(),
+  /** Of what stands here; null = it could not be made again. */
+  rebuiltHash: z.string().nullable(),
+  isSame: z.boolean(),
+  /** Null: it is. */
+  why: z.string().nullable(),
+});
+
+/** Where a text is, was shown, and what took it. */
+export const FoundTextSchema = z.object({
+  text: z.string(),
+  /** Entries that say it. */
+  entries: z.array(EntryRowSchema.omit({ fate: true, marks: true })),
+  /** Ranges of calls in which the model could read it. */
+  shownIn: z.array(z.object({ from: z.string(), to: z.string(), calls: z.int() })),
+  /** The first call after each range, and what had taken it there. */
+  lost: z.array(z.object({ id: z.string(), why: z.string() })),
+  /** Summaries that stood in calls, and whether they say it. */
+  summaries: z.array(z.object({ summaryId: z.string(), says: z.boolean() })),
+  calls: z.int(),
+});
+
+export type CallPage = z.infer<typeof CallPageSchema>;
+export type EntryPage = z.infer<typeof EntryPageSchema>;
+export type ItemText = z.infer<typeof ItemTextSchema>;
+export type RebuiltRequest = z.infer<typeof RebuiltRequestSchema>;
+export type FoundText = z.infer<typeof FoundTextSchema>;
 export type Fate = z.infer<typeof FateSchema>;
 export type EntryMark = z.infer<typeof EntryMarkSchema>;
 export type FateCounts = z.infer<typeof FateCountsSchema>;

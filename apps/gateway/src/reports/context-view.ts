@@ -1,18 +1,8 @@
 // What the model saw in a session's last call, item by item.
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
-import type { AgentMessage } from "@clew/plugin-sdk/core";
-import {
-  AgentMessageSchema,
-  type PolicyChange,
-  promptTokensOf,
-  type WaterMarks,
-} from "@clew/plugin-sdk/host";
-import {
-  buildContext,
-  type TranscriptEntry,
-  textOf,
-  toModelMessage,
-} from "@clew/plugin-sdk/transcript";
+import { type PolicyChange, promptTokensOf, type WaterMarks } from "@clew/plugin-sdk/host";
+import { buildContext, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { messageInPart, messageText } from "./message-text.ts";
 import { readLastRequest, readPart } from "./report-log.ts";
 
 /** Characters of an item shown in the list; the whole is asked for one by one. */
@@ -184,22 +174,8 @@ function contentReader(folder: string, { branch }: Source): (item: ReportItem) =
 
 /** Parts of messages are JSON; what is not one is shown as it is. */
 function partText(part: string): string {
-  try {
-    const message = AgentMessageSchema.safeParse(JSON.parse(part));
-    return message.success ? messageText(message.data as AgentMessage) : part;
-  } catch {
-    return part;
-  }
-}
-
-/** Text, as a model is shown it, and tool calls; images are named, not shown. */
-function messageText(message: AgentMessage): string {
-  const text = textOf(toModelMessage(message) ?? message);
-  if (message.role !== "assistant" || !Array.isArray(message.content)) return text;
-  const calls = message.content.flatMap((block) =>
-    block.type === "toolCall" ? [`→ ${block.name} ${JSON.stringify(block.arguments)}`] : [],
-  );
-  return [text, ...calls].filter((each) => each !== "").join("\n");
+  const message = messageInPart(part);
+  return message === undefined ? part : messageText(message);
 }
 
 /** Kept items say why they were first sent: the prompt of an earlier turn is history by now. */

@@ -8,7 +8,7 @@ import {
 import { fileNotFound } from "../file-not-found.ts";
 import { storageFailed } from "../storage-error.ts";
 import { loadLate } from "./load-late.ts";
-import { readSessionFile } from "./read-file.ts";
+import { type FileContent, readSessionFile } from "./read-file.ts";
 import { readNewest } from "./read-newest.ts";
 import { readShort } from "./read-short.ts";
 import { type ShownEntry, shownEntries, shownEntry } from "./shown.ts";
@@ -29,6 +29,15 @@ export interface TranscriptPage {
 export async function readTranscript(
   file: string,
 ): Promise<{ header: TranscriptHeader; branch: TranscriptEntry[]; unreadableLines: number[] }> {
+  const { header, entries, unreadableLines } = await readContent(file);
+  return { header, branch: activeBranch(entries), unreadableLines };
+}
+
+/** Those of every branch, in file order. Throws as `readTranscript` does. */
+export const readAllEntries = async (file: string): Promise<TranscriptEntry[]> =>
+  (await readContent(file)).entries;
+
+async function readContent(file: string): Promise<FileContent> {
   const onEntry = (await readShort(file))?.onEntry;
   const parsed = await readSessionFile(file, { onEntry }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
@@ -39,10 +48,7 @@ export async function readTranscript(
       { cause: error },
     );
   });
-  if (parsed.kind === "transcript") {
-    const { header, entries, unreadableLines } = parsed.content;
-    return { header, branch: activeBranch(entries), unreadableLines };
-  }
+  if (parsed.kind === "transcript") return parsed.content;
   const why = parsed.kind === "empty" ? "it is empty" : parsed.reason;
   throw new ContextEngineError(
     "TRANSCRIPT_UNREADABLE",

@@ -6,7 +6,9 @@ export type Sought =
   | { kind: "entry"; number: number }
   | { kind: "text"; text: string };
 
-/** Pure. "58.3" is a call, "#1241" an entry, anything else a text; in quotes it is always a text. */
+/**
+ * Pure. "58.3" is a call, "#1241" an entry, anything else a text; in quotes it is always a text.
+ */
 export function soughtBy(words: string): Sought {
   const text = words.trim();
   if (text === "") return { kind: "nothing" };

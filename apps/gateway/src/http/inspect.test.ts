@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import type { z } from "zod";
+import {
+  CallDiffSchema,
+  CallPageSchema,
+  CallViewSchema,
+  EntryPageSchema,
+  ItemTextSchema,
+  RebuiltRequestSchema,
+  SummaryRowSchema,
+} from "../inspect/shapes.ts";
+import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+
+const asker =
+  (get: TestGateway["get"]) =>
+  async <Schema extends z.ZodType>(path: string, schema: Schema): Promise<z.infer<Schema>> => {
+    const response = await get(path);
+    expect(`${response.status} ${path}`).toBe(`200 ${path}`);
+    return schema.parse(await response.json());
+  };
+
+describe("the calls of a session over HTTP", () => {
+  it("are rows, views, requests, entries and differences that agree", async () => {
+    const { say, get, gateway } = await startTestGateway({
+      agents: { defaults: { contextTokens: 32_000, compaction: { keepRecentTokens: 4000 } } },
+    });
+    for (let number = 1; number <= 8; number++)
+      await say(`My dog no. ${number}: ${"he ran along the shore and back. ".repeat(200)}`);
+    await gateway.command("main", { kind: "command", name: "compact", args: "" });
+    await say("Thank you.");
+    const ask = asker(get);
+    const { calls, total, next } = await ask("/api/sessions/main/calls", CallPageSchema);
+    // The compaction that was asked for is the ninth.
+    expect(calls.map(({ id }) => id)).toEqual([
+      ...["1.1", "2.1", "3.1", "4.1", "5.1", "6.1", "7.1", "8.1", "10.1"],
+    ]);
+    expect([total, next]).toEqual([9, null]);
+    for (const { id, fates, requestHash } of calls) {
+      expect(fates.shown + fates.summary + fates.cleared + fates.leftOut).toBe(fates.all);
+      const page = await ask(`/api/sessions/main/entries?call=${id}`, EntryPageSchema);
+      expect(page.fates).toEqual(fates);
+      expect(page.entries).toHaveLength(fates.all);
+      const request = await ask(`/api/sessions/main/calls/${id}/request`, RebuiltRequestSchema);
+      expect(request).toMatchObject({ isSame: true, why: null, rebuiltHash: requestHash });
+      const view = await ask(`/api/sessions/main/calls/${id}`, CallViewSchema);
+      expect(view.rebuilt.isSame).toBe(true);
+    }
+    const newest = await ask("/api/sessions/main/calls/10.1", CallViewSchema);
+    expect(newest.row.marks).toContain("compaction");
+    expect(newest.row.happened).toEqual([expect.stringMatching(/^compaction: \d+ entr/)]);
+    const [summary] = newest.summaries;
+    expect(summary!.covers).toMatchObject({ from: 1 });
+    expect(summary!.covers!.entries).toBe(newest.row.fates.summary);
+    expect(
+      await ask(`/api/sessions/main/summaries/${summary!.summaryId}`, SummaryRowSchema),
+    ).toEqual(summary);
+    const covered = await ask(
+      `/api/sessions/main/entries?call=10.1&fate=${summary!.summaryId}`,
+      EntryPageSchema,
+    );
+    expect(covered.entries).toHaveLength(newest.row.fates.summary);
+    const diff = await ask("/api/sessions/main/calls/8.1/diff/10.1", CallDiffSchema);
+    expect(diff.removed.map(({ why }) => why)).toContain(`in summary ${summary!.summaryId}`);
+    const item = await ask("/api/sessions/main/calls/1.1/items/messages/0", ItemTextSchema);
+    expect(item).toMatchObject({ text: expect.stringContaining("no. 1"), before: null });
+  });
+
+  it("come in pages", async () => {
+    const { say, get } = await startTestGateway();
+    for (const text of ["one", "two", "three"]) await say(text);
+    const ask = asker(get);
+    const first = await ask("/api/sessions/main/calls?limit=2", CallPageSchema);
+    expect([first.calls.length, first.next]).toEqual([2, "2.1"]);
+    const rest = await ask("/api/sessions/main/calls?limit=2&after=2.1", CallPageSchema);
+    expect([rest.calls.map(({ id }) => id), rest.next]).toEqual([["3.1"], null]);
+    const entries = await ask("/api/sessions/main/entries?limit=2&after=1", EntryPageSchema);
+    expect([entries.call, entries.next]).toEqual(["3.1", 3]);
+    expect(entries.entries.map(({ number }) => number)).toEqual([2, 3]);
+  });
+
+  it("are not found where there are none", async () => {
+    const { say, get } = await startTestGateway();
+    await say("one");
+    for (const path of [
+      ...["calls/7.1", "calls/x", "calls/7.1/request", "calls/1.1/diff/1.2", "entries?call=9.9"],
+      ...["calls/1.1/items/messages/9", "calls/1.1/items/words/0", "summaries/x"],
+    ])
+      expect([path, (await get(`/api/sessions/main/${path}`)).status]).toEqual([path, 404]);
+    expect((await get("/api/sessions/main/entries?fate=eaten")).status).toBe(400);
+    expect((await get("/api/sessions/nobody/calls")).status).toBe(404);
+  });
+});

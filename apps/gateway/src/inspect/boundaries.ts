@@ -1,0 +1,40 @@
+// Which compaction or reset hides each entry of a branch.
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+
+/** What an entry is hidden by. */
+export interface Boundary {
+  /** "summary": a compaction's text stands for it · "reset": nothing does. */
+  kind: "summary" | "reset";
+  /** Id of the entry that hides it. */
+  id: string;
+}
+
+export const isBoundary = ({ type }: TranscriptEntry): boolean =>
+  type === "compaction" || type === "reset";
+
+/** True for entries that say something, whose fate is told. */
+export const isMember = ({ type }: TranscriptEntry): boolean =>
+  type === "message" || type === "custom_message" || type === "branch_summary";
+
+/**
+ * Pure. For each entry of `branch` the newest boundary that hides it; undefined = it may be shown.
+ * What a summary was made from is all that could be shown then, the summary before included: so it
+ * covers what that one covered. What a reset left behind stays so.
+ */
+export function planBoundaries(branch: readonly TranscriptEntry[]): (Boundary | undefined)[] {
+  const hidden: (Boundary | undefined)[] = branch.map(() => undefined);
+  let places: Map<string, number> | undefined;
+  for (const [at, entry] of branch.entries()) {
+    if (entry.type !== "compaction" && entry.type !== "reset") continue;
+    places ??= new Map(branch.map(({ id }, index) => [id, index]));
+    const keptFrom = places.get(entry.firstKeptEntryId ?? "") ?? at;
+    const boundary: Boundary = {
+      kind: entry.type === "compaction" ? "summary" : "reset",
+      id: entry.id,
+    };
+    for (let index = 0; index < at; index++)
+      if (index >= keptFrom) hidden[index] = undefined;
+      else if (hidden[index]?.kind !== "reset") hidden[index] = boundary;
+  }
+  return hidden;
+}

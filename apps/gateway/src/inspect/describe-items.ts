@@ -1,0 +1,116 @@
+// One thing that was sent, as it is told.
+import type { ItemSource, ReportItem } from "@clew/engine-core";
+import { isMember } from "./boundaries.ts";
+import type { OpenedCall } from "./session-calls.ts";
+import type { SentItem } from "./shapes.ts";
+
+export type Part = SentItem["part"];
+
+/** Characters of an item shown in a list; the whole is asked for one by one. */
+export const PREVIEW_CHARS = 280;
+
+/** What a list tells of an item's text. */
+export const previewOf = (text: string) => ({
+  preview: text.slice(0, PREVIEW_CHARS),
+  chars: text.length,
+});
+
+export interface PlacedItem {
+  part: Part;
+  index: number;
+  item: ReportItem;
+}
+
+/** Everything a call sent, in the order of the wire. */
+export function itemsOf({ call, messages }: OpenedCall): PlacedItem[] {
+  const placed = (part: Part, items: readonly ReportItem[]): PlacedItem[] =>
+    items.map((item, index) => ({ part, index, item }));
+  return [
+    ...placed("system", call.system),
+    ...placed("tools", call.tools),
+    ...placed("messages", messages),
+  ];
+}
+
+/** Numbers of the entries of a branch, as a person is told them. */
+export function numbersOf(path: OpenedCall["path"]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>();
+  for (const entry of path) if (isMember(entry)) numbers.set(entry.id, numbers.size + 1);
+  return numbers;
+}
+
+/** Pure. All items of a call; `textOf` knows their texts. */
+export function describeItems(
+  opened: OpenedCall,
+  textOf: (item: PlacedItem) => string,
+): SentItem[] {
+  const { path, facts, report } = opened;
+  const numbers = numbersOf(path);
+  const compactions = new Set(path.flatMap(({ id, type }) => (type === "compaction" ? [id] : [])));
+  const cached = cachedItems(opened);
+  return itemsOf(opened).map((placed, place) => {
+    const { item, part, index } = placed;
+    const { source } = item;
+    const entryId = source.kind === "entry" ? source.entryId : null;
+    return {
+      ...{ index, part, entryId },
+      source: { kind: source.kind, name: nameOf(source, report.engine.ran) },
+      role: item.role ?? null,
+      number: (entryId !== null && numbers.get(entryId)) || null,
+      summaryId: summaryIn(source, compactions),
+      reason: reasonOf(item, report.promptEntryId),
+      engineReason: item.engineReason ?? null,
+      ...{ tokens: item.tokens, hash: item.hash },
+      marks: [...((entryId !== null && facts.sent.get(entryId)?.marks) || [])],
+      isFromCache: cached === null ? null : place < cached,
+      ...previewOf(textOf(placed)),
+    };
+  });
+}
+
+export function summaryIn(source: ItemSource, compactions: ReadonlySet<string>): string | null {
+  if (source.kind === "summary") return source.summaryId;
+  return source.kind === "entry" && compactions.has(source.entryId) ? source.entryId : null;
+}
+
+function nameOf(source: ItemSource, engine: string): string {
+  switch (source.kind) {
+    case "entry":
+      return source.entryId;
+    case "summary":
+      return source.summaryId;
+    case "engine":
+      return engine;
+    case "policy":
+      return source.rule;
+    case "system":
+      return source.part;
+    case "tool-schema":
+      return source.name;
+    case "ledger":
+      return "ledger";
+  }
+}
+
+/** Kept items say why they were first sent: the prompt of an earlier turn is history by now. */
+function reasonOf({ code, reason, source, changed }: ReportItem, prompt: string | null): string {
+  const isPrompt = source.kind === "entry" && source.entryId === prompt;
+  if (code !== "prompt" || isPrompt) return reason;
+  return changed === true ? "history, with what hooks added" : "history";
+}
+
+/** How many leading items the provider read from its cache; null = it did not say. */
+function cachedItems(opened: OpenedCall): number | null {
+  const { cache, tokens } = opened.row;
+  if (cache?.read == null) return null;
+  const items = itemsOf(opened);
+  const estimate = items.reduce((sum, { item }) => sum + item.tokens, 0);
+  const share = estimate === 0 ? 1 : tokens.total / estimate;
+  let seen = 0;
+  const end = items.findIndex(({ item }) => {
+    seen += item.tokens * share;
+    // Of an item that is read in part the rest is not.
+    return Math.floor(seen) > cache.read!;
+  });
+  return end < 0 ? items.length : end;
+}

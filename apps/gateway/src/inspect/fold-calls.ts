@@ -1,0 +1,111 @@
+// Folds the reports of a session into one row per model call.
+import type { CompactionReport, ReportItem, TurnReport } from "@clew/engine-core";
+import type { BranchCursor } from "./branch-cursor.ts";
+import { createFateCounter } from "./fate-counter.ts";
+import type { CallFacts, Withheld } from "./fates.ts";
+import { type Between, describeBetween, planMarks } from "./happened.ts";
+import { callId, modelOf, type PlacedCall } from "./placed-call.ts";
+import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
+import type { CallRow, Cost, FateCounts } from "./shapes.ts";
+import { countedTokens, planSources } from "./sources.ts";
+
+export type CostOf = (placed: PlacedCall) => Cost | null;
+
+/** A call, and how its items were treated. */
+export interface FoldedStep {
+  placed: PlacedCall;
+  /** Leading entries of the cursor's path that were there at the call before. */
+  kept: number;
+  treat: (item: ReportItem, index: number) => ItemTreatment;
+}
+
+/** Grows with the session; a call costs what differs from the one before. */
+export interface CallFold {
+  add(step: FoldedStep): CallRow;
+  /** A turn that called no model: what it did comes before the next call. */
+  skip(report: TurnReport): void;
+  /** What is known at the newest call. */
+  facts(engine: string): CallFacts;
+  readonly sent: SentItems;
+}
+
+export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
+  const sent = createSentItems();
+  const counter = createFateCounter();
+  const withheld = new Map<string, Withheld>();
+  const covered = new Map<string, string>();
+  /** Compactions since the newest call. */
+  let pending: readonly CompactionReport[] = [];
+  let length = 0;
+  const factsAt = (engine: string): CallFacts => ({
+    ...{ sent: sent.sent, covered, withheld, engine },
+    madeByEngine: sent.madeByEngine,
+  });
+  const compactionsBefore = ({ report, number }: PlacedCall) => {
+    const own = report.compactions.filter(({ afterCalls = 0 }) => afterCalls === number - 1);
+    const all = number === 1 ? [...pending, ...own] : own;
+    pending = report.compactions.filter(
+      ({ afterCalls = 0 }) => afterCalls >= report.modelCalls.length,
+    );
+    return all;
+  };
+  return {
+    sent,
+    facts: factsAt,
+    skip(report) {
+      pending = [...pending, ...report.compactions];
+    },
+    add({ placed, kept, treat }) {
+      const { path, placeOf } = cursor;
+      const touched = sent.advance(placed.call.messages, treat);
+      for (const id of touched) if (sent.sent.has(id)) withheld.delete(id);
+      const facts = factsAt(placed.report.engine.ran);
+      const fates = counter.advance({ path, kept, touched, placeOf, facts, isAll: false });
+      const between: Between = {
+        ...{ path, fresh: path.slice(kept), hidden: counter.hidden() },
+        isTurned: kept < length,
+        compactions: compactionsBefore(placed),
+      };
+      length = path.length;
+      return rowOf({ placed, sent, fates, between, cost: costOf(placed) });
+    },
+  };
+}
+
+interface RowInput {
+  placed: PlacedCall;
+  sent: SentItems;
+  fates: FateCounts;
+  between: Between;
+  cost: Cost | null;
+}
+
+function rowOf({ placed, sent, fates, between, cost }: RowInput): CallRow {
+  const { call, report, turn, number } = placed;
+  const { turnId, startedAt, budget, engine } = report;
+  const { cache, usage, durationMs, stopReason, error, requestHash } = call;
+  const sumOf = (items: readonly ReportItem[]) =>
+    items.reduce((sum, { tokens }) => sum + tokens, 0);
+  const fixed = { system: sumOf(call.system), tools: sumOf(call.tools) };
+  const counted = countedTokens(call);
+  return {
+    ...{ id: callId(placed), turn, call: number, turnId, startedAt, durationMs },
+    ...{ model: modelOf(placed), engine: engine.ran, stopReason, error },
+    tokens: planSources({ ...sent.tokens, ...fixed }, counted),
+    isCounted: counted !== null,
+    promptBudget: budget?.promptBudget ?? null,
+    contextWindow: budget?.contextWindow ?? null,
+    outputTokens: usage?.output ?? null,
+    cache:
+      cache === undefined
+        ? null
+        : {
+            predicted: Math.round(cache.predicted),
+            ...{ read: cache.billed, written: cache.written, broke: cache.broke?.code ?? null },
+          },
+    ...{ cost, fates },
+    marks: planMarks(placed, between),
+    happened: describeBetween(between),
+    requestHash,
+  };
+}

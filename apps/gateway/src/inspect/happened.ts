@@ -1,0 +1,96 @@
+// Tells what happened before a model call.
+import type { CompactionReport } from "@clew/engine-core";
+import { UNDO_RECORD } from "@clew/legacy-engine";
+import { estimateText } from "@clew/plugin-sdk/tokens";
+import {
+  pruneRecordOf,
+  sessionProjections,
+  type TranscriptEntry,
+} from "@clew/plugin-sdk/transcript";
+import { counted, number } from "../text/number.ts";
+import { type Boundary, isMember } from "./boundaries.ts";
+import type { PlacedCall } from "./placed-call.ts";
+import type { CallMark } from "./shapes.ts";
+
+/** What came between two calls. */
+export interface Between {
+  /** Entries that the call before did not have. */
+  fresh: readonly TranscriptEntry[];
+  /** The whole branch, and what hides each of its entries now. */
+  path: readonly TranscriptEntry[];
+  hidden: readonly (Boundary | undefined)[];
+  /** True: entries that the call before had are not on the branch any more. */
+  isTurned: boolean;
+  /** As reported. */
+  compactions: readonly CompactionReport[];
+}
+
+/** Pure. */
+export function planMarks({ call, report, number: at }: PlacedCall, between: Between): CallMark[] {
+  const { fresh, compactions } = between;
+  const isCompacted =
+    fresh.some(({ type }) => type === "compaction") ||
+    compactions.some(({ compacted }) => compacted);
+  const isPruned = fresh.some((entry) => prunedBy(entry) > 0);
+  const { broke } = call.cache ?? {};
+  const isDegraded = report.engine.degraded !== null || (report.views?.fallbacks ?? 0) > 0;
+  const isOverflow = call.failure?.kind === "overflow";
+  const isFallback = call.model !== undefined ? at > 1 : report.model.fallback !== undefined;
+  const marks: [boolean, CallMark][] = [
+    [isCompacted, "compaction"],
+    [isPruned, "prune"],
+    [isOverflow, "overflow"],
+    [broke !== undefined && BROKEN.has(broke.code), "cache-broken"],
+    [isDegraded, "degraded"],
+    [call.error !== null && !isOverflow, "failed"],
+    [isFallback, "fallback"],
+  ];
+  return marks.flatMap(([is, mark]) => (is ? [mark] : []));
+}
+
+/** What was in the provider's cache and cannot be used. */
+const BROKEN: ReadonlySet<string> = new Set([
+  ...["model-changed", "tools-changed", "system-changed", "messages-changed", "expired"],
+]);
+
+/** Pure. A sentence each, in order. */
+export function describeBetween(between: Between): string[] {
+  const { fresh, isTurned, compactions } = between;
+  const isUndone = fresh.some(isUndo);
+  const isInTranscript = fresh.some(({ type }) => type === "compaction");
+  return [
+    ...(isTurned && !isUndone ? ["the session went on from an earlier entry"] : []),
+    ...fresh.flatMap((entry) => describeEntry(entry, between)),
+    // The host's own are in the transcript; of others only the report tells.
+    ...(isInTranscript ? [] : compactions.flatMap(describeReported)),
+  ];
+}
+
+const isUndo = (entry: TranscriptEntry) =>
+  entry.type === "custom" && entry.customType === UNDO_RECORD;
+
+/** How many results an entry says are shortened or cleared from now on. */
+const prunedBy = (entry: TranscriptEntry): number =>
+  pruneRecordOf(entry)?.entryIds.length ?? sessionProjections([entry]).length;
+
+function describeEntry(entry: TranscriptEntry, { path, hidden }: Between): string[] {
+  if (isUndo(entry)) return ["a compaction was undone"];
+  if (entry.type === "reset") return ["reset: what was said before is not shown any more"];
+  if (entry.type === "compaction") {
+    const covers = path.filter((each, at) => isMember(each) && hidden[at]?.id === entry.id).length;
+    const tokens = Math.ceil(estimateText(entry.summary).estimate);
+    const what = `${number(covers)} ${covers === 1 ? "entry" : "entries"}`;
+    return [`compaction: ${what} → ${number(tokens)} tokens`];
+  }
+  const pruned = prunedBy(entry);
+  return pruned > 0 ? [`prune: ${counted(pruned, "tool result")} shortened or cleared`] : [];
+}
+
+function describeReported({ compacted, tokensBefore, tokensAfter }: CompactionReport): string[] {
+  if (!compacted) return [];
+  return [
+    tokensBefore === null || tokensAfter === null
+      ? "compaction by the engine"
+      : `compaction by the engine: ${number(tokensBefore)} → ${number(tokensAfter)} tokens`,
+  ];
+}

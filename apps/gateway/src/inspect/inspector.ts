@@ -1,0 +1,181 @@
+// Answers what can be asked of the model calls of one session.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { messageText } from "../reports/message-text.ts";
+import { describeSummaries, explainCall } from "./describe-call.ts";
+import { describeItems, itemsOf, type Part, type PlacedItem } from "./describe-items.ts";
+import { countFates, planFates } from "./fates.ts";
+import type { CostOf } from "./fold-calls.ts";
+import { type ItemContent, readContent } from "./item-contents.ts";
+import { FATE_NAMES, listEntries } from "./list-entries.ts";
+import { planDiff } from "./plan-diff.ts";
+import { rebuildRequest } from "./rebuild.ts";
+import { createSessionCalls, type OpenedCall } from "./session-calls.ts";
+import type { SessionSource } from "./session-source.ts";
+import type {
+  CallDiff,
+  CallPage,
+  CallView,
+  EntryPage,
+  ItemText,
+  RebuiltRequest,
+  SummaryRow,
+} from "./shapes.ts";
+import { messageOf } from "./stored-message.ts";
+
+export interface EntriesAsked {
+  /** Absent: the newest call. */
+  call?: string | undefined;
+  /** A fate or a mark by name, or the id of a summary. Absent: any. */
+  fate?: string | undefined;
+  /** Entries behind this number. Absent: from the first on. */
+  after?: number | undefined;
+  limit: number;
+}
+
+/** Of one session; each answer is as its files are now, null = there is no such call. */
+export interface Inspector {
+  calls(asked: { after?: string | undefined; limit: number }): Promise<CallPage | null>;
+  call(id: string): Promise<CallView | null>;
+  item(id: string, part: Part, index: number): Promise<ItemText | null>;
+  request(id: string): Promise<RebuiltRequest | null>;
+  diff(from: string, to: string): Promise<CallDiff | null>;
+  entries(asked: EntriesAsked): Promise<EntryPage | null>;
+  /** As it stood in the newest call that showed it; null = none did. */
+  summary(summaryId: string): Promise<SummaryRow | null>;
+}
+
+export function createInspector(
+  read: () => Promise<SessionSource>,
+  costOf: CostOf = () => null,
+): Inspector {
+  let known: { sessionId: string; calls: ReturnType<typeof createSessionCalls> } | undefined;
+
+  /** A session that moved to another transcript, or whose reports were rewritten, is read anew. */
+  const refresh = async () => {
+    const source = await read();
+    if (known?.sessionId === source.sessionId && (await known.calls.refresh(source)))
+      return known.calls;
+    const calls = createSessionCalls(source, costOf);
+    await calls.refresh(source);
+    known = { sessionId: source.sessionId, calls };
+    return calls;
+  };
+  const open = async (id: string | undefined) => {
+    const calls = await refresh();
+    const opened = await calls.open(id ?? calls.rows.at(-1)?.id ?? "");
+    return opened && { opened, folder: calls.folder };
+  };
+  return {
+    async calls({ after, limit }) {
+      const { rows } = await refresh();
+      const from = after === undefined ? 0 : rows.findIndex(({ id }) => id === after) + 1;
+      if (after !== undefined && from === 0) return null;
+      const page = rows.slice(from, from + limit);
+      const isLast = from + page.length >= rows.length;
+      return { calls: page, total: rows.length, next: isLast ? null : page.at(-1)!.id };
+    },
+    async call(id) {
+      const found = await open(id);
+      if (found === undefined) return null;
+      const { opened, folder } = found;
+      const contents = await contentsOf(folder, opened);
+      const textOf = (item: PlacedItem) => contents(item).text;
+      const { isSame, why } = rebuildRequest(opened, contents);
+      return {
+        row: opened.row,
+        why: explainCall(opened),
+        items: describeItems(opened, textOf),
+        summaries: describeSummaries(opened, textOf),
+        rebuilt: { isSame, why },
+      };
+    },
+    async item(id, part, index) {
+      const found = await open(id);
+      const placed =
+        found && itemsOf(found.opened).find((each) => each.part === part && each.index === index);
+      if (found === undefined || placed === undefined) return null;
+      const { opened, folder } = found;
+      const contents = await contentsOf(folder, opened, placed);
+      const item = describeItems(opened, (each) => contents(each).text).find(
+        (each) => each.part === part && each.index === index,
+      )!;
+      const { text } = contents(placed);
+      const stored = messageOf(opened.path.find((entry) => entry.id === item.entryId));
+      const before = stored === undefined ? text : messageText(stored);
+      return { item, text, before: before === text ? null : before };
+    },
+    async request(id) {
+      const found = await open(id);
+      return found === undefined
+        ? null
+        : rebuildRequest(found.opened, await contentsOf(found.folder, found.opened));
+    },
+    async diff(fromId, toId) {
+      const [from, to] = [await open(fromId), await open(toId)];
+      if (from === undefined || to === undefined) return null;
+      const { path, facts } = to.opened;
+      return planDiff(await compared(from), await compared(to), planFates(path, facts));
+    },
+    async entries({ call, fate, after, limit }) {
+      const found = await open(call);
+      if (found === undefined) return null;
+      const { opened } = found;
+      const fates = planFates(opened.path, opened.facts);
+      const summaries = fates.flatMap((each) =>
+        each.fate.kind === "summary" ? [each.fate.summaryId] : [],
+      );
+      if (fate !== undefined && ![...FATE_NAMES, ...summaries].includes(fate))
+        throw new ContextEngineError(
+          "REQUEST_INVALID",
+          `There is no fate "${fate}"; name one of ${FATE_NAMES.join(", ")}, or the id of a summary that stands in the call.`,
+        );
+      const listed = listEntries(opened.path, fates, {
+        ...{ fate, limit },
+        ...(after !== undefined && { after }),
+      });
+      return { call: opened.row.id, fates: countFates(fates), ...listed };
+    },
+    async summary(summaryId) {
+      const calls = await refresh();
+      for (const { id } of calls.rows.toReversed()) {
+        const opened = await calls.open(id);
+        if (opened === undefined || !shows(opened, summaryId)) continue;
+        const contents = await contentsOf(calls.folder, opened);
+        const rows = describeSummaries(opened, (item) => contents(item).text);
+        return rows.find((row) => row.summaryId === summaryId) ?? null;
+      }
+      return null;
+    },
+  };
+}
+
+async function compared({ opened, folder }: { opened: OpenedCall; folder: string }) {
+  const contents = await contentsOf(folder, opened);
+  return { row: opened.row, items: describeItems(opened, (item) => contents(item).text) };
+}
+
+const shows = ({ messages }: OpenedCall, summaryId: string): boolean =>
+  messages.some(({ source }) =>
+    source.kind === "entry"
+      ? source.entryId === summaryId
+      : source.kind === "summary" && source.summaryId === summaryId,
+  );
+
+/** Contents of all items of a call, or of one of them. */
+async function contentsOf(
+  folder: string,
+  opened: OpenedCall,
+  only?: PlacedItem,
+): Promise<(item: PlacedItem) => ItemContent> {
+  const entries = new Map(opened.path.map((entry) => [entry.id, entry]));
+  const found = new Map<string, ItemContent>();
+  const key = ({ part, index }: PlacedItem) => `${part} ${index}`;
+  for (const placed of only === undefined ? itemsOf(opened) : [only]) {
+    const { source } = placed.item;
+    const entry = source.kind === "entry" ? entries.get(source.entryId) : undefined;
+    found.set(key(placed), await readContent(folder, placed, entry));
+  }
+  return (item) => found.get(key(item)) ?? NOT_READ;
+}
+
+const NOT_READ: ItemContent = { message: null, text: "", lost: null };

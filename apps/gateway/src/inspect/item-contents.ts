@@ -1,0 +1,78 @@
+// Finds again the content of what was sent.
+import { retellings } from "@clew/engine-core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { messageInPart, messageText } from "../reports/message-text.ts";
+import { readPart } from "../reports/report-log.ts";
+import { contentHash } from "../text/content-hash.ts";
+import type { PlacedItem } from "./describe-items.ts";
+import { messageOf } from "./stored-message.ts";
+
+/** What an item was. */
+export interface ItemContent {
+  /** Of a message; null = of the system prompt or a tool, whose text is all there is. */
+  message: AgentMessage | null;
+  /** As a person reads it. */
+  text: string;
+  /** Null: it is exactly what was sent. */
+  lost: string | null;
+}
+
+/** `entry`: the stored one it is, or is made from. */
+export async function readContent(
+  folder: string,
+  { part, item }: PlacedItem,
+  entry: TranscriptEntry | undefined,
+): Promise<ItemContent> {
+  const stored = messageOf(entry);
+  if (part === "messages" && item.changed !== true && stored !== undefined) {
+    const message = provenMessage(retellings(stored), item.hash);
+    if (message !== undefined) return asMessage(message, null);
+  }
+  const text = await readPart(folder, item.hash);
+  if (part !== "messages")
+    return text !== null && contentHash(text) === item.hash
+      ? { message: null, text, lost: null }
+      : { message: null, text: text ?? GONE, lost: "it is not stored any more" };
+  const kept = text === null ? undefined : messageInPart(text);
+  const whole = kept && withImages(kept, stored);
+  const proven = whole && provenMessage([whole], item.hash);
+  if (proven !== undefined) return asMessage(proven, null);
+  const shown = kept ?? stored;
+  if (shown === undefined)
+    return { message: null, text: GONE, lost: "its entry is not in the transcript any more" };
+  return asMessage(shown, "it does not read as it did when it was sent");
+}
+
+const GONE = "(no longer stored)";
+
+const asMessage = (message: AgentMessage, lost: string | null): ItemContent => ({
+  ...{ message: withoutIdentity(message), text: messageText(message), lost },
+});
+
+const withoutIdentity = ({ __openclaw: _identity, ...content }: AgentMessage) =>
+  content as AgentMessage;
+
+/** The one of `candidates` that has the hash. */
+function provenMessage(
+  candidates: readonly AgentMessage[],
+  hash: string,
+): AgentMessage | undefined {
+  return candidates.find(
+    (message) => contentHash(JSON.stringify(withoutIdentity(message))) === hash,
+  );
+}
+
+/** Reports name the bytes of images by their hash; the entry has them. */
+function withImages(message: AgentMessage, stored: AgentMessage | undefined): AgentMessage {
+  const bytes = new Map<string, string>();
+  JSON.stringify(stored ?? null, (key, value: unknown) => {
+    if (key === "data" && typeof value === "string") bytes.set(contentHash(value), value);
+    return value;
+  });
+  if (bytes.size === 0) return message;
+  return JSON.parse(JSON.stringify(message), (key, value: unknown) => {
+    if (key !== "data" || typeof value !== "object" || value === null) return value;
+    return bytes.get(String((value as { contentHash?: unknown }).contentHash)) ?? value;
+  }) as AgentMessage;
+}

@@ -1,0 +1,91 @@
+// What became different from one model call to another.
+import type { EntryFate } from "./fates.ts";
+import type { CallDiff, CallRow, SentItem } from "./shapes.ts";
+
+/** A call and everything it sent. */
+export interface ComparedCall {
+  row: CallRow;
+  /** In the order of the wire. */
+  items: readonly SentItem[];
+}
+
+/** Pure. `fates`: of the entries in call `to`. */
+export function planDiff(
+  from: ComparedCall,
+  to: ComparedCall,
+  fates: readonly EntryFate[],
+): CallDiff {
+  const limit = Math.min(from.items.length, to.items.length);
+  let same = 0;
+  while (same < limit && from.items[same]!.hash === to.items[same]!.hash) same++;
+  const tokens = sumOf(from.items.slice(0, same));
+  const [left, right] = [from.items.slice(same), to.items.slice(same)];
+  const before = byKey(left);
+  const after = byKey(right);
+  const fateOf = new Map(fates.map((each) => [each.entryId, each]));
+  const pairs = [...after].flatMap(([key, item]) => {
+    const old = before.get(key);
+    return old === undefined ? [] : [{ before: old, after: item }];
+  });
+  return {
+    from: from.row,
+    to: to.row,
+    prefix: { items: same, tokens, share: share(tokens, sumOf(from.items)) },
+    added: [...after].flatMap(([key, item]) => (before.has(key) ? [] : [item])),
+    removed: [...before].flatMap(([key, item]) =>
+      after.has(key) ? [] : [{ item, why: whyGone(item, fateOf.get(item.entryId ?? "")) }],
+    ),
+    changed: pairs.flatMap((pair) =>
+      pair.before.hash === pair.after.hash
+        ? []
+        : [{ ...pair, why: whyChanged(pair.after, fateOf.get(pair.after.entryId ?? "")) }],
+    ),
+  };
+}
+
+const sumOf = (items: readonly SentItem[]) => items.reduce((sum, { tokens }) => sum + tokens, 0);
+
+const share = (part: number, whole: number) => (whole === 0 ? 1 : part / whole);
+
+/** By what they are, not what they say; the second of two alike is another. */
+function byKey(items: readonly SentItem[]): ReadonlyMap<string, SentItem> {
+  const keys = new Map<string, SentItem>();
+  for (const item of items) {
+    const { part, entryId, source, hash } = item;
+    const own = entryId ?? (part === "messages" ? hash : source.name);
+    let key = `${part} ${source.kind} ${own}`;
+    while (keys.has(key)) key += "+";
+    keys.set(key, item);
+  }
+  return keys;
+}
+
+function whyGone(item: SentItem, known: EntryFate | undefined): string {
+  if (known !== undefined) return describeFate(known);
+  if (item.summaryId !== null) return "another summary stands for it now, or none does";
+  return item.part === "messages" ? "it was made for one call only" : "it is not offered any more";
+}
+
+function whyChanged({ part }: SentItem, known: EntryFate | undefined): string {
+  if (known !== undefined) return describeFate(known);
+  return part === "system" ? "the system prompt changed" : "it was made anew";
+}
+
+/** Pure. One fate in words. */
+export function describeFate({ fate, marks }: EntryFate): string {
+  switch (fate.kind) {
+    case "shown":
+      return marks.length === 0 ? "shown as it is stored" : marks.map(describeMark).join("; ");
+    case "summary":
+      return `in summary ${fate.summaryId}`;
+    case "cleared":
+      return `cleared by ${fate.rule}; a placeholder stands for it`;
+    case "left-out":
+      return `left out by the ${fate.by}: ${fate.why}`;
+  }
+}
+
+const describeMark = (mark: EntryFate["marks"][number]): string =>
+  mark.kind === "shortened"
+    ? `shortened from ${mark.from} to ${mark.to} tokens by ${mark.rule}`
+    : `changed by ${mark.rule}`;

@@ -1,0 +1,60 @@
+// Makes the request of a model call again.
+import { isRecord } from "@clew/plugin-sdk/host";
+import { contentHash } from "../text/content-hash.ts";
+import { itemsOf, type PlacedItem } from "./describe-items.ts";
+import type { ItemContent } from "./item-contents.ts";
+import { callId, modelOf } from "./placed-call.ts";
+import type { OpenedCall } from "./session-calls.ts";
+import type { RebuiltRequest } from "./shapes.ts";
+
+/** Pure. `contents`: of every item of the call. */
+export function rebuildRequest(
+  opened: OpenedCall,
+  contents: (item: PlacedItem) => ItemContent,
+): RebuiltRequest {
+  const { call } = opened;
+  const items = itemsOf(opened).map((placed) => ({ placed, content: contents(placed) }));
+  const of = (part: PlacedItem["part"]) =>
+    items.flatMap(({ placed, content }) => (placed.part === part ? [content] : []));
+  const model = modelOf(opened);
+  const lost = items.filter(({ content }) => content.lost !== null);
+  const rebuiltHash = lost.length > 0 ? null : requestHash(opened, model);
+  return {
+    ...{ id: callId(opened), model, requestHash: call.requestHash, rebuiltHash },
+    system: of("system").map(({ text }) => text),
+    tools: of("tools").map(({ text }) => parsed(text)),
+    messages: of("messages").map(({ message, text }) => message ?? text),
+    isSame: rebuiltHash === call.requestHash,
+    why: whyNot(lost, rebuiltHash === call.requestHash),
+  };
+}
+
+/** Over the hashes of contents that were all proven. */
+function requestHash({ call, messages }: OpenedCall, model: string): string {
+  const heads = [...call.system, ...call.tools].map(({ hash }) => hash);
+  const chain = messages.reduce((chained, { hash }) => contentHash(`${chained}\n${hash}`), "");
+  return contentHash([model, ...heads, chain].join("\n"));
+}
+
+function whyNot(
+  lost: readonly { placed: PlacedItem; content: ItemContent }[],
+  isSame: boolean,
+): string | null {
+  const [first] = lost;
+  if (first === undefined)
+    return isSame ? null : "Every item is as it was sent, and still the hash is another one.";
+  const { placed, content } = first;
+  const { source } = placed.item;
+  const what = source.kind === "entry" ? `entry ${source.entryId}` : placed.item.reason;
+  const others = lost.length === 1 ? "" : ` So it is with ${lost.length - 1} more.`;
+  return `The request cannot be made again to the byte: item ${placed.index + 1} of ${placed.part} (${what}): ${content.lost}. Forgetting, repairs and reports that were deleted do that.${others}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : text;
+  } catch {
+    return text;
+  }
+}

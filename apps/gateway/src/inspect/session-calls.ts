@@ -1,0 +1,150 @@
+// Keeps the calls of a session known at the cost of what is new.
+import type { ReportItem, TurnReport } from "@clew/engine-core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { foldMessages } from "../reports/expand.ts";
+import {
+  type PlacedReport,
+  REPORTS_START,
+  type ReportPlace,
+  readReports,
+  readReportsAt,
+} from "../reports/read-reports.ts";
+import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
+import type { CallFacts } from "./fates.ts";
+import { type CostOf, createCallFold } from "./fold-calls.ts";
+import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
+import { createSentItems } from "./sent-items.ts";
+import { createEntryFinder, type SessionSource } from "./session-source.ts";
+import type { CallRow } from "./shapes.ts";
+import { createTreatments } from "./treatments.ts";
+
+/** A call with everything it takes to explain it. */
+export interface OpenedCall extends PlacedCall {
+  row: CallRow;
+  /** The branch it was made on, to its newest entry. */
+  path: readonly TranscriptEntry[];
+  /** All messages that were sent, in order. */
+  messages: readonly ReportItem[];
+  facts: CallFacts;
+}
+
+export interface SessionCalls {
+  /** The agent's folder of reports. */
+  readonly folder: string;
+  /** Reads what came since. False: the reports are not the ones that were read. */
+  refresh(source: SessionSource): Promise<boolean>;
+  /** Oldest first. */
+  readonly rows: readonly CallRow[];
+  /** Undefined: there is no such call. */
+  open(id: string): Promise<OpenedCall | undefined>;
+  /** Each call of the session in order; the path is the walker's own and changes with the next. */
+  walk(): AsyncGenerator<OpenedCall>;
+}
+
+interface KnownCall {
+  row: CallRow;
+  /** Place of its report among `places`, and of the one that holds the full list before it. */
+  report: number;
+  full: number;
+}
+
+/** Costs of calls are `costOf`'s affair. */
+export function createSessionCalls(first: SessionSource, costOf: CostOf): SessionCalls {
+  const { folder, sessionId } = first;
+  const finder = createEntryFinder(first);
+  const cursor = createBranchCursor(finder.find);
+  const treatments = createTreatments(folder, cursor);
+  const fold = createCallFold(cursor, costOf);
+  const places: ReportPlace[] = [];
+  const calls: KnownCall[] = [];
+  const rows: CallRow[] = [];
+  let end = REPORTS_START;
+  let full = 0;
+  let running: Promise<unknown> = Promise.resolve();
+
+  const moveTo = (at: BranchCursor, placed: PlacedCall, messages: readonly ReportItem[]) =>
+    moveToCall(finder, at, placed, messages);
+
+  const take = async ({ report, ...place }: PlacedReport) => {
+    places.push(place);
+    if (report.modelCalls.length === 0) fold.skip(report);
+    for (const placed of placedCalls(place.turn, report)) {
+      const { kept, items } = placed.call.messages;
+      if (kept === 0) full = places.length - 1;
+      const stayed = await moveTo(cursor, placed, fold.sent.items.slice(0, kept).concat(items));
+      const treat = await treatments.of(placed, items, kept);
+      const row = fold.add({ placed, kept: stayed, treat });
+      rows.push(row);
+      calls.push({ row, report: places.length - 1, full });
+    }
+  };
+
+  /** The reports from the last full list before the call to its own. */
+  const reportsOf = ({ report, full: from }: KnownCall) =>
+    readReportsAt(folder, sessionId, places.slice(from, report + 1));
+
+  const openIn = async (known: KnownCall): Promise<OpenedCall | undefined> => {
+    const placed = (await reportsOf(known)).flatMap(({ turn, report }) =>
+      placedCalls(turn, report),
+    );
+    const at = placed.findIndex((each) => callId(each) === known.row.id);
+    const call = placed[at];
+    const messages = foldMessages(placed.slice(0, at + 1).map((each) => each.call));
+    if (call === undefined || messages === null) return undefined;
+    const own = createBranchCursor(finder.find);
+    await moveTo(own, call, messages);
+    const sent = createSentItems();
+    const treat = await createTreatments(folder, own).of(call, messages, 0);
+    sent.advance({ ...call.call.messages, kept: 0, items: messages.slice() }, treat);
+    return { ...call, row: known.row, path: own.path, messages, facts: factsOf(call.report, sent) };
+  };
+
+  return {
+    folder,
+    rows,
+    refresh(source) {
+      const next = running.then(async () => {
+        finder.follow(source);
+        const before = end;
+        end = await readReports(folder, sessionId, before, take);
+        return end.bytes >= before.bytes;
+      });
+      running = next.catch(() => undefined);
+      return next;
+    },
+    async open(id) {
+      const wanted = parseCallId(id);
+      const known = wanted && calls.find(({ row }) => row.id === callId(wanted));
+      return known && openIn(known);
+    },
+    async *walk() {
+      for (const known of calls) {
+        const opened = await openIn(known);
+        if (opened !== undefined) yield opened;
+      }
+    },
+  };
+}
+
+const factsOf = (
+  report: TurnReport,
+  { sent, madeByEngine }: ReturnType<typeof createSentItems>,
+): CallFacts => ({
+  ...{ sent, madeByEngine, engine: report.engine.ran },
+  covered: new Map(),
+  withheld: new Map(),
+});
+
+/** How many leading entries stayed. Without a leaf it is the newest entry that was sent. */
+async function moveToCall(
+  finder: ReturnType<typeof createEntryFinder>,
+  cursor: BranchCursor,
+  { call, report }: PlacedCall,
+  messages: readonly ReportItem[],
+): Promise<number> {
+  const newest = messages.findLast(({ source }) => source.kind === "entry")?.source;
+  const fallback = newest?.kind === "entry" ? newest.entryId : report.promptEntryId;
+  const leaf = call.leafId === undefined ? fallback : call.leafId;
+  await finder.ensure([leaf]);
+  return cursor.moveTo(leaf) ?? cursor.moveTo(fallback) ?? cursor.path.length;
+}

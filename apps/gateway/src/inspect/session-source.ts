@@ -1,0 +1,50 @@
+// Where the inspector finds the entries of one session.
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+
+/** Where a session's reports and entries are. */
+export interface SessionSource {
+  /** The agent's folder of reports. */
+  folder: string;
+  sessionId: string;
+  /** The active branch, oldest first. */
+  branch: readonly TranscriptEntry[];
+  /** Every entry of the transcript, those of branches that were left included. */
+  allEntries(): Promise<readonly TranscriptEntry[]>;
+}
+
+/** Entries of a transcript by id. */
+export interface EntryFinder {
+  find(id: string): TranscriptEntry | undefined;
+  /** Takes in what the branch has grown by. */
+  follow(source: SessionSource): void;
+  /** Reads the whole transcript where one of `ids` is not known yet. */
+  ensure(ids: readonly (string | null)[]): Promise<void>;
+}
+
+export function createEntryFinder(first: SessionSource): EntryFinder {
+  const entries = new Map<string, TranscriptEntry>();
+  let source: SessionSource | undefined;
+  let isWhole = false;
+  const follow = (next: SessionSource) => {
+    if (source?.branch === next.branch) return;
+    source = next;
+    isWhole = false;
+    for (let at = next.branch.length - 1; at >= 0; at--) {
+      const entry = next.branch[at]!;
+      // What an entry follows never changes, so all before it is known, too.
+      if (entries.has(entry.id)) break;
+      entries.set(entry.id, entry);
+    }
+  };
+  follow(first);
+  return {
+    follow,
+    find: (id) => entries.get(id),
+    async ensure(ids) {
+      if (isWhole || ids.every((id) => id === null || entries.has(id))) return;
+      for (const entry of await (source ?? first).allEntries())
+        if (!entries.has(entry.id)) entries.set(entry.id, entry);
+      isWhole = true;
+    },
+  };
+}
