@@ -141,7 +141,7 @@ describe("clew start", () => {
       };
       return sessions.some(({ key, demo }) => key === DEMO_KEY && demo);
     };
-    await expect.poll(isThere, { timeout: 30_000, interval: 200 }).toBe(true);
+    await expect.poll(isThere, { timeout: 150_000, interval: 200 }).toBe(true);
     expect(await demoState(home)).toBe("made");
     child.process.kill("SIGTERM");
     await child.exit;

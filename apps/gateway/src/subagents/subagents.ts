@@ -98,6 +98,8 @@ export function createSubagents(ports: SubagentPorts): Subagents {
   /** What this process wrote it knows best. */
   const own = new Set<string>();
   const runs = new Map<string, ChildRun>();
+  /** Planned, and about to run: their locks are nobody else's. */
+  const beginning = new Set<string>();
   /** Sessions that a turn is about to tell of their children. */
   const telling = new Set<string>();
   const background = new Set<Promise<unknown>>();
@@ -235,7 +237,7 @@ export function createSubagents(ports: SubagentPorts): Subagents {
   async function sweep() {
     await refresh();
     for (const child of [...known.values()].filter(({ state }) => state !== "ended")) {
-      if (runs.has(child.key)) continue;
+      if (runs.has(child.key) || beginning.has(child.key)) continue;
       const lock = await files.lock(child);
       if (lock === null) continue;
       const now = await files.read(child);
@@ -255,6 +257,15 @@ export function createSubagents(ports: SubagentPorts): Subagents {
     own.add(decided.child.key);
     known.set(decided.child.key, decided.child);
     return decided.child;
+  }
+
+  async function begin(child: Child, work: () => Promise<ChildRun>): Promise<ChildRun> {
+    beginning.add(child.key);
+    try {
+      return await work();
+    } finally {
+      beginning.delete(child.key);
+    }
   }
 
   function launch(
@@ -287,23 +298,27 @@ export function createSubagents(ports: SubagentPorts): Subagents {
       await ready();
       const { agentId, sessionId, sessionKey: key } = parent;
       const child = planned({ key, agentId, sessionId }, (facts) => planSpawn(ask, facts));
-      const started = await start(child, parent, signal).catch((error: unknown) => {
-        known.delete(child.key);
-        throw isAbort(error, signal) ? error : new ToolRefusal((error as Error).message);
+      return begin(child, async () => {
+        const started = await start(child, parent, signal).catch((error: unknown) => {
+          known.delete(child.key);
+          throw isAbort(error, signal) ? error : new ToolRefusal((error as Error).message);
+        });
+        return launch(started, { task: ask.task, isAwaited });
       });
-      return launch(started, { task: ask.task, isAwaited });
     },
     async spawnForPlugin(parent, ask, onPlanned) {
       await ready();
       const before = known.get(ask.key);
       const child = planned(parent, (facts) => planPluginRun(ask, facts));
       onPlanned();
-      const started = await startUnprepared(child).catch((error: unknown) => {
-        if (before === undefined) known.delete(child.key);
-        else known.set(child.key, before);
-        throw error;
+      return begin(child, async () => {
+        const started = await startUnprepared(child).catch((error: unknown) => {
+          if (before === undefined) known.delete(child.key);
+          else known.set(child.key, before);
+          throw error;
+        });
+        return launch(started, { task: ask.task, isAwaited: !ask.delivers });
       });
-      return launch(started, { task: ask.task, isAwaited: !ask.delivers });
     },
     async remove(child) {
       await ports.discard(child);
