@@ -56,7 +56,7 @@ export function createFullEngine(
     if (!isOnBranch(session, given)) return [...history];
     return history.filter((message) => !session.covered.has(nameOf(message)));
   };
-  /** Whether the summary stands for messages of this history only, not of a branch that was left. */
+  /** Whether all that the summary stands for is in this history, not on a branch that was left. */
   const isOnBranch = ({ covered }: StoredSession, given: readonly AgentMessage[]) => {
     const names = new Set(given.map(nameOf));
     return given.length === 0 || [...covered].every((name) => names.has(name));
