@@ -286,11 +286,14 @@ describe.skipIf(!hasBrowser)("the page in a browser", () => {
     const answer = page.getByRole("article", { name: "Answer to /status" });
     await answer.waitFor();
     await say(page, "What is my cat called?");
-    expect(await page.locator(".column > article").allTextContents()).toEqual([
-      ...["My cat is called Minka.", expect.any(String)],
-      expect.stringMatching(/^\/statusCopyModel: offline\/offline/),
-      ...["What is my cat called?", expect.stringContaining("Minka")],
-    ]);
+    const articles = () => page.locator(".column > article").allTextContents();
+    await expect
+      .poll(articles, { timeout: 20_000 })
+      .toEqual([
+        ...["My cat is called Minka.", expect.any(String)],
+        expect.stringMatching(/^\/statusCopyModel: offline\/offline/),
+        ...["What is my cat called?", expect.stringContaining("Minka")],
+      ]);
     await answer.getByRole("button", { name: "Copy" }).click();
     await answer.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
