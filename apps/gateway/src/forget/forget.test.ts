@@ -390,6 +390,7 @@ describe("a process that is killed while it forgets", () => {
           file,
           sessions: [],
           summaries: [],
+          records: [],
           graves: [],
           numbers: messages.map(({ number }) => number),
         },

@@ -15,6 +15,8 @@ const JournalSchema = z.object({
       numbers: z.array(z.number().int()),
       /** Of which words of a model go. */
       summaries: z.array(z.number().int()).default([]),
+      /** Records that quote it. */
+      records: z.array(z.number().int()).default([]),
       /** What other files tell, by hashes in hexadecimal; see `Graves`. */
       graves: z.array(z.object({ salt: z.string(), hashes: z.array(z.string()) })).default([]),
       sessions: z.array(

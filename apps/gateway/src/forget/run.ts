@@ -49,14 +49,14 @@ export async function runForgetting(
     onStep();
   }
   let messages = 0;
-  for (const { file, numbers, sessions, summaries, graves } of journal.databases) {
+  for (const { file, graves, ...database } of journal.databases) {
     if (!existsSync(file)) continue;
     const store = openMessageStore(file);
     try {
       const known = graves.map(({ salt, hashes }) => ({
         ...{ salt: Buffer.from(salt, "hex"), hashes: new Set(hashes) },
       }));
-      const done = await store.forget({ numbers, sessions, summaries, graves: known });
+      const done = await store.forget({ ...database, graves: known });
       messages += done.forgotten;
     } finally {
       store.close();

@@ -4,6 +4,7 @@ import { textOf } from "@clew/plugin-sdk/transcript";
 import { namesKept, wordsOf } from "../messages/placeholder.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
+import { recordsIn } from "../store/cuts.ts";
 import { expiredNamed, messagesIn } from "../store/expired.ts";
 import { expiredIn, type Graves, gravesFor, gravesOf } from "../store/graves.ts";
 import {
@@ -79,6 +80,8 @@ export interface ForgetPlan {
   readonly sessions: readonly OwnedSession[];
   /** Numbers of summaries of which a model wrote words that hold it: those would go. */
   readonly summaries: readonly number[];
+  /** Numbers of records that quote it, wherever it was said: those would go. */
+  readonly records: readonly number[];
   /** One sentence each: what cannot be forgotten, and why. Anything here, and nothing is. */
   readonly refused: readonly string[];
 }
@@ -114,8 +117,15 @@ export async function planForget(store: Store, request: ForgetRequest): Promise<
     "text" in request
       ? (await patiently(() => worded(store))).filter(({ words }) => isMatched(words, request.text))
       : [];
+  const records =
+    "text" in request
+      ? (await patiently(() => recordsIn(store))).filter(({ texts }) =>
+          texts.some((each) => isQuoted(each, request.text)),
+        )
+      : [];
   return {
     ...{ messages, refused, summaries: summaries.map(({ id }) => id) },
+    records: records.map(({ id }) => id),
     sessions: "session" in request ? [request.session] : [],
   };
 }

@@ -246,7 +246,11 @@ describe("what is forgotten", () => {
           });
         }
       }),
-      { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
+      {
+        numRuns: fc.readConfigureGlobal().numRuns! / 5,
+        // There a record quotes what, after a restore, only another conversation says.
+        examples: [[1111996580, false]],
+      },
     );
   }, 280_000);
 });

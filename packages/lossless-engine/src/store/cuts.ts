@@ -72,6 +72,21 @@ export function cutsOf(store: Store, session: OwnedSession): StoredCut[] {
 export const recordOf = (store: Store, id: number): string =>
   store.read((sql) => String(sql("SELECT record FROM cut WHERE id = ?").get(id)?.record ?? ""));
 
+/** All records, with what was known then. */
+export const recordsIn = (store: Store): { readonly id: number; readonly texts: string[] }[] =>
+  store.read((sql) =>
+    sql("SELECT id, record, ledger FROM cut ORDER BY id")
+      .all()
+      .map(({ id, record, ledger }) => ({
+        ...{ id: Number(id), texts: [String(record), ledgerIn(ledger) ?? ""] },
+      })),
+  );
+
+/** Views that need them make them again. */
+export function dropCuts(sql: Sql, ids: readonly number[]): void {
+  sql("DELETE FROM cut WHERE id IN (SELECT value FROM json_each(?))").run(JSON.stringify(ids));
+}
+
 /** The records of a conversation of which something goes. */
 export function thinRecords(sql: Sql, conversation: number): void {
   const changed = sql("SELECT id, record FROM cut WHERE conversation = ?")

@@ -6,7 +6,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { packMessage } from "./body.ts";
 import { changing } from "./chain.ts";
 import { conversationsOf, transcriptOf } from "./conversations.ts";
-import { thinRecords } from "./cuts.ts";
+import { dropCuts, thinRecords } from "./cuts.ts";
 import { forgetDependents } from "./dependents.ts";
 import { markStale } from "./forgetting.ts";
 import { areEmpty, carry, type Graves } from "./graves.ts";
@@ -29,6 +29,8 @@ export interface Forgetting {
   readonly sessions: readonly OwnedSession[];
   /** Numbers of summaries whose words, by a model, go. Absent: none. */
   readonly summaries?: readonly number[] | undefined;
+  /** Numbers of records that go. Absent: none but those of the messages' conversations. */
+  readonly records?: readonly number[] | undefined;
   /** What is forgotten elsewhere, and known from now on when it is told. Absent: nothing. */
   readonly graves?: readonly Graves[] | undefined;
 }
@@ -40,7 +42,7 @@ export interface Forgetting {
  */
 export function forget(
   store: Store,
-  { numbers, sessions, summaries = [], graves = [] }: Forgetting,
+  { numbers, sessions, summaries = [], records = [], graves = [] }: Forgetting,
   reader: FactsReader,
 ): number {
   return store.change((sql) => {
@@ -57,10 +59,11 @@ export function forget(
       relink(sql, { conversation, from: Math.min(...seqs), gone: seqs });
     }
     dropWords(sql, summaries);
+    dropCuts(sql, records);
     for (const session of sessions) unname(sql, session);
     if (!areEmpty(graves)) carry(sql, graves);
     if (gone.length > 0) removeUnused(sql);
-    if (gone.length + sessions.length + summaries.length > 0) markStale(sql, true);
+    if (gone.length + sessions.length + summaries.length + records.length > 0) markStale(sql, true);
     return gone.length;
   });
 }

@@ -168,13 +168,14 @@ const journalOf = (
         database.isStale ||
         database.graves.some(({ hashes }) => hashes.size > 0),
     )
-    .map(({ file, messages, sessions, summaries, graves }) => ({
+    .map(({ file, messages, sessions, summaries, records, graves }) => ({
       file,
       graves: graves.map(({ salt, hashes }) => ({
         ...{ salt: Buffer.from(salt).toString("hex"), hashes: [...hashes] },
       })),
       numbers: messages.map(({ number }) => number),
       summaries: [...summaries],
+      records: [...records],
       sessions: sessions.map(({ sessionId, sessionKey = "", owner = "" }) => ({
         ...{ sessionId, sessionKey, owner },
       })),
@@ -198,10 +199,10 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
   return [
     "Would be forgotten, for good:",
     ...planned.databases.flatMap(describeMessages),
-    ...planned.databases.flatMap(({ file, messages, summaries, isStale }) =>
-      isStale && messages.length + summaries.length === 0
+    ...planned.databases.flatMap((database) =>
+      database.isStale && !holds(database)
         ? [
-            `  ${file}: no message, but pages that nothing uses may hold what is no longer kept; they would be written anew`,
+            `  ${database.file}: no message, but pages that nothing uses may hold what is no longer kept; they would be written anew`,
           ]
         : [],
     ),
@@ -223,10 +224,12 @@ const BECAUSE: Readonly<Record<PlannedDatabase["messages"][number]["why"], strin
   summary: " (a summary that was made after it)",
 };
 
-const holds = ({ messages, summaries }: PlannedDatabase) => messages.length + summaries.length > 0;
+const holds = ({ messages, summaries, records }: PlannedDatabase) =>
+  messages.length + summaries.length + records.length > 0;
 
-function describeMessages({ file, messages, summaries }: PlannedDatabase): string[] {
-  if (messages.length + summaries.length === 0) return [];
+function describeMessages(database: PlannedDatabase): string[] {
+  if (!holds(database)) return [];
+  const { file, messages, summaries, records } = database;
   const told = messages.filter(({ why }) => why !== "quoted" && why !== "elsewhere");
   const absent = messages.length - told.length;
   const more = told.length - MOST_TOLD;
@@ -243,6 +246,9 @@ function describeMessages({ file, messages, summaries }: PlannedDatabase): strin
       : []),
     ...(summaries.length > 0
       ? [`    words that a model wrote of ${counted(summaries.length, "summary", "summaries")}`]
+      : []),
+    ...(records.length > 0
+      ? [`    ${counted(records.length, "record")} of earlier views, which views make again`]
       : []),
   ];
 }
