@@ -5,6 +5,7 @@ import {
   CallPageSchema,
   CallViewSchema,
   EntryPageSchema,
+  FoundTextSchema,
   ItemTextSchema,
   RebuiltRequestSchema,
   SummaryRowSchema,
@@ -61,6 +62,13 @@ describe("the calls of a session over HTTP", () => {
     expect(covered.entries).toHaveLength(newest.row.fates.summary);
     const diff = await ask("/api/sessions/main/calls/8.1/diff/10.1", CallDiffSchema);
     expect(diff.removed.map(({ why }) => why)).toContain(`in summary ${summary!.summaryId}`);
+    const found = await ask("/api/sessions/main/find?text=dog%20no.%201%3A", FoundTextSchema);
+    expect(found.entries.map(({ number }) => number)).toEqual([1]);
+    expect(found.shownIn[0]).toMatchObject({ from: "1.1", to: "8.1", calls: 8 });
+    expect(found.lost[0]).toEqual({
+      id: "10.1",
+      why: expect.stringContaining(`entry 1: in summary ${summary!.summaryId}`),
+    });
     const item = await ask("/api/sessions/main/calls/1.1/items/messages/0", ItemTextSchema);
     expect(item).toMatchObject({ text: expect.stringContaining("no. 1"), before: null });
   });

@@ -4,6 +4,7 @@ import { messageText } from "../reports/message-text.ts";
 import { describeSummaries, explainCall } from "./describe-call.ts";
 import { describeItems, itemsOf, type Part, type PlacedItem } from "./describe-items.ts";
 import { countFates, planFates } from "./fates.ts";
+import { findText } from "./find-text.ts";
 import type { CostOf } from "./fold-calls.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
 import { FATE_NAMES, listEntries } from "./list-entries.ts";
@@ -16,6 +17,7 @@ import type {
   CallPage,
   CallView,
   EntryPage,
+  FoundText,
   ItemText,
   RebuiltRequest,
   SummaryRow,
@@ -42,6 +44,8 @@ export interface Inspector {
   entries(asked: EntriesAsked): Promise<EntryPage | null>;
   /** As it stood in the newest call that showed it; null = none did. */
   summary(summaryId: string): Promise<SummaryRow | null>;
+  /** Where a text stands, in which calls it could be read, and what took it. */
+  find(text: string): Promise<FoundText>;
 }
 
 export function createInspector(
@@ -146,6 +150,7 @@ export function createInspector(
       }
       return null;
     },
+    find: async (text) => findText(await refresh(), text),
   };
 }
 

@@ -28,6 +28,13 @@ export interface OpenedCall extends PlacedCall {
   facts: CallFacts;
 }
 
+/** A call on the way through all of them. */
+export interface WalkedCall extends PlacedCall {
+  row: CallRow;
+  /** On the branch of the call. */
+  find: (entryId: string) => TranscriptEntry | undefined;
+}
+
 export interface SessionCalls {
   /** The agent's folder of reports. */
   readonly folder: string;
@@ -37,8 +44,11 @@ export interface SessionCalls {
   readonly rows: readonly CallRow[];
   /** Undefined: there is no such call. */
   open(id: string): Promise<OpenedCall | undefined>;
-  /** Each call of the session in order; the path is the walker's own and changes with the next. */
-  walk(): AsyncGenerator<OpenedCall>;
+  /**
+   * Tells of each call in order, and waits for what it may be promised; the branch is the walker's
+   * own and moves on with the next call.
+   */
+  walk(onCall: (walked: WalkedCall) => unknown): Promise<void>;
 }
 
 interface KnownCall {
@@ -117,11 +127,18 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
       const known = wanted && calls.find(({ row }) => row.id === callId(wanted));
       return known && openIn(known);
     },
-    async *walk() {
-      for (const known of calls) {
-        const opened = await openIn(known);
-        if (opened !== undefined) yield opened;
-      }
+    async walk(onCall) {
+      const own = createBranchCursor(finder.find);
+      const rowsById = new Map(rows.map((row) => [row.id, row]));
+      await readReports(folder, sessionId, REPORTS_START, async ({ turn, report }) => {
+        for (const placed of placedCalls(turn, report)) {
+          const row = rowsById.get(callId(placed));
+          if (row === undefined) continue;
+          await moveTo(own, placed, placed.call.messages.items);
+          const find = (id: string) => own.path[own.placeOf(id) ?? -1];
+          await onCall({ ...placed, row, find });
+        }
+      });
     },
   };
 }

@@ -53,6 +53,12 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
     return page === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(page);
   });
 
+  app.get(`${session}/find`, async (context) => {
+    const text = context.req.query("text") ?? "";
+    if (text === "") return refuse(context, "NOT_FOUND", "Name what to find: ?text=…");
+    return context.json(await (await gateway.inspect(context.req.param("key"))).find(text));
+  });
+
   app.get(`${session}/summaries/:id`, async (context) => {
     const { key, id } = context.req.param();
     const summary = await (await gateway.inspect(key)).summary(id);

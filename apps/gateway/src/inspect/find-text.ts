@@ -1,0 +1,101 @@
+// Finds in which calls a text could be read, and what took it from there.
+import type { ReportItem } from "@clew/engine-core";
+import { messageText } from "../reports/message-text.ts";
+import { isMember } from "./boundaries.ts";
+import { type Part, type PlacedItem, summaryIn } from "./describe-items.ts";
+import { planFates } from "./fates.ts";
+import { readContent } from "./item-contents.ts";
+import { describeEntry } from "./list-entries.ts";
+import { describeFate } from "./plan-diff.ts";
+import type { SessionCalls, WalkedCall } from "./session-calls.ts";
+import type { FoundText } from "./shapes.ts";
+import { messageOf } from "./stored-message.ts";
+
+/** Upper and lower case differ; each content is looked at once. */
+export async function findText(calls: SessionCalls, text: string): Promise<FoundText> {
+  const { folder, rows } = calls;
+  const says = new Map<string, boolean>();
+  const summaries = new Map<string, boolean>();
+  const shownIn: FoundText["shownIn"] = [];
+  const lostIn: string[] = [];
+  /** Messages of the call before that say it, in order, as far as they are kept. */
+  let shown: boolean[] = [];
+  let wasShown = false;
+
+  const isIn = async (walked: WalkedCall, placed: PlacedItem): Promise<boolean> => {
+    const { hash, source } = placed.item;
+    const known = says.get(hash);
+    if (known !== undefined) return known;
+    const entry = source.kind === "entry" ? walked.find(source.entryId) : undefined;
+    const content = await readContent(folder, placed, entry);
+    const is = content.text.includes(text);
+    says.set(hash, is);
+    return is;
+  };
+  const lookAt = async (walked: WalkedCall, part: Part, items: readonly ReportItem[]) => {
+    const found: boolean[] = [];
+    for (const [index, item] of items.entries()) {
+      const is = await isIn(walked, { part, index, item });
+      const id = summaryOf(walked, item);
+      if (id !== null) summaries.set(id, is || summaries.get(id) === true);
+      found.push(is);
+    }
+    return found;
+  };
+  await calls.walk(async (walked) => {
+    const { system, tools, messages } = walked.call;
+    const added = await lookAt(walked, "messages", messages.items);
+    shown = [...shown.slice(0, messages.kept), ...added];
+    const fixed = [
+      ...(await lookAt(walked, "system", system)),
+      ...(await lookAt(walked, "tools", tools)),
+    ];
+    const isShown = shown.includes(true) || fixed.includes(true);
+    const { id } = walked.row;
+    const range = shownIn.at(-1);
+    if (isShown && wasShown && range !== undefined) {
+      range.to = id;
+      range.calls++;
+    } else if (isShown) shownIn.push({ from: id, to: id, calls: 1 });
+    else if (wasShown) lostIn.push(id);
+    wasShown = isShown;
+  });
+  const lost = await Promise.all(
+    lostIn.map(async (id) => ({ id, why: await whyLost(calls, id, text) })),
+  );
+  return {
+    ...{ text, shownIn, lost, calls: rows.length },
+    entries: await entriesThatSay(calls, text),
+    summaries: [...summaries].map(([summaryId, is]) => ({ summaryId, says: is })),
+  };
+}
+
+function summaryOf({ find }: WalkedCall, { source }: ReportItem): string | null {
+  const entry = source.kind === "entry" ? find(source.entryId) : undefined;
+  return summaryIn(source, new Set(entry?.type === "compaction" ? [entry.id] : []));
+}
+
+async function entriesThatSay(calls: SessionCalls, text: string): Promise<FoundText["entries"]> {
+  const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
+  return (newest?.path ?? []).filter(isMember).flatMap((entry, at) => {
+    const message = messageOf(entry);
+    const is = message !== undefined && messageText(message).includes(text);
+    return is ? [describeEntry(entry, at + 1)] : [];
+  });
+}
+
+/** What became of every entry that says it, in the call that did not show it any more. */
+async function whyLost(calls: SessionCalls, id: string, text: string): Promise<string> {
+  const opened = await calls.open(id);
+  if (opened === undefined) return "its report cannot be read";
+  const members = opened.path.filter(isMember);
+  const fates = planFates(opened.path, opened.facts).flatMap((fate, at) => {
+    const message = messageOf(members[at]);
+    const is = message !== undefined && messageText(message).includes(text);
+    return is ? [`entry ${at + 1}: ${describeFate(fate)}`] : [];
+  });
+  const happened = opened.row.happened.length === 0 ? [] : [opened.row.happened.join("; ")];
+  return fates.length === 0
+    ? [...happened, "no stored entry says it: it stood in something that was made anew"].join("; ")
+    : [...happened, ...fates].join("; ");
+}
