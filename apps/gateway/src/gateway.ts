@@ -23,6 +23,9 @@ import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
+import { setAsideEvent, watcherOf } from "./events/beside-turns.ts";
+import { createEventHub, type EventHub } from "./events/hub.ts";
+import { tellerOf } from "./events/turn-events.ts";
 import { createCancellation } from "./gateway/cancellation.ts";
 import { type ChildSessions, createChildSessions } from "./gateway/child-sessions.ts";
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
@@ -64,6 +67,8 @@ export interface Gateway extends SessionViews {
   readonly store: SessionStore;
   /** What people are asked before tools run. */
   readonly approvals: Approvals;
+  /** What happens in all sessions, while it happens. */
+  readonly events: EventHub;
   /** Canonical key. Throws SESSION_NAME_INVALID. */
   canonicalKey(key: string): string;
   /**
@@ -133,6 +138,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     grants: createGrantFiles({ home, log }),
     lineageOf: (key) => children.lineageOf(key),
   });
+  const events = createEventHub();
+  const unwatch = approvals.attach(watcherOf(events));
   const pluginSubagents = () => children.ofPlugins;
   const inSession: HostOptions["inSession"] = ({ session }, work) =>
     conversations.run(session.sessionKey, ({ session: open }) =>
@@ -141,6 +148,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
     ...{ pluginSubagents, inSession },
+    onSetAside: (record) => events.publish(setAsideEvent(record)),
   });
   const defaultAgent = defaultAgentId(loaded.config);
   const { model } = agentSettings(loaded.config, home, defaultAgent);
@@ -178,7 +186,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     converse: (turn) => converse(parts, turn),
     pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
     tellPlugins: (name, event, context) => plugins?.hooks.observe(name, () => event, context),
-    tellDeleted: (session) => deletedSession(plugins, session, host.workspace(session.agentId)),
+    tellDeleted(session) {
+      events.publish({ type: "session", session: session.sessionKey, change: "removed" });
+      return deletedSession(plugins, session, host.workspace(session.agentId));
+    },
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
@@ -190,7 +201,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       for (const listener of unasked) listener(turn);
     },
     ...{ ...options, host, store, known, reports, cancellation, conversations },
-    ...{ agentOf, isStopping, children, approvals },
+    ...{ agentOf, isStopping, children, approvals, events },
     engineStatus: views.engine,
   };
   const send: Gateway["send"] = (request) =>
@@ -201,16 +212,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ host, plugins, store, canonicalKey, approvals, scheduler, send, unawaited: children },
+    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send },
+    unawaited: children,
     ...views,
     async command(text, command, options) {
       const key = canonicalKey(text);
       const answer = await inCommandSession(parts, { ...options, key }, (session) =>
         runCommand(command, session),
       );
-      if (answer.ok && command.name === "new") {
+      const { ok } = answer;
+      events.publish({ type: "command", session: key, command: command.name, ok });
+      if (ok && command.name === "new") {
         await approvals.forget({ agentId: agentOf(key), sessionKey: key });
         await children.release(key);
+        events.publish({ type: "session", session: key, change: "renewed" });
       }
       return answer;
     },
@@ -218,7 +233,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       inCommandSession(parts, { key: canonicalKey(text) }, (session) =>
         runCompact(request, session),
       ),
-    reloadPlugins: () => reloadPlugins(options),
+    async reloadPlugins() {
+      const records = await reloadPlugins(options);
+      events.publish({ type: "engine", change: "reloaded", session: null, engineId: null });
+      return records;
+    },
     onUnasked(listener) {
       unasked.add(listener);
       return () => void unasked.delete(listener);
@@ -231,6 +250,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     isStopping,
     close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {
       closing = true;
+      events.publish({ type: "stopping" });
       const endRuns = () =>
         cancellation
           .cancelAllAfter(graceMs, conversations.close())
@@ -243,7 +263,10 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "plugins", close: async () => plugins?.close() },
         { name: "engines", close: () => host.close() },
       ];
-      return closeInOrder(parts, { boundMs, log });
+      return closeInOrder(parts, { boundMs, log }).finally(() => {
+        unwatch();
+        events.close();
+      });
     },
   };
 }
@@ -261,11 +284,16 @@ function inCommandSession<Result>(
   { key, signal: given, onEvent }: Pick<SendRequest, "key" | "signal" | "onEvent">,
   work: (session: CommandSession) => Promise<Result>,
 ): Promise<Result> {
-  const { environment, host, store, known, conversations, plugins, reports } = parts;
+  const { environment, host, store, known, conversations, plugins, reports, events } = parts;
+  const tell = tellerOf(events, { key });
   return cancellable(parts, key, given, (signal) =>
     work(
       createCommandSession({
-        ...{ key, signal, onEvent, host, store, known, conversations, plugins },
+        ...{ key, signal, host, store, known, conversations, plugins },
+        onEvent(event) {
+          tell(event);
+          onEvent?.(event);
+        },
         home: environment.home,
         agentId: parts.agentOf(key),
         approvals: parts.approvals,

@@ -1,6 +1,7 @@
 // Moves a conversation to the transcript an engine made for it.
 import type { LogPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { EventHub } from "../events/hub.ts";
 import type { Host, TurnSetup } from "../host/host.ts";
 import type { Conversation } from "../sessions/conversations.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -11,11 +12,12 @@ export interface SuccessorsOptions {
   store: SessionStore;
   reports: TurnReports;
   log: LogPort;
+  events: EventHub;
 }
 
 /** A transcript that cannot be moved to is a line in the log, and the session stays where it is. */
 export function successorsOf(
-  { host, store, reports, log }: SuccessorsOptions,
+  { host, store, reports, log, events }: SuccessorsOptions,
   conversation: Conversation,
 ): NonNullable<TurnSetup["successors"]> {
   return async (move) => {
@@ -30,6 +32,8 @@ export function successorsOf(
     conversation.session = adopted;
     await reports.close(conversation);
     await before.close();
+    const { sessionKey } = adopted.session;
+    events.publish({ type: "session", session: sessionKey, change: "moved" });
     return adopted;
   };
 }

@@ -2,6 +2,8 @@
 import type { LogPort, TurnEvent, TurnRequest, TurnResult } from "@clew/engine-core";
 import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
 import type { Lineage } from "../approvals/approval.ts";
+import type { EventHub } from "../events/hub.ts";
+import { type ToldTurn, tellTurn } from "../events/turn-events.ts";
 import type { Host } from "../host/host.ts";
 import { requireMessageFits } from "../limits/message.ts";
 import { type Refusal, refusedDuring } from "../plugins/load/scope.ts";
@@ -46,6 +48,7 @@ export interface TurnParts {
   cancellation: Cancellation;
   conversations: Conversations;
   children: ChildSessions;
+  events: EventHub;
   tellUnasked(turn: UnaskedTurn): void;
   isStopping: () => boolean;
 }
@@ -70,7 +73,7 @@ export async function converse(
     if (type === "accepted") onAccepted?.();
   };
   let from: string | undefined;
-  const result = await runTurn(parts, { key, signal, onEvent }, (session) => {
+  const result = await runTurn(parts, { key, signal, onEvent, told: "session" }, (session) => {
     const message = said(session.branch());
     from = message?.provenance?.sourceSessionKey;
     return message && markOtherSession({ role: "user", ...message });
@@ -85,41 +88,56 @@ export async function converse(
 /** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
 function runTurn(
   parts: TurnParts,
-  { key, signal: given, onEvent, allowTools, kind }: Omit<SendRequest, "content">,
+  {
+    key,
+    signal: given,
+    onEvent,
+    allowTools,
+    kind,
+    told = kind ?? "user",
+  }: Omit<SendRequest, "content"> & { told?: ToldTurn["kind"] },
   promptOf: (
     session: OpenSession,
   ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
 ): Promise<TurnResult | undefined> {
-  const { host, conversations, reports, log, isStopping, children } = parts;
+  const { host, conversations, reports, log, isStopping, children, events } = parts;
   return cancellable(parts, key, given, (signal) =>
     conversations.run(
       key,
       async (conversation) => {
         const prompt = await promptOf(conversation.session);
         if (prompt === undefined) return undefined;
-        const answered = await host.answer({
-          transcript: conversation.session,
-          state: conversation.state,
-          ...{ prompt, signal, allowTools, onEvent, kind },
-          successors: successorsOf(parts, conversation),
-        });
-        const ended = withStopReason(answered, {
-          isStopping: isStopping(),
-          abortedBy: given?.reason,
-        });
         const { session } = conversation;
-        const { ownsCompaction } = ended.report.engine;
-        const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
-        const refused = await refusedDuring(session.session, async () => {
-          if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
+        const turn = { key, kind: told, prompt, isNew: !session.exists() };
+        return tellTurn(events, turn, async (tell) => {
+          const answered = await host.answer({
+            transcript: conversation.session,
+            state: conversation.state,
+            ...{ prompt, signal, allowTools, kind },
+            onEvent: (event) => {
+              tell(event);
+              onEvent?.(event);
+            },
+            isWatched: onEvent !== undefined,
+            successors: successorsOf(parts, conversation),
+          });
+          const ended = withStopReason(answered, {
+            isStopping: isStopping(),
+            abortedBy: given?.reason,
+          });
+          const { ownsCompaction } = ended.report.engine;
+          const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
+          const refused = await refusedDuring(session.session, async () => {
+            if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
+          });
+          const result = withRefusals(ended, refused);
+          await reports.store(conversation, result);
+          logTurn(log, result);
+          // Whoever ends a turn ends what it started.
+          if (result.outcome === "aborted" || result.error?.kind === "timeout")
+            children.cancelBelow(key);
+          return result;
         });
-        const result = withRefusals(ended, refused);
-        await reports.store(conversation, result);
-        logTurn(log, result);
-        // Whoever ends a turn ends what it started.
-        if (result.outcome === "aborted" || result.error?.kind === "timeout")
-          children.cancelBelow(key);
-        return result;
       },
       signal,
     ),

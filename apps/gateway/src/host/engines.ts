@@ -83,6 +83,7 @@ export function createEngines(options: EnginesOptions): Engines {
   };
   const registry = createEngineRegistry({
     ...{ fallback, log, failurePolicy, callAs },
+    ...(options.onSetAside !== undefined && { onSetAside: options.onSetAside }),
     clock: systemClock,
     bounds: (engineId) => engineBounds(settings(), plugins?.ownerOf(engineId), compactMs),
   });

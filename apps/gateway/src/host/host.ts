@@ -7,6 +7,7 @@ import type {
   HostSession,
   LogPort,
   ModelPort,
+  QuarantineRecord,
   RequestPreview,
   RetriedSession,
   SessionState,
@@ -62,6 +63,8 @@ export interface HostOptions {
     | undefined;
   /** Engines besides the fallback and those of plugins, by id. Absent: none. */
   ownEngines?: Readonly<Record<string, ContextEngineFactory>> | undefined;
+  /** Told of every engine that is set aside. Absent: only the log is. */
+  onSetAside?: ((record: QuarantineRecord) => void) | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
   approvals?: Approvals | undefined;
 }
@@ -149,6 +152,8 @@ export interface TurnSetup {
     | undefined;
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** False: nobody reads a reply while it is written. Absent: where there is an `onEvent`. */
+  isWatched?: boolean | undefined;
   /** Tools that run unasked in this turn; "*" = all. Absent: none. */
   allowTools?: readonly string[] | undefined;
   /** Instead of the agent's model and tools, e.g. a recording. */

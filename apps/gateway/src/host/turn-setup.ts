@@ -146,6 +146,7 @@ export async function prepareTurn(
     ...(replacement === undefined && (await chainSettings(parts, transcript, chain))),
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),
+    ...(setup.isWatched !== undefined && { isWatched: setup.isWatched }),
     ...(setup.kind !== undefined && { kind: setup.kind }),
   };
   const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;

@@ -10,6 +10,7 @@ import { errorHandler, refuse } from "./errors.ts";
 import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
+import { addEventRoute } from "./routes/events.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
 import { addMessageRoute } from "./routes/messages.ts";
@@ -43,6 +44,7 @@ export function createApp(options: AppOptions): Hono {
   addSessionRoutes(app, gateway);
   addInspectRoutes(app, gateway);
   addMessageRoute(app, gateway, log);
+  addEventRoute(app, gateway);
   const token = () => gateway.host.config.gateway.auth?.token;
   const trust = { identity: options.identity, token, port: options.port };
   addApprovalRoutes(app, gateway, trust);

@@ -1,9 +1,9 @@
 // Sends the events of one turn to a client without ever making the turn wait.
-import type { TurnEvent, TurnReport, TurnResult } from "@clew/engine-core";
+import type { TurnEvent } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Approval } from "../approvals/approval.ts";
 import type { CommandAnswer } from "../commands/answer.ts";
-import type { TurnCache } from "../models/turn-cache.ts";
+import type { Ending } from "../events/ending.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
 
 /** Events of a turn that only those are told who follow every session. */
@@ -21,21 +21,11 @@ export type StreamedEvent =
   | { type: "approval_end"; id: string; text: string }
   /** The text was a command; no message was stored and no model asked. `done` follows. */
   | ({ type: "command" } & CommandAnswer)
-  | {
+  | ({
       type: "done";
-      outcome: TurnResult["outcome"];
-      error: TurnResult["error"];
-      /** Why the reply ended, as the last call's report says. Absent: no model was asked. */
-      stopReason?: string | null;
-      turnId: string | null;
-      replyEntryId: string | null;
-      /** Who was asked for, who answered, and why another one did. Absent: no model was asked. */
-      model?: TurnReport["model"];
-      /** What the last call read from the provider's cache, and should have. Absent: not known. */
-      cache?: TurnCache;
       /** Plugins that are off because they blocked the gateway. Absent: none is. */
       safeMode?: SafeModePlugin[];
-    }
+    } & Ending)
   | { type: "error"; error: { code: string; message: string } };
 
 /**

@@ -5,19 +5,14 @@ import type { Context, Hono } from "hono";
 import { concerns, describeEnd } from "../../approvals/approval.ts";
 import type { Watcher } from "../../approvals/queue.ts";
 import { parseLine } from "../../commands/parse.ts";
+import { endingOf } from "../../events/ending.ts";
 import type { Gateway } from "../../gateway.ts";
-import { cacheOf } from "../../models/turn-cache.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
 import { parseMessageBody, type SentMessage } from "../message-body.ts";
 import { hasToken } from "../token.ts";
-
-const STREAM_HEADERS = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-store",
-  "x-accel-buffering": "no",
-};
+import { STREAM_HEADERS } from "./events.ts";
 
 export function addMessageRoute(app: Hono, gateway: Gateway, log: LogPort): void {
   app.post("/api/sessions/:key/messages", async (context) => {
@@ -107,16 +102,8 @@ async function answer(request: {
   }
   const sent = { key, content: line?.text ?? content, signal, onEvent, allowTools };
   const unwatch = gateway.approvals.attach(streamedTo(stream, key));
-  const { outcome, error, report } = await gateway.send(sent).finally(unwatch);
-  const { turnId, replyEntryId, model, modelCalls } = report;
-  const { stopReason } = modelCalls.at(-1) ?? {};
-  const cache = cacheOf(modelCalls);
+  const result = await gateway.send(sent).finally(unwatch);
   const safeMode = inSafeMode(gateway.plugins?.records() ?? []);
-  const told = {
-    ...{ turnId, replyEntryId, model },
-    ...(stopReason !== undefined && { stopReason }),
-    ...(cache !== undefined && { cache }),
-    ...(safeMode.length > 0 && { safeMode }),
-  };
-  stream.send({ type: "done", outcome, error, ...told });
+  const told = { ...endingOf(result), ...(safeMode.length > 0 && { safeMode }) };
+  stream.send({ type: "done", ...told });
 }
