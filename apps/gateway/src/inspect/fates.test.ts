@@ -95,7 +95,9 @@ describe("the fate of an entry", () => {
   });
 });
 
-/** Transcripts that grow, are compacted, reset and gone back in, with any choice of what is sent. */
+/**
+ * Transcripts that grow, are compacted, reset and gone back in, with any choice of what is sent.
+ */
 const steps = fc.array(
   fc.record({
     back: fc.integer({ min: 0, max: 3 }),
