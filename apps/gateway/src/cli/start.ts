@@ -104,7 +104,7 @@ async function serve(
     watchdog.asksAt(null);
     await gateway.close({ graceMs: GRACE_MS });
     await server?.close();
-    await watchdog.stop();
+    // The watchdog goes on: what plugins left behind may keep the process from its end.
     watchedStart.isEnding();
     log.info("gateway stopped", { reason: end.reason });
     log.close();

@@ -72,6 +72,21 @@ describe("a plugin that blocks the gateway", () => {
   });
 });
 
+describe("a plugin that keeps a gateway from its end", () => {
+  it("is found out after the gateway has stopped, too", async () => {
+    const { home, child, stop } = await startPluginProcess(
+      engineCode("small").replace(
+        "register(api) {",
+        "register(api) { api.on('gateway_stop', () => { setTimeout(() => { for (;;); }, 300); });",
+      ),
+      { gateway: { watchdogSeconds: 2 } },
+    );
+    expect(await stop()).toBe(EXIT.blocked);
+    expect(child.errors()).toContain('clew: stopping: Plugin "small" kept the gateway from');
+    expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
+  });
+});
+
 describe("a plugin after which the gateway answers nobody", () => {
   it("is left off by the next start, although the loop turns on", async () => {
     const harm =
