@@ -125,7 +125,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   const transcripts = createSessionTranscripts(stateDir);
   const shared = createSharedWatch(strays);
   const runAs: RunAs = (pluginId, work) => {
-    const looked = shared === undefined ? work : () => shared.around(pluginId, work);
+    const looked = () => shared.around(pluginId, work);
     return asPlugin({ pluginId, strays, transcripts }, looked);
   };
   const complete = completeThrough(() => connection);
@@ -220,7 +220,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
   return {
     ...{ hooks, runAs, records },
     settings: () => now.settings,
-    use: (work) => now.use(work).finally(() => shared?.afterRun()),
+    use: (work) => now.use(work).finally(() => shared.afterRun()),
     tools: () => now.plugins.tools,
     memory: () => now.plugins.memory,
     commands: () => now.plugins.commands,

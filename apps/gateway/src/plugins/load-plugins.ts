@@ -175,12 +175,12 @@ async function loadEntry(request: {
   const described = { ...request.described, id: pluginId };
   const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
   const isIsolated = isolation !== undefined && entryConfig?.isolation === "process";
-  shared?.afterRun();
+  if (!isIsolated) shared?.beforeLoad();
   const loading = { ...context, entryConfig };
   const { result, isolated } = isIsolated
     ? await loadIsolated(files, entry, { ...loading, ...isolation })
     : { result: await loadPlugin(files, entry, loading), isolated: undefined };
-  shared?.afterLoad(pluginId);
+  if (!isIsolated) shared?.afterLoad(pluginId);
   if (isolated !== undefined) all.isolated.push(isolated);
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
   const free = withFreeNames(result.registrations, request.reservedTools, all);

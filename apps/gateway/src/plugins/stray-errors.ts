@@ -19,15 +19,21 @@ const WHAT: Record<Kind, string> = {
   exception: "an error was thrown where nothing could catch it",
 };
 
+const LOOKED_AT = 50;
+// As it is before any plugin.
+const { nextTick } = process;
+
 /**
  * For the life of the process. What a plugin did is noted with it and told in the reply that it
  * worked for; nothing else happens to it.
  */
 export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErrors {
   let answer = endProcess;
+  let inBurst = 0;
   const take = (kind: Kind) => (error: unknown) => {
-    // What throws here ends the process, and thousands may come at once.
-    mendShared(true);
+    // What throws here ends the process. Of rejections thousands may come with nothing between.
+    if (inBurst++ === 0) nextTick(() => (inBurst = 0));
+    if (inBurst <= LOOKED_AT) mendShared(true);
     const plugin = whoseError(error);
     if (plugin === undefined) answer(error);
     else noteStray(plugin, kind, error);
@@ -80,12 +86,17 @@ export function stackOf(error: unknown): string | undefined {
   }
 }
 
+/** It goes into logs, reports and replies. */
+const MAX_TOLD = 2000;
+
 /** Never throws: whatever was thrown, it must not end the process after all. */
 export function describeThrown(error: unknown): string {
   try {
     const { cause } = (error ?? {}) as { cause?: unknown };
     const because = cause instanceof Error ? ` (${messageOf(cause)})` : "";
-    return `${messageOf(error)}${because}`;
+    const described = `${messageOf(error)}${because}`;
+    if (described.length <= MAX_TOLD) return described;
+    return `${described.slice(0, MAX_TOLD)}… (${described.length} characters)`;
   } catch {
     return "an error that cannot be described";
   }

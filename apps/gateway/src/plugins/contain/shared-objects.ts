@@ -164,6 +164,8 @@ function rememberClass(shared: Shared, made: object, name: string, seen: Set<unk
   if (typeof value !== "object" || value === null || seen.has(value)) return;
   seen.add(value);
   rememberProperties(shared, made, name);
+  // A function that is no class has one, too, of which nobody makes anything.
+  if (getPrototypeOf(value) === Object.prototype && ownKeys(value).length === 1) return;
   const prototype = { holder: value as object, name: `${name}.prototype` };
   rememberProperties(shared, prototype.holder, prototype.name);
   const { holder } = prototype;

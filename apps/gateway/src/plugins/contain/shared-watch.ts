@@ -8,7 +8,9 @@ import { type SharedChange, type SharedObjects, watchShared } from "./shared-obj
 export interface SharedWatch {
   /** Runs a plugin's code: what it changed is put back before anything else runs. */
   around<Result>(pluginId: string, work: () => Result): Result;
-  /** To be called before a plugin is loaded, and whenever a run is over. */
+  /** A plugin that is to run in this process is about to be loaded; until then nothing is done. */
+  beforeLoad(): void;
+  /** To be called whenever a run is over. */
   afterRun(): void;
   /** A plugin was loaded, and has registered what it offers. */
   afterLoad(pluginId: string): void;
@@ -44,12 +46,9 @@ export function mendShared(isVital = false): string | undefined {
   }
 }
 
-/** Undefined: the process is not ours to look after. */
-export function createSharedWatch(
-  strays: Strays,
-  shared: SharedObjects | undefined = sharedOfProcess(),
-): SharedWatch | undefined {
-  if (shared === undefined) return undefined;
+/** `given`: what is looked after; absent: this process, if it is ours to. */
+export function createSharedWatch(strays: Strays, given?: SharedObjects): SharedWatch {
+  const sharedNow = () => given ?? ofProcess;
   const known = new Set<string>();
   /** Calls that have begun and not ended, by plugin. */
   const underWay = new Map<string, number>();
@@ -62,9 +61,11 @@ export function createSharedWatch(
     for (const [pluginId, { done, others }] of layAtDoors(changes, [...suspects]))
       strays.note(pluginId, describeChanges(done, others), "changed");
   };
-  if (shared === ofProcess) tell = (changes) => note(changes, known);
+  if (given === undefined) tell = (changes) => note(changes, known);
   return {
     around(pluginId, work) {
+      const shared = sharedNow();
+      if (shared === undefined) return work();
       // A timer's doing is not that of whoever is called next.
       note(shared.peek(), known);
       known.add(pluginId);
@@ -83,11 +84,15 @@ export function createSharedWatch(
         count(pluginId, -1);
       }) as typeof result;
     },
-    afterRun: () => note(shared.glance(), known),
+    beforeLoad() {
+      if (given === undefined && isProcessGuarded()) ofProcess ??= watchShared();
+      note(sharedNow()?.glance() ?? [], known);
+    },
+    afterRun: () => note(sharedNow()?.glance() ?? [], known),
     afterLoad(pluginId) {
       known.add(pluginId);
       lastCalled = pluginId;
-      note(shared.check(), [pluginId]);
+      note(sharedNow()?.check() ?? [], [pluginId]);
     },
   };
 }
@@ -120,11 +125,6 @@ async function settled<Result>(result: Promise<Result>, after: () => void): Prom
   } finally {
     after();
   }
-}
-
-function sharedOfProcess(): SharedObjects | undefined {
-  if (isProcessGuarded()) ofProcess ??= watchShared();
-  return ofProcess;
 }
 
 /** Pure. `others`: who may have done it as well. */
