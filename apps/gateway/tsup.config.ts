@@ -36,6 +36,7 @@ export default defineConfig([
       "logging-core": "src/plugins/load/sdk/logging-core.ts",
       "trial-process": "src/plugins/install/trial-process.ts",
       "isolated-process": "src/plugins/isolate/isolated-process.ts",
+      "lab-process": "src/lab/lab-process.ts",
       "watchdog-thread": "src/plugins/contain/watchdog-thread.ts",
     },
     clean: ["!dist/web/**"],

@@ -42,6 +42,7 @@ import {
   type UnaskedTurn,
 } from "./gateway/turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
+import { createLab, type Lab } from "./lab/lab.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
@@ -65,6 +66,8 @@ export interface Gateway extends SessionViews {
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
+  /** Plays sessions through other engines, in a process of its own. */
+  readonly lab: Lab;
   /** What people are asked before tools run. */
   readonly approvals: Approvals;
   /** What happens in all sessions, while it happens. */
@@ -206,13 +209,14 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const send: Gateway["send"] = (request) =>
     sendMessage(parts, { ...request, key: canonicalKey(request.key) });
+  const lab = createLab({ environment, settings: () => loaded });
   const scheduler = createScheduler({
     ...{ log, clock: systemClock, files: createJobFiles(home) },
     run: (job, signal) => runJob({ send }, job, signal),
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send },
+    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab },
     unawaited: children,
     ...views,
     async command(text, command, options) {
@@ -251,6 +255,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {
       closing = true;
       events.publish({ type: "stopping" });
+      lab.close();
       const endRuns = () =>
         cancellation
           .cancelAllAfter(graceMs, conversations.close())

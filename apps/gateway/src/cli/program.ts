@@ -54,6 +54,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addConversing(program, shell, done);
   addReplay(program, shell, done);
   addCompare(program, shell, done);
+  addWhatIf(program, shell, done);
   addDemo(program, shell, done);
   addSessions(program, shell, done);
   addEngine(program, shell, done);
@@ -146,6 +147,31 @@ const addCompare: Add = (program, shell, done) => {
     .addOption(json())
     .action(async (recordings: string[], options) =>
       done(await (await import("./compare.ts")).compareCommand(recordings, options, shell)),
+    );
+};
+
+const addWhatIf: Add = (program, shell, done) => {
+  program
+    .command("whatif")
+    .description(
+      "play a session again as another engine, window or model would have it; no model is called and nothing changes",
+    )
+    .argument("<session>", "short name or agent:<agent>:<name>")
+    .addOption(new Option("--engine <id>", "context engine; default: the session's own"))
+    .addOption(
+      new Option("--context-window <tokens>", "context window; default: as it was").argParser(
+        toCount,
+      ),
+    )
+    .addOption(
+      new Option(
+        "--model <provider/model>",
+        "whose rules, limits and prices count; default: as it was",
+      ),
+    )
+    .addOption(json())
+    .action(async (session: string, options) =>
+      done(await (await import("./whatif.ts")).whatIfCommand(session, options, shell)),
     );
 };
 

@@ -13,6 +13,7 @@ import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
+import { addLabRoutes } from "./routes/lab.ts";
 import { addMessageRoute } from "./routes/messages.ts";
 import { addPageRoute } from "./routes/page.ts";
 import { addPluginOffers } from "./routes/plugin-offers.ts";
@@ -45,6 +46,7 @@ export function createApp(options: AppOptions): Hono {
   addInspectRoutes(app, gateway);
   addMessageRoute(app, gateway, log);
   addEventRoute(app, gateway);
+  addLabRoutes(app, gateway);
   const token = () => gateway.host.config.gateway.auth?.token;
   const trust = { identity: options.identity, token, port: options.port };
   addApprovalRoutes(app, gateway, trust);

@@ -8,6 +8,7 @@ export type HttpCode =
   | "FORBIDDEN"
   | "NOT_FOUND"
   | "APPROVAL_OVER"
+  | "BUSY"
   | "BODY_TOO_LARGE"
   | "ABORTED"
   | "INTERNAL";
@@ -44,6 +45,7 @@ export const HTTP_STATUS = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   APPROVAL_OVER: 409,
+  BUSY: 409,
   BODY_TOO_LARGE: 413,
   ABORTED: 503,
   INTERNAL: 500,

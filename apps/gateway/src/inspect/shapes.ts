@@ -240,6 +240,34 @@ export const WhatIfAskSchema = z.strictObject({
   model: z.string().min(3).optional(),
 });
 
+/** A session as it was, beside what it would have been. */
+export const WhatIfSchema = z.object({
+  key: z.string(),
+  sessionId: z.string(),
+  asked: WhatIfAskSchema,
+  /** By the session's reports; tokens are estimated, as those of `played` are. */
+  asItWas: z.object({
+    engine: z.string().nullable(),
+    model: z.string().nullable(),
+    contextWindow: Tokens.nullable(),
+    calls: z.int(),
+    tokens: z.object({ total: Tokens, median: Tokens, max: Tokens }),
+  }),
+  played: PlayedSchema,
+});
+
+/** What is told while it is played; "done" or "error" comes last. */
+export const WhatIfEventSchema = z.discriminatedUnion("type", [
+  z.object({ type: z.literal("progress"), turn: z.int(), turns: z.int(), calls: z.int() }),
+  z.object({ type: z.literal("done"), whatIf: WhatIfSchema }),
+  z.object({
+    type: z.literal("error"),
+    error: z.object({ code: z.string(), message: z.string() }),
+  }),
+]);
+
+export type WhatIf = z.infer<typeof WhatIfSchema>;
+export type WhatIfEvent = z.infer<typeof WhatIfEventSchema>;
 export type PlayedPoint = z.infer<typeof PlayedPointSchema>;
 export type Played = z.infer<typeof PlayedSchema>;
 export type WhatIfAsk = z.infer<typeof WhatIfAskSchema>;

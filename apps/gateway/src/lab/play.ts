@@ -12,6 +12,7 @@ import { startPlugins } from "../plugins/start.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import { runReplay } from "../replay/run-replay.ts";
 import { openReportLog } from "../reports/report-log.ts";
+import { DEFAULT_AGENT_ID } from "../sessions/keys.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { createMeter, type MeasuredPoint } from "./points.ts";
@@ -24,8 +25,12 @@ export interface PlayRequest {
   turns: readonly RecordedTurn[];
   /** Registered id; the settings name it in the slot, so that its plugin is loaded. */
   engine: string;
+  /** Whose settings count. Absent: those of "main". */
+  agentId?: string;
   /** Tokens. Absent: the model's. */
   contextWindow?: number | undefined;
+  /** An empty folder, which the caller removes. Absent: one is made and removed. */
+  place?: string | undefined;
   onProgress?: (progress: { turn: number; turns: number; calls: number }) => void;
   signal: AbortSignal;
 }
@@ -34,12 +39,10 @@ export interface MeasuredPlay extends Played {
   points: MeasuredPoint[];
 }
 
-const KEY = "played";
-
 /** Nothing is left of it. Throws what a start would, where the engine or the model is not there. */
 export async function playRecording(request: PlayRequest): Promise<MeasuredPlay> {
   const { environment, loaded, log } = request;
-  const home = await mkdtemp(join(tmpdir(), "clew-lab-"));
+  const home = request.place ?? (await makePlace());
   try {
     // Installed plugins are where the person has them; what they store belongs to the play.
     const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
@@ -50,19 +53,26 @@ export async function playRecording(request: PlayRequest): Promise<MeasuredPlay>
       await plugins.close();
     }
   } finally {
-    await rm(home, { recursive: true, force: true, maxRetries: 3 });
+    if (request.place === undefined) await removePlace(home);
   }
 }
+
+/** A folder for one play. */
+export const makePlace = (): Promise<string> => mkdtemp(join(tmpdir(), "clew-lab-"));
+
+export const removePlace = (place: string): Promise<void> =>
+  rm(place, { recursive: true, force: true, maxRetries: 3 });
 
 async function playIn(
   home: string,
   host: ReturnType<typeof composeHost>,
-  { turns, engine, contextWindow, onProgress, signal }: PlayRequest,
+  { agentId = DEFAULT_AGENT_ID, turns, engine, contextWindow, onProgress, signal }: PlayRequest,
 ): Promise<MeasuredPlay> {
-  const model = withWindow(host.model("main").model, contextWindow);
+  const model = withWindow(host.model(agentId).model, contextWindow);
   const started = performance.now();
-  const session = await createSessionStore({ home }).open({ key: KEY, cwd: home });
-  const { agentId, sessionId } = session.session;
+  const key = `agent:${agentId}:played`;
+  const session = await createSessionStore({ home }).open({ key, cwd: home });
+  const { sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
     const { watch, points } = createMeter({ turns, branch: session.branch, model });

@@ -1,5 +1,6 @@
 // Which settings a play runs under, those in force with another engine and model.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import type { LoadedConfig } from "../config/load.ts";
 import { withValueAt } from "../config/path.ts";
 import { ConfigSchema } from "../config/schema.ts";
@@ -13,6 +14,20 @@ export interface PlayChoice {
   model?: string | undefined;
 }
 
+type Change = [readonly string[], unknown];
+
+/** Of every agent, also of those that have one of their own. */
+function modelChanges({ agents }: Settings["raw"], model: string): Change[] {
+  const list = (agents as { list?: unknown } | undefined)?.list;
+  const withoutOwn = (agent: unknown) => (isRecord(agent) ? { ...agent, model } : agent);
+  return [
+    [["agents", "defaults", "model"], model],
+    ...(Array.isArray(list)
+      ? ([[["agents", "list"], list.map(withoutOwn)]] satisfies Change[])
+      : []),
+  ];
+}
+
 /** Stands where a key would: whoever is named for rules and prices is not called. */
 const NO_KEY = "nobody is asked";
 
@@ -24,11 +39,9 @@ export function planPlaySettings(
   const asked = model ?? config.agents.defaults.model.primary;
   const provider = asked.slice(0, asked.indexOf("/"));
   const known = config.models.providers[provider];
-  const changes: [readonly string[], unknown][] = [
+  const changes: Change[] = [
     [["plugins", "slots", "contextEngine"], engine],
-    ...(model === undefined
-      ? []
-      : ([[["agents", "defaults", "model"], model]] as [readonly string[], unknown][])),
+    ...(model === undefined ? [] : modelChanges(raw, model)),
     ...(provider === "" || known?.apiKey !== undefined
       ? []
       : ([[["models", "providers", provider, "apiKey"], NO_KEY]] as [

@@ -1,7 +1,6 @@
 // The process in which one plugin runs by itself.
 import { AsyncLocalStorage } from "node:async_hooks";
 import { Socket } from "node:net";
-import { Worker } from "node:worker_threads";
 import type { LogPort } from "@clew/engine-core";
 import type { LlmCompleteResult } from "@clew/plugin-sdk/core";
 import {
@@ -16,6 +15,7 @@ import { loadPlugin } from "../load/load-plugin.ts";
 import { asPlugin } from "../load/running.ts";
 import { catchStrayErrors, describeThrown } from "../stray-errors.ts";
 import type { Strays } from "../strays.ts";
+import { dieWithParent } from "./die-with-parent.ts";
 import { guardGateway } from "./guard-gateway.ts";
 import { type Loaded, offerOf, servePlugin } from "./isolated-plugin.ts";
 import { type IsolatedOrder, usedBeyond } from "./order.ts";
@@ -98,12 +98,4 @@ async function load(order: IsolatedOrder): Promise<Loaded> {
       `Plugin "${entry.pluginId}" uses ${beyond.join(", ")}, which a plugin in a process of its own does not have; to run it in the gateway's: clew config unset plugins.entries.${entry.pluginId}.isolation`,
     );
   return { order, registrations: result.registrations, engines: new Map() };
-}
-
-/** Also where nothing else in this process gets to run. */
-function dieWithParent(parent: number): void {
-  const code = `setInterval(() => {
-    if (process.ppid !== ${parent}) process.kill(process.pid, "SIGKILL");
-  }, 1000);`;
-  new Worker(code, { eval: true }).unref();
 }
