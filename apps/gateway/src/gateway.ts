@@ -18,8 +18,12 @@ import { runCommand } from "./commands/run.ts";
 import { createCommandSession } from "./commands/session.ts";
 import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
+import type { CostCaps } from "./config/cost-caps.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import { createCostLedger } from "./costs/ledger.ts";
+import { type Costs, createCosts } from "./costs/meter.ts";
+import type { SessionSpent } from "./costs/totals.ts";
 import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
@@ -33,6 +37,7 @@ import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports } from "./gateway/turn-reports.ts";
+import { createTurnWaste } from "./gateway/turn-waste.ts";
 import {
   cancellable,
   converse,
@@ -72,6 +77,8 @@ export interface Gateway extends SessionViews {
   readonly approvals: Approvals;
   /** What happens in all sessions, while it happens. */
   readonly events: EventHub;
+  /** What model calls of a session cost until now, with all that belongs to its first parent. */
+  spentIn(key: string): Promise<SessionSpent>;
   /** Canonical key. Throws SESSION_NAME_INVALID. */
   canonicalKey(key: string): string;
   /**
@@ -144,13 +151,18 @@ export function createGateway(options: GatewayOptions): Gateway {
   const events = createEventHub();
   const unwatch = approvals.attach(watcherOf(events));
   const pluginSubagents = () => children.ofPlugins;
+  const costs = createCosts({
+    ...{ log, ledger: createCostLedger({ home, log }), caps: loaded.config.gateway.costCaps },
+    capsNow: () => capsNow(options),
+    rootOf: (key) => children.lineageOf(key).above.at(-1) ?? key,
+  });
   const inSession: HostOptions["inSession"] = ({ session }, work) =>
     conversations.run(session.sessionKey, ({ session: open }) =>
       open.session.sessionId === session.sessionId ? work(open) : Promise.resolve(),
     );
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
-    ...{ pluginSubagents, inSession },
+    ...{ pluginSubagents, inSession, costs },
     onSetAside: (record) => events.publish(setAsideEvent(record)),
   });
   const defaultAgent = defaultAgentId(loaded.config);
@@ -198,13 +210,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
     children: children.list,
   });
+  const waste = createTurnWaste({ costs, host });
   const unasked = new Set<(turn: UnaskedTurn) => void>();
   const parts = {
     tellUnasked(turn: UnaskedTurn) {
       for (const listener of unasked) listener(turn);
     },
     ...{ ...options, host, store, known, reports, cancellation, conversations },
-    ...{ agentOf, isStopping, children, approvals, events },
+    noteWaste: waste.note,
+    ...{ agentOf, isStopping, children, approvals, events, costs },
     engineStatus: views.engine,
   };
   const send: Gateway["send"] = (request) =>
@@ -219,6 +233,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab },
     unawaited: children,
     ...views,
+    spentIn: (text) => costs.spentIn(canonicalKey(text)),
     async command(text, command, options) {
       const key = canonicalKey(text);
       const answer = await inCommandSession(parts, { ...options, key }, (session) =>
@@ -266,6 +281,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "memory", close: () => host.flushes.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
         { name: "plugins", close: async () => plugins?.close() },
+        { name: "costs", close: () => costs.close() },
         { name: "engines", close: () => host.close() },
       ];
       return closeInOrder(parts, { boundMs, log }).finally(() => {
@@ -278,6 +294,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 /** What the verbs of one gateway work with. */
 interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
+  costs: Costs;
   known: KnownSessions;
   agentOf: (key: string) => string;
   engineStatus: SessionViews["engine"];
@@ -304,11 +321,18 @@ function inCommandSession<Result>(
         approvals: parts.approvals,
         children: parts.children.list,
         engineStatus: parts.engineStatus,
+        costs: parts.costs,
         successorsOf: (conversation) => successorsOf(parts, conversation),
         storeReport: (conversation, report) => reports.store(conversation, { report }),
       }),
     ),
   );
+}
+
+/** As the file has them, where there is one: a cap that was raised counts at once. */
+async function capsNow({ environment, loaded }: GatewayOptions): Promise<CostCaps> {
+  const { config, exists } = await loadConfig(environment.configFile);
+  return (exists ? config : loaded.config).gateway.costCaps;
 }
 
 async function reloadPlugins(options: GatewayOptions): Promise<readonly PluginRecord[]> {

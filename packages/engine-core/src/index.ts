@@ -85,6 +85,7 @@ export type {
   RecoveryReport,
   ReportItem,
   ReportParts,
+  SideCallReport,
   ToolCallReport,
   TurnReport,
 } from "./report.ts";

@@ -110,6 +110,24 @@ export interface ModelCallReport {
   remedies?: Remedy["kind"][];
 }
 
+/** A model call besides those that reply. */
+export interface SideCallReport {
+  /** "engine": through `runtimeContext.llm` · "plugin": through its api · "memory": to store. */
+  for: "compaction" | "engine" | "plugin" | "memory";
+  /** Id of the plugin that asked. Absent: the host did. */
+  plugin?: string;
+  /** "provider/model". */
+  model: string;
+  /** Calls in `modelCalls` that were begun before it. */
+  afterCalls: number;
+  /** From the request to its end. */
+  durationMs: number;
+  /** As billed; null = the provider did not say. */
+  usage: Usage | null;
+  /** How it failed. Absent: there is an answer. */
+  failure?: ModelError["kind"];
+}
+
 /** What the provider's prompt cache was expected to give back, and gave. */
 export interface CacheReport {
   /** Tokens expected from it: what begins as the session's last request did, and is still kept. */
@@ -316,6 +334,11 @@ export interface TurnReport {
   historyChanges: PolicyChange[];
   /** In order, tool loop included. */
   modelCalls: ModelCallReport[];
+  /**
+   * Model calls besides those, in order, until the turn was over; the host adds them. Absent: none
+   * were made.
+   */
+  sideCalls?: SideCallReport[];
   /** What was done about failed calls, in order. Absent: nothing had to be. */
   recoveries?: RecoveryReport[];
   /** In order. */

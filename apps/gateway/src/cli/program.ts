@@ -57,6 +57,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addWhatIf(program, shell, done);
   addDemo(program, shell, done);
   addSessions(program, shell, done);
+  addUsage(program, shell, done);
   addEngine(program, shell, done);
   addApprovalCommands(program, shell, done);
   addCronCommands(program, shell, done);
@@ -191,6 +192,19 @@ const addDemo: Add = (program, shell, done) => {
     .description("remove the demo session and all that was stored for it; it is not made again")
     .addOption(json())
     .action(async (options) => done(await (await import("./demo.ts")).demoRemove(options, shell)));
+};
+
+const addUsage: Add = (program, shell, done) => {
+  program
+    .command("usage")
+    .description(
+      "say what model calls cost, by session, engine, model and day, and what of it was for nothing",
+    )
+    .argument("[session]", "only this session and those it started")
+    .addOption(json())
+    .action(async (session: string | undefined, options) =>
+      done(await (await import("./usage.ts")).usage(session, options, shell)),
+    );
 };
 
 const addSessions: Add = (program, shell, done) => {

@@ -79,14 +79,15 @@ interface ReplayInto {
 async function replayInto(home: string, request: ReplayInto): Promise<void> {
   const { recording, options, host, output, signal } = request;
   const { name, cwd, turns } = recording;
-  const model = withWindow(host.model("main").model, options.contextWindow);
+  const { model: named, prices } = host.model("main");
+  const model = withWindow(named, options.contextWindow);
   const session = await openReplaySession(createSessionStore({ home }), name, cwd);
   const { agentId, sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
     const progress = showProgress(output, name);
     const result = await runReplay({
-      ...{ host, reports, model, signal },
+      ...{ host, reports, model, prices, signal },
       session: options.acks === true ? acknowledging(session, output) : session,
       turns,
       onProgress: progress.show,

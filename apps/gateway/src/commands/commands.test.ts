@@ -88,7 +88,7 @@ describe("a line", () => {
 });
 
 describe("/status", () => {
-  it("says in five lines which model and engine answer and how full the context is", async () => {
+  it("says in six lines which model and engine answer, how full the context is, and what it cost", async () => {
     const host = await startTestGateway({ plugins: { slots: { contextEngine: "legacy" } } });
     const empty = await answer(host, "/status");
     expect(empty.text.split("\n")).toHaveLength(5);
@@ -100,6 +100,7 @@ describe("/status", () => {
       "Lifecycle: eager; the host compacts",
       expect.stringMatching(/^Context: about \d+ of 180,000 tokens \(0 %\), 2 messages/),
       "Compactions: 0; the next above 126,522 tokens of messages, down to 28,970 (now 25)",
+      "Cost: $0 for 1 model call of this session, 0 % of the prompts from a cache",
     ]);
     expect(data).toMatchObject({ key: "agent:main:main", context: { messages: 25 } });
   });

@@ -6,6 +6,7 @@ import type { Approvals } from "../approvals/queue.ts";
 import { undoLastCompaction } from "../compaction/undo.ts";
 import { agentSettings } from "../config/agent.ts";
 import type { ThinkingLevel } from "../config/params.ts";
+import type { Costs } from "../costs/meter.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
 import type { AskSettings } from "../models/call-ask.ts";
@@ -38,6 +39,7 @@ export interface CommandSessionOptions {
   conversations: Conversations;
   engineStatus: (key: string) => Promise<EngineStatus>;
   plugins: PluginHost | undefined;
+  costs: Pick<Costs, "renewed" | "spentIn" | "caps">;
   approvals: Pick<Approvals, "pending">;
   /** All sessions that others started, oldest first. */
   children: () => Promise<readonly Child[]>;
@@ -87,7 +89,11 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     async renew() {
       if (plugins !== undefined)
         await inSession((conversation) => tellPlugins(options, conversation, "new"));
-      return conversations.replace(key, async () => (await store.renew(key)).archivedAs);
+      return conversations.replace(key, async () => {
+        const { archivedAs } = await store.renew(key);
+        await options.costs.renewed(key, archivedAs);
+        return archivedAs;
+      });
     },
     reset: () =>
       inSession(async (conversation) => {
@@ -143,6 +149,10 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     asks: host.asks(agentId, found?.branch ?? []),
     leftOut: last?.call.leftOut ?? [],
     learnedWindow: learnedOf(host, model),
+    cost: {
+      spent: await options.costs.spentIn(key),
+      caps: await options.costs.caps({ agentId, sessionKey: key }),
+    },
     engine: {
       ...engine,
       agentId,

@@ -17,6 +17,9 @@ import {
 import type { TranscriptContext } from "@clew/plugin-sdk/transcript";
 import { type Approval, describeSession } from "../approvals/approval.ts";
 import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
+import { describeCosts } from "../costs/describe.ts";
+import type { CapState } from "../costs/plan-caps.ts";
+import type { SessionSpent } from "../costs/totals.ts";
 import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { describeRest, timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
@@ -52,6 +55,8 @@ export interface StatusFacts {
   asks: AskSettings;
   /** What the last call was not sent although it was asked, and why. */
   leftOut: readonly string[];
+  /** What the session cost until now, and the caps that are set for it. */
+  cost: { spent: SessionSpent; caps: readonly CapState[] };
   /** What the last call read from the provider's cache, and should have; null = not known. */
   cache: TurnCache | null;
   /** What its provider said that it holds; null = nothing that was news. */
@@ -198,6 +203,7 @@ export function describeStatus({
   fallbacks,
   asks,
   leftOut,
+  cost,
   cache,
   learnedWindow,
   engine,
@@ -218,6 +224,7 @@ export function describeStatus({
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions: ${compactionsText(compactions)}; ${dueText(context, engine)}`,
+    ...costLine(cost),
     ...cutLine(cut),
     ...safeMode.map(({ plugin, reason }) => `Safe mode: plugin "${plugin}": ${reason}`),
     ...approvals.map((approval) => waitingLine(approval, key)),
@@ -229,6 +236,9 @@ function waitingLine(approval: Approval, key: string): string {
   const where = sessionKey === key ? "" : ` in session ${describeSession(approval)}`;
   return `Waits for your answer until ${timeOf(expiresAt)}${visible(`${where}: ${name}`)} ${visibleJson(approval.arguments)} ("clew approvals answer ${id} once", or session, or no)`;
 }
+
+const costLine = ({ spent, caps }: StatusFacts["cost"]): string[] =>
+  spent.calls === 0 && caps.length === 0 ? [] : [`Cost: ${describeCosts(spent, caps)}`];
 
 const cutLine = (cut: StatusFacts["compactions"]["cut"]): string[] =>
   cut === null

@@ -1,5 +1,6 @@
 // The settings of the HTTP server, `gateway`.
 import { z } from "zod";
+import { CostCapsSchema } from "./cost-caps.ts";
 import { LimitsConfigSchema } from "./limits.ts";
 
 export const GatewayConfigSchema = z.object({
@@ -23,6 +24,7 @@ export const GatewayConfigSchema = z.object({
     .max(86_400)
     .default(30)
     .describe("Longest time a plugin may keep the gateway from answering; 0 = any."),
+  costCaps: CostCapsSchema.prefault({}).describe("How much may be spent on model calls."),
   limits: LimitsConfigSchema.prefault({}).describe("How large what comes from outside may be."),
   mode: z
     .literal("local", { error: 'must be "local"' })

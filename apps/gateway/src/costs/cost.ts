@@ -1,20 +1,24 @@
 // What tokens cost, in US dollars.
 import type { AssistantMessage, Usage } from "@clew/plugin-sdk/core";
-import { type ModelCall, promptTokensOf } from "@clew/plugin-sdk/host";
+import { type ModelCall, type ModelError, promptTokensOf } from "@clew/plugin-sdk/host";
+import { z } from "zod";
 import type { Prices } from "./prices.ts";
 
+const dollar = z.number().nonnegative();
+
 /** US dollars, by what they were paid for. */
-export interface Cost {
-  input: number;
-  cacheRead: number;
-  cacheWrite: number;
+export const CostSchema = z.object({
+  input: dollar,
+  cacheRead: dollar,
+  cacheWrite: dollar,
   /** Thinking included. */
-  output: number;
+  output: dollar,
   /** Calls besides those that reply: compactions, engines, plugins, memory. */
-  summariser: number;
+  summariser: dollar,
   /** All of them together. */
-  total: number;
-}
+  total: dollar,
+});
+export type Cost = z.infer<typeof CostSchema>;
 
 type Counts = Pick<Usage, "input" | "output" | "cacheRead" | "cacheWrite">;
 
@@ -34,11 +38,33 @@ export function costOf(
   const write = isKeptLong ? (at.cacheWriteLong ?? at.cacheWrite) : at.cacheWrite;
   const input = dollars(usage.input, at.input);
   const cacheRead = dollars(usage.cacheRead, at.cacheRead);
-  const cacheWrite = dollars(usage.cacheWrite, write);
+  // Where the catalogue knows no price of writing, it is that of reading.
+  const isPlain = prices.isRecorded && write === 0;
+  const cacheWrite = dollars(usage.cacheWrite, isPlain ? at.input : write);
   const output = dollars(usage.output, at.output);
   if (input === null || cacheRead === null || cacheWrite === null || output === null) return null;
   return withTotal({ input, cacheRead, cacheWrite, output, summariser: 0 });
 }
+
+/** Refusals, which no provider bills: whatever else broke may have been answered in part. */
+const FREE_FAILURES: ReadonlySet<ModelError["kind"]> = new Set<ModelError["kind"]>([
+  "overflow",
+  "rate_limited",
+  "overloaded",
+  "unavailable",
+  "auth",
+  "billing",
+  "not_found",
+  "refused",
+  "signature",
+  "encrypted_content",
+  "pairing",
+  "reasoning_required",
+  "cache_rejected",
+  "invalid_request",
+]);
+
+export const isFree = (kind: ModelError["kind"]): boolean => FREE_FAILURES.has(kind);
 
 /** Classes of service whose prices are the recorded ones. */
 const USUAL_TIERS: ReadonlySet<string | undefined> = new Set([
@@ -59,6 +85,9 @@ export function withCost<Message extends Pick<AssistantMessage, "usage">>(
   const { summariser: _none, ...kept } = cost;
   return { ...message, usage: { ...usage, cost: kept } };
 }
+
+/** Of a call that did not reply. */
+export const asSideCost = ({ total }: Cost): Cost => ({ ...NO_COST, summariser: total, total });
 
 /** Pure. */
 export function addCosts(costs: readonly Cost[]): Cost {

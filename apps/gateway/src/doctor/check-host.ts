@@ -24,6 +24,7 @@ import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
+import { checkCostCaps } from "./check-cost-caps.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkForgetting } from "./check-forgetting.ts";
 import { checkImages } from "./check-images.ts";
@@ -83,6 +84,7 @@ export async function checkHost(
     ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),
     ...checkModelWindows(environment.home),
+    ...checkCostCaps(environment, loaded),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     checkRunning(lookup),
     ...(await checkClaim(environment.home, { fix, lookup })),

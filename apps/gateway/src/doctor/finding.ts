@@ -65,6 +65,8 @@ export type FindingCode =
   | "images-not-reduced"
   | "token-ratio"
   | "learned-window"
+  | "cost-caps"
+  | "cost-cap-blind"
   | "forgetting-interrupted"
   | "forgetting-unreadable"
   | "retention-idle"

@@ -1,7 +1,10 @@
 // What a gateway tells of its sessions without opening them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { readCosts } from "../costs/ledger.ts";
+import { sumUsage, type Usage } from "../costs/usage.ts";
 import { demoState, isDemo } from "../demo/demo-place.ts";
 import type { Host } from "../host/host.ts";
+import { costOfPlaced } from "../inspect/cost.ts";
 import { createInspector, type Inspector } from "../inspect/inspector.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
@@ -15,6 +18,7 @@ import type { Child } from "../subagents/child.ts";
 import { inTree, type Placed } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
+import { pricesNow } from "./prices-now.ts";
 
 export interface ListedSession extends SessionSummary, Placed {
   busy: boolean;
@@ -51,11 +55,16 @@ export interface SessionViews {
   ): Promise<string | null>;
   /** The model calls of a session, and what each saw. Throws SESSION_NOT_FOUND. */
   inspect(key: string): Promise<Inspector>;
+  /**
+   * What model calls cost, of all sessions, or of one and those it started. Throws
+   * SESSION_NOT_FOUND.
+   */
+  usage(key?: string): Promise<Usage>;
 }
 
 export interface SessionViewsOptions {
   home: string;
-  host: Pick<Host, "engineStatus">;
+  host: Pick<Host, "engineStatus" | "namedModel">;
   agentOf: (key: string) => string;
   store: SessionStore;
   known: KnownSessions;
@@ -89,7 +98,10 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   const inspectorOf = (key: string): Inspector => {
     const inspector =
       inspectors.get(key) ??
-      createInspector(async () => sourceOf(await require(key), reportsOf(await require(key))));
+      createInspector(
+        async () => sourceOf(await require(key), reportsOf(await require(key))),
+        (placed) => costOfPlaced(placed, (model) => pricesNow(host, model)),
+      );
     inspectors.delete(key);
     inspectors.set(key, inspector);
     for (const oldest of inspectors.keys())
@@ -121,6 +133,12 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     async context(text) {
       const found = await require(text);
       return describeContext(reportsOf(found), found);
+    },
+    async usage(text) {
+      const usage = await sumUsage(readCosts(home), text && canonicalKey(text));
+      // What a session cost outlives it.
+      if (text !== undefined && usage.total.calls === 0) await require(text);
+      return usage;
     },
     async contextItem(text, part, index) {
       const found = await require(text);

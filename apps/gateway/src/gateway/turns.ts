@@ -1,5 +1,5 @@
 // Runs the turns of a gateway's sessions, whoever speaks in them.
-import type { LogPort, TurnEvent, TurnRequest, TurnResult } from "@clew/engine-core";
+import type { LogPort, TurnEvent, TurnReport, TurnRequest, TurnResult } from "@clew/engine-core";
 import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
 import type { Lineage } from "../approvals/approval.ts";
 import type { EventHub } from "../events/hub.ts";
@@ -7,7 +7,7 @@ import { type ToldTurn, tellTurn } from "../events/turn-events.ts";
 import type { Host } from "../host/host.ts";
 import { requireMessageFits } from "../limits/message.ts";
 import { type Refusal, refusedDuring } from "../plugins/load/scope.ts";
-import type { Conversations } from "../sessions/conversations.ts";
+import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { markOtherSession } from "../sessions/mark-other-session.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -50,6 +50,8 @@ export interface TurnParts {
   children: ChildSessions;
   events: EventHub;
   tellUnasked(turn: UnaskedTurn): void;
+  /** Writes down what a turn paid for nothing. */
+  noteWaste(conversation: Conversation, report: TurnReport): Promise<void>;
   isStopping: () => boolean;
 }
 
@@ -132,6 +134,7 @@ function runTurn(
           });
           const result = withRefusals(ended, refused);
           await reports.store(conversation, result);
+          await parts.noteWaste(conversation, result.report);
           logTurn(log, result);
           // Whoever ends a turn ends what it started.
           if (result.outcome === "aborted" || result.error?.kind === "timeout")

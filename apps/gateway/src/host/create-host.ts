@@ -5,6 +5,8 @@ import {
   previewRequest,
   retrySession,
   runTurn,
+  type SideCallReport,
+  type TurnReport,
   type TurnResult,
 } from "@clew/engine-core";
 import { sessionsToldTo } from "../plugins/engines/ask-store.ts";
@@ -35,10 +37,14 @@ export function createHost(parts: HostParts): Host {
     learnedWindows: () => parts.windows.all(),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
     answer: (request) =>
-      prepared(parts, request, async (ready, refusals) =>
-        withNotes(await answer(parts, request, ready), ready, refusals),
+      prepared(parts, request, async (ready, told) =>
+        withNotes(await answer(parts, request, ready), ready, told),
       ),
-    compact: (request) => prepared(parts, request, (ready) => compact(request, ready)),
+    compact: (request) =>
+      prepared(parts, request, async (ready, { sideCalls }) => {
+        const { report, ...done } = await compact(request, ready);
+        return { ...done, report: withSideCalls(report, sideCalls) };
+      }),
     previewCompaction: (request, focus) =>
       prepared(parts, request, async ({ turn, compaction }) =>
         compaction.preview({ focus, currentTokenCount: await countSession(turn) }),
@@ -85,28 +91,40 @@ export function createHost(parts: HostParts): Host {
 /** That a report tells of; a plugin may ask in a loop. */
 const MOST_REFUSALS = 20;
 
+/** What is told while a turn runs, for its report. */
+interface Told {
+  refusals: readonly Refusal[];
+  sideCalls: readonly SideCallReport[];
+}
+
 /** Runs with the plugins there are now, which know the session that they work for. */
 async function prepared<Result>(
   parts: HostParts,
-  setup: TurnSetup,
-  run: (ready: PreparedTurn, refusals: readonly Refusal[]) => Promise<Result>,
+  given: TurnSetup,
+  run: (ready: PreparedTurn, told: Told) => Promise<Result>,
 ): Promise<Result> {
   const { plugins } = parts;
-  if (plugins === undefined) return run(await prepareTurn(parts, setup, undefined), []);
+  const refusals: Refusal[] = [];
+  const sideCalls: SideCallReport[] = [];
+  const told = { refusals, sideCalls };
+  const setup = { ...given, onSideCall: (call: SideCallReport) => void sideCalls.push(call) };
+  if (plugins === undefined) return run(await prepareTurn(parts, setup, undefined), told);
   const { transcript, onEvent } = setup;
   let isOver = false;
   const notice = (text: string) => {
     if (!isOver) onEvent?.({ type: "notice", text });
   };
-  const refusals: Refusal[] = [];
   const refused = (refusal: Refusal) => {
     if (refusals.length < MOST_REFUSALS) refusals.push(refusal);
   };
   return plugins
     .use((inUse) =>
-      inRequest({ ...transcript.session, notice, refused }, async () =>
-        run(await prepareTurn(parts, setup, inUse), refusals),
-      ),
+      inRequest({ ...transcript.session, notice, refused }, async () => {
+        const ready = await prepareTurn(parts, setup, inUse);
+        return inPluginScope({ ...transcript.session, sideCall: ready.sideCall }, () =>
+          run(ready, told),
+        );
+      }),
     )
     .finally(() => {
       isOver = true;
@@ -141,16 +159,18 @@ async function answer(
 function withNotes(
   result: TurnResult,
   { memory }: PreparedTurn,
-  refusals: readonly Refusal[],
+  { refusals, sideCalls }: Told,
 ): TurnResult {
   const told = memory.told();
-  if (told === undefined && refusals.length === 0) return result;
   const notes = {
     ...(refusals.length > 0 && { refusals: [...refusals] }),
     ...(told !== undefined && { memory: told }),
   };
-  return { ...result, report: { ...result.report, ...notes } };
+  return { ...result, report: withSideCalls({ ...result.report, ...notes }, sideCalls) };
 }
+
+const withSideCalls = (report: TurnReport, sideCalls: readonly SideCallReport[]): TurnReport =>
+  sideCalls.length === 0 ? report : { ...report, sideCalls: [...sideCalls] };
 
 /** What a model of the chain was known to hold. */
 function windowOf({ model, fallbacks = [] }: PreparedTurn["turn"], name: string): number {

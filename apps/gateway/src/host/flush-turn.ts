@@ -53,7 +53,10 @@ async function runOn(
 ): Promise<FlushOutcome> {
   const { session } = transcript;
   const empty = detachedSession(session, []);
-  const setup = { state: createSessionState(), signal, engine: FALLBACK_ENGINE_ID };
+  const setup = {
+    ...{ state: createSessionState(), signal, engine: FALLBACK_ENGINE_ID },
+    purpose: "memory" as const,
+  };
   // Window and prompt are known before it is known what fits beside them.
   const { turn: about } = await prepareTurn(parts, { ...setup, transcript: empty }, plugins);
   const limitTokens = roomFor(about);

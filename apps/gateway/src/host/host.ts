@@ -11,6 +11,7 @@ import type {
   RequestPreview,
   RetriedSession,
   SessionState,
+  SideCallReport,
   SuccessorPort,
   ToolPort,
   TurnEvent,
@@ -25,6 +26,7 @@ import type { Approvals } from "../approvals/queue.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import type { Costs } from "../costs/meter.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
@@ -65,6 +67,8 @@ export interface HostOptions {
   ownEngines?: Readonly<Record<string, ContextEngineFactory>> | undefined;
   /** Told of every engine that is set aside. Absent: only the log is. */
   onSetAside?: ((record: QuarantineRecord) => void) | undefined;
+  /** Counts model calls, and asks no model beyond a cap. Absent: nobody does. */
+  costs?: Costs | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
   approvals?: Approvals | undefined;
 }
@@ -162,6 +166,10 @@ export interface TurnSetup {
   kind?: TurnRequest["kind"] | undefined;
   /** Registered id of the engine, instead of the one of the settings. Absent: that one. */
   engine?: string | undefined;
+  /** What its own calls are for. Absent: the reply. */
+  purpose?: "memory" | undefined;
+  /** Told of model calls besides those. Absent: nobody is. */
+  onSideCall?: ((call: SideCallReport) => void) | undefined;
 }
 
 export interface AnswerRequest extends TurnSetup {

@@ -6,12 +6,14 @@ import type { PluginConnection } from "../plugins/host.ts";
 import { type HostParts, modelOf } from "./parts.ts";
 
 export function completeForPlugins(parts: HostParts): PluginConnection["complete"] {
-  const { engines, loaded, models } = parts;
+  const { engines, loaded, models, costs } = parts;
   return ({ pluginId, scope, params }) => {
     const agentId = scope?.agentId ?? defaultAgentId(loaded.config);
-    const { sessionId = "", sessionKey = "" } = scope ?? {};
+    const { sessionId = "", sessionKey = "", notice } = scope ?? {};
+    const subject = { agentId, sessionKey, engine: null, plugin: pluginId };
+    const told = { tell: scope?.sideCall, notice, for: "plugin" as const };
     const binding = {
-      model: models.port,
+      model: costs?.meter(models.port, subject, told) ?? models.port,
       sessionModel: modelOf(parts, agentId).model,
       session: { agentId, sessionId, sessionKey },
       ...{ pluginId, purpose: "plugin", signal: undefined },

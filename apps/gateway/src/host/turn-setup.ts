@@ -6,7 +6,9 @@ import {
   type HostPorts,
   type HostSession,
   type ModelChoice,
+  type ModelPort,
   pluginOf,
+  type SideCallReport,
   type SuccessorPort,
   type ToolPort,
   type TurnRequest,
@@ -58,6 +60,8 @@ export interface PreparedTurn {
   substitute: string | null;
   /** What the chosen memory plugin gives to it. */
   memory: TurnMemory;
+  /** Takes note of a plugin's model call. */
+  sideCall: (call: Omit<SideCallReport, "afterCalls">) => void;
 }
 
 export async function prepareTurn(
@@ -114,8 +118,9 @@ export async function prepareTurn(
     ...memory.parts,
   ];
   const settings = await turnSettings(parts, setup, model);
+  const ports = meteredPorts(parts, setup, engine.guard);
   const compaction = createBuiltInCompaction({
-    ...compactionModels(parts, setup, model),
+    ...compactionModels(parts, { ...setup, model: ports.compaction }, model),
     transcript: following.transcript,
     options: { ...agentOf(parts, session.agentId).compaction, ...settings.water },
     tokenRatio: settings.tokenRatio ?? 1,
@@ -129,7 +134,7 @@ export async function prepareTurn(
   const turn = {
     ...{ engine, state, model, systemPrompt },
     ports: {
-      ...portsOf(parts, setup, hooks),
+      ...portsOf(parts, { ...setup, model: ports.turn }, hooks),
       ...{ tools, compaction },
       ...(successors !== undefined && { successors }),
       ...hooksOf(parts, {
@@ -151,7 +156,7 @@ export async function prepareTurn(
   };
   const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;
   const substitute = replacement === undefined ? describeSubstitute(chain, ofSettings) : null;
-  return { turn, hooks, compaction, substitute, memory };
+  return { turn, hooks, compaction, substitute, memory, sideCall: ports.sideCall };
 }
 
 /** Undefined: nobody can be asked. */
@@ -229,15 +234,52 @@ function followSuccessors(
   return { transcript: () => current, port: successors && { adopt } };
 }
 
+/** Everything that asks a model is counted, but for recordings, which ask none. */
+function meteredPorts(
+  { models, costs }: HostParts,
+  { transcript, replacement, purpose, onSideCall, onEvent }: TurnSetup,
+  { engineId, owner }: { engineId: string; owner: string },
+): Pick<PreparedTurn, "sideCall"> & { turn: ModelPort; compaction: ModelPort } {
+  const { port } = models;
+  let afterCalls = 0;
+  const sideCall: PreparedTurn["sideCall"] = (call) => onSideCall?.({ ...call, afterCalls });
+  if (costs === undefined || replacement !== undefined)
+    return { turn: port, compaction: port, sideCall };
+  const { agentId, sessionKey } = transcript.session;
+  const about = { agentId, sessionKey, engine: engineId };
+  const told = {
+    tell: sideCall,
+    notice: (text: string) => onEvent?.({ type: "notice", text }),
+  };
+  const byEngine = { ...about, plugin: pluginOf(owner) ?? null };
+  const replies = costs.meter(
+    port,
+    { ...about, plugin: null },
+    { ...told, for: purpose ?? "reply" },
+  );
+  const ofEngine = costs.meter(port, byEngine, { ...told, for: "engine" });
+  return {
+    turn: {
+      ...ofEngine,
+      stream(call) {
+        afterCalls++;
+        return replies.stream(call);
+      },
+    },
+    compaction: costs.meter(port, { ...about, plugin: null }, { ...told, for: "compaction" }),
+    sideCall,
+  };
+}
+
 function compactionModels(
   parts: HostParts,
-  { replacement, transcript }: TurnSetup,
+  { replacement, transcript, model: asked }: TurnSetup & { model: ModelPort },
   sessionModel: ModelRef,
 ) {
   const { models, log } = parts;
   const { agentId } = transcript.session;
   const configured = agentOf(parts, agentId).compaction.model;
-  const model = replacement?.summaries?.(models.port) ?? models.port;
+  const model = replacement?.summaries?.(asked) ?? asked;
   // A recording stands in for its model only: nobody else is asked over the network.
   const summaryModel =
     replacement === undefined
@@ -256,13 +298,13 @@ const clockOf = ({ replacement }: TurnSetup) => replacement?.clock ?? systemCloc
 const IDS = { next: () => randomUUID(), hash: contentHash };
 
 function portsOf(
-  { models, policy, log }: HostParts,
-  setup: TurnSetup,
+  { policy, log }: HostParts,
+  setup: TurnSetup & { model: ModelPort },
   hooks: TurnHooks | undefined,
 ): Pick<HostPorts, "transcript" | "model" | "policy" | "log" | "clock" | "ids"> {
   const { replacement } = setup;
   const transcript = hooks?.transcript(setup.transcript) ?? setup.transcript;
-  const asked = replacement?.model ?? models.port;
+  const asked = replacement?.model ?? setup.model;
   const model = hooks?.model(asked) ?? asked;
   return { ...{ transcript, model, policy, log }, clock: clockOf(setup), ids: IDS };
 }

@@ -19,6 +19,7 @@ import { addPageRoute } from "./routes/page.ts";
 import { addPluginOffers } from "./routes/plugin-offers.ts";
 import { addPluginRoutes } from "./routes/plugins.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
+import { addUsageRoutes } from "./routes/usage.ts";
 
 export interface AppOptions {
   gateway: Gateway;
@@ -44,6 +45,7 @@ export function createApp(options: AppOptions): Hono {
   addPluginRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addInspectRoutes(app, gateway);
+  addUsageRoutes(app, gateway);
   addMessageRoute(app, gateway, log);
   addEventRoute(app, gateway);
   addLabRoutes(app, gateway);

@@ -3,7 +3,9 @@ import type { TurnEvent } from "@clew/engine-core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Approval } from "../approvals/approval.ts";
 import type { CommandAnswer } from "../commands/answer.ts";
+import type { SessionSpent } from "../costs/totals.ts";
 import type { Ending } from "../events/ending.ts";
+import type { TurnCost } from "../inspect/cost.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
 
 /** Events of a turn that only those are told who follow every session. */
@@ -23,6 +25,8 @@ export type StreamedEvent =
   | ({ type: "command" } & CommandAnswer)
   | ({
       type: "done";
+      /** What the turn's model calls cost, and the session's until now. Absent: none was asked. */
+      cost?: { turn: TurnCost; session: SessionSpent };
       /** Plugins that are off because they blocked the gateway. Absent: none is. */
       safeMode?: SafeModePlugin[];
     } & Ending)

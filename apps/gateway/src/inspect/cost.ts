@@ -1,9 +1,9 @@
-// What a model call cost.
-import type { ModelCallReport } from "@clew/engine-core";
+// What a model call cost, and a turn with all its calls.
+import type { ModelCallReport, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
-import type { ModelError } from "@clew/plugin-sdk/host";
-import { type Cost, costOf, NO_COST } from "../costs/cost.ts";
+import { addCosts, asSideCost, type Cost, costOf, isFree, NO_COST } from "../costs/cost.ts";
 import type { Prices } from "../costs/prices.ts";
+import type { PlacedCall } from "./placed-call.ts";
 
 /**
  * Pure. What was reckoned when the call was made, else by these prices; null: not known, because of
@@ -26,22 +26,53 @@ const costIn = ({ input, output, cacheRead, cacheWrite, total }: NonNullable<Usa
   ...{ input, cacheRead, cacheWrite, output, summariser: 0, total },
 });
 
-/** Refusals, which no provider bills: whatever else broke may have been answered in part. */
-const FREE_FAILURES: ReadonlySet<ModelError["kind"]> = new Set<ModelError["kind"]>([
-  "overflow",
-  "rate_limited",
-  "overloaded",
-  "unavailable",
-  "auth",
-  "billing",
-  "not_found",
-  "refused",
-  "signature",
-  "encrypted_content",
-  "pairing",
-  "reasoning_required",
-  "cache_rejected",
-  "invalid_request",
-]);
+/**
+ * Pure. The same with the side calls since the call before it, and after the turn's last one; null
+ * where one of them is not known.
+ */
+export function costOfPlaced(
+  { report, call, number }: Pick<PlacedCall, "report" | "call" | "number">,
+  pricesOf: (model: string) => Prices | null,
+): Cost | null {
+  const isLast = number === report.modelCalls.length;
+  const sides = (report.sideCalls ?? []).filter(
+    ({ afterCalls }) => afterCalls === number - 1 || (isLast && afterCalls >= number),
+  );
+  const costs = [
+    costOfCall(call, pricesOf(call.model ?? report.model.resolved)),
+    ...sides.map(costOfSideCall),
+  ];
+  const known = costs.filter((cost) => cost !== null);
+  return known.length < costs.length ? null : addCosts(known);
+}
 
-export const isFree = (kind: ModelError["kind"]): boolean => FREE_FAILURES.has(kind);
+/** What the calls of a turn came to. */
+export interface TurnCost {
+  /** Side calls included. */
+  cost: Cost;
+  calls: number;
+  /** Calls whose cost is not known: it is not in `cost`. */
+  unknown: number;
+}
+
+/** Pure. As it was reckoned when the calls were made. */
+export function costOfTurn({
+  modelCalls,
+  sideCalls = [],
+}: Pick<TurnReport, "modelCalls" | "sideCalls">): TurnCost {
+  const costs = [
+    ...modelCalls.map((call) => costOfCall(call, null)),
+    ...sideCalls.map(costOfSideCall),
+  ];
+  const known = costs.filter((cost) => cost !== null);
+  return { cost: addCosts(known), calls: costs.length, unknown: costs.length - known.length };
+}
+
+function costOfSideCall({
+  usage,
+  failure: kind,
+}: NonNullable<TurnReport["sideCalls"]>[number]): Cost | null {
+  const failed = kind === undefined ? { error: null } : { error: kind, failure: { kind } };
+  const cost = costOfCall({ usage, ...failed }, null);
+  return cost && asSideCost(cost);
+}

@@ -13,6 +13,8 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
+import { type Cost, costOf } from "../costs/cost.ts";
+import type { Prices } from "../costs/prices.ts";
 import type { Host } from "../host/host.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
@@ -30,6 +32,10 @@ export interface ReplayedCall {
   leftOut: { messages: number; tokens: number };
   /** Estimated tokens do not fit the window's prompt budget. */
   isOverBudget: boolean;
+  /** Of `tokens`: what the provider's cache would give, as predicted. */
+  fromCache: number;
+  /** What the call would cost, with the recorded reply; null = the prices are not known. */
+  cost: Cost | null;
 }
 
 export interface ReplayResult {
@@ -60,6 +66,8 @@ export interface ReplayRequest {
   session: OpenSession;
   reports: ReportLog;
   model: ModelRef;
+  /** Of the model; null = not known. Absent: the same. */
+  prices?: Prices | null;
   turns: readonly RecordedTurn[];
   /** Absent: nobody watches. */
   watch?: ReplayWatch | undefined;
@@ -100,7 +108,7 @@ interface Progress {
 }
 
 async function replayTurn(
-  { host, session, reports, model: modelRef, watch, signal }: ReplayRequest,
+  { host, session, reports, model: modelRef, prices = null, watch, signal }: ReplayRequest,
   progress: Progress,
   { number, turn }: { number: number; turn: RecordedTurn },
 ): Promise<void> {
@@ -118,7 +126,7 @@ async function replayTurn(
     const answer = await host.answer({ transcript: session, state, prompt, signal, replacement });
     await reports.append(answer.report, answer.parts);
     watch?.onReport(answer.report, number);
-    measureCalls(progress, number, answer.report, known);
+    measureCalls(progress, { turn: number, prices }, answer.report, known);
     note(result, number, turn, answer, player.remaining().length);
   } else if (turn.prompt !== null) await append([turn.prompt]);
   result.turns += turn.prompt === null ? 0 : 1;
@@ -131,7 +139,7 @@ async function replayTurn(
 /** `known`: what the session's context held at each call. */
 function measureCalls(
   progress: Progress,
-  turn: number,
+  about: Pick<MeasuredCall, "turn" | "prices">,
   turnReport: TurnReport,
   known: readonly (readonly ContextItem[])[],
 ): void {
@@ -141,12 +149,13 @@ function measureCalls(
     const visible = known[call];
     const { sent, result } = progress;
     if (visible !== undefined)
-      result.calls.push(measureCall({ turn, report, sent, known: visible, turnReport }));
+      result.calls.push(measureCall({ ...about, report, sent, known: visible, turnReport }));
   }
 }
 
 interface MeasuredCall {
   turn: number;
+  prices: Prices | null;
   report: ModelCallReport;
   /** Everything that was sent. */
   sent: readonly ReportItem[];
@@ -157,6 +166,7 @@ interface MeasuredCall {
 
 function measureCall({
   turn,
+  prices,
   report,
   sent,
   known,
@@ -164,6 +174,7 @@ function measureCall({
 }: MeasuredCall): ReplayedCall {
   const fixed = [...report.system, ...report.tools].reduce((sum, item) => sum + item.tokens, 0);
   const tokens = fixed + report.messages.tokens;
+  const { usage } = report;
   const shown = new Set(
     sent.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
   );
@@ -181,6 +192,9 @@ function measureCall({
       ),
     },
     isOverBudget: budget !== null && tokens > budget.promptBudget,
+    fromCache: usage?.cacheRead ?? 0,
+    // A reply that the recording does not have was asked for all the same.
+    cost: costOf(usage ?? { input: tokens, output: 0, cacheRead: 0, cacheWrite: 0 }, prices),
   };
 }
 

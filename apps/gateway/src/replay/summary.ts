@@ -1,5 +1,6 @@
 // Sums up a replay in totals and a table.
-
+import { addCosts, type Cost } from "../costs/cost.ts";
+import { dollarsText } from "../costs/describe.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted } from "../text/number.ts";
 import type { ReplayedCall, ReplayResult } from "./run-replay.ts";
@@ -12,6 +13,10 @@ export interface ReplaySummary {
   tokens: { median: number; p90: number; max: number; total: number };
   leftOut: { calls: number; medianMessages: number; maxMessages: number; maxTokens: number };
   callsOverBudget: number;
+  /** What all calls would cost, by kind, in dollars; null = the prices are not known. */
+  cost: Cost | null;
+  /** Of all tokens, what the provider's cache would give, as predicted. */
+  fromCache: number;
   compactions: number;
   failures: ReplayResult["failures"];
   engine: ReplayResult["engine"];
@@ -49,6 +54,8 @@ export function summarizeReplay({
       maxTokens: Math.max(0, ...calls.map((call) => call.leftOut.tokens)),
     },
     callsOverBudget: calls.filter((call) => call.isOverBudget).length,
+    cost: costOfCalls(calls),
+    fromCache: calls.reduce((sum, call) => sum + call.fromCache, 0),
     compactions,
     failures,
     engine,
@@ -58,6 +65,11 @@ export function summarizeReplay({
       hostPerCall: perCall(time.host),
     },
   };
+}
+
+function costOfCalls(calls: readonly ReplayedCall[]): Cost | null {
+  const costs = calls.flatMap(({ cost }) => (cost === null ? [] : [cost]));
+  return costs.length < calls.length ? null : addCosts(costs);
 }
 
 const MAX_ROWS = 20;
@@ -80,6 +92,7 @@ export function formatReplay(result: ReplayResult): string {
     "messages",
     "left out",
     "left-out tokens",
+    "would cost",
   ];
   return [formatTable(headings, [...rows, total]), "", ...totals(summary)].join("\n");
 }
@@ -95,7 +108,19 @@ function formatRow(range: string, calls: readonly ReplayedCall[]): string[] {
     most(calls.map((call) => call.messages)),
     most(calls.map((call) => call.leftOut.messages)),
     most(calls.map((call) => call.leftOut.tokens)),
+    dollarsOf(costOfCalls(calls)),
   ];
+}
+
+const dollarsOf = (cost: Cost | null): string =>
+  cost === null ? "not known" : dollarsText(cost.total);
+
+/** In a session of which the provider keeps what it can. */
+function costText({ cost, fromCache, tokens, calls }: ReplaySummary): string {
+  const share = tokens.total === 0 ? 0 : Math.round((100 * fromCache) / tokens.total);
+  if (cost === null)
+    return `What the calls would cost is not known: the model has no prices (models[].cost of its server, or another --model). ${share} % of the tokens would come from its cache.`;
+  return `The calls would cost ${dollarsText(cost.total)}${calls > 1 ? `, ${dollarsText(cost.total / calls)} each` : ""}: ${share} % of the tokens would come from the provider's cache, as predicted.`;
 }
 
 function totals(summary: ReplaySummary): string[] {
@@ -113,6 +138,7 @@ function totals(summary: ReplaySummary): string[] {
   } = summary;
   return [
     `${counted(turns, "turn")}, ${counted(calls, "model call")}, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
+    ...(calls === 0 ? [] : [costText(summary)]),
     leftOut.calls === 0
       ? "Nothing was left out."
       : `Messages were left out of ${counted(leftOut.calls, "call")}, at most ${leftOut.maxMessages} (${format(leftOut.maxTokens)} tokens).`,

@@ -7,6 +7,7 @@ import type { Watcher } from "../../approvals/queue.ts";
 import { parseLine } from "../../commands/parse.ts";
 import { endingOf } from "../../events/ending.ts";
 import type { Gateway } from "../../gateway.ts";
+import { costOfTurn } from "../../inspect/cost.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
@@ -104,6 +105,13 @@ async function answer(request: {
   const unwatch = gateway.approvals.attach(streamedTo(stream, key));
   const result = await gateway.send(sent).finally(unwatch);
   const safeMode = inSafeMode(gateway.plugins?.records() ?? []);
-  const told = { ...endingOf(result), ...(safeMode.length > 0 && { safeMode }) };
+  const { report } = result;
+  const told = {
+    ...endingOf(result),
+    ...(report.modelCalls.length > 0 && {
+      cost: { turn: costOfTurn(report), session: await gateway.spentIn(key) },
+    }),
+    ...(safeMode.length > 0 && { safeMode }),
+  };
   stream.send({ type: "done", ...told });
 }

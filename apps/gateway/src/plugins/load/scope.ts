@@ -1,5 +1,6 @@
 // Which session plugin code is running for.
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { SideCallReport } from "@clew/engine-core";
 
 /** What a plugin asked its host for, and why it did not get it. */
 export interface Refusal {
@@ -18,6 +19,8 @@ export interface PluginScope {
   notice?: (text: string) => void;
   /** Takes note of it for the turn's report; absent = there is no turn. */
   refused?: (refusal: Refusal) => void;
+  /** Takes note of a model call for the turn's report; absent = there is no turn. */
+  sideCall?: (call: Omit<SideCallReport, "afterCalls">) => void;
   /** Aborted once the request that this stands for is over; absent = it is none. */
   over?: AbortSignal;
 }
@@ -26,8 +29,9 @@ const storage = new AsyncLocalStorage<PluginScope>();
 
 /** Runs `work`, and everything it starts, for one session; whoever waited already still waits. */
 export function inPluginScope<Result>(scope: PluginScope, work: () => Result): Result {
-  const { notice, refused, over } = storage.getStore() ?? {};
+  const { notice, refused, sideCall, over } = storage.getStore() ?? {};
   const inherited = {
+    ...(sideCall !== undefined && { sideCall }),
     ...(notice !== undefined && { notice }),
     ...(refused !== undefined && { refused }),
     ...(over !== undefined && { over }),

@@ -1,0 +1,24 @@
+// Runs `clew usage`, which says what model calls cost, and what of it was for nothing.
+import { describeUsage } from "../costs/describe-usage.ts";
+import { readCosts } from "../costs/ledger.ts";
+import { sumUsage } from "../costs/usage.ts";
+import { requireSessionName, sessionNotFound } from "../sessions/name-errors.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { printable } from "../terminal/output.ts";
+import type { Shell } from "../terminal/shell.ts";
+
+/** Reads the files of the home: a gateway may run or not. */
+export async function usage(
+  session: string | undefined,
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const key = session === undefined ? undefined : requireSessionName(session).key;
+  const { home } = environment;
+  const sums = await sumUsage(readCosts(home), key);
+  if (key !== undefined && sums.total.calls === 0)
+    if ((await createSessionStore({ home }).find(key)) === null) throw sessionNotFound(key);
+  if (json) output.json(sums);
+  else output.line(printable(describeUsage(sums, key)));
+  return 0;
+}

@@ -1,0 +1,185 @@
+// Writes down what is spent, and knows at any time what it comes to.
+import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { LogPort } from "@clew/engine-core";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+import { readFileLines } from "../sessions/file-lines.ts";
+import { type CostLine, dayOf, parseLine } from "./line.ts";
+import { countLine, noTotals, type Totals, TotalsSchema } from "./totals.ts";
+
+export interface CostLedger {
+  /** In order; resolves when it stands in the file. What cannot be written is told and counted. */
+  append(line: CostLine): Promise<void>;
+  /** With what this and other processes wrote until now. */
+  totals(): Promise<Totals>;
+  close(): Promise<void>;
+}
+
+/** A file for each day, which only grows, and what they came to as far as they were read. */
+export const costsFolder = (home: string): string => join(home, "costs");
+const SNAPSHOT = "totals.json";
+const DAY_FILE = /^(\d{4}-\d{2}-\d{2})\.jsonl$/;
+/** Lines after which the snapshot is written anew. */
+const SNAPSHOT_LINES = 1_000;
+
+const SnapshotSchema = z.object({
+  v: z.literal(1),
+  /** Bytes that are counted, by day: of the newest days; older ones are counted whole. */
+  read: z.record(z.string(), z.number()),
+  totals: TotalsSchema,
+});
+type Snapshot = z.infer<typeof SnapshotSchema>;
+
+/** A line is counted when it is read, by whomever it was written: never twice, never not at all. */
+export function createCostLedger({
+  home,
+  log,
+  now = Date.now,
+}: {
+  home: string;
+  log: LogPort;
+  now?: () => number;
+}): CostLedger {
+  const folder = costsFolder(home);
+  let queue: Promise<unknown> = Promise.resolve();
+  let known: Snapshot | undefined;
+  let lookedOn: string | undefined;
+  let uncounted = 0;
+  const inOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const result = queue.then(work);
+    queue = result.catch(() => undefined);
+    return result;
+  };
+  const begin = async () => {
+    known ??= (await readSnapshot(folder)) ?? emptySnapshot();
+    return known;
+  };
+  const readOn = async (): Promise<Totals> => {
+    let snapshot = await begin();
+    const today = dayOf(now());
+    const days =
+      lookedOn === today ? newestDays(snapshot, today) : await daysSince(folder, snapshot);
+    for (const day of days) {
+      const file = join(folder, `${day}.jsonl`);
+      const found = await readLines(file, snapshot.read[day] ?? 0);
+      if (found === undefined) {
+        log.warn(`${file} is shorter than it was; all that was spent is counted anew`);
+        known = snapshot = emptySnapshot();
+        lookedOn = undefined;
+        return readOn();
+      }
+      for (const line of found.lines) countLine(snapshot.totals, day, line);
+      uncounted += found.lines.length;
+      if (found.to > 0) snapshot.read[day] = found.to;
+    }
+    const isNewDay = lookedOn !== undefined && lookedOn !== today;
+    lookedOn = today;
+    keepNewest(snapshot.read);
+    if (isNewDay || uncounted >= SNAPSHOT_LINES) await keep();
+    return snapshot.totals;
+  };
+  const keep = async () => {
+    if (known === undefined || uncounted === 0) return;
+    uncounted = 0;
+    const text = `${JSON.stringify(known)}\n`;
+    // What is not kept is counted again from the files.
+    await writeFileAtomic(join(folder, SNAPSHOT), text, { mode: 0o600 }).catch(() => undefined);
+  };
+  return {
+    append: (line) =>
+      inOrder(async () => {
+        const day = dayOf(Date.parse(line.at));
+        try {
+          await appendLine(folder, `${day}.jsonl`, line);
+        } catch (error) {
+          log.warn(`what a model call cost was not written down: ${(error as Error).message}`);
+          countLine((await begin()).totals, day, line);
+        }
+      }),
+    totals: () => inOrder(readOn),
+    close: () => inOrder(keep),
+  };
+}
+
+/** Every line that there is, with its day, oldest first. `since`: YYYY-MM-DD; absent: all. */
+export async function* readCosts(
+  home: string,
+  since = "",
+): AsyncGenerator<{ day: string; line: CostLine }> {
+  const folder = costsFolder(home);
+  for (const day of await dayFiles(folder)) {
+    if (day < since) continue;
+    const found = await readLines(join(folder, `${day}.jsonl`), 0);
+    for (const line of found?.lines ?? []) yield { day, line };
+  }
+}
+
+const emptySnapshot = (): Snapshot => ({ v: 1, read: {}, totals: noTotals() });
+
+async function readSnapshot(folder: string): Promise<Snapshot | undefined> {
+  try {
+    const text = await readFile(join(folder, SNAPSHOT), "utf8");
+    return SnapshotSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+async function dayFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names.flatMap((name) => DAY_FILE.exec(name)?.[1] ?? []).toSorted();
+}
+
+/** A process whose day ends may write to the file of the day before. */
+const newestDays = ({ read }: Snapshot, today: string): string[] =>
+  [...new Set([...Object.keys(read), today])].toSorted();
+
+async function daysSince(folder: string, { read }: Snapshot): Promise<string[]> {
+  const oldest = Object.keys(read).toSorted()[0] ?? "";
+  return (await dayFiles(folder)).filter((day) => day >= oldest);
+}
+
+function keepNewest(read: Record<string, number>): void {
+  for (const day of Object.keys(read).toSorted().slice(0, -2)) delete read[day];
+}
+
+/** The whole lines behind `from`, and where they end; undefined: so much is not there. */
+async function readLines(
+  file: string,
+  from: number,
+): Promise<{ lines: CostLine[]; to: number } | undefined> {
+  const lines: CostLine[] = [];
+  const read = readFileLines(file, { from }, (bytes) => {
+    const line = parseLine(bytes.toString("utf8"));
+    if (line !== undefined) lines.push(line);
+  });
+  const rest = await read.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return { start: 0, end: 0 };
+    throw error;
+  });
+  return rest.end < from ? undefined : { lines, to: rest.start };
+}
+
+/** In one piece, so that lines of several processes do not mix. */
+async function appendLine(folder: string, name: string, line: CostLine): Promise<void> {
+  const file = join(folder, name);
+  const handle = await open(file, "a+", 0o600).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return open(file, "a+", 0o600);
+  });
+  try {
+    const before = (await isTorn(handle)) ? "\n" : "";
+    await handle.appendFile(`${before}${JSON.stringify(line)}\n`);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function isTorn(handle: FileHandle): Promise<boolean> {
+  const { size } = await handle.stat();
+  if (size === 0) return false;
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+  return buffer[0] !== 10;
+}

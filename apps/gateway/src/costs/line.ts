@@ -1,0 +1,86 @@
+// What is written down of money spent, a line for each thing that happened.
+import { z } from "zod";
+import { CostSchema } from "./cost.ts";
+
+const count = z.number().nonnegative();
+const who = {
+  v: z.literal(1),
+  /** ISO 8601. */
+  at: z.string(),
+  agent: z.string(),
+  session: z.string(),
+  /** The session that nobody started, from which this one comes: its cap counts. */
+  root: z.string(),
+  /** Registered id; null = none had to do with it. */
+  engine: z.string().nullable(),
+  /** "provider/model". */
+  model: z.string(),
+};
+
+export const PURPOSES = ["reply", "compaction", "engine", "plugin", "memory"] as const;
+/** What a model was asked for; all but replies are side calls. */
+export type Purpose = (typeof PURPOSES)[number];
+
+export const WASTE_CAUSES = ["broken-prefix", "re-sent", "over-full"] as const;
+/**
+ * What was paid, or sent, for nothing: "broken-prefix" tokens that a cache held and did not give ·
+ * "re-sent" calls that failed or had to be repeated · "over-full" calls refused as too large.
+ */
+export type WasteCause = (typeof WASTE_CAUSES)[number];
+
+const CallSchema = z.object({
+  kind: z.literal("call"),
+  ...who,
+  for: z.enum(PURPOSES),
+  /** Who asked; null = the host. */
+  plugin: z.string().nullable(),
+  ...{ input: count, cacheRead: count, cacheWrite: count, output: count },
+  /** Null: not known. */
+  cost: CostSchema.nullable(),
+  /** How it failed; null = there is an answer. */
+  failure: z.string().nullable(),
+});
+
+const WasteSchema = z.object({
+  kind: z.literal("waste"),
+  ...who,
+  cause: z.enum(WASTE_CAUSES),
+  calls: count,
+  tokens: count,
+  /** Null: not known. */
+  dollars: count.nullable(),
+});
+
+const LineSchema = z.discriminatedUnion("kind", [
+  CallSchema,
+  WasteSchema,
+  /** A session began anew under its name; what it was is called otherwise from here on. */
+  z.object({
+    ...{ kind: z.literal("renewed"), v: z.literal(1), at: z.string() },
+    ...{ session: z.string(), archivedAs: z.string().nullable() },
+  }),
+  /** Somebody was told that a cap comes near; `cap` names it with whom it is for. */
+  z.object({
+    ...{ kind: z.literal("warned"), v: z.literal(1), at: z.string(), cap: z.string() },
+  }),
+]);
+
+export type CallLine = z.infer<typeof CallSchema>;
+export type WasteLine = z.infer<typeof WasteSchema>;
+export type CostLine = z.infer<typeof LineSchema>;
+
+/** Undefined: torn, or of a later version. */
+export function parseLine(text: string): CostLine | undefined {
+  try {
+    return LineSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The day of this machine's calendar, as YYYY-MM-DD. `at`: ms since the epoch. */
+export function dayOf(at: number): string {
+  const date = new Date(at);
+  const two = (value: number) => String(value).padStart(2, "0");
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}

@@ -1,0 +1,210 @@
+// Counts what model calls cost, and asks no model beyond a cap.
+import type { LogPort, ModelPort, SideCallReport } from "@clew/engine-core";
+import { ContextEngineError, type Usage } from "@clew/plugin-sdk/core";
+import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import type { CostCaps } from "../config/cost-caps.ts";
+import { asSideCost, type Cost, isFree, NO_COST } from "./cost.ts";
+import type { CostLedger } from "./ledger.ts";
+import { type CallLine, dayOf, type Purpose } from "./line.ts";
+import { capStates, describeNear, describeStop, planCaps } from "./plan-caps.ts";
+import { NOTHING_SPENT, type SessionSpent } from "./totals.ts";
+import type { Waste } from "./waste.ts";
+
+/** Whose calls are counted. */
+export interface CostSubject {
+  agentId: string;
+  sessionKey: string;
+  /** Registered id; null = none has to do with it. */
+  engine: string | null;
+  /** Who asks; null = the host. */
+  plugin: string | null;
+}
+
+export interface MeteredPort {
+  /** What its calls are for. */
+  for: Purpose;
+  /** Told of side calls. Absent: nobody is. */
+  tell?: ((call: Omit<SideCallReport, "afterCalls">) => void) | undefined;
+  /** Told what somebody who waits should know. Absent: nobody waits. */
+  notice?: ((text: string) => void) | undefined;
+}
+
+export interface Costs {
+  /** The same port, counted. A call beyond a cap throws COST_CAP_REACHED, or fails as "refused". */
+  meter(port: ModelPort, subject: CostSubject, about: MeteredPort): ModelPort;
+  /** Writes down what was paid for nothing. */
+  noteWaste(subject: CostSubject, waste: readonly Waste[]): Promise<void>;
+  /** A session began anew under its name. */
+  renewed(session: string, archivedAs: string | null): Promise<void>;
+  /** Of a session, with all that belongs to the one that nobody started. */
+  spentIn(sessionKey: string): Promise<SessionSpent>;
+  /** The caps that are set, as they stand for a session of an agent. */
+  caps(asked: { agentId: string; sessionKey: string }): Promise<ReturnType<typeof capStates>>;
+  close(): Promise<void>;
+}
+
+export interface CostsOptions {
+  ledger: CostLedger;
+  log: LogPort;
+  caps: CostCaps;
+  /** As the settings say now: asked before a call is refused, so that raising helps at once. */
+  capsNow: () => Promise<CostCaps>;
+  /** The session that nobody started, from which one comes. */
+  rootOf: (sessionKey: string) => string;
+  now?: () => number;
+}
+
+export function createCosts(options: CostsOptions): Costs {
+  const { ledger, log, rootOf, capsNow, now = Date.now } = options;
+  let { caps } = options;
+  /** Models whose prices nobody knows, of which it was said. */
+  const blind = new Set<string>();
+  const at = () => new Date(now()).toISOString();
+  const who = ({ agentId, sessionKey, engine }: CostSubject) => ({
+    ...{ v: 1 as const, at: at(), agent: agentId, session: sessionKey },
+    ...{ root: rootOf(sessionKey), engine },
+  });
+  const asked = ({ agentId, sessionKey }: Pick<CostSubject, "agentId" | "sessionKey">) => ({
+    ...{ root: rootOf(sessionKey), agent: agentId, day: dayOf(now()) },
+  });
+  /** Undefined: the call may be made. */
+  const refusalOf = async (
+    subject: CostSubject,
+    notice: MeteredPort["notice"],
+  ): Promise<string | undefined> => {
+    if (!isCapped(caps)) return undefined;
+    const totals = await ledger.totals();
+    let verdict = planCaps(caps, totals, asked(subject));
+    if (verdict.stop !== null) {
+      caps = await capsNow().catch(() => caps);
+      verdict = planCaps(caps, totals, asked(subject));
+    }
+    if (verdict.stop !== null) {
+      const text = describeStop(verdict.stop);
+      log.warn(text, { sessionKey: subject.sessionKey });
+      return text;
+    }
+    for (const state of verdict.near) {
+      await ledger.append({ kind: "warned", v: 1, at: at(), cap: state.name });
+      const text = describeNear(state);
+      log.warn(text, { sessionKey: subject.sessionKey });
+      notice?.(text);
+    }
+    return undefined;
+  };
+  const count = async (subject: CostSubject, about: MeteredPort, ended: EndedCall) => {
+    const { model, usage, failure, durationMs } = ended;
+    const { for: purpose } = about;
+    const isReply = purpose === "reply";
+    const cost = costOfEnded(ended);
+    const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage ?? {};
+    const line: CallLine = {
+      ...{ kind: "call", ...who(subject), model, for: purpose, plugin: subject.plugin },
+      ...{ input, cacheRead, cacheWrite, output, failure },
+      cost: cost === null || isReply ? cost : asSideCost(cost),
+    };
+    if (!isReply)
+      about.tell?.({
+        ...{ for: purpose, model, durationMs, usage: usage ?? null },
+        ...(subject.plugin !== null && { plugin: subject.plugin }),
+        ...(failure !== null && { failure }),
+      });
+    if (cost === null && usage !== undefined && isCapped(caps) && !blind.has(model)) {
+      blind.add(model);
+      const text = `The cost caps do not count ${model}, as its prices are not known; the settings of its server can name them (models[].cost).`;
+      log.warn(text);
+      about.notice?.(text);
+    }
+    await ledger.append(line);
+  };
+  return {
+    meter(port, subject, about) {
+      const { resolve } = port;
+      return {
+        ...(resolve !== undefined && {
+          resolve: (reference: string) => resolve.call(port, reference),
+        }),
+        async *stream(call) {
+          const refusal = await refusalOf(subject, about.notice);
+          if (refusal !== undefined) throw new ContextEngineError("COST_CAP_REACHED", refusal);
+          yield* countedStream(port, call, (ended) => count(subject, about, ended));
+        },
+        async complete(call) {
+          const refusal = await refusalOf(subject, about.notice);
+          if (refusal !== undefined) return refused(refusal);
+          const started = performance.now();
+          const result = await port.complete(call);
+          const { usage } = result.ok ? result.message : result.partial;
+          await count(subject, about, {
+            ...{ model: nameOf(call), usage },
+            failure: result.ok ? null : result.error.kind,
+            durationMs: performance.now() - started,
+          });
+          return result;
+        },
+      };
+    },
+    async noteWaste(subject, waste) {
+      for (const each of waste) await ledger.append({ kind: "waste", ...who(subject), ...each });
+    },
+    renewed: (session, archivedAs) =>
+      ledger.append({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
+    async spentIn(sessionKey) {
+      return (await ledger.totals()).sessions[rootOf(sessionKey)] ?? NOTHING_SPENT;
+    },
+    async caps(subject) {
+      return isCapped(caps) ? capStates(caps, await ledger.totals(), asked(subject)) : [];
+    },
+    close: () => ledger.close(),
+  };
+}
+
+interface EndedCall {
+  model: string;
+  usage: Usage | undefined;
+  failure: ModelError["kind"] | null;
+  durationMs: number;
+}
+
+const isCapped = ({ sessionDollars, agentDayDollars, dayDollars }: CostCaps): boolean =>
+  sessionDollars !== undefined || agentDayDollars !== undefined || dayDollars !== undefined;
+
+const nameOf = ({ model }: Pick<ModelCall, "model">) => `${model.provider}/${model.id}`;
+
+/** Also a call that nobody listens to any more was made. */
+async function* countedStream(
+  port: ModelPort,
+  call: ModelCall,
+  count: (ended: EndedCall) => Promise<void>,
+): AsyncGenerator<StreamEvent> {
+  const started = performance.now();
+  let isCounted = false;
+  const end = (usage: Usage | undefined, failure: ModelError["kind"] | null) => {
+    isCounted = true;
+    const durationMs = performance.now() - started;
+    return count({ model: nameOf(call), usage, failure, durationMs });
+  };
+  try {
+    for await (const event of port.stream(call)) {
+      if (event.type === "done") await end(event.message.usage, null);
+      else if (event.type === "error") await end(event.partial.usage, event.error.kind);
+      yield event;
+    }
+  } finally {
+    if (!isCounted) await end(undefined, "aborted");
+  }
+}
+
+function costOfEnded({ usage, failure }: EndedCall): Cost | null {
+  if (usage === undefined) return failure !== null && isFree(failure) ? NO_COST : null;
+  return usage.cost === undefined ? null : { ...usage.cost, summariser: 0 };
+}
+
+/** Whoever asked goes on without an answer, as after any refusal. */
+function refused(message: string): Awaited<ReturnType<ModelPort["complete"]>> {
+  return {
+    ok: false,
+    error: { kind: "refused", message },
+    partial: { role: "assistant", content: [], stopReason: "error", errorMessage: message },
+  };
+}

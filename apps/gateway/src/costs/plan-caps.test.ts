@@ -1,0 +1,54 @@
+import { describe, expect, it } from "vitest";
+import { type CostCaps, CostCapsSchema } from "../config/cost-caps.ts";
+import { describeNear, describeStop, planCaps } from "./plan-caps.ts";
+import { noTotals, type Totals } from "./totals.ts";
+
+const asked = { root: "agent:main:main", agent: "main", day: "2026-03-05" };
+const spent = (dollars: number, unknown = 0) => ({ dollars, unknown, calls: 4 });
+const totals = (given: Partial<Totals> = {}): Totals => ({
+  ...noTotals(),
+  sessions: {
+    "agent:main:main": { ...spent(0.85, 1), prompt: 0, fromCache: 0, summariser: 0 },
+  },
+  days: { "2026-03-05": { main: spent(2), other: spent(3) }, "2026-03-04": { main: spent(90) } },
+  ...given,
+});
+const plan = (caps: Partial<CostCaps>, given?: Partial<Totals>) =>
+  planCaps(CostCapsSchema.parse(caps), totals(given), asked);
+
+describe("a cost cap", () => {
+  it("that is not set keeps nobody from anything", () => {
+    expect(plan({})).toEqual({ stop: null, near: [] });
+    expect(plan({ sessionDollars: 10, agentDayDollars: 10, dayDollars: 10 }).near).toEqual([]);
+  });
+
+  it("stops at what was spent: of the session, of the agent today, of all agents today", () => {
+    expect(plan({ sessionDollars: 0.85 }).stop?.setting).toBe("sessionDollars");
+    expect(plan({ sessionDollars: 0.86 }).stop).toBeNull();
+    expect(plan({ agentDayDollars: 2 }).stop?.setting).toBe("agentDayDollars");
+    expect(plan({ agentDayDollars: 2.01 }).stop).toBeNull();
+    expect(plan({ dayDollars: 5 }).stop?.setting).toBe("dayDollars");
+  });
+
+  it("is said to come near once, and again when it was raised", () => {
+    const [near] = plan({ sessionDollars: 1 }).near;
+    expect(near?.name).toBe("session agent:main:main 1");
+    const warned = { [near!.name]: "2026-03-05" };
+    expect(plan({ sessionDollars: 1 }, { warned }).near).toEqual([]);
+    expect(plan({ sessionDollars: 1.05 }, { warned }).near).toHaveLength(1);
+    expect(plan({ sessionDollars: 1, warnShare: 1 }).near).toEqual([]);
+  });
+
+  it("says what was spent, of what, how to raise it, and what is not counted", () => {
+    const { stop } = plan({ sessionDollars: 0.5 });
+    expect(describeStop(stop!)).toBe(
+      'The cost cap of session "main" is spent to 170 %, $0.85 of $0.50, and 1 of 4 calls are not counted, as nobody knows what they cost, so no model was asked: raise it with "clew config set gateway.costCaps.sessionDollars 1", or begin anew with /new.',
+    );
+    expect(describeStop(plan({ dayDollars: 4 }).stop!)).toMatch(
+      /of all agents for today is spent to 125 %, \$5\.00 of \$4\.00, .* or wait until tomorrow/,
+    );
+    expect(describeNear(plan({ agentDayDollars: 2.5 }).near[0]!)).toBe(
+      'The cost cap of agent "main" for today is spent to 80 %, $2.00 of $2.50; at $2.50 no model is asked any more (gateway.costCaps.agentDayDollars).',
+    );
+  });
+});

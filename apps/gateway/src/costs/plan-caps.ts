@@ -1,0 +1,94 @@
+// Decides whether a cost cap comes near, or keeps a model from being asked.
+import type { CostCaps } from "../config/cost-caps.ts";
+import { shortName } from "../sessions/keys.ts";
+import { dollarsText } from "./describe.ts";
+import { NOTHING_SPENT, type Spent, spentOn, type Totals } from "./totals.ts";
+
+/** A cap, for whom it is, and what was spent of it. */
+export interface CapState {
+  setting: "sessionDollars" | "agentDayDollars" | "dayDollars";
+  /** Whom it is for, and how much: what a warning is remembered by. */
+  name: string;
+  cap: number;
+  spent: Spent;
+  /** For people: "of session main". */
+  of: string;
+}
+
+export interface CapVerdict {
+  /** The cap that nothing may be spent beyond; null = none is reached. */
+  stop: CapState | null;
+  /** Caps that come near, of which nobody was told. */
+  near: CapState[];
+}
+
+interface Asked {
+  /** The session that nobody started. */
+  root: string;
+  agent: string;
+  /** YYYY-MM-DD. */
+  day: string;
+}
+
+/** Pure. */
+export function planCaps(caps: CostCaps, totals: Totals, asked: Asked): CapVerdict {
+  const states = capStates(caps, totals, asked);
+  const isNear = ({ cap, spent, name }: CapState) =>
+    spent.dollars >= cap * caps.warnShare && totals.warned[name] === undefined;
+  return {
+    stop: states.find(({ cap, spent }) => spent.dollars >= cap) ?? null,
+    near: caps.warnShare >= 1 ? [] : states.filter(isNear),
+  };
+}
+
+/** Pure. Every cap that is set, as it stands. */
+export function capStates(caps: CostCaps, totals: Totals, { root, agent, day }: Asked): CapState[] {
+  const { sessionDollars, agentDayDollars, dayDollars } = caps;
+  return [
+    ...state("sessionDollars", sessionDollars, {
+      name: `session ${root}`,
+      spent: totals.sessions[root] ?? NOTHING_SPENT,
+      of: `of session "${shortName(root)}"`,
+    }),
+    ...state("agentDayDollars", agentDayDollars, {
+      name: `agent ${agent} ${day}`,
+      spent: totals.days[day]?.[agent] ?? NOTHING_SPENT,
+      of: `of agent "${agent}" for today`,
+    }),
+    ...state("dayDollars", dayDollars, {
+      name: `day ${day}`,
+      spent: spentOn(totals, day),
+      of: "of all agents for today",
+    }),
+  ];
+}
+
+/** Whoever raises a cap is told anew. */
+const state = (
+  setting: CapState["setting"],
+  cap: number | undefined,
+  about: Pick<CapState, "name" | "spent" | "of">,
+): CapState[] =>
+  cap === undefined ? [] : [{ ...about, setting, cap, name: `${about.name} ${cap}` }];
+
+/** Pure. One sentence for whoever waits for the reply. */
+export function describeStop(state: CapState): string {
+  const { setting, cap } = state;
+  const otherwise =
+    setting === "sessionDollars"
+      ? "begin anew with /new"
+      : "wait until tomorrow, when it counts anew";
+  return `The cost cap ${spentText(state)}, so no model was asked: raise it with "clew config set gateway.costCaps.${setting} ${cap * 2}", or ${otherwise}.`;
+}
+
+/** Pure. */
+export const describeNear = (state: CapState): string =>
+  `The cost cap ${spentText(state)}; at ${dollarsText(state.cap)} no model is asked any more (gateway.costCaps.${state.setting}).`;
+
+function spentText({ of, cap, spent }: CapState): string {
+  const unknown =
+    spent.unknown === 0
+      ? ""
+      : `, and ${spent.unknown} of ${spent.calls} calls are not counted, as nobody knows what they cost`;
+  return `${of} is spent to ${Math.floor((100 * spent.dollars) / cap)} %, ${dollarsText(spent.dollars)} of ${dollarsText(cap)}${unknown}`;
+}

@@ -1,0 +1,90 @@
+// What sessions, agents and days came to, line by line.
+import { z } from "zod";
+import { rounded } from "./cost.ts";
+import type { CostLine } from "./line.ts";
+
+const SpentSchema = z.object({
+  dollars: z.number(),
+  /** Calls whose cost is not known; their dollars are not in it. */
+  unknown: z.number(),
+  calls: z.number(),
+});
+/** What calls came to. */
+export type Spent = z.infer<typeof SpentSchema>;
+
+const SessionSpentSchema = SpentSchema.extend({
+  /** Tokens of all prompts, and those of them that came from a cache. */
+  prompt: z.number(),
+  fromCache: z.number(),
+  /** Of `dollars`: side calls. */
+  summariser: z.number(),
+});
+/** The same of a session with all that it started. */
+export type SessionSpent = z.infer<typeof SessionSpentSchema>;
+
+export const TotalsSchema = z.object({
+  /** By the session that nobody started. */
+  sessions: z.record(z.string(), SessionSpentSchema),
+  /** By day and agent; the newest days only. */
+  days: z.record(z.string(), z.record(z.string(), SpentSchema)),
+  /** Caps of which somebody was told, by when (day). */
+  warned: z.record(z.string(), z.string()),
+});
+/** Small: it grows with the number of sessions, not with what they say. */
+export type Totals = z.infer<typeof TotalsSchema>;
+
+const KEPT_DAYS = 2;
+
+export const noTotals = (): Totals => ({ sessions: {}, days: {}, warned: {} });
+export const NOTHING_SPENT: SessionSpent = {
+  ...{ dollars: 0, unknown: 0, calls: 0 },
+  ...{ prompt: 0, fromCache: 0, summariser: 0 },
+};
+
+/** Changes `totals` by one line of a day. */
+export function countLine(totals: Totals, day: string, line: CostLine): void {
+  if (line.kind === "warned") totals.warned[line.cap] = day;
+  else if (line.kind === "renewed") beginAnew(totals, line.session);
+  else if (line.kind === "call") {
+    const { root, agent, input, cacheRead, cacheWrite, cost } = line;
+    const before = totals.sessions[root] ?? NOTHING_SPENT;
+    totals.sessions[root] = {
+      ...addSpent(before, cost?.total),
+      prompt: before.prompt + input + cacheRead + cacheWrite,
+      fromCache: before.fromCache + cacheRead,
+      summariser: rounded(before.summariser + (cost?.summariser ?? 0)),
+    };
+    totals.days[day] ??= {};
+    totals.days[day][agent] = addSpent(totals.days[day][agent] ?? NOTHING_SPENT, cost?.total);
+    forgetOldDays(totals);
+  }
+}
+
+function beginAnew({ sessions, warned }: Totals, session: string): void {
+  delete sessions[session];
+  for (const cap of Object.keys(warned))
+    if (cap.startsWith(`session ${session} `)) delete warned[cap];
+}
+
+/** Of all agents. */
+export function spentOn(totals: Totals, day: string): Spent {
+  const agents = Object.values(totals.days[day] ?? {});
+  const sum = (part: keyof Spent) => agents.reduce((total, spent) => total + spent[part], 0);
+  return { dollars: rounded(sum("dollars")), unknown: sum("unknown"), calls: sum("calls") };
+}
+
+function addSpent({ dollars, unknown, calls }: Spent, more: number | undefined): Spent {
+  return {
+    dollars: rounded(dollars + (more ?? 0)),
+    unknown: unknown + (more === undefined ? 1 : 0),
+    calls: calls + 1,
+  };
+}
+
+function forgetOldDays({ days, warned }: Totals): void {
+  const old = Object.keys(days).toSorted().slice(0, -KEPT_DAYS);
+  for (const day of old) delete days[day];
+  // A warning of a session stands as long as the session.
+  for (const [cap, day] of Object.entries(warned))
+    if (!cap.startsWith("session ") && old.includes(day)) delete warned[cap];
+}

@@ -1,0 +1,180 @@
+// Adds up what was spent by session, engine, model and day.
+import { z } from "zod";
+import { addCosts, CostSchema, NO_COST, rounded } from "./cost.ts";
+import type { CallLine, CostLine, WasteCause, WasteLine } from "./line.ts";
+
+const count = z.int().nonnegative();
+const dollars = z.number().nonnegative();
+
+/** Tokens as providers counted them. */
+export const TokenSumsSchema = z.object({
+  ...{ input: count, cacheRead: count, cacheWrite: count, output: count },
+});
+
+export const WasteSumSchema = z.object({
+  calls: count,
+  tokens: count,
+  /** Of what is known. */
+  dollars,
+});
+
+/** What some calls came to. */
+export const UsageSumSchema = z.object({
+  calls: count,
+  /** Of those: calls without an answer. */
+  failed: count,
+  /** Of those: side calls, which asked for a summary or the like. */
+  sideCalls: count,
+  /** Calls whose cost is not known: it is in none of the dollars. */
+  unknown: count,
+  /** Of all calls. */
+  tokens: TokenSumsSchema,
+  /** Of side calls alone. */
+  sideTokens: TokenSumsSchema,
+  /** Dollars. */
+  cost: CostSchema,
+  /** Part of the cost, not beside it. */
+  waste: z.object({
+    brokenPrefix: WasteSumSchema,
+    resent: WasteSumSchema,
+    overFull: WasteSumSchema,
+  }),
+});
+
+const NamedSumSchema = UsageSumSchema.extend({ name: z.string() });
+
+/** Each list is sorted: days by date, the others by cost. */
+export const UsageSchema = z.object({
+  total: UsageSumSchema,
+  sessions: z.array(NamedSumSchema),
+  engines: z.array(NamedSumSchema),
+  models: z.array(NamedSumSchema),
+  days: z.array(NamedSumSchema),
+});
+
+export type TokenSums = z.infer<typeof TokenSumsSchema>;
+export type WasteSum = z.infer<typeof WasteSumSchema>;
+export type UsageSum = z.infer<typeof UsageSumSchema>;
+export type NamedSum = z.infer<typeof NamedSumSchema>;
+export type Usage = z.infer<typeof UsageSchema>;
+
+/** Where engines have nothing to do with a call. */
+export const NO_ENGINE = "none";
+
+const noTokens = (): TokenSums => ({ input: 0, cacheRead: 0, cacheWrite: 0, output: 0 });
+const noWaste = (): WasteSum => ({ calls: 0, tokens: 0, dollars: 0 });
+const nothing = (): UsageSum => ({
+  ...{ calls: 0, failed: 0, sideCalls: 0, unknown: 0 },
+  ...{ tokens: noTokens(), sideTokens: noTokens(), cost: NO_COST },
+  waste: { brokenPrefix: noWaste(), resent: noWaste(), overFull: noWaste() },
+});
+
+/** A day's line. */
+export interface DatedLine {
+  /** YYYY-MM-DD. */
+  day: string;
+  line: CostLine;
+}
+
+/**
+ * Pure, but for reading `lines`, which come oldest first. `session`: of this one and those it
+ * started; absent: of all. What a session cost before it began anew is its archive's.
+ */
+export async function sumUsage(
+  lines: AsyncIterable<DatedLine> | Iterable<DatedLine>,
+  session?: string,
+): Promise<Usage> {
+  const total = nothing();
+  const sessions = new Map<string, UsageSum>();
+  const engines = new Map<string, UsageSum>();
+  const models = new Map<string, UsageSum>();
+  const days = new Map<string, UsageSum>();
+  for await (const { day, line } of await linesOf(lines, session)) {
+    if (line.kind === "renewed") rename(sessions, line.session, line.archivedAs);
+    if (line.kind !== "call" && line.kind !== "waste") continue;
+    addLine(total, line);
+    addLine(sumIn(sessions, line.session), line);
+    addLine(sumIn(engines, line.engine ?? NO_ENGINE), line);
+    addLine(sumIn(models, line.model), line);
+    addLine(sumIn(days, day), line);
+  }
+  return {
+    total,
+    sessions: byCost(sessions),
+    engines: byCost(engines),
+    models: byCost(models),
+    days: named(days).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+  };
+}
+
+/** Of one session: what it is since it began anew, or what it was until then. */
+async function linesOf(
+  lines: AsyncIterable<DatedLine> | Iterable<DatedLine>,
+  session: string | undefined,
+): Promise<AsyncIterable<DatedLine> | Iterable<DatedLine>> {
+  if (session === undefined) return lines;
+  const found = new Map<string, DatedLine[]>();
+  for await (const each of lines) {
+    const { line } = each;
+    if (line.kind === "renewed") {
+      const before = found.get(line.session);
+      found.delete(line.session);
+      if (before !== undefined && line.archivedAs !== null) found.set(line.archivedAs, before);
+    } else if (line.kind !== "warned")
+      for (const name of new Set([line.session, line.root]))
+        if (session === name || isArchiveOf(session, name))
+          if (found.get(name)?.push(each) === undefined) found.set(name, [each]);
+  }
+  return found.get(session) ?? [];
+}
+
+const isArchiveOf = (session: string, name: string) => session.startsWith(`${name}.`);
+
+function addLine(sum: UsageSum, line: CallLine | WasteLine): void {
+  if (line.kind === "waste") {
+    const waste = sum.waste[PARTS[line.cause]];
+    waste.calls += line.calls;
+    waste.tokens += line.tokens;
+    waste.dollars = rounded(waste.dollars + (line.dollars ?? 0));
+    return;
+  }
+  const isSide = line.for !== "reply";
+  sum.calls++;
+  if (line.failure !== null) sum.failed++;
+  if (isSide) sum.sideCalls++;
+  if (line.cost === null) sum.unknown++;
+  else sum.cost = addCosts([sum.cost, line.cost]);
+  addTokens(sum.tokens, line);
+  if (isSide) addTokens(sum.sideTokens, line);
+}
+
+const PARTS = {
+  "broken-prefix": "brokenPrefix",
+  "re-sent": "resent",
+  "over-full": "overFull",
+} as const satisfies Record<WasteCause, keyof UsageSum["waste"]>;
+
+function addTokens(sums: TokenSums, { input, cacheRead, cacheWrite, output }: TokenSums): void {
+  sums.input += input;
+  sums.cacheRead += cacheRead;
+  sums.cacheWrite += cacheWrite;
+  sums.output += output;
+}
+
+function sumIn(sums: Map<string, UsageSum>, name: string): UsageSum {
+  const sum = sums.get(name) ?? nothing();
+  sums.set(name, sum);
+  return sum;
+}
+
+function rename(sums: Map<string, UsageSum>, name: string, to: string | null): void {
+  const sum = sums.get(name);
+  sums.delete(name);
+  if (sum !== undefined) sums.set(to ?? name, sum);
+}
+
+const named = (sums: ReadonlyMap<string, UsageSum>): NamedSum[] =>
+  [...sums].map(([name, sum]) => ({ name, ...sum }));
+
+const byCost = (sums: ReadonlyMap<string, UsageSum>): NamedSum[] =>
+  named(sums).toSorted((one, other) => other.cost.total - one.cost.total);
