@@ -1,18 +1,29 @@
 import { describe, expect, it } from "vitest";
-import { hashOfSession, sessionInHash } from "./address.ts";
+import { readAddress, writeAddress } from "./address.ts";
+import { NEWEST } from "./inspect/place.ts";
+
+const comesBack = (session: string) => readAddress(writeAddress({ session, place: null })).session;
 
 describe("the session in the address", () => {
   it("comes back as it went in, in its short form", () => {
     for (const name of ["main", "a/b c#d", "ü%2F", "agent:work:main"])
-      expect(sessionInHash(hashOfSession(name))).toBe(name);
-    expect(sessionInHash(hashOfSession("agent:main:cats"))).toBe("cats");
+      expect(comesBack(name)).toBe(name);
+    expect(comesBack("agent:main:cats")).toBe("cats");
   });
 
   it("is the default one when there is none or it cannot be read", () => {
-    expect([sessionInHash(""), sessionInHash("#"), sessionInHash("#%")]).toEqual([
+    expect(["", "#", "#%"].map((hash) => readAddress(hash).session)).toEqual([
       "main",
       "main",
       "main",
     ]);
+  });
+
+  it("may be followed by a call", () => {
+    const place = { ...NEWEST, call: "58.3", from: "57.1" };
+    const hash = writeAddress({ session: "a/b", place });
+    expect(hash).toBe("#a%2Fb/calls/58.3?from=57.1");
+    expect(readAddress(hash)).toEqual({ session: "a/b", place });
+    expect(readAddress("#main")).toEqual({ session: "main", place: null });
   });
 });

@@ -1,17 +1,31 @@
-// The session in the page's address, so that a reload or a bookmark comes back to it.
+// The session and the call in the page's address, so that a reload or a link comes back to them.
 import { shortName } from "../src/sessions/keys.ts";
+import { type Place, pathOfPlace, placeInPath } from "./inspect/place.ts";
+
+export interface Address {
+  session: string;
+  /** Null: the chat. */
+  place: Place | null;
+}
 
 const DEFAULT_SESSION = "main";
 
-/** From the part after "#"; what cannot be read means the default session. */
-export function sessionInHash(hash: string): string {
-  try {
-    return decodeURIComponent(hash.replace(/^#/, "")) || DEFAULT_SESSION;
-  } catch {
-    return DEFAULT_SESSION;
-  }
+/** From the part after "#"; what cannot be read means the default session, and the chat. */
+export function readAddress(hash: string): Address {
+  const [, name = "", path = ""] = /^#?([^/]*)\/?(.*)$/s.exec(hash) ?? [];
+  return { session: decoded(name) || DEFAULT_SESSION, place: placeInPath(path) };
 }
 
-export function hashOfSession(key: string): string {
-  return `#${encodeURIComponent(shortName(key))}`;
+/** "#main", "#main/calls/58.3". */
+export function writeAddress({ session, place }: Address): string {
+  const name = `#${encodeURIComponent(shortName(session))}`;
+  return place === null ? name : `${name}/${pathOfPlace(place)}`;
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return "";
+  }
 }

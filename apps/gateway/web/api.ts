@@ -1,4 +1,4 @@
-// The page's calls of the gateway's HTTP API, and the one kind of error that they throw.
+// The calls of the gateway's HTTP API that the chat makes.
 import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Approval, ApprovalAnswer } from "../src/approvals/approval.ts";
@@ -6,6 +6,7 @@ import type { StreamedEvent } from "../src/http/event-stream.ts";
 import type { SafeModePlugin } from "../src/plugins/load/record.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import type { ListedChild } from "../src/subagents/session-tree.ts";
+import { createHttp, sessionPath } from "./http.ts";
 import { readEvents } from "./stream.ts";
 
 export interface Health {
@@ -41,17 +42,6 @@ export interface SessionView extends Omit<SessionRow, "depth" | "child"> {
 
 export type ContextPart = "system" | "tools" | "messages";
 
-/** The gateway did not answer (`code` "AWAY") or refused; the message is for people. */
-export class ApiError extends Error {
-  override readonly name = "ApiError";
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
-
 export interface Api {
   health(): Promise<Health>;
   sessions(): Promise<SessionRow[]>;
@@ -76,24 +66,7 @@ const HEALTH_TIMEOUT_MS = 5000;
 
 /** `origin`: "" on the page itself. */
 export function createApi(origin = ""): Api {
-  const request = async (path: string, init?: RequestInit): Promise<Response | null> => {
-    const response = await fetch(`${origin}${path}`, init).catch((error: unknown) => {
-      throw new ApiError(
-        "AWAY",
-        `The gateway does not answer (${error instanceof Error ? error.message : String(error)}).`,
-      );
-    });
-    if (response.status === 404) return null;
-    if (!response.ok) throw await toError(response);
-    return response;
-  };
-  const known = async (path: string, init?: RequestInit) => {
-    const response = await request(path, init);
-    if (response === null)
-      throw new ApiError("NOT_FOUND", `The gateway has nothing at ${path}; reload the page.`);
-    return response;
-  };
-  const sessionPath = (key: string) => `/api/sessions/${encodeURIComponent(key)}`;
+  const { find: request, get: known } = createHttp(origin);
   const orNull = async <Body>(response: Response | null) =>
     response === null ? null : ((await response.json()) as Body);
 
@@ -129,14 +102,4 @@ export function createApi(origin = ""): Api {
       if (response.body !== null) yield* readEvents(response.body);
     },
   };
-}
-
-async function toError(response: Response): Promise<ApiError> {
-  const body = (await response.json().catch(() => null)) as {
-    error?: { code?: string; message?: string };
-  } | null;
-  return new ApiError(
-    body?.error?.code ?? "HTTP",
-    body?.error?.message ?? `The gateway answered ${response.status}.`,
-  );
 }

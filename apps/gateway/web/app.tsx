@@ -1,13 +1,18 @@
 // The whole page, its keyboard shortcuts and its address.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
-import { hashOfSession } from "./address.ts";
-import type { ContextPart } from "./api.ts";
+import { writeAddress } from "./address.ts";
+import type { Api, ContextPart } from "./api.ts";
 import { Approvals } from "./approvals.tsx";
 import { Banners } from "./banners.tsx";
 import { Chat } from "./chat.tsx";
 import { ContextPanel } from "./context-panel.tsx";
 import type { Controller } from "./controller.ts";
+import type { InspectApi } from "./inspect/inspect-api.ts";
+import type { InspectController } from "./inspect/inspect-controller.ts";
+import type { InspectState } from "./inspect/inspect-state.ts";
+import { Inspector } from "./inspect/inspector.tsx";
+import { NEWEST } from "./inspect/place.ts";
 import { isRunning } from "./live-turn.ts";
 import type { PageState } from "./page-state.ts";
 import { SessionList } from "./session-list.tsx";
@@ -15,19 +20,36 @@ import type { Store } from "./store.ts";
 import { type Pane, TopBar } from "./top-bar.tsx";
 import { useStore } from "./use-store.ts";
 
-export function App({ store, controller }: { store: Store<PageState>; controller: Controller }) {
+export interface AppProps {
+  store: Store<PageState>;
+  controller: Controller;
+  /** What chat and inspector both ask. */
+  api: Pick<Api, "send">;
+  inspect: { store: Store<InspectState>; controller: InspectController; api: InspectApi };
+}
+
+export function App({ store, controller, api, inspect }: AppProps) {
   const state = useStore(store);
-  const [pane, setPane] = useState<Pane>("chat");
+  const [pane, setPane] = useState<"chat" | "context">("chat");
   const [isMenuOpen, setMenuOpen] = useState(false);
-  const { key, turns, session } = state;
+  const { key, turns, session, isInspecting } = state;
   const running = isRunning(turns[key]);
   const isStoppable = running || session?.busy === true;
 
-  useAddressOf(key);
-  useEscape(() => {
-    if (isMenuOpen) setMenuOpen(false);
-    else if (isStoppable) void controller.stop();
-  }, [isMenuOpen, isStoppable, controller]);
+  useAddressOf({ store, inspect: inspect.store });
+  useInspected(state, inspect.controller);
+  useKeys(
+    {
+      Escape: () => {
+        if (isMenuOpen) setMenuOpen(false);
+        else if (isStoppable && !isInspecting) void controller.stop();
+        // Out of the box for messages, so that keys are heard again.
+        else (document.activeElement as HTMLElement | null)?.blur();
+      },
+      ...(!isInspecting && { i: () => store.set({ isInspecting: true }) }),
+    },
+    [isMenuOpen, isStoppable, isInspecting, controller],
+  );
   const readItem = useCallback(
     (part: ContextPart, index: number) => controller.readItem(key, part, index),
     [controller, key],
@@ -37,16 +59,21 @@ export function App({ store, controller }: { store: Store<PageState>; controller
     setPane("chat");
     void open;
   };
+  const showPane = (next: Pane) => {
+    store.set({ isInspecting: next === "calls" });
+    if (next !== "calls") setPane(next);
+  };
+  const shown = isInspecting ? "calls" : pane;
   return (
-    <div class="app" data-pane={pane}>
-      <button type="button" class="skip" onClick={toMessage}>
-        Skip to the message
+    <div class="app" data-pane={shown}>
+      <button type="button" class="skip" onClick={isInspecting ? toColumns : toMessage}>
+        {isInspecting ? "Skip to the call" : "Skip to the message"}
       </button>
       <TopBar
         state={state}
-        pane={pane}
+        pane={shown}
         isMenuOpen={isMenuOpen}
-        onPane={setPane}
+        onPane={showPane}
         onMenu={() => setMenuOpen(!isMenuOpen)}
       />
       <Banners state={state} onDismiss={() => store.set({ notice: null })} />
@@ -58,8 +85,20 @@ export function App({ store, controller }: { store: Store<PageState>; controller
           onOpen={(opened) => show(controller.open(opened))}
           onNew={() => show(controller.openNew())}
         />
-        <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
-        <ContextPanel view={state.context} isOlder={running} readItem={readItem} />
+        {isInspecting ? (
+          <Inspector
+            {...inspect}
+            chat={api}
+            sessions={state.sessions}
+            onOpenSession={(opened) => void controller.open(opened)}
+            onChat={() => store.set({ isInspecting: false })}
+          />
+        ) : (
+          <>
+            <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
+            <ContextPanel view={state.context} isOlder={running} readItem={readItem} />
+          </>
+        )}
       </main>
     </div>
   );
@@ -69,21 +108,47 @@ function toMessage(): void {
   document.getElementById("message")?.focus();
 }
 
-/** The session stands in the page's title and address. */
-function useAddressOf(key: string): void {
-  useEffect(() => {
-    document.title = `${shortName(key)} · Clew`;
-    const hash = hashOfSession(key);
-    if (location.hash === "") history.replaceState(null, "", hash);
-    else if (location.hash !== hash) history.pushState(null, "", hash);
-  }, [key]);
+function toColumns(): void {
+  document.getElementById("sent")?.focus();
 }
 
-/** `onEscape` unless something nearer to the focus took the key. */
-function useEscape(onEscape: () => void, dependencies: readonly unknown[]): void {
+/** The inspector follows the session shown, and reads on when there is more of it. */
+function useInspected({ key, session, isInspecting }: PageState, controller: InspectController) {
+  const name = shortName(key);
+  const version = `${session?.updatedAt} ${session?.busy}`;
+  useEffect(() => {
+    if (isInspecting) void controller.follow(name);
+  }, [isInspecting, name, version, controller]);
+}
+
+/** Session and call stand in the page's title and address. */
+function useAddressOf(stores: { store: Store<PageState>; inspect: Store<InspectState> }): void {
+  const { key, isInspecting } = useStore(stores.store);
+  const { place, key: inspected } = useStore(stores.inspect);
+  // Of another session for a moment, while one is opened.
+  const isCurrent = shortName(inspected) === shortName(key);
+  useEffect(() => {
+    const call = place.call === null ? "" : ` · call ${place.call}`;
+    document.title = `${shortName(key)}${isInspecting ? call || " · calls" : ""} · Clew`;
+    const shown = isInspecting ? (isCurrent ? place : NEWEST) : null;
+    const hash = writeAddress({ session: key, place: shown });
+    if (location.hash === hash) return;
+    // Going from call to call leaves no trail, going somewhere else does.
+    const isStep = isInspecting && location.hash.startsWith(`${hash.split("/calls")[0]}/calls`);
+    if (location.hash === "" || isStep) history.replaceState(null, "", hash);
+    else history.pushState(null, "", hash);
+  }, [key, isInspecting, place, isCurrent]);
+}
+
+/** Keys that nothing nearer to the focus took, and that are not written into something. */
+function useKeys(keys: Record<string, () => void>, dependencies: readonly unknown[]): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && !event.defaultPrevented) onEscape();
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      const element = event.target as HTMLElement | null;
+      const isWriting = element?.closest("input, textarea, select") != null;
+      if (isWriting && event.key !== "Escape") return;
+      keys[event.key]?.();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -1,7 +1,8 @@
 // Does what the page is asked to do and follows a gateway that may come and go.
 import type { ApprovalAnswer } from "../src/approvals/approval.ts";
 import { shortName } from "../src/sessions/keys.ts";
-import { type Api, ApiError } from "./api.ts";
+import type { Api } from "./api.ts";
+import { ApiError } from "./http.ts";
 import {
   applyEvent,
   endTurn,

@@ -1,36 +1,60 @@
 // Starts the page.
 import { render } from "preact";
-import { sessionInHash } from "./address.ts";
+import { type Address, readAddress } from "./address.ts";
 import { createApi } from "./api.ts";
 import { App } from "./app.tsx";
 import "./app.css";
+import "./inspect/styles.css";
 import { createController } from "./controller.ts";
+import { createInspectApi } from "./inspect/inspect-api.ts";
+import { createInspectController } from "./inspect/inspect-controller.ts";
+import { initialInspect } from "./inspect/inspect-state.ts";
 import { initialState } from "./page-state.ts";
 import { createStore } from "./store.ts";
 
 const POLL_MS = 2000;
 const POLL_SOON_MS = 1000;
 
-const store = createStore(initialState(sessionInHash(location.hash)));
-const controller = createController({ api: createApi(), store });
+const address = readAddress(location.hash);
+const store = createStore(initialState(address.session));
+const api = createApi();
+const controller = createController({ api, store });
+const inspectApi = createInspectApi();
+const inspectStore = createStore(initialInspect(address.session));
+const inspect = createInspectController({ api: inspectApi, store: inspectStore });
 
-window.addEventListener("popstate", () => void controller.open(sessionInHash(location.hash)));
-document.addEventListener("visibilitychange", () => void follow());
+/** Goes where the address says, on this page or when it was opened. */
+function follow({ session, place }: Address): void {
+  store.set({ isInspecting: place !== null });
+  void controller.open(session);
+  if (place !== null) void inspect.show(session, place);
+}
+
+follow(address);
+window.addEventListener("popstate", () => follow(readAddress(location.hash)));
+document.addEventListener("visibilitychange", () => void poll());
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** A page nobody looks at asks nothing. */
-async function follow(): Promise<void> {
+async function poll(): Promise<void> {
   clearTimeout(timer);
   if (document.visibilityState === "hidden") return;
   await controller.poll();
   const { connection, session } = store.get();
   clearTimeout(timer);
   timer = setTimeout(
-    () => void follow(),
+    () => void poll(),
     connection !== "ok" || session?.busy === true ? POLL_SOON_MS : POLL_MS,
   );
 }
 
 const root = document.getElementById("app");
-if (root !== null) render(<App store={store} controller={controller} />, root);
-void follow();
+if (root !== null)
+  render(
+    <App
+      {...{ store, controller, api }}
+      inspect={{ store: inspectStore, controller: inspect, api: inspectApi }}
+    />,
+    root,
+  );
+void poll();

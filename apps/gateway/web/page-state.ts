@@ -15,6 +15,8 @@ export interface PageState {
   sessions: readonly SessionRow[];
   /** The session shown: canonical key, or the short name of one that is not stored yet. */
   key: string;
+  /** Its calls are shown in place of the chat. */
+  isInspecting: boolean;
   /** Null: nothing was said in it yet, or it is not read yet. */
   session: SessionView | null;
   isLoading: boolean;
@@ -42,6 +44,7 @@ export function initialState(key: string): PageState {
     health: null,
     sessions: [],
     key,
+    isInspecting: false,
     session: null,
     isLoading: true,
     context: null,

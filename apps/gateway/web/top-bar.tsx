@@ -2,7 +2,7 @@
 import { shortName } from "../src/sessions/keys.ts";
 import type { PageState } from "./page-state.ts";
 
-export type Pane = "chat" | "context";
+export type Pane = "chat" | "context" | "calls";
 
 export interface TopBarProps {
   state: PageState;
@@ -11,6 +11,12 @@ export interface TopBarProps {
   onPane(pane: Pane): void;
   onMenu(): void;
 }
+
+const PANES: readonly (readonly [Pane, string])[] = [
+  ["chat", "Chat"],
+  ["context", "What it saw"],
+  ["calls", "Calls"],
+];
 
 const CONNECTIONS = {
   connecting: "connecting…",
@@ -42,12 +48,17 @@ export function TopBar({
       </button>
       <fieldset class="panes">
         <legend class="hidden">View</legend>
-        <PaneButton label="Chat" isShown={pane === "chat"} onClick={() => onPane("chat")} />
-        <PaneButton
-          label="What it saw"
-          isShown={pane === "context"}
-          onClick={() => onPane("context")}
-        />
+        {PANES.map(([name, label]) => (
+          <button
+            key={name}
+            type="button"
+            data-pane={name}
+            aria-pressed={pane === name}
+            onClick={() => onPane(name)}
+          >
+            {label}
+          </button>
+        ))}
       </fieldset>
       <p class="status" data-connection={connection}>
         <span class="dot" aria-hidden="true" />
@@ -57,22 +68,6 @@ export function TopBar({
         </span>
       </p>
     </header>
-  );
-}
-
-function PaneButton({
-  label,
-  isShown,
-  onClick,
-}: {
-  label: string;
-  isShown: boolean;
-  onClick(): void;
-}) {
-  return (
-    <button type="button" aria-pressed={isShown} onClick={onClick}>
-      {label}
-    </button>
   );
 }
 

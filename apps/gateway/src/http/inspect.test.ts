@@ -5,6 +5,7 @@ import {
   CallPageSchema,
   CallViewSchema,
   EntryPageSchema,
+  EntryTextSchema,
   FoundTextSchema,
   ItemTextSchema,
   RebuiltRequestSchema,
@@ -84,6 +85,28 @@ describe("the calls of a session over HTTP", () => {
     const entries = await ask("/api/sessions/main/entries?limit=2&after=1", EntryPageSchema);
     expect([entries.call, entries.next]).toEqual(["3.1", 3]);
     expect(entries.entries.map(({ number }) => number)).toEqual([2, 3]);
+    const path = "/api/sessions/main/entries?fate=shown&limit=2&skip=2";
+    const skipped = await ask(path, EntryPageSchema);
+    expect(skipped.entries.map(({ number }) => number)).toEqual([3, 4]);
+    expect([skipped.matching, skipped.next]).toEqual([5, 4]);
+  });
+
+  it("hold entries that can be read in full, as a call had them", async () => {
+    const { say, get } = await startTestGateway();
+    const long = `The beginning. ${"and on and on ".repeat(200)}the end.`;
+    await say(long);
+    await say("two");
+    const ask = asker(get);
+    const { entries } = await ask("/api/sessions/main/entries", EntryPageSchema);
+    const [first] = entries;
+    const path = `/api/sessions/main/entries/${first!.entryId}`;
+    expect(await ask(path, EntryTextSchema)).toEqual({ call: "2.1", entry: first, text: long });
+    expect((await ask(`${path}?call=1.1`, EntryTextSchema)).call).toBe("1.1");
+    const later = await get(`/api/sessions/main/entries/${entries[2]!.entryId}?call=1.1`);
+    expect([later.status, await later.json()]).toMatchObject([
+      404,
+      { error: { message: expect.stringContaining("no such entry in this call") } },
+    ]);
   });
 
   it("are not found where there are none", async () => {

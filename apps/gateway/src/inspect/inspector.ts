@@ -7,7 +7,7 @@ import { countFates, planFates } from "./fates.ts";
 import { findText } from "./find-text.ts";
 import type { CostOf } from "./fold-calls.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
-import { FATE_NAMES, listEntries } from "./list-entries.ts";
+import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
 import { planDiff } from "./plan-diff.ts";
 import { rebuildRequest } from "./rebuild.ts";
 import { createSessionCalls, type OpenedCall } from "./session-calls.ts";
@@ -17,6 +17,7 @@ import type {
   CallPage,
   CallView,
   EntryPage,
+  EntryText,
   FoundText,
   ItemText,
   RebuiltRequest,
@@ -31,6 +32,8 @@ export interface EntriesAsked {
   fate?: string | undefined;
   /** Entries behind this number. Absent: from the first on. */
   after?: number | undefined;
+  /** So many of those that have the fate are left out. Absent: none. */
+  skip?: number | undefined;
   limit: number;
 }
 
@@ -42,6 +45,8 @@ export interface Inspector {
   request(id: string): Promise<RebuiltRequest | null>;
   diff(from: string, to: string): Promise<CallDiff | null>;
   entries(asked: EntriesAsked): Promise<EntryPage | null>;
+  /** In full, with what became of it in a call; `call` undefined = in the newest one. */
+  entry(entryId: string, call: string | undefined): Promise<EntryText | null>;
   /** As it stood in the newest call that showed it; null = none did. */
   summary(summaryId: string): Promise<SummaryRow | null>;
   /** Where a text stands, in which calls it could be read, and what took it. */
@@ -120,7 +125,14 @@ export function createInspector(
       const { path, facts } = to.opened;
       return planDiff(await compared(from), await compared(to), planFates(path, facts));
     },
-    async entries({ call, fate, after, limit }) {
+    async entry(entryId, call) {
+      const found = await open(call);
+      if (found === undefined) return null;
+      const { path, facts, row } = found.opened;
+      const entry = findEntry(path, planFates(path, facts), entryId);
+      return entry === null ? null : { call: row.id, ...entry };
+    },
+    async entries({ call, fate, after, skip, limit }) {
       const found = await open(call);
       if (found === undefined) return null;
       const { opened } = found;
@@ -136,6 +148,7 @@ export function createInspector(
       const listed = listEntries(opened.path, fates, {
         ...{ fate, limit },
         ...(after !== undefined && { after }),
+        ...(skip !== undefined && { skip }),
       });
       return { call: opened.row.id, fates: countFates(fates), ...listed };
     },

@@ -288,8 +288,18 @@ export const EntryPageSchema = z.object({
   entries: z.array(EntryRowSchema),
   /** Of all entries of the call, whatever was asked for. */
   fates: FateCountsSchema,
+  /** How many have the fate that was asked for. */
+  matching: z.int(),
   /** Number to ask for next as `after`; null = these are the last ones. */
   next: z.int().nullable(),
+});
+
+/** A stored entry in full, and what became of it in a call. */
+export const EntryTextSchema = z.object({
+  /** The call whose fate it is. */
+  call: z.string(),
+  entry: EntryRowSchema,
+  text: z.string(),
 });
 
 /** The whole text of one thing that was sent. */
@@ -333,6 +343,7 @@ export const FoundTextSchema = z.object({
 
 export type CallPage = z.infer<typeof CallPageSchema>;
 export type EntryPage = z.infer<typeof EntryPageSchema>;
+export type EntryText = z.infer<typeof EntryTextSchema>;
 export type ItemText = z.infer<typeof ItemTextSchema>;
 export type RebuiltRequest = z.infer<typeof RebuiltRequestSchema>;
 export type FoundText = z.infer<typeof FoundTextSchema>;

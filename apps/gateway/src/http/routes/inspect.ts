@@ -44,10 +44,9 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
 
   app.get(`${session}/entries`, async (context) => {
     const inspector = await gateway.inspect(context.req.param("key"));
-    const { call, fate, after, limit } = context.req.query();
+    const { call, fate, after, skip, limit } = context.req.query();
     const page = await inspector.entries({
-      ...{ call, fate },
-      after: after === undefined ? undefined : Math.max(0, Math.floor(Number(after)) || 0),
+      ...{ call, fate, after: placeOf(after), skip: placeOf(skip) },
       limit: countOf(limit, DEFAULT_ENTRIES),
     });
     return page === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(page);
@@ -57,6 +56,12 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
     const text = context.req.query("text") ?? "";
     if (text === "") return refuse(context, "NOT_FOUND", "Name what to find: ?text=…");
     return context.json(await (await gateway.inspect(context.req.param("key"))).find(text));
+  });
+
+  app.get(`${session}/entries/:id`, async (context) => {
+    const { key, id } = context.req.param();
+    const entry = await (await gateway.inspect(key)).entry(id, context.req.query("call"));
+    return entry === null ? refuse(context, "NOT_FOUND", NO_ENTRY) : context.json(entry);
   });
 
   app.get(`${session}/summaries/:id`, async (context) => {
@@ -70,7 +75,11 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
 
 const NO_CALL =
   "There is no such call in this session; the calls are listed at /api/sessions/:key/calls.";
+const NO_ENTRY = "There is no such entry in this call; it may be of a later one.";
 const NO_ITEM = "There is no such item in this call.";
+
+const placeOf = (text: string | undefined): number | undefined =>
+  text === undefined ? undefined : Math.max(0, Math.floor(Number(text)) || 0);
 
 const countOf = (text: string | undefined, standard: number): number =>
   Math.min(MOST, Math.max(1, Math.floor(Number(text ?? standard)) || standard));

@@ -1,0 +1,140 @@
+// What is open beside a call, in full.
+import type { CallView, EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+import { formatCount, formatNumberOf } from "../format.ts";
+import { BeforeAfter } from "./before-after.tsx";
+import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
+import { describeFate, describeMark } from "./fates.ts";
+import type { InspectApi } from "./inspect-api.ts";
+import type { Opened } from "./place.ts";
+import { SummaryDetail } from "./summary-detail.tsx";
+import { useRead } from "./use-read.ts";
+import { wordOfItem, wordOfRole } from "./words.ts";
+
+export interface DetailProps {
+  api: InspectApi;
+  session: string;
+  view: CallView;
+  opened: Opened;
+  onOpen(opened: Opened | null): void;
+  /** Narrows the transcript to what a summary covers. */
+  onCovered(summaryId: string): void;
+}
+
+export function Detail(props: DetailProps) {
+  const { opened, onOpen } = props;
+  return (
+    <section class="column-of detail" aria-label="Opened" id="column-3">
+      <button type="button" class="close" onClick={() => onOpen(null)}>
+        <span aria-hidden="true">×</span> Close
+      </button>
+      {opened.kind === "summary" ? (
+        <SummaryDetail {...props} id={opened.id} />
+      ) : opened.kind === "item" ? (
+        <ItemDetail {...props} id={opened.id} />
+      ) : (
+        <EntryDetail {...props} id={opened.id} />
+      )}
+    </section>
+  );
+}
+
+/** "58.3/messages/4". */
+export const idOfItem = (call: string, { part, index }: SentItem): string =>
+  `${call}/${part}/${index}`;
+
+function ItemDetail({ api, session, id }: DetailProps & { id: string }) {
+  const [call = "", part = "", index = ""] = id.split("/");
+  const { value, problem } = useRead(`${session} ${id}`, () =>
+    api.item(session, call, part, Number(index)),
+  );
+  if (value === undefined || value === null)
+    return <Pending problem={value === null ? "There is no such item." : problem} />;
+  const { item, text, before } = value;
+  const { source, reason, engineReason, tokens, hash, marks, chars } = item;
+  return (
+    <>
+      <h3>
+        {item.number === null ? "" : `${formatCount(item.number)} `}
+        {wordOfItem(item)} <span class="soft">as sent in call {call}</span>
+      </h3>
+      <Facts>
+        <Fact label="Why it is there">
+          {reason}
+          {engineReason === null ? "" : `: ${engineReason}`}
+        </Fact>
+        <Fact label="From">
+          {source.kind} {source.name}
+        </Fact>
+        <Fact label="Size">
+          {formatCount(tokens)} tokens, {formatNumberOf(chars, "character")}
+        </Fact>
+        {marks.map((mark) => (
+          <Fact key={mark.kind} label="Not as stored">
+            {describeMark(mark)}
+          </Fact>
+        ))}
+        <Fact label="Hash">{hash}</Fact>
+      </Facts>
+      {before !== null && (
+        <BeforeAfter names={["as stored", "as sent"]} before={before} after={text} />
+      )}
+      <Text text={text} label="Text as sent" />
+    </>
+  );
+}
+
+function EntryDetail({ api, session, view, id, onOpen }: DetailProps & { id: string }) {
+  const call = view.row.id;
+  const { value, problem } = useRead(`${session} ${call} ${id}`, () =>
+    api.entry(session, call, id),
+  );
+  if (value === undefined || value === null)
+    return <Pending problem={value === null ? "There is no such entry in the call." : problem} />;
+  const { entry, text } = value;
+  return (
+    <>
+      <h3>
+        {formatCount(entry.number)} {wordOfRole(entry.role)} <span class="soft">as stored</span>
+      </h3>
+      <Fate entry={entry} session={session} call={call} onOpen={onOpen} />
+      <Text text={text} label="Text as stored" />
+    </>
+  );
+}
+
+interface FateProps {
+  entry: EntryRow;
+  session: string;
+  call: string;
+  onOpen(opened: Opened): void;
+}
+
+function Fate({ entry, session, call, onOpen }: FateProps) {
+  const { label, why, back } = describeFate(entry, session);
+  const { fate, marks, at, tokens } = entry;
+  return (
+    <Facts>
+      <Fact label={`In call ${call}`}>{label}</Fact>
+      <Fact label="Why">
+        {why}{" "}
+        {fate.kind === "summary" && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => onOpen({ kind: "summary", id: fate.summaryId })}
+          >
+            Open the summary
+          </button>
+        )}
+      </Fact>
+      {back !== null && <Fact label="To get it back">{back}</Fact>}
+      {marks.map((mark) => (
+        <Fact key={mark.kind} label="Not as stored">
+          {describeMark(mark)}
+        </Fact>
+      ))}
+      <Fact label="Size">{formatCount(tokens)} tokens</Fact>
+      {at !== null && <Fact label="Said">{at.replace("T", " ").slice(0, 19)}</Fact>}
+    </Facts>
+  );
+}

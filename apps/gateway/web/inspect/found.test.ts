@@ -1,0 +1,22 @@
+import { describe, expect, it } from "vitest";
+import { entryRow } from "../testing/calls.ts";
+import { describeFound } from "./found.ts";
+
+describe("a text that was looked for", () => {
+  it("is said, shown and named in so many places", () => {
+    expect(
+      describeFound({
+        ...{ text: "KEY-4711", entries: [entryRow(3)], calls: 642 },
+        shownIn: [{ from: "1.1", to: "50.2", calls: 610 }],
+        ...{ lost: [{ id: "50.3", why: "in summary C2" }] },
+        summaries: [
+          { summaryId: "C1", says: true },
+          { summaryId: "C2", says: false },
+        ],
+      }),
+    ).toBe("Said in 1 entry; shown in 610 of 642 calls; in 1 of 2 summaries.");
+    expect(
+      describeFound({ text: "x", entries: [], shownIn: [], lost: [], summaries: [], calls: 1 }),
+    ).toBe("Nobody said it; shown in 0 of 1 call.");
+  });
+});

@@ -1,0 +1,98 @@
+// The calls of the gateway's HTTP API that the inspector makes.
+import type {
+  CallDiff,
+  CallPage,
+  CallView,
+  EntryPage,
+  EntryText,
+  FoundText,
+  ItemText,
+  SummaryRow,
+} from "../../src/inspect/shapes.ts";
+import { createHttp, sessionPath } from "../http.ts";
+import type { FateFilter } from "./fates.ts";
+
+export interface EntriesAsked {
+  call: string;
+  filter: FateFilter;
+  /** Of those that the filter lets through. */
+  skip: number;
+  limit: number;
+}
+
+export interface EngineStatus {
+  engineId: string;
+  quarantined: readonly unknown[];
+  session: {
+    setAside: readonly unknown[];
+    deliveries: { pending: number; blocked: readonly unknown[] };
+  } | null;
+  /** All of it, for people. */
+  text: string;
+}
+
+export interface InspectApi {
+  /** The calls after call `after`, oldest first; null = from the first one. */
+  calls(key: string, after: string | null, limit: number): Promise<CallPage>;
+  /** Null: there is no such call. */
+  call(key: string, id: string): Promise<CallView | null>;
+  diff(key: string, from: string, to: string): Promise<CallDiff | null>;
+  entries(key: string, asked: EntriesAsked): Promise<EntryPage>;
+  /** The whole text of one item of a call. */
+  item(key: string, call: string, part: string, index: number): Promise<ItemText | null>;
+  /** A stored entry in full, with what became of it in a call. */
+  entry(key: string, call: string, id: string): Promise<EntryText | null>;
+  /** Null: no call showed it. */
+  summary(key: string, id: string): Promise<SummaryRow | null>;
+  find(key: string, text: string): Promise<FoundText | null>;
+  engine(key: string): Promise<EngineStatus>;
+  /** Gives engines another chance; what came of it, for people. */
+  retryEngine(key: string): Promise<string>;
+}
+
+/** Where the exact request of a call is, to be saved. */
+export const requestPath = (key: string, call: string): string =>
+  `${sessionPath(key)}/calls/${call}/request`;
+
+/** Where all that is known of a call is, to be saved. */
+export const callPath = (key: string, call: string): string => `${sessionPath(key)}/calls/${call}`;
+
+/** `origin`: "" on the page itself. */
+export function createInspectApi(origin = ""): InspectApi {
+  const http = createHttp(origin);
+  const json = async <Body>(path: string): Promise<Body> =>
+    (await http.get(path)).json() as Promise<Body>;
+  const orNull = async <Body>(path: string): Promise<Body | null> => {
+    const response = await http.find(path);
+    return response === null ? null : ((await response.json()) as Body);
+  };
+  return {
+    async calls(key, after, limit) {
+      const query = new URLSearchParams({ limit: `${limit}`, ...(after !== null && { after }) });
+      const found = await orNull<CallPage>(`${sessionPath(key)}/calls?${query}`);
+      return found ?? { calls: [], total: 0, next: null };
+    },
+    call: (key, id) => orNull(callPath(key, id)),
+    diff: (key, from, to) => orNull(`${callPath(key, from)}/diff/${to}`),
+    entries: (key, { call, filter, skip, limit }) => {
+      const fate = filter.startsWith("in:") ? filter.slice(3) : filter;
+      const query = new URLSearchParams({
+        ...{ call, skip: `${skip}`, limit: `${limit}` },
+        ...(filter !== "all" && { fate }),
+      });
+      return json(`${sessionPath(key)}/entries?${query}`);
+    },
+    item: (key, call, part, index) => orNull(`${callPath(key, call)}/items/${part}/${index}`),
+    entry: (key, call, id) =>
+      orNull(
+        `${sessionPath(key)}/entries/${encodeURIComponent(id)}?${new URLSearchParams({ call })}`,
+      ),
+    summary: (key, id) => orNull(`${sessionPath(key)}/summaries/${encodeURIComponent(id)}`),
+    find: (key, text) => orNull(`${sessionPath(key)}/find?${new URLSearchParams({ text })}`),
+    engine: (key) => json(`/api/engine?${new URLSearchParams({ session: key })}`),
+    async retryEngine(key) {
+      const path = `${sessionPath(key)}/engine/retry`;
+      return ((await (await http.get(path, { method: "POST" })).json()) as { text: string }).text;
+    },
+  };
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { callRow, entryRow } from "../testing/calls.ts";
+import { callBefore, callShown, entryAt, PAGE_SIZE, stepFrom } from "./inspect-state.ts";
+import { NEWEST } from "./place.ts";
+
+const rows = [callRow("1.1"), callRow("1.2"), callRow("2.1")];
+const at = (call: string | null, from: string | null = null) => ({
+  rows,
+  place: { ...NEWEST, call, from },
+});
+
+describe("the call shown", () => {
+  it("is the newest unless another is named, and compared with the one before", () => {
+    expect([callShown(at(null)), callBefore(at(null))]).toEqual(["2.1", "1.2"]);
+    expect([callShown(at("1.2")), callBefore(at("1.2"))]).toEqual(["1.2", "1.1"]);
+    expect(callBefore(at("1.1"))).toBeNull();
+    expect(callBefore(at("2.1", "1.1"))).toBe("1.1");
+    expect(callShown({ rows: [], place: NEWEST })).toBeNull();
+  });
+
+  it("is left by steps, at whose end the newest is followed", () => {
+    expect(stepFrom(at(null), "2.1", -1)?.call).toBe("1.2");
+    expect(stepFrom(at("1.2"), "1.2", 1)?.call).toBeNull();
+    expect(stepFrom(at("1.1"), "1.1", -1)).toBeNull();
+    expect(stepFrom(at(null), "2.1", 1)).toBeNull();
+  });
+});
+
+describe("pages of entries", () => {
+  it("are found by the place in the list, if they are read", () => {
+    const page = Array.from({ length: PAGE_SIZE }, (_, index) => entryRow(PAGE_SIZE + index + 1));
+    const entries = { total: 3 * PAGE_SIZE, pages: new Map([[1, page]]) };
+    expect(entryAt(entries, PAGE_SIZE + 4)?.number).toBe(PAGE_SIZE + 5);
+    expect(entryAt(entries, 4)).toBeUndefined();
+  });
+});

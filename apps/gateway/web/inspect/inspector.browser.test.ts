@@ -1,0 +1,222 @@
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import type { CallPage, CallView, EntryPage } from "../../src/inspect/shapes.ts";
+import { formatCount } from "../format.ts";
+import { barriers, hasBrowser, usePages } from "../testing/browser.ts";
+import { CALLS, inspectedSession, PLANTED } from "../testing/inspected-session.ts";
+
+const column = (page: Page, number: 1 | 2 | 3) => page.locator(`#column-${number}`);
+const rows = (page: Page, list: string) => page.locator(`#${list} .row`);
+const hashOf = (page: Page) => new URL(page.url()).hash;
+const search = async (page: Page, words: string) => {
+  await page.getByRole("searchbox").fill(words);
+  await page.keyboard.press("Enter");
+};
+
+describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
+  const { openPage } = usePages();
+
+  it("shows any call as it was sent, under an address that leads back to it", async () => {
+    const { url, get } = await inspectedSession();
+    const { page, errors, foreign } = await openPage(url);
+    await page.getByRole("button", { name: "Calls", exact: true }).click();
+    await page.getByRole("slider", { name: "Calls" }).waitFor();
+    const { calls } = await get<CallPage>("/calls");
+    expect(await page.locator(".inspect-head h2").textContent()).toBe(
+      `Calls ${calls.length} in ${calls.at(-1)?.turn} turns`,
+    );
+
+    await search(page, `call ${CALLS} of turn 3`);
+    const sent = page.getByRole("region", { name: `Call 3.${CALLS} as sent` });
+    await sent.waitFor();
+    const { row, items } = await get<CallView>(`/calls/3.${CALLS}`);
+    expect(await sent.locator(".group-tokens").textContent()).toBe(formatCount(row.tokens.total));
+    expect(Number(await rows(page, "sent").first().getAttribute("aria-setsize"))).toBe(
+      items.length,
+    );
+    await column(page, 1).getByText(`All ${row.fates.all} entries are shown.`).waitFor();
+    await column(page, 3)
+      .getByRole("heading", { name: `since 3.${CALLS - 1}` })
+      .waitFor();
+    expect(hashOf(page)).toBe(`#main/calls/3.${CALLS}`);
+
+    await rows(page, "sent").filter({ hasText: PLANTED }).click();
+    await column(page, 3).getByText(`The code of the gate is ${PLANTED}.`).first().waitFor();
+    const shown = await column(page, 3).textContent();
+    await page.reload();
+    await column(page, 3).getByText("as sent in call").waitFor();
+    expect(await column(page, 3).textContent()).toBe(shown);
+    expect({ errors, foreign }).toEqual({ errors: [], foreign: [] });
+  });
+
+  it("follows a summary to the entries that it stands for, and those to their text", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await rows(page, "sent").filter({ hasText: "summary" }).click();
+    const { calls } = await get<CallPage>("/calls");
+    const { row, summaries } = await get<CallView>(`/calls/${calls.at(-1)?.id}`);
+    const [summary] = summaries;
+    const covered = formatCount(summary?.covers?.entries ?? 0);
+    const opened = column(page, 3);
+    await opened.getByText(`${covered} entries`).waitFor();
+    expect(await opened.locator("pre").textContent()).toBe(summary?.text);
+
+    await opened.getByRole("button", { name: "Show them in the transcript" }).click();
+    await expect
+      .poll(() => rows(page, "transcript").first().getAttribute("aria-setsize"))
+      .toBe(String(row.fates.summary));
+    await rows(page, "transcript").filter({ hasText: PLANTED }).click();
+    await opened.getByText(`Summary ${summary?.summaryId} stands in its place.`).waitFor();
+    await opened.getByText(`The code of the gate is ${PLANTED}.`).waitFor();
+    expect(hashOf(page)).toContain("entry=");
+    await opened.getByRole("button", { name: "Open the summary" }).click();
+    await opened.getByRole("heading", { name: `Summary ${summary?.summaryId}` }).waitFor();
+  });
+
+  it("says of every entry what became of it, and adds up", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    const filters = column(page, 1).getByRole("group");
+    await filters.getByRole("button", { name: /^in a summary/ }).waitFor();
+    const { calls } = await get<CallPage>("/calls");
+    const { fates, id } = calls.at(-1)!;
+    const missing = fates.all - fates.shown;
+    await column(page, 1)
+      .getByText(`${missing} of ${fates.all} entries not shown: ${fates.summary} in a summary`)
+      .waitFor();
+    await filters.getByRole("button", { name: /^shown/ }).click();
+    await expect
+      .poll(() => rows(page, "transcript").first().getAttribute("aria-setsize"))
+      .toBe(String(fates.shown));
+    const { entries } = await get<EntryPage>(`/entries?call=${id}&fate=shown`);
+    expect(await rows(page, "transcript").first().locator(".row-number").textContent()).toBe(
+      String(entries[0]?.number),
+    );
+    expect(hashOf(page)).toBe("#main/calls?fate=shown");
+  });
+
+  it("tells what changed between two calls, of which one is chosen with Shift", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    const changes = column(page, 3);
+    await changes.locator('[data-change="removed"]').first().waitFor();
+    await changes.getByText("tokens, were").waitFor();
+    await page.keyboard.press("Shift+ArrowLeft");
+    const { calls } = await get<CallPage>("/calls");
+    const before = calls.at(-3)?.id;
+    await page.getByRole("region", { name: `Changes since ${before}` }).waitFor();
+    expect(hashOf(page)).toBe(`#main/calls?from=${before}`);
+    await changes.locator('[data-change="removed"]').first().click();
+    await changes.getByRole("heading", { name: `as sent in call ${before}` }).waitFor();
+  });
+
+  it("links the same entry in all columns under the pointer", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls/3.${CALLS}`);
+    const linked = rows(page, "transcript").and(page.locator("[data-linked=true]"));
+    await page.locator("#transcript").focus();
+    await page.keyboard.press("Home");
+    await rows(page, "sent").filter({ hasText: "Minka" }).hover();
+    await linked.filter({ hasText: "Minka" }).waitFor();
+    expect(await linked.count()).toBe(1);
+  });
+
+  it("compacts and undoes by the commands of the chat, and shows their answers", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("tab", { name: "Compaction" }).click();
+    const answer = page.getByRole("status", { name: "Answer: Compaction" });
+    await page.getByRole("button", { name: "Preview" }).click();
+    await answer
+      .locator("pre")
+      .filter({ hasText: /Would summarise|Nothing/ })
+      .waitFor();
+    await page.getByRole("button", { name: "Undo the last one" }).click();
+    await answer.getByText("The last compaction is undone").waitFor();
+    await answer.getByRole("button", { name: "Copy" }).waitFor();
+  });
+
+  it("is gone through by keys alone, which the help tells", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main`);
+    await page.locator(".person").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("i");
+    await page.getByRole("slider", { name: "Calls" }).waitFor();
+    await column(page, 2).waitFor();
+    const { calls } = await get<CallPage>("/calls");
+    const steps = page.locator(".steps output");
+    for (const [key, id] of [
+      ["[", calls.at(-2)?.id],
+      ["ArrowLeft", calls.at(-3)?.id],
+      ["]", calls.at(-2)?.id],
+      ["<", "1.1"],
+      [">", calls.at(-1)?.id],
+    ] as const) {
+      await page.keyboard.press(key);
+      await expect.poll(() => steps.textContent()).toBe(id);
+    }
+    await page.keyboard.press("2");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("sent");
+    await page.keyboard.press("j");
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await column(page, 3).getByText("Thank you.").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("region", { name: /^Changes since/ }).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("3.2");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => steps.textContent()).toBe("3.2");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).getByText("the call before").first().waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
+    await page.keyboard.press("c");
+    await page.getByLabel("Message").waitFor();
+    expect(hashOf(page)).toBe("#main");
+  });
+
+  it("says in a sentence that there is no such call", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls/99.1`);
+    await page
+      .getByRole("alert")
+      .filter({ hasText: "There is no call 99.1 in this session; the newest one is 10.1." })
+      .waitFor();
+    await page.getByRole("button", { name: "newest" }).click();
+    await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
+    expect(await page.getByRole("alert").count()).toBe(0);
+  });
+
+  it.each([
+    ["wide", 1280, "light"],
+    ["wide", 1280, "dark"],
+    ["narrow", 360, "light"],
+    ["narrow", 360, "dark"],
+  ] as const)("has no barriers for anybody: %s (%d pixels), %s", async (_, width, colorScheme) => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`, {
+      viewport: { width, height: 800 },
+      colorScheme,
+    });
+    await rows(page, "sent").first().waitFor();
+    expect(await barriers(page)).toEqual([]);
+    await rows(page, "sent").filter({ hasText: "summary" }).click();
+    await column(page, 3).getByText("Made by").waitFor();
+    expect(await barriers(page)).toEqual([]);
+    if (width < 760) {
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      await page.getByRole("button", { name: "Transcript", exact: true }).click();
+      await rows(page, "transcript").filter({ hasText: "Thank you." }).waitFor();
+      expect(await barriers(page)).toEqual([]);
+    }
+    for (const tab of ["Compaction", "Engine", "Sessions below"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      expect(await barriers(page)).toEqual([]);
+    }
+    await page.getByRole("button", { name: "Keys" }).click();
+    expect(await barriers(page)).toEqual([]);
+  });
+});

@@ -1,0 +1,136 @@
+// Looks for a text in everything that was said or sent, or goes where the words name a place.
+import { useState } from "preact/hooks";
+import type { FoundText } from "../../src/inspect/shapes.ts";
+import { formatCount, formatNumberOf } from "../format.ts";
+import { describeFound } from "./found.ts";
+import type { InspectApi } from "./inspect-api.ts";
+import type { Place } from "./place.ts";
+import { soughtBy } from "./search-words.ts";
+import { wordOfRole } from "./words.ts";
+
+export const SEARCH_BOX = "inspect-search";
+
+export interface SearchBoxProps {
+  api: InspectApi;
+  session: string;
+  onGo(change: Partial<Place>): void;
+  /** To an entry by its number in the transcript. */
+  onEntry(number: number): void;
+}
+
+type Shown =
+  | { kind: "reading" }
+  | { kind: "failed"; text: string }
+  | { kind: "found"; found: FoundText };
+
+export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const close = () => setShown(null);
+  const search = async (words: string) => {
+    const sought = soughtBy(words);
+    if (sought.kind === "nothing") return close();
+    if (sought.kind === "call") {
+      close();
+      return onGo({ call: sought.id, from: null, opened: null });
+    }
+    if (sought.kind === "entry") {
+      close();
+      return onEntry(sought.number);
+    }
+    setShown({ kind: "reading" });
+    try {
+      const found = await api.find(session, sought.text);
+      setShown(
+        found === null
+          ? { kind: "failed", text: "Nothing was said in this session yet." }
+          : { kind: "found", found },
+      );
+    } catch (error) {
+      setShown({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
+    }
+  };
+  const go = (change: Partial<Place>) => {
+    close();
+    onGo(change);
+  };
+  return (
+    <form
+      class="search"
+      aria-label="Search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        const box = event.currentTarget.elements.namedItem(SEARCH_BOX) as HTMLInputElement;
+        void search(box.value);
+      }}
+      onKeyDown={(event) => {
+        if (event.key !== "Escape") return;
+        event.preventDefault();
+        event.stopPropagation();
+        close();
+        (document.activeElement as HTMLElement | null)?.blur();
+      }}
+    >
+      <label class="hidden" for={SEARCH_BOX}>
+        Search everything, or go to a call
+      </label>
+      <input id={SEARCH_BOX} name={SEARCH_BOX} type="search" placeholder="/  search, or 58.3" />
+      {shown !== null && (
+        <section class="found" aria-label="Found">
+          {shown.kind === "reading" && <p class="soft">Looking through every call…</p>}
+          {shown.kind === "failed" && <p role="alert">{shown.text}</p>}
+          {shown.kind === "found" && <Found found={shown.found} onGo={go} />}
+        </section>
+      )}
+    </form>
+  );
+}
+
+const MOST_ENTRIES = 20;
+
+function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>): void }) {
+  const { entries, shownIn, lost, summaries } = found;
+  return (
+    <>
+      <p role="status">{describeFound(found)}</p>
+      <ul>
+        {entries.slice(0, MOST_ENTRIES).map(({ entryId, number, role, preview }) => (
+          <li key={entryId}>
+            <button
+              type="button"
+              onClick={() => onGo({ filter: "all", opened: { kind: "entry", id: entryId } })}
+            >
+              {formatCount(number)} {wordOfRole(role)} <span class="soft">{preview}</span>
+            </button>
+          </li>
+        ))}
+        {entries.length > MOST_ENTRIES && (
+          <li class="soft">and {formatNumberOf(entries.length - MOST_ENTRIES, "more")}</li>
+        )}
+        {shownIn.map(({ from, to }) => (
+          <li key={`shown ${from}`}>
+            <button type="button" onClick={() => onGo({ call: to, from: null, opened: null })}>
+              Last seen in call {to} <span class="soft">first in {from}</span>
+            </button>
+          </li>
+        ))}
+        {lost.map(({ id, why }) => (
+          <li key={`lost ${id}`}>
+            <button type="button" onClick={() => onGo({ call: id, from: null, opened: null })}>
+              Gone in call {id} <span class="soft">{why}</span>
+            </button>
+          </li>
+        ))}
+        {summaries.map(({ summaryId, says }) => (
+          <li key={`summary ${summaryId}`}>
+            <button
+              type="button"
+              onClick={() => onGo({ opened: { kind: "summary", id: summaryId } })}
+            >
+              Summary {summaryId} <span class="soft">{says ? "says it" : "does not say it"}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,132 @@
+// Everything that was said, and what became of each entry in the call.
+import { memo } from "preact/compat";
+import type { CallView, EntryRow } from "../../src/inspect/shapes.ts";
+import { formatCount } from "../format.ts";
+import {
+  describeFate,
+  describeMark,
+  describeMissing,
+  type FateFilter,
+  filterChoices,
+} from "./fates.ts";
+import { type EntryPages, entryAt } from "./inspect-state.ts";
+import { isLinked, type Link, NO_LINK } from "./links.ts";
+import type { Span } from "./virtual.ts";
+import { VirtualList } from "./virtual-list.tsx";
+import { bandOfEntry, wordOfRole } from "./words.ts";
+
+export interface TranscriptColumnProps {
+  session: string;
+  view: CallView;
+  entries: EntryPages;
+  filter: FateFilter;
+  link: Link;
+  /** Place in the list that must be in sight; null = none in particular. */
+  reveal: number | null;
+  onFilter(filter: FateFilter): void;
+  onOpen(entry: EntryRow): void;
+  onPoint(link: Link): void;
+  onSpan(span: Span): void;
+}
+
+export const ROW_HEIGHT = 30;
+
+export const TranscriptColumn = memo(function TranscriptColumn(props: TranscriptColumnProps) {
+  const { session, view, entries, filter, link, reveal, onFilter, onOpen, onPoint, onSpan } = props;
+  const linkOf = (index: number | null) => {
+    const entry = index === null ? undefined : entryAt(entries, index);
+    return entry === undefined ? NO_LINK : linkOfEntry(entry);
+  };
+  const { fates } = view.row;
+  return (
+    <section class="column-of" aria-label="Transcript" id="column-1">
+      <h3>
+        Transcript <span class="soft">everything said</span>
+      </h3>
+      <p class="column-fact">{describeMissing(fates)}</p>
+      <Filters counts={fates} filter={filter} onFilter={onFilter} />
+      <VirtualList
+        id="transcript"
+        label="Transcript"
+        count={entries.total}
+        rowHeight={ROW_HEIGHT}
+        listKey={`${view.row.id} ${filter}`}
+        reveal={reveal ?? (filter === "all" ? entries.total - 1 : 0)}
+        row={(index) => <EntryLine entry={entryAt(entries, index)} session={session} />}
+        rowData={(index) => {
+          const entry = entryAt(entries, index);
+          return {
+            "data-band": entry && bandOfEntry(entry),
+            "data-fate": entry?.fate.kind,
+            "data-linked": entry && isLinked(link, linkOfEntry(entry)) ? "true" : undefined,
+          };
+        }}
+        onOpen={(index) => {
+          const entry = entryAt(entries, index);
+          if (entry !== undefined) onOpen(entry);
+        }}
+        onPoint={(index) => onPoint(linkOf(index))}
+        onSpan={onSpan}
+      />
+    </section>
+  );
+});
+
+const linkOfEntry = ({ entryId, fate }: EntryRow): Link => ({
+  entryId,
+  summaryId: fate.kind === "summary" ? fate.summaryId : null,
+});
+
+function EntryLine({ entry, session }: { entry: EntryRow | undefined; session: string }) {
+  if (entry === undefined) return <span class="soft">…</span>;
+  const { number, role, preview, tokens, marks } = entry;
+  const { glyph, label, why } = describeFate(entry, session);
+  return (
+    <>
+      <span class="row-number">{formatCount(number)}</span>
+      <span class="row-role">{wordOfRole(role)}</span>
+      <span class="row-text">{preview === "" ? "(no text)" : preview}</span>
+      {marks.map((mark) => (
+        <span key={mark.kind} class="row-mark" title={describeMark(mark)}>
+          {mark.kind}
+        </span>
+      ))}
+      <span class="row-tokens">{formatCount(tokens)}</span>
+      <span class="row-fate" title={why}>
+        <span aria-hidden="true">{glyph}</span> {label}
+      </span>
+    </>
+  );
+}
+
+interface FiltersProps {
+  counts: CallView["row"]["fates"];
+  filter: FateFilter;
+  onFilter(filter: FateFilter): void;
+}
+
+function Filters({ counts, filter, onFilter }: FiltersProps) {
+  const isOfSummary = filter.startsWith("in:");
+  return (
+    <fieldset class="filters">
+      <legend class="hidden">Entries shown here</legend>
+      {filterChoices(counts)
+        .filter((choice) => choice.count > 0 || choice.filter === filter || choice.filter === "all")
+        .map((choice) => (
+          <button
+            key={choice.filter}
+            type="button"
+            aria-pressed={choice.filter === filter}
+            onClick={() => onFilter(choice.filter)}
+          >
+            {choice.label} <b>{formatCount(choice.count)}</b>
+          </button>
+        ))}
+      {isOfSummary && (
+        <button type="button" aria-pressed={true} onClick={() => onFilter("all")}>
+          in {filter.slice(3)} <span aria-hidden="true">×</span>
+        </button>
+      )}
+    </fieldset>
+  );
+}
