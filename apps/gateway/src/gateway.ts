@@ -170,7 +170,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const substitute = describeSubstitute(host.models(defaultAgent), model);
   if (substitute !== null) log.warn(substitute);
   const store = createSessionStore({ home });
-  const reports = createTurnReports({ home, log });
+  const { limits } = loaded.config.gateway;
+  const reports = createTurnReports({ home, log, maxBytes: limits.reportBytes });
   const cancellation = createCancellation();
   const canonicalKey = (text: string) => requireSessionName(text, defaultAgent).key;
   const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgent;

@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { plainLines } from "../reports/report-lines.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { emulatedModel, startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -38,7 +39,9 @@ async function storedReports(home: string): Promise<string> {
   const files = await readdir(home, { recursive: true, withFileTypes: true });
   const reports = files.filter((file) => file.isFile() && file.parentPath.endsWith("reports"));
   const texts = await Promise.all(
-    reports.map(({ parentPath, name }) => readFile(join(parentPath, name), "utf8")),
+    reports.map(({ parentPath, name }) =>
+      readFile(join(parentPath, name), "utf8").then(plainLines),
+    ),
   );
   return texts.join("");
 }

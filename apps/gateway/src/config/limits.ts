@@ -30,5 +30,10 @@ export const LimitsConfigSchema = z.object({
   openSessionBytes: bytes(MIB)
     .default(256 * MIB)
     .describe("Most bytes of transcripts kept in memory; sessions used longest ago are closed."),
+  reportBytes: bytes(64 * KIB)
+    .default(16 * MIB)
+    .describe(
+      "Most bytes of one session's turn reports; the oldest half goes when there are more.",
+    ),
 });
 export type LimitsConfig = z.infer<typeof LimitsConfigSchema>;

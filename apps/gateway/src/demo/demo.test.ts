@@ -5,6 +5,7 @@ import type { TurnReport } from "@clew/engine-core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { beforeAll, describe, expect, it } from "vitest";
 import { foldMessages } from "../reports/expand.ts";
+import { plainLines } from "../reports/report-lines.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, startClew } from "../testing/command.ts";
@@ -17,7 +18,9 @@ const END = Date.parse("2026-03-01T12:00:00.000Z");
 async function readReports(home: string): Promise<TurnReport[]> {
   const { reports } = agentPaths(home, DEMO_AGENT);
   const [name] = (await readdir(reports)).filter((file) => file.endsWith(".jsonl"));
-  const lines = (await readFile(join(reports, name!), "utf8")).trim().split("\n");
+  const lines = plainLines(await readFile(join(reports, name!), "utf8"))
+    .trim()
+    .split("\n");
   return lines.map((line) => JSON.parse(line) as TurnReport);
 }
 

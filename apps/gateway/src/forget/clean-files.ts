@@ -5,6 +5,7 @@ import { join, relative, sep } from "node:path";
 import { isMatched, type Matcher } from "@clew/lossless-engine/store";
 import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
+import { plainLines } from "../reports/report-lines.ts";
 import { FORGOTTEN, redactEntry } from "./redact-entry.ts";
 import type { Traces } from "./traces.ts";
 
@@ -35,7 +36,7 @@ export async function cleanFiles(home: string, holds: Traces): Promise<void> {
   for (const file of await filesBelow(home)) {
     const clean = cleaningOf(home, file);
     if (clean === undefined || (await sizeOf(file)) > MOST_BYTES) continue;
-    const text = await readFile(file, "utf8").catch(() => "");
+    const text = await textOf(home, file);
     if (!holds(text)) continue;
     const left = clean(text, holds);
     if (left === null) await rm(file, { force: true });
@@ -58,7 +59,7 @@ export async function filesLeft(
         left.push({ file, why: "is too large to be changed here; delete it, or mend it yourself" });
       continue;
     }
-    const text = await readFile(file, "utf8").catch(() => "");
+    const text = await textOf(home, file);
     if (!holds(text)) continue;
     const changed = changes(file, text);
     const cleaned = changed === undefined ? cleaningOf(home, file)?.(text, holds) : changed;
@@ -79,6 +80,12 @@ async function filesBelow(home: string): Promise<string[]> {
 
 const sizeOf = async (file: string): Promise<number> =>
   (await stat(file).catch(() => undefined))?.size ?? 0;
+
+/** What the file says: its reports are stored packed. */
+async function textOf(home: string, file: string): Promise<string> {
+  const text = await readFile(file, "utf8").catch(() => "");
+  return REPORTS.test(placeOf(home, file)) ? plainLines(text) : text;
+}
 
 /** Each piece with the end of the one before it: what stands across both is found. */
 async function isHeldInPieces(file: string, holds: Traces): Promise<boolean> {
@@ -153,11 +160,12 @@ function parsed(text: string): unknown {
   }
 }
 
+const REPORTS = /^agents\/[^/]+\/reports\/[^/]+\.jsonl$/;
 const CHILD_WORDS = ["task", "label", "reply", "reason"];
 const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
   [/^logs\/[^/]+$/, withoutLines],
   [/^agents\/[^/]+\/reports\/parts\/[^/]+$/, removed],
-  [/^agents\/[^/]+\/reports\/[^/]+\.jsonl$/, removed],
+  [REPORTS, removed],
   [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.reset\.[^/]+$/, withoutEntries],
   [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.(?!lock)[^/]+$/, removed],
   [/^agents\/[^/]+\/subagents\/[^/]+\.json$/, redacted(CHILD_WORDS)],

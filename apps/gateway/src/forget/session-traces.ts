@@ -1,6 +1,8 @@
 // Removes what the gateway keeps of a session that is forgotten, besides its file.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { removeReportFiles } from "../reports/report-files.ts";
+import { removeUnnamedParts } from "../reports/unnamed-parts.ts";
 import { changeIndex } from "../sessions/change-index.ts";
 import { readIndex } from "../sessions/index-file.ts";
 import { agentPaths, deliveriesFile } from "../sessions/paths.ts";
@@ -12,16 +14,8 @@ export async function removeReports(
   sessionIds: readonly string[],
 ): Promise<void> {
   const { reports } = agentPaths(home, agentId);
-  for (const id of sessionIds) await rm(join(reports, `${id}.jsonl`), { force: true });
-  const named = new Set<string>();
-  for (const name of await readdir(reports).catch(() => [])) {
-    if (!name.endsWith(".jsonl")) continue;
-    const text = await readFile(join(reports, name), "utf8");
-    for (const [hash] of text.matchAll(/[\w-]{16,}/g)) named.add(hash);
-  }
-  const parts = join(reports, "parts");
-  for (const hash of await readdir(parts).catch(() => []))
-    if (!named.has(hash)) await rm(join(parts, hash), { force: true });
+  for (const id of sessionIds) await removeReportFiles(reports, id);
+  await removeUnnamedParts(reports);
 }
 
 /**

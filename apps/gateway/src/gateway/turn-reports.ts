@@ -29,12 +29,22 @@ async function withMessageIds(
   return { ...count, ids: count.ids.map((id) => (id === undefined ? id : (ids.get(id) ?? id))) };
 }
 
-export function createTurnReports({ home, log }: { home: string; log: LogPort }): TurnReports {
+export function createTurnReports({
+  home,
+  log,
+  maxBytes,
+}: {
+  home: string;
+  log: LogPort;
+  /** Of one session's reports. */
+  maxBytes: number;
+}): TurnReports {
   const logs = new WeakMap<Conversation, ReportLog>();
   const logOf = (conversation: Conversation) => {
     const { agentId, sessionId } = conversation.session.session;
     const known =
-      logs.get(conversation) ?? openReportLog(agentPaths(home, agentId).reports, sessionId);
+      logs.get(conversation) ??
+      openReportLog(agentPaths(home, agentId).reports, sessionId, { maxBytes });
     logs.set(conversation, known);
     return known;
   };

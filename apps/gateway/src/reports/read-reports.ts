@@ -1,13 +1,14 @@
 // Reads a session's turn reports with their ordinals, from any place on.
 import type { TurnReport } from "@clew/engine-core";
 import { readFileLines, readFilePart } from "../sessions/file-lines.ts";
-import { parseReport, reportFile } from "./report-log.ts";
+import { describeFile, lineAt, type ReportFile, reportFiles } from "./report-files.ts";
+import { createLineReader, decodeLine } from "./report-lines.ts";
 
 /** Where one report stands among those of its session. */
 export interface ReportPlace {
   /** Counts all lines of the session's reports from 1, readable or not: it never changes. */
   turn: number;
-  /** Of its line. */
+  /** Of its line, counted over all files of the session, also those that are kept no more. */
   start: number;
   length: number;
 }
@@ -35,19 +36,17 @@ export async function readReports(
   from: ReportsEnd,
   onReport: (placed: PlacedReport) => unknown,
 ): Promise<ReportsEnd> {
-  let { turns } = from;
-  const file = reportFile(folder, sessionId);
-  const read = readFileLines(file, { from: from.bytes }, (line, start) => {
-    const report = parseReport(line.toString("utf8"));
-    // The log ends a torn line before it goes on: an empty line is none.
-    if (line.length > 0) turns++;
-    return report && onReport({ turn: turns, start, length: line.length, report });
-  });
-  const rest = await read.catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return null;
-    throw error;
-  });
-  return rest === null ? REPORTS_START : { bytes: rest.start, turns };
+  const files = await reportFiles(folder, sessionId);
+  let end = files.length === 0 ? REPORTS_START : from;
+  for (const file of files) {
+    if (file.after.bytes + file.bytes < end.bytes && file !== files.at(-1)) continue;
+    const goesOn = end.bytes > file.after.bytes;
+    const begin = goesOn ? { start: end.bytes - file.after.bytes, turns: end.turns } : {};
+    end = await readFileReports(file, begin, ({ report, ...place }) =>
+      report === undefined ? undefined : onReport({ ...place, report }),
+    );
+  }
+  return end;
 }
 
 /** The reports that stand at these places, without those that are not there any more. */
@@ -56,13 +55,116 @@ export async function readReportsAt(
   sessionId: string,
   places: readonly ReportPlace[],
 ): Promise<PlacedReport[]> {
-  const [first, last] = [places[0], places.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const file = reportFile(folder, sessionId);
-  const bytes = await readFilePart(file, first.start, last.start + last.length);
-  return places.flatMap((place) => {
-    const start = place.start - first.start;
-    const report = parseReport(bytes.toString("utf8", start, start + place.length));
-    return report === undefined ? [] : [{ ...place, report }];
+  const found: PlacedReport[] = [];
+  if (places.length === 0) return found;
+  for (const { file, after, bytes } of await reportFiles(folder, sessionId)) {
+    const isIn = ({ start }: ReportPlace) => start >= after.bytes && start < after.bytes + bytes;
+    const here = places.filter(isIn);
+    const [first, last] = [here[0], here.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    const [from, to] = [first.start - after.bytes, last.start + last.length - after.bytes];
+    const text = await readFilePart(file, from, to);
+    const lines = createLineReader((place) => lineAt(file, place));
+    for (const place of here) {
+      const start = place.start - after.bytes;
+      const line = text.toString("utf8", start - from, start - from + place.length);
+      const report = parseReport(await lines.read(line));
+      if (report !== undefined) found.push({ ...place, report });
+    }
+  }
+  return found;
+}
+
+/** A line that is no report has none. */
+type ReadLine = ReportPlace & { report: TurnReport | undefined };
+
+/** One file's lines, from a place in it on. Absent: from its first one. */
+export async function readFileReports(
+  { file, after }: ReportFile,
+  { start: from = 0, turns: before = after.turns }: { start?: number; turns?: number },
+  onLine: (line: ReadLine) => unknown,
+): Promise<ReportsEnd> {
+  let turns = before;
+  const lines = createLineReader((place) => lineAt(file, place));
+  const rest = await readFileLines(file, { from }, async (bytes, start) => {
+    // The log ends a torn line before it goes on: an empty line is none.
+    if (bytes.length === 0) return;
+    const line = bytes.toString("utf8");
+    if (start === 0 && decodeLine(line).kind === "start") return;
+    turns++;
+    const report = parseReport(await lines.read(line));
+    await onLine({ turn: turns, start: after.bytes + start, length: bytes.length, report });
   });
+  return { bytes: after.bytes + rest.start, turns };
+}
+
+export interface NewestReport {
+  report: TurnReport;
+  /** As of a `ReportPlace`. */
+  start: number;
+}
+
+/** What is read first of a file's end, bytes; then four times as much. */
+const FIRST_BYTES = 64 * 1024;
+
+/**
+ * What `find` finds in the newest reports, oldest first, of which it is given ever more; undefined:
+ * nothing in all there are. `end` is where the reports end.
+ */
+export async function findInNewest<Found>(
+  folder: string,
+  sessionId: string,
+  find: (reports: readonly NewestReport[], end: number) => Found | undefined,
+): Promise<Found | undefined> {
+  const files = await reportFiles(folder, sessionId);
+  const newest = files.at(-1);
+  if (newest === undefined) return undefined;
+  const end = newest.after.bytes + newest.bytes;
+  let behind: readonly NewestReport[] = [];
+  for (const file of files.toReversed()) {
+    let reports = behind;
+    for (let length = FIRST_BYTES; ; length *= 4) {
+      const from = Math.max(0, file.bytes - length);
+      reports = [...(await readEnd(file, from)), ...behind];
+      const found = find(reports, end);
+      if (found !== undefined) return found;
+      if (from === 0) break;
+    }
+    behind = reports;
+  }
+  return undefined;
+}
+
+/** The reports at the end of one file, whosever they are. */
+export async function readFileEnd(path: string, length: number): Promise<TurnReport[]> {
+  const file = await describeFile(path);
+  if (file === undefined) return [];
+  const newest = await readEnd(file, Math.max(0, file.bytes - length));
+  return newest.map(({ report }) => report);
+}
+
+/** The reports of whole lines behind `from`. */
+async function readEnd({ file, after, bytes }: ReportFile, from: number): Promise<NewestReport[]> {
+  const text = await readFilePart(file, from, bytes);
+  const lines = createLineReader((place) => lineAt(file, place));
+  const found: NewestReport[] = [];
+  let at = from === 0 ? 0 : text.indexOf(10) + 1;
+  if (from > 0 && at === 0) return [];
+  for (let feed = text.indexOf(10, at); feed >= 0; feed = text.indexOf(10, at)) {
+    const start = from + at;
+    const report = parseReport(await lines.read(text.toString("utf8", at, feed)));
+    if (report !== undefined) found.push({ report, start: after.bytes + start });
+    at = feed + 1;
+  }
+  return found;
+}
+
+/** Undefined: it is torn, or of another version. */
+function parseReport(text: string | undefined): TurnReport | undefined {
+  try {
+    const report = text === undefined ? undefined : (JSON.parse(text) as TurnReport);
+    return report?.v === 1 ? report : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,44 +1,105 @@
 // Stores turn reports, with each content once by its hash.
-import { type FileHandle, mkdir, open, readFile, writeFile } from "node:fs/promises";
+import {
+  type FileHandle,
+  mkdir,
+  open,
+  readFile,
+  rename,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
-import type { ReportParts, TurnReport } from "@clew/engine-core";
+import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core";
 import { isSafeId } from "../sessions/keys.ts";
-import { fileOf } from "../sessions/paths.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
+import { type KnownList, planLists } from "./plan-lists.ts";
+import { findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
+import { olderReportFile, type ReportFile, reportFile, reportFiles } from "./report-files.ts";
+import { type BaseLine, encodeLine, encodeStart, mayBeBase } from "./report-lines.ts";
+import { removeUnnamedParts } from "./unnamed-parts.ts";
+
+export { reportFile } from "./report-files.ts";
 
 /** Hashes remembered as stored, so that most parts cost no system call. */
 const REMEMBERED_PARTS = 4096;
+
+/** Lines written as a difference to the same one: damage to that one costs these. */
+const LINES_PER_BASE = 64;
+
+/** A part is stored before its report: a new one may be named soon. */
+const PART_GRACE_MS = 3_600_000;
+
+/** `gateway.limits.reportBytes`, where nobody says otherwise. */
+export const DEFAULT_REPORT_BYTES = 16 * 2 ** 20;
 
 export interface ReportLog {
   append(report: TurnReport, parts: ReportParts): Promise<void>;
   close(): Promise<void>;
 }
 
+/** The file as it is written to. */
+interface Target {
+  handle: FileHandle;
+  bytes: number;
+  /** `depth` 0: it is no difference itself. */
+  base: (BaseLine & { uses: number; depth: 0 | 1 }) | undefined;
+}
+
 /**
  * `folder` is an agent's reports folder. Appends are in order; a report is a record, not the truth,
- * so it is not flushed to the disk.
+ * so it is not flushed to the disk. The oldest go when those of the session take more than
+ * `maxBytes`, half of them at once.
  */
-export function openReportLog(folder: string, sessionId: string): ReportLog {
-  const file = reportFile(folder, sessionId);
+export function openReportLog(
+  folder: string,
+  sessionId: string,
+  { maxBytes = DEFAULT_REPORT_BYTES }: { maxBytes?: number } = {},
+): ReportLog {
   const stored = new Set<string>();
-  let handle: FileHandle | undefined;
+  let target: Target | undefined;
+  let known: KnownList | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
   const openOnce = async () => {
-    if (handle !== undefined) return handle;
+    if (target !== undefined) return target;
     await mkdir(join(folder, "parts"), { recursive: true, mode: 0o700 });
-    const opened = await open(file, "a+", 0o600);
-    await endTornLine(opened);
-    handle = opened;
-    return opened;
+    known = await knownList(folder, sessionId);
+    target = await openTarget(folder, sessionId);
+    return target;
+  };
+  const openNext = async ({ handle }: Target) => {
+    await handle.close();
+    target = undefined;
+    await rename(reportFile(folder, sessionId), olderReportFile(folder, sessionId));
+    // The first call of a file lists all its messages: the file before it will not be there.
+    if (known !== undefined) known = { ...known, bytesSince: Infinity };
+    target = await openTarget(folder, sessionId);
+    stored.clear();
+    await removeUnnamedParts(folder, { olderThanMs: PART_GRACE_MS });
+    return target;
   };
   const write = async (report: TurnReport, parts: ReportParts) => {
-    const target = await openOnce();
+    const opened = await openOnce();
+    const to = opened.bytes * 2 < maxBytes ? opened : await openNext(opened);
     for (const [hash, content] of Object.entries(parts))
       if (!stored.has(hash)) await storePart(folder, hash, content);
     if (stored.size > REMEMBERED_PARTS) stored.clear();
     for (const hash of Object.keys(parts)) stored.add(hash);
-    await target.appendFile(`${JSON.stringify(report, roundNumbers)}\n`);
+    const planned = planLists(report, known);
+    try {
+      const bytes = await appendReport(to, JSON.stringify(planned.report, roundNumbers));
+      // What a full list takes itself was not written since.
+      const since = planned.listsAll ? 0 : bytes;
+      known = planned.known && {
+        ...planned.known,
+        bytesSince: planned.known.bytesSince + since,
+      };
+    } catch (error) {
+      // Nobody knows what of it is in the file.
+      target = undefined;
+      await to.handle.close().catch(() => {});
+      throw error;
+    }
   };
   return {
     append(report, parts) {
@@ -48,14 +109,10 @@ export function openReportLog(folder: string, sessionId: string): ReportLog {
     },
     async close() {
       await queue;
-      await handle?.close();
-      handle = undefined;
+      await target?.handle.close();
+      target = undefined;
     },
   };
-}
-
-export function reportFile(folder: string, sessionId: string): string {
-  return fileOf(folder, sessionId);
 }
 
 /**
@@ -66,30 +123,73 @@ export async function readLastRequest(
   folder: string,
   sessionId: string,
 ): Promise<LastRequest | null> {
-  const handle = await open(reportFile(folder, sessionId), "r").catch(() => null);
-  if (handle === null) return null;
-  try {
-    const { size } = await handle.stat();
-    for (let length = 256 * 1024; ; length *= 4) {
-      const from = Math.max(0, size - length);
-      const { buffer, bytesRead } = await handle.read(
-        Buffer.alloc(size - from),
-        0,
-        size - from,
-        from,
-      );
-      const request = expandLastRequest(parseReports(buffer.subarray(0, bytesRead), from > 0));
-      if (request !== "incomplete" && (request !== null || from === 0)) return request;
-      if (from === 0) return null;
-    }
-  } finally {
-    await handle.close();
-  }
+  const last = await findInNewest(folder, sessionId, lastIn);
+  return last ?? null;
+}
+
+/** Undefined: older reports are needed to know it. */
+function lastIn(reports: readonly NewestReport[]): LastRequest | undefined {
+  const last = expandLastRequest(reports.map(({ report }) => report));
+  return last === null || last === "incomplete" ? undefined : last;
 }
 
 /** The content stored under a hash; null when there is none. */
 export async function readPart(folder: string, hash: string): Promise<string | null> {
   return isSafeId(hash) ? readFile(partFile(folder, hash), "utf8").catch(() => null) : null;
+}
+
+/** Undefined: no report tells the whole list of the newest call. */
+const knownList = (folder: string, sessionId: string): Promise<KnownList | undefined> =>
+  findInNewest(folder, sessionId, (reports, end) => {
+    const last = lastIn(reports);
+    const isFull = ({ messages }: ModelCallReport) => messages.kept === 0;
+    const full = reports.findLast(({ report }) => report.modelCalls.some(isFull));
+    return last && { items: last.messages, bytesSince: end - (full?.start ?? end) };
+  }).catch(() => undefined);
+
+/** A file that follows a full one begins with what came before, also after a kill between both. */
+async function openTarget(folder: string, sessionId: string): Promise<Target> {
+  const handle = await open(reportFile(folder, sessionId), "a+", 0o600);
+  try {
+    await endTornLine(handle);
+    const { size } = await handle.stat();
+    const [older] = size > 0 ? [] : await reportFiles(folder, sessionId);
+    if (older === undefined || older.bytes === 0) return { handle, bytes: size, base: undefined };
+    const line = `${encodeStart(await endOf(older))}\n`;
+    await handle.appendFile(line);
+    return { handle, bytes: Buffer.byteLength(line), base: undefined };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+async function endOf(file: ReportFile) {
+  let { turns } = file.after;
+  await readFileReports(file, {}, ({ turn }) => {
+    turns = turn;
+  });
+  return { turns, bytes: file.after.bytes + file.bytes };
+}
+
+/** How many bytes that took. */
+async function appendReport(target: Target, report: string): Promise<number> {
+  const base = (target.base?.uses ?? 0) < LINES_PER_BASE ? target.base : undefined;
+  const line = encodeLine(report, base);
+  await target.handle.appendFile(`${line}\n`);
+  const place = { start: target.bytes, length: line.length };
+  target.bytes += line.length + 1;
+  if (base !== undefined) base.uses++;
+  // A session's first report is like no other: the second is what the others are most like.
+  if ((base === undefined || base.depth === 0) && mayBeBase(report))
+    target.base = {
+      ...place,
+      text: report,
+      uses: base?.uses ?? 0,
+      depth: base === undefined ? 0 : 1,
+    };
+  else if (base === undefined) target.base = undefined;
+  return line.length + 1;
 }
 
 /** Durations to the microsecond: more digits say nothing. What is small otherwise may be money. */
@@ -99,28 +199,13 @@ function roundNumbers(key: string, value: unknown): unknown {
   return Math.round(value * digits) / digits;
 }
 
-/** Lines that are no report (torn, or of a later version) are skipped. */
-function parseReports(bytes: Buffer, startsInside: boolean): TurnReport[] {
-  const lines = bytes.toString("utf8").split("\n");
-  return (startsInside ? lines.slice(1) : lines).flatMap((line) => parseReport(line) ?? []);
-}
-
-/** Undefined: it is torn, or of another version. */
-export function parseReport(line: string): TurnReport | undefined {
-  if (line === "") return undefined;
-  try {
-    const report = JSON.parse(line) as TurnReport;
-    return report.v === 1 ? report : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 async function storePart(folder: string, hash: string, content: string): Promise<void> {
   try {
     await writeFile(partFile(folder, hash), content, { flag: "wx", mode: 0o600 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const now = new Date();
+    await utimes(partFile(folder, hash), now, now).catch(() => {});
   }
 }
 

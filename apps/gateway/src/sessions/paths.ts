@@ -43,3 +43,6 @@ export function deliveriesFile(home: string, agentId: string, sessionId: string)
 export function fileOf(folder: string, sessionId: string): string {
   return join(folder, `${sessionId}.jsonl`);
 }
+
+/** The name of a session's older reports, as `fileOf` takes it. */
+export const olderReportsOf = (sessionId: string): string => `${sessionId}.older`;

@@ -5,7 +5,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { acquireLock } from "../locks/lock.ts";
 import { changeIndex, findSessionId } from "./change-index.ts";
 import type { SessionName } from "./keys.ts";
-import { agentPaths, deliveriesFile, fileOf, transcriptFile } from "./paths.ts";
+import { agentPaths, deliveriesFile, fileOf, olderReportsOf, transcriptFile } from "./paths.ts";
 
 /** Nothing happens where there is none. Throws SESSION_LOCKED while somebody has it open. */
 export async function removeSession(home: string, name: SessionName): Promise<void> {
@@ -23,7 +23,9 @@ export async function removeSession(home: string, name: SessionName): Promise<vo
     // The transcript goes before the key: a transcript without a key would be given one again.
     await removeFiles(file);
     await rm(deliveriesFile(home, agentId, sessionId), { force: true });
-    await rm(fileOf(agentPaths(home, agentId).reports, sessionId), { force: true });
+    const { reports } = agentPaths(home, agentId);
+    for (const id of [sessionId, olderReportsOf(sessionId)])
+      await rm(fileOf(reports, id), { force: true });
     await changeIndex(home, agentId, async (index) => {
       if (index[key]?.sessionId !== sessionId) return index;
       const { [key]: _gone, ...others } = index;

@@ -1,7 +1,8 @@
 // What an agent's newest turn reports say went wrong.
-import { open, readdir, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { EngineFailure, TurnReport } from "@clew/engine-core";
+import { readFileEnd } from "../../reports/read-reports.ts";
 
 export interface RecentTurns {
   /** Whoever answered. */
@@ -24,7 +25,7 @@ export interface RecentTurns {
 
 const MAX_SESSIONS = 8;
 const MAX_TURNS = 100;
-const TAIL_BYTES = 512 * 1024;
+const TAIL_BYTES = 128 * 1024;
 
 /** `folder` is the agent's reports folder; only faults of `engineId` are counted as faults. */
 export async function readRecentTurns(folder: string, engineId: string): Promise<RecentTurns> {
@@ -96,36 +97,10 @@ export function summarizeTurns(reports: readonly TurnReport[], engineId: string)
 const count = (reports: readonly TurnReport[], is: (report: TurnReport) => boolean) =>
   reports.filter(is).length;
 
-/** The whole lines at the end of a report file; what is no report is skipped. */
+/** The reports at the end of a file; what is no report is skipped. */
 async function readTail(file: string): Promise<TurnReport[]> {
-  const handle = await open(file, "r").catch(() => null);
-  if (handle === null) return [];
-  try {
-    const { size } = await handle.stat();
-    const from = Math.max(0, size - TAIL_BYTES);
-    const { buffer, bytesRead } = await handle.read(
-      Buffer.alloc(size - from),
-      0,
-      size - from,
-      from,
-    );
-    const lines = buffer
-      .toString("utf8", 0, bytesRead)
-      .split("\n")
-      .slice(from > 0 ? 1 : 0);
-    return lines.flatMap(parseReport);
-  } finally {
-    await handle.close();
-  }
-}
-
-function parseReport(line: string): TurnReport[] {
-  try {
-    const report = JSON.parse(line) as Partial<TurnReport>;
-    return report.v === 1 && report.engine !== undefined && Array.isArray(report.compactions)
-      ? [report as TurnReport]
-      : [];
-  } catch {
-    return [];
-  }
+  const reports = await readFileEnd(file, TAIL_BYTES).catch(() => []);
+  return reports.filter(
+    ({ engine, compactions }) => engine !== undefined && Array.isArray(compactions),
+  );
 }

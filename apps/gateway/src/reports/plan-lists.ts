@@ -1,0 +1,56 @@
+// Decides which reported calls list all their messages, and which only what is new in them.
+import type { ReportItem, TurnReport } from "@clew/engine-core";
+
+/** What a report file says of its session's newest call. */
+export interface KnownList {
+  items: readonly ReportItem[];
+  /** Written since the last full list, bytes. */
+  bytesSince: number;
+}
+
+/** About what an item of a list takes in the file. */
+const ITEM_BYTES = 60;
+/** Lists in full take no more than one byte for so many others. */
+const SHARE = 2;
+
+/**
+ * Pure. The report, whose calls are told by what is new in them as far as that is known, the newest
+ * list, and whether a call lists all its messages: it does when so much was written since the last
+ * one that reading back to it costs as much. `known` undefined: nobody knows what the calls are a
+ * difference to.
+ */
+export function planLists(
+  report: TurnReport,
+  known: KnownList | undefined,
+): { report: TurnReport; known: KnownList | undefined; listsAll: boolean } {
+  let list = known;
+  let listsAll = false;
+  const modelCalls = report.modelCalls.map((call) => {
+    const { kept, items, tokens } = call.messages;
+    if (kept > 0 && list === undefined) return call;
+    const all = kept === 0 ? items : (list?.items ?? []).slice(0, kept).concat(items);
+    const isDue = (list?.bytesSince ?? Infinity) >= SHARE * ITEM_BYTES * all.length;
+    const same = isDue ? 0 : sameItems(list?.items ?? [], all);
+    listsAll ||= same === 0;
+    list = { items: all, bytesSince: same === 0 ? 0 : (list?.bytesSince ?? 0) };
+    return { ...call, messages: { kept: same, items: all.slice(same), tokens } };
+  });
+  return { report: { ...report, modelCalls }, known: list, listsAll };
+}
+
+/** Leading items that say the same; why they are there is told where they first were. */
+function sameItems(left: readonly ReportItem[], right: readonly ReportItem[]): number {
+  const most = Math.min(left.length, right.length);
+  let same = 0;
+  while (same < most && isSame(left[same]!, right[same]!)) same++;
+  return same;
+}
+
+const isSame = (left: ReportItem, right: ReportItem): boolean =>
+  left === right ||
+  (left.hash === right.hash &&
+    left.role === right.role &&
+    left.changed === right.changed &&
+    left.tokens === right.tokens &&
+    left.engineReason === right.engineReason &&
+    JSON.stringify(left.source) === JSON.stringify(right.source));

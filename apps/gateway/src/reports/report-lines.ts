@@ -1,0 +1,160 @@
+// Writes turn reports as lines that take little room, and reads lines of every kind.
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+
+/** Where a line stands in its file, bytes. */
+export interface LinePlace {
+  start: number;
+  length: number;
+}
+
+/** A line that later ones are written as a difference to. */
+export interface BaseLine extends LinePlace {
+  /** Its report. */
+  text: string;
+}
+
+/** What began before a file that goes on where another one was full. */
+export interface FileStart {
+  turns: number;
+  bytes: number;
+}
+
+/** What compression looks back at. */
+const MOST_LOOKED_AT = 32 * 1024;
+/** A report is never larger; a line that says so is none. */
+const MOST_BYTES = 512 * 2 ** 20;
+
+/**
+ * What most reports say, for those that have no other report before them. Never to be changed:
+ * what was written with it can only be read with it.
+ */
+const USUAL = Buffer.from(
+  [
+    '{"v":1,"turnId":"","sessionId":"","sessionKey":"agent:main:","startedAt":"2026-01-01T00:00:00.000Z","durationMs":,"hostMs":',
+    ',"outcome":"completed","reason":null,"model":{"requested":"openai/gpt-","resolved":"anthropic/claude-","api":"openai-completions"}',
+    ',"engine":{"configured":"lossless","ran":"lossless","infoId":"lossless","name":"Lossless Context Engine","source":"configured","ownsCompaction":true,"degraded":null,"projection":null}',
+    ',"engine":{"configured":null,"ran":"legacy","infoId":"legacy","name":"Legacy Context Engine","source":"default","ownsCompaction":false,"degraded":null,"projection":null},"lifecycle":"durable"',
+    ',"lifecycle":"eager","engineCalls":[{"method":"bootstrap","durationMs":0.,"outcome":"ok"},{"method":"assemble","durationMs":0.,"outcome":"ok"},{"method":"afterTurn","durationMs":0.,"outcome":"ok"},{"method":"ingest","durationMs":0.,"outcome":"ok"}]',
+    ',"budget":{"contextWindow":200000,"reserve":20000,"promptBudget":180000,"fixedTokens":,"tokenBudget":,"assembled":{"estimate":,"low":,"high":},"engineEstimate":null,"tokenRatio":1.,"historyMessages":,"assembledMessages":}',
+    ',"promptEntryId":"","replyEntryId":"","historyChanges":[],"modelCalls":[{"system":[{"source":{"kind":"system","part":"base"},"code":"system-prompt","reason":"system prompt","tokens":,"hash":""}],',
+    '"tools":[{"source":{"kind":"tool-schema","name":"session_search"},"code":"tool-schema","reason":"tool schema","tokens":,"hash":""},{"source":{"kind":"tool-schema","name":"session_read"},"code":"tool-schema","reason":"tool schema","tokens":,"hash":""},{"source":{"kind":"tool-schema","name":"sessions_spawn"},"code":"tool-schema","reason":"tool schema","tokens":,"hash":""}],',
+    '"messages":{"kept":,"items":[{"source":{"kind":"summary","summaryId":""},"role":"user","code":"engine","reason":"made by the engine","tokens":,"hash":""},{"source":{"kind":"entry","entryId":""},"role":"toolResult","code":"history","reason":"history","tokens":,"hash":""},{"source":{"kind":"entry","entryId":""},"role":"assistant","code":"history","reason":"history","tokens":,"hash":""},{"source":{"kind":"entry","entryId":""},"role":"user","code":"prompt","reason":"prompt","tokens":,"hash":""}],"tokens":}',
+    ',"requestHash":"","leafId":"","size":{"tokens":,"source":"counted","water":{"high":,"low":}},"usage":{"input":,"output":,"cacheRead":0,"cacheWrite":0,"totalTokens":,"cost":{"input":0,"cacheRead":0,"cacheWrite":0,"output":0,"total":0}}',
+    ',"stopReason":"toolUse","stopReason":"stop","error":null,"retries":0,"index":0,"durationMs":,"policyChanges":[],"cache":{"predicted":0,"broke":{"code":"not-cached"},"billed":0,"written":0}}],"toolCalls":[{"name":"","durationMs":,"isError":false}],"compactions":[]}',
+  ].join(""),
+);
+
+/** One line, without its end; `base`: its report is told as a difference to that one. */
+export function encodeLine(report: string, base?: BaseLine): string {
+  const dictionary = base === undefined ? USUAL : Buffer.from(base.text);
+  const z = deflateRawSync(report, { dictionary, level: 9 }).toString("base64");
+  const on = base === undefined ? {} : { on: [base.start, base.length] };
+  return JSON.stringify({ v: 2, ...on, z });
+}
+
+/** Others can be written as a difference to it. */
+export const mayBeBase = (report: string): boolean => Buffer.byteLength(report) <= MOST_LOOKED_AT;
+
+export const encodeStart = (after: FileStart): string => JSON.stringify({ v: 2, after });
+
+export type DecodedLine =
+  | { kind: "report"; text: string }
+  /** A report that is told as a difference to another one of the same file. */
+  | { kind: "difference"; on: LinePlace; z: string }
+  | { kind: "start"; after: FileStart }
+  | { kind: "unreadable" };
+
+interface StoredLine {
+  v?: unknown;
+  z?: unknown;
+  on?: [number, number];
+  after?: FileStart;
+}
+
+/** Pure. Lines of earlier versions are their reports. */
+export function decodeLine(line: string): DecodedLine {
+  try {
+    const stored = JSON.parse(line) as StoredLine;
+    if (stored.v === 1) return { kind: "report", text: line };
+    if (stored.v !== 2) return { kind: "unreadable" };
+    if (stored.after !== undefined) return { kind: "start", after: stored.after };
+    if (typeof stored.z !== "string") return { kind: "unreadable" };
+    const { z, on } = stored;
+    if (on !== undefined) return { kind: "difference", on: { start: on[0], length: on[1] }, z };
+    return { kind: "report", text: inflate(z, USUAL) };
+  } catch {
+    return { kind: "unreadable" };
+  }
+}
+
+/** Undefined: it is not what was written. */
+export function decodeDifference(z: string, base: string): string | undefined {
+  try {
+    return inflate(z, Buffer.from(base));
+  } catch {
+    return undefined;
+  }
+}
+
+const inflate = (z: string, dictionary: Buffer): string =>
+  inflateRawSync(Buffer.from(z, "base64"), {
+    ...{ dictionary, maxOutputLength: MOST_BYTES },
+  }).toString("utf8");
+
+/** Reports that others are a difference to, kept while a file is read. */
+const KEPT_BASES = 4;
+/** A base may be a difference itself, to one that is none. */
+const MOST_DEPTH = 2;
+
+/** The reports of a file's lines. */
+export interface LineReader {
+  /** Undefined: nobody can read it, or it is none. */
+  read(line: string): Promise<string | undefined>;
+}
+
+/** `lineAt` gives a line that stands before those that are read; undefined = it is gone. */
+export function createLineReader(
+  lineAt: (place: LinePlace) => Promise<string | undefined>,
+): LineReader {
+  const bases = new Map<number, string>();
+  const keep = (start: number, text: string) => {
+    if (!mayBeBase(text)) return;
+    bases.set(start, text);
+    if (bases.size > KEPT_BASES) bases.delete(bases.keys().next().value!);
+  };
+  const reportOf = async (line: string, depth = 0): Promise<string | undefined> => {
+    const found = decodeLine(line);
+    if (found.kind === "report") return found.text;
+    if (found.kind !== "difference" || depth > MOST_DEPTH) return undefined;
+    const on = await baseAt(found.on, depth + 1);
+    return on === undefined ? undefined : decodeDifference(found.z, on);
+  };
+  const baseAt = async (place: LinePlace, depth: number): Promise<string | undefined> => {
+    const known = bases.get(place.start);
+    if (known !== undefined) return known;
+    const text = await reportOf((await lineAt(place)) ?? "", depth);
+    if (text !== undefined) keep(place.start, text);
+    return text;
+  };
+  return { read: (line) => reportOf(line) };
+}
+
+/** Pure. A whole file's text with every report as it is; lines that nobody can read stay. */
+export function plainLines(text: string): string {
+  const bases = new Map<number, string>();
+  let start = 0;
+  const lines = text.split("\n").map((line) => {
+    const at = start;
+    start += Buffer.byteLength(line) + 1;
+    const found = decodeLine(line);
+    const text =
+      found.kind === "report"
+        ? found.text
+        : found.kind === "difference"
+          ? decodeDifference(found.z, bases.get(found.on.start) ?? "")
+          : undefined;
+    if (text !== undefined && mayBeBase(text)) bases.set(at, text);
+    return text ?? line;
+  });
+  return lines.join("\n");
+}
