@@ -10,6 +10,7 @@ import { errorHandler, refuse } from "./errors.ts";
 import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
+import { addDescriptionRoute } from "./routes/description.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
@@ -49,6 +50,7 @@ export function createApp(options: AppOptions): Hono {
   addMessageRoute(app, gateway, log);
   addEventRoute(app, gateway);
   addLabRoutes(app, gateway);
+  addDescriptionRoute(app, options.version);
   const token = () => gateway.host.config.gateway.auth?.token;
   const trust = { identity: options.identity, token, port: options.port };
   addApprovalRoutes(app, gateway, trust);

@@ -1,0 +1,121 @@
+// The shapes of what the HTTP API answers, besides those that the inspector and events have.
+import { z } from "zod";
+import { RunningTurnSchema } from "../events/shapes.ts";
+
+const Text = z.string();
+const NullableText = z.string().nullable();
+const Count = z.int().nonnegative();
+/** ISO 8601. */
+const Time = z.string();
+
+const SafeModeSchema = z.array(z.looseObject({ plugin: Text, reason: Text }));
+const MessageSchema = z.looseObject({ role: Text });
+const TranscriptEntrySchema = z.looseObject({ type: Text, id: Text, parentId: NullableText });
+
+const ErrorSchema = z.object({ error: z.object({ code: Text, message: Text }) });
+
+const HealthSchema = z.looseObject({
+  status: z.enum(["ok", "stopping"]),
+  version: Text,
+  pid: z.int(),
+  startedAt: Time,
+  uptimeMs: z.number(),
+  home: Text,
+  model: Text,
+  engine: z.looseObject({
+    configured: NullableText,
+    known: z.array(Text),
+    quarantined: z.array(z.looseObject({ engineId: Text })),
+  }),
+  safeMode: SafeModeSchema,
+});
+
+const SessionSchema = z.looseObject({
+  key: Text,
+  agentId: Text,
+  sessionId: Text,
+  bytes: Count,
+  updatedAt: Text,
+  busy: z.boolean(),
+  depth: Count,
+  child: z.looseObject({ parent: Text, state: Text }).nullable(),
+});
+
+const SessionPageSchema = z.looseObject({
+  key: Text,
+  sessionId: Text,
+  busy: z.boolean(),
+  createdAt: Time,
+  totalEntries: Count.nullable(),
+  entries: z.array(TranscriptEntrySchema),
+});
+
+const ApprovalSchema = z.looseObject({
+  id: Text,
+  asker: z.looseObject({ kind: Text, id: Text }),
+  sessionKey: Text,
+  name: Text,
+  arguments: z.record(Text, z.unknown()),
+  grants: Text,
+  askedAt: Time,
+  expiresAt: Time,
+});
+
+const ContextItemSchema = z.looseObject({
+  source: z.looseObject({ kind: Text }),
+  reason: Text,
+  tokens: Count,
+  hash: Text,
+  preview: Text,
+  chars: Count,
+});
+
+const ContextSchema = z.looseObject({
+  turnId: Text,
+  startedAt: Time,
+  outcome: z.enum(["completed", "failed", "aborted"]),
+  model: z.looseObject({ requested: Text, resolved: Text, api: Text }),
+  engine: z.looseObject({ configured: NullableText, ran: Text }),
+  budget: z.looseObject({ contextWindow: Count, promptBudget: Count }).nullable(),
+  call: z.looseObject({ requestHash: Text, stopReason: NullableText, error: NullableText }),
+  size: z.looseObject({ tokens: z.number(), source: z.enum(["counted", "estimated"]) }),
+  tokens: z.object({ system: Count, tools: Count, messages: Count, total: Count }),
+  system: z.array(ContextItemSchema),
+  tools: z.array(ContextItemSchema),
+  messages: z.array(ContextItemSchema),
+});
+
+const EngineSchema = z.looseObject({
+  configured: NullableText,
+  engineId: Text,
+  name: Text,
+  degraded: z.looseObject({ operation: Text, reason: Text }).nullable(),
+  text: Text,
+});
+
+const PluginSchema = z.looseObject({
+  id: Text,
+  status: z.enum(["loaded", "off", "error"]),
+  reason: NullableText,
+});
+
+/** Named in the description of the API. */
+export const ANSWERS = {
+  Error: ErrorSchema,
+  Health: HealthSchema,
+  Message: MessageSchema,
+  Sessions: z.object({ sessions: z.array(SessionSchema) }),
+  SessionPage: SessionPageSchema,
+  Messages: z.object({ messages: z.array(MessageSchema) }),
+  Aborted: z.object({ aborted: z.boolean() }),
+  Approvals: z.object({ approvals: z.array(ApprovalSchema), mayAnswer: z.boolean() }),
+  Answered: z.looseObject({ approval: ApprovalSchema, end: z.looseObject({}), text: Text }),
+  Link: z.object({ link: Text }),
+  Context: ContextSchema,
+  Engine: EngineSchema,
+  EngineRetry: z.looseObject({ text: Text, data: z.unknown() }),
+  Plugins: z.object({ plugins: z.array(PluginSchema) }),
+  ActionResult: z.object({ result: z.unknown() }),
+  MethodResult: z.looseObject({ ok: z.boolean() }),
+  RunningTurn: RunningTurnSchema,
+} as const;

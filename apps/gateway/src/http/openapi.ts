@@ -1,0 +1,281 @@
+// Describes the HTTP API as OpenAPI does, from the schemas that its answers have.
+import { z } from "zod";
+import { GatewayEventSchema } from "../events/shapes.ts";
+import * as shapes from "../inspect/shapes.ts";
+import { ANSWERS } from "./answers.ts";
+import { HTTP_STATUS, type HttpCode } from "./errors.ts";
+import { MessageBodySchema } from "./message-body.ts";
+
+export interface ApiRoute {
+  method: string;
+  path: string;
+}
+
+interface Operation {
+  summary: string;
+  /** What may stand behind "?". Absent: nothing. */
+  query?: Readonly<Record<string, string>>;
+  /** Named in `SCHEMAS`. Absent: it takes no body. */
+  body?: string;
+  /** Named in `SCHEMAS`, or "text", "page", "events". */
+  answer: string;
+  /** Besides those that every address answers with. Absent: none. */
+  errors?: readonly (HttpCode | "SESSION_NOT_FOUND" | "SESSION_LOCKED" | "REQUEST_INVALID")[];
+}
+
+const AnyObject = z.record(z.string(), z.unknown());
+
+const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
+  ...namedSchemas(shapes),
+  ...ANSWERS,
+  Event: GatewayEventSchema,
+  MessageBody: MessageBodySchema,
+  Action: z.object({ session: z.string().optional(), payload: z.unknown().optional() }),
+  MethodCall: z.object({ params: AnyObject.optional() }),
+};
+
+const LIMIT = { limit: "how many at most" };
+const NO_SESSION = ["SESSION_NOT_FOUND"] as const;
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  "GET /api/health": {
+    summary: "Says that the gateway runs, which home it serves, and what answers in it.",
+    query: { nonce: "32 hex digits to be proven that this is the gateway of a home" },
+    answer: "Health",
+  },
+  "GET /api/openapi.json": { summary: "This description.", answer: "OpenApi" },
+  "GET /api/events": {
+    summary: "Streams what happens in all sessions, or in one, while it happens.",
+    query: {
+      since: "id of the last event that is known; default: begin with what is under way",
+      session: "only of this session; default: of all",
+    },
+    answer: "events",
+  },
+  "GET /api/sessions": { summary: "Lists all sessions, newest first.", answer: "Sessions" },
+  "GET /api/sessions/:key": {
+    summary: "The newest entries of a session's active branch.",
+    query: LIMIT,
+    answer: "SessionPage",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/messages": {
+    summary: "The newest messages as they are shown to people, oldest first.",
+    query: LIMIT,
+    answer: "Messages",
+    errors: NO_SESSION,
+  },
+  "POST /api/sessions/:key/messages": {
+    summary: "Sends a message, and streams what comes of it; `done` or `error` is last.",
+    body: "MessageBody",
+    answer: "turn",
+    errors: ["REQUEST_INVALID", "FORBIDDEN"],
+  },
+  "POST /api/sessions/:key/abort": {
+    summary: "Cancels the running reply, and those that wait behind it.",
+    answer: "Aborted",
+  },
+  "GET /api/sessions/:key/context": {
+    summary: "What the model saw in the session's last call.",
+    answer: "Context",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/context/:part/:index": {
+    summary: "The whole text of one item of it; `part` is system, tools or messages.",
+    answer: "text",
+    errors: NO_SESSION,
+  },
+  "POST /api/sessions/:key/engine/retry": {
+    summary: "Gives engines that were set aside another chance in the session.",
+    answer: "EngineRetry",
+    errors: ["SESSION_NOT_FOUND", "SESSION_LOCKED"],
+  },
+  "GET /api/sessions/:key/calls": {
+    summary: "The session's model calls, a row each, oldest first.",
+    query: { after: "id of a call; those behind it", ...LIMIT },
+    answer: "CallPage",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/calls/:id": {
+    summary: "One call in full: what was sent, why, and what stood in for what was not.",
+    answer: "CallView",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/calls/:id/items/:part/:index": {
+    summary: "The whole text of one thing that was sent, and what is stored instead.",
+    answer: "ItemText",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/calls/:id/request": {
+    summary: "The request of a call, made again, with its hash.",
+    answer: "RebuiltRequest",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/calls/:from/diff/:to": {
+    summary: "What became different from one call to another.",
+    answer: "CallDiff",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/entries": {
+    summary: "What became of each stored entry in a call.",
+    query: {
+      call: "id of a call; default: the newest",
+      fate: "only entries with this fate",
+      after: "number of an entry; those behind it",
+      ...LIMIT,
+    },
+    answer: "EntryPage",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/summaries/:id": {
+    summary: "A summary that stood in a call, and what it covers.",
+    answer: "SummaryRow",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/find": {
+    summary: "Where a text is, in which calls it was shown, and what took it.",
+    query: { text: "what is looked for" },
+    answer: "FoundText",
+    errors: NO_SESSION,
+  },
+  "GET /api/approvals": {
+    summary: "Tools that wait to be allowed, oldest first.",
+    query: { session: "only in this session and those below it; default: in all" },
+    answer: "Approvals",
+  },
+  "GET /api/approvals/link": {
+    summary: "The link that lets a browser answer.",
+    answer: "Link",
+    errors: ["FORBIDDEN"],
+  },
+  "POST /api/approvals/:id/:answer": {
+    summary: "Answers once, session or no.",
+    answer: "Answered",
+    errors: ["REQUEST_INVALID", "FORBIDDEN", "APPROVAL_OVER"],
+  },
+  "GET /open/:key": {
+    summary: "The page, in which this browser may answer from now on.",
+    answer: "page",
+    errors: ["FORBIDDEN"],
+  },
+  "GET /api/engine": {
+    summary: "The engine that answers, why, and how it stands.",
+    query: { session: "in this session; default: in none" },
+    answer: "Engine",
+  },
+  "GET /api/plugins": { summary: "All plugins, loaded or not.", answer: "Plugins" },
+  "POST /api/plugins/reload": {
+    summary: "Loads all plugins again; running replies end with what they began with.",
+    answer: "Plugins",
+  },
+  "POST /api/plugins/:id/actions/:action": {
+    summary: "Runs a session action of a plugin.",
+    body: "Action",
+    answer: "ActionResult",
+  },
+  "POST /api/plugins/methods/:name": {
+    summary: "Runs a gateway method of a plugin, for the person of this home.",
+    body: "MethodCall",
+    answer: "MethodResult",
+    errors: ["FORBIDDEN"],
+  },
+};
+
+/** Those of the API among all that an app has: no guards, and not the page's files. */
+export const apiRoutes = (routes: readonly ApiRoute[]): ApiRoute[] =>
+  routes.filter(({ method, path }) => method !== "ALL" && path !== "*");
+
+/** Pure. An address that nobody described is there, too, and says no more than that. */
+export function describeApi(routes: readonly ApiRoute[], version: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method, path } of apiRoutes(routes)) {
+    const place = path.replaceAll(/:(\w+)/g, "{$1}");
+    const operation = OPERATIONS[`${method} ${path}`] ?? { summary: "", answer: "Any" };
+    const described = describeOperation(path, operation);
+    paths[place] = { ...paths[place], [method.toLowerCase()]: described };
+  }
+  const schemas = Object.entries(SCHEMAS).map(([name, schema]) => [name, jsonSchemaOf(schema)]);
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Clew gateway",
+      version,
+      description:
+        "The API of one home's gateway, on this machine only. Answers may get further members, and events further types.",
+    },
+    paths,
+    components: {
+      schemas: Object.fromEntries(schemas),
+      securitySchemes: { token: { type: "http", scheme: "bearer" } },
+    },
+  };
+}
+
+function describeOperation(path: string, { summary, query, body, answer, errors }: Operation) {
+  const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+    ...{ name, in: "path", required: true, schema: { type: "string" } },
+    ...(name === "key" && path.includes("/sessions/") && { description: SESSION_KEY }),
+  }));
+  const inQuery = Object.entries(query ?? {}).map(([name, description]) => ({
+    ...{ name, in: "query", required: false, description, schema: { type: "string" } },
+  }));
+  return {
+    ...(summary !== "" && { summary }),
+    ...(inPath.length + inQuery.length > 0 && { parameters: [...inPath, ...inQuery] }),
+    ...(body !== undefined && {
+      requestBody: { required: true, content: { "application/json": { schema: ref(body) } } },
+    }),
+    responses: {
+      "200": { description: "It went well.", content: contentOf(answer) },
+      ...failures(errors),
+    },
+  };
+}
+
+const SESSION_KEY = "A session's short name, or agent:<agent>:<name>.";
+
+function contentOf(answer: string): object {
+  switch (answer) {
+    case "text":
+      return { "text/plain": { schema: { type: "string" } } };
+    case "page":
+      return { "text/html": { schema: { type: "string" } } };
+    case "events":
+      // Each event's data; there is no other way to say so.
+      return { "text/event-stream": { schema: ref("Event") } };
+    case "turn":
+      return { "text/event-stream": { schema: { type: "object", required: ["type"] } } };
+    default:
+      return { "application/json": { schema: answer in SCHEMAS ? ref(answer) : {} } };
+  }
+}
+
+function failures(errors: Operation["errors"] = []): object {
+  const statuses = new Set<number>(errors.map((code) => HTTP_STATUS[code]));
+  const content = { "application/json": { schema: ref("Error") } };
+  const told = [...statuses].map((status) => [
+    String(status),
+    { description: errors.filter((code) => HTTP_STATUS[code] === status).join(", "), content },
+  ]);
+  const others = { description: "docs/errors.md says what each code means.", content };
+  return { ...Object.fromEntries(told), default: others };
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** What clients send may lack what has a default; what they are sent may have more than is known. */
+function jsonSchemaOf(schema: z.ZodType): object {
+  const { $schema: _own, ...json } = z.toJSONSchema(schema, {
+    io: "input",
+    unrepresentable: "any",
+  });
+  return json;
+}
+
+/** `FateSchema` is "Fate". */
+function namedSchemas(exported: Readonly<Record<string, unknown>>): Record<string, z.ZodType> {
+  const named = Object.entries(exported).flatMap(([name, value]) =>
+    value instanceof z.ZodType ? [[name.replace(/Schema$/, ""), value] as const] : [],
+  );
+  return Object.fromEntries(named);
+}
