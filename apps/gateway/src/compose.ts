@@ -11,6 +11,7 @@ import { installedImageCodec } from "./models/image-codec.ts";
 import { createModelRests } from "./models/model-rests.ts";
 import { createModelWindows } from "./models/model-windows.ts";
 import { createModels } from "./models/models.ts";
+import { offlineOnly } from "./models/offline-only.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
 import { assertKnownAgentEngine, assertKnownEngine } from "./plugins/engines/engine-settings.ts";
 import { createFlushes } from "./plugins/memory/flush/flushes.ts";
@@ -32,6 +33,7 @@ export function composeHost(options: HostOptions): Host {
   const engines = createEngines({ ...options, fallback: () => createLegacyEngine() });
   for (const [engineId, factory] of Object.entries(options.ownEngines ?? {}))
     engines.registry.register({ engineId, factory, owner: "host" });
+  const models = createModels({ config, environment, log, windows });
   const ownTools = [
     ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
       ...{ ...config.tools, own: environment },
@@ -42,7 +44,7 @@ export function composeHost(options: HostOptions): Host {
   const parts: HostParts = {
     ...options,
     engines,
-    models: createModels({ config, environment, log, windows }),
+    models: options.callsNoModel ? { ...models, port: offlineOnly(models.port) } : models,
     windows,
     rests: createModelRests({ home: environment.home, log }),
     policy: createTranscriptPolicy({

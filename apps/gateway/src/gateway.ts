@@ -48,6 +48,7 @@ import {
 } from "./gateway/turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
 import { createLab, type Lab } from "./lab/lab.ts";
+import { createShadows, type Shadows } from "./lab/shadows.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
@@ -73,6 +74,8 @@ export interface Gateway extends SessionViews {
   readonly store: SessionStore;
   /** Plays sessions through other engines, in a process of its own. */
   readonly lab: Lab;
+  /** Second engines, which never touch a reply. */
+  readonly shadows: Pick<Shadows, "settled">;
   /** What people are asked before tools run. */
   readonly approvals: Approvals;
   /** What happens in all sessions, while it happens. */
@@ -172,6 +175,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const store = createSessionStore({ home });
   const { limits } = loaded.config.gateway;
   const reports = createTurnReports({ home, log, maxBytes: limits.reportBytes });
+  const shadows = createShadows({ environment, settings: () => loaded, log });
   const cancellation = createCancellation();
   const canonicalKey = (text: string) => requireSessionName(text, defaultAgent).key;
   const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgent;
@@ -219,7 +223,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     ...{ ...options, host, store, known, reports, cancellation, conversations },
     noteWaste: waste.note,
-    ...{ agentOf, isStopping, children, approvals, events, costs },
+    ...{ agentOf, isStopping, children, approvals, events, costs, shadows },
     engineStatus: views.engine,
   };
   const send: Gateway["send"] = (request) =>
@@ -232,7 +236,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   if (isTalking) children.startSweeping();
   return {
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab },
-    unawaited: children,
+    ...{ shadows, unawaited: children },
     ...views,
     spentIn: (text) => costs.spentIn(canonicalKey(text)),
     async command(text, command, options) {
@@ -272,6 +276,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       closing = true;
       events.publish({ type: "stopping" });
       lab.close();
+      shadows.close();
       const endRuns = () =>
         cancellation
           .cancelAllAfter(graceMs, conversations.close())

@@ -9,6 +9,7 @@ import type { ThinkingLevel } from "../config/params.ts";
 import type { Costs } from "../costs/meter.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
+import { readShadowLines, shadowFile, summarizeShadow } from "../lab/shadow-lines.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { thinkingLevelEntry } from "../models/thinking-level.ts";
 import { cacheOf } from "../models/turn-cache.ts";
@@ -161,6 +162,8 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     },
     // Every session of this host keeps what durable engines have committed.
     lifecycle: lifecycleOf(info, { keepsDeliveries: true }),
+    shadow:
+      found && summarizeShadow(await readShadowLines(shadowFile(home, agentId, found.sessionId))),
     ...facts,
   };
 }

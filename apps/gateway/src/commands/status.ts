@@ -20,6 +20,8 @@ import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
 import { describeCosts } from "../costs/describe.ts";
 import type { CapState } from "../costs/plan-caps.ts";
 import type { SessionSpent } from "../costs/totals.ts";
+import { describeShadow } from "../lab/describe-shadow.ts";
+import type { ShadowSummary } from "../lab/shadow-lines.ts";
 import type { PassedOver } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { describeRest, timeOf, WHAT_HAPPENED } from "../models/describe-rest.ts";
@@ -73,6 +75,8 @@ export interface StatusFacts {
     autoCompaction: boolean;
   };
   lifecycle: TurnReport["lifecycle"];
+  /** A second engine that is compared with it; null = there is none, or nothing to tell yet. */
+  shadow: ShadowSummary | null;
   context: ContextSize & {
     /** Of the next request, as far as it is known: what was chosen last, and what came since. */
     messageCount: number;
@@ -208,6 +212,7 @@ export function describeStatus({
   learnedWindow,
   engine,
   lifecycle,
+  shadow,
   context,
   compactions,
 }: StatusFacts): string {
@@ -226,6 +231,7 @@ export function describeStatus({
     `Compactions: ${compactionsText(compactions)}; ${dueText(context, engine)}`,
     ...costLine(cost),
     ...cutLine(cut),
+    ...(shadow === null ? [] : [`Shadow engine: ${visible(describeShadow(shadow))}`]),
     ...safeMode.map(({ plugin, reason }) => `Safe mode: plugin "${plugin}": ${reason}`),
     ...approvals.map((approval) => waitingLine(approval, key)),
   ].join("\n");

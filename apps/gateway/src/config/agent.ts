@@ -16,6 +16,8 @@ export interface AgentSettings {
   workspace: string;
   /** Registered id of its own context engine; undefined = the one of the slot. */
   engine: string | undefined;
+  /** Registered id of the engine that its turns are compared with; undefined = none. */
+  shadowEngine: string | undefined;
   /** Caps its models' windows, tokens; undefined = nothing does. */
   contextTokens: number | undefined;
   compaction: CompactionConfig;
@@ -26,6 +28,7 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
   const { defaults, list } = config.agents;
   const own = list.find(({ id }) => id === agentId);
   const workspace = own?.workspace ?? defaults.workspace;
+  const shadow = own?.shadowEngine ?? defaults.shadowEngine;
   return {
     id: agentId,
     model: (own?.model ?? defaults.model).primary,
@@ -33,6 +36,7 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
     workspace:
       workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
     engine: own?.engine,
+    shadowEngine: shadow === "none" ? undefined : shadow,
     contextTokens: own?.contextTokens ?? defaults.contextTokens,
     compaction: { ...defaults.compaction, ...own?.compaction },
   };

@@ -25,6 +25,8 @@ const ModelChoiceSchema = z.union([
 ]);
 const ModelChainSchema = z.object({ primary: modelName, fallbacks });
 
+const shadowEngine = z.string().trim().min(1).optional();
+
 export const AgentDefaultsSchema = z.object({
   model: ModelChoiceSchema.prefault({ primary: "offline/offline" }).describe(
     'The model that answers, as "provider/model".',
@@ -76,6 +78,9 @@ export const AgentDefaultsSchema = z.object({
     .describe("Longest side of an image that is sent to a model, in pixels."),
   compaction: CompactionConfigSchema.prefault({}),
   subagents: SubagentsConfigSchema.prefault({}).describe("Sessions that sessions start."),
+  shadowEngine: shadowEngine.describe(
+    "A second context engine, by id, that is handed every turn once it is over, to be compared; nothing of it reaches a model or a reply. Unset = none.",
+  ),
   contextPruning: ContextPruningSchema.optional().describe(
     "Which old tool results the model sees shortened.",
   ),
@@ -102,6 +107,9 @@ export const AgentSchema = z.object({
     .min(1)
     .optional()
     .describe("Its context engine, by id; unset = the one of plugins.slots.contextEngine."),
+  shadowEngine: shadowEngine.describe(
+    'Its shadow engine, by id; unset = as the defaults say, "none" = none.',
+  ),
   contextTokens: z
     .number()
     .int()

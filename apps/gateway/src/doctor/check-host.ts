@@ -31,6 +31,7 @@ import { checkImages } from "./check-images.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
+import { checkShadow } from "./check-shadow.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import { checkTools } from "./check-tools.ts";
 import { checkWater } from "./check-water.ts";
@@ -80,6 +81,7 @@ export async function checkHost(
     ...checkImages(),
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),
+    ...(await checkShadow(environment.home, loaded.config)),
     ...(await checkJobs(environment.home, { lookup, now: Date.now() })),
     ...(await checkModel(environment, loaded)),
     ...checkModelChains(environment, loaded),

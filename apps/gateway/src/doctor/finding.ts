@@ -79,6 +79,8 @@ export type FindingCode =
   | "gateway-stranger"
   | "gateway-tells-nothing"
   | "gateway-unannounced"
+  | "shadow"
+  | "shadow-troubled"
   | "sessions"
   | "session-checkpoint-damaged"
   | "session-checkpoint-removed"

@@ -6,6 +6,14 @@ import { demoState, isDemo } from "../demo/demo-place.ts";
 import type { Host } from "../host/host.ts";
 import { costOfPlaced } from "../inspect/cost.ts";
 import { createInspector, type Inspector } from "../inspect/inspector.ts";
+import {
+  newestLines,
+  readShadowLines,
+  type ShadowedCall,
+  type ShadowSummary,
+  shadowFile,
+  summarizeShadow,
+} from "../lab/shadow-lines.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
 import type { Conversations } from "../sessions/conversations.ts";
@@ -19,6 +27,12 @@ import { inTree, type Placed } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
 import { pricesNow } from "./prices-now.ts";
+
+export interface ShadowView {
+  summary: ShadowSummary;
+  /** Oldest first. */
+  calls: ShadowedCall[];
+}
 
 export interface ListedSession extends SessionSummary, Placed {
   busy: boolean;
@@ -37,6 +51,11 @@ export interface SessionViews {
    * such session.
    */
   messages(key: string, limit: number): Promise<AgentMessage[] | null>;
+  /**
+   * What a shadow engine would have made of its newest `limit` calls, and of all; null when none was
+   * handed any of it. Throws SESSION_NOT_FOUND.
+   */
+  shadow(key: string, limit: number): Promise<ShadowView | null>;
   /** The engine that answers in a session, also before its first message, and how it stands. */
   engine(key: string): Promise<EngineStatus>;
   /**
@@ -124,6 +143,14 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       return found && { ...found, busy: isBusy(text) };
     },
     messages: (text, limit) => newestMessages(known, canonicalKey(text), limit),
+    async shadow(text, limit) {
+      const { agentId, sessionId } = await require(text);
+      const lines = await readShadowLines(shadowFile(home, agentId, sessionId));
+      const summary = summarizeShadow(lines);
+      if (summary === null) return null;
+      const newest = newestLines(lines, summary.engine);
+      return { summary, calls: newest.flatMap(({ calls }) => calls).slice(-limit) };
+    },
     async engine(text) {
       const key = canonicalKey(text);
       const found = await known.read(key);

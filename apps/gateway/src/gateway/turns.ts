@@ -5,6 +5,7 @@ import type { Lineage } from "../approvals/approval.ts";
 import type { EventHub } from "../events/hub.ts";
 import { type ToldTurn, tellTurn } from "../events/turn-events.ts";
 import type { Host } from "../host/host.ts";
+import type { Shadows } from "../lab/shadows.ts";
 import { requireMessageFits } from "../limits/message.ts";
 import { type Refusal, refusedDuring } from "../plugins/load/scope.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
@@ -49,6 +50,8 @@ export interface TurnParts {
   conversations: Conversations;
   children: ChildSessions;
   events: EventHub;
+  /** Engines that are handed turns once they are over. */
+  shadows: Pick<Shadows, "afterTurn">;
   tellUnasked(turn: UnaskedTurn): void;
   /** Writes down what a turn paid for nothing. */
   noteWaste(conversation: Conversation, report: TurnReport): Promise<void>;
@@ -135,6 +138,7 @@ function runTurn(
           const result = withRefusals(ended, refused);
           await reports.store(conversation, result);
           await parts.noteWaste(conversation, result.report);
+          parts.shadows.afterTurn(session.session, result.report);
           logTurn(log, result);
           // Whoever ends a turn ends what it started.
           if (result.outcome === "aborted" || result.error?.kind === "timeout")

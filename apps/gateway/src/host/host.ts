@@ -63,6 +63,11 @@ export interface HostOptions {
         work: (transcript: CompactableSession) => Promise<void>,
       ) => Promise<void>)
     | undefined;
+  /**
+   * True: no model is reached but the offline one, also where plugins and engines ask for one, for
+   * sessions that are played. Absent: all are.
+   */
+  callsNoModel?: true;
   /** Engines besides the fallback and those of plugins, by id. Absent: none. */
   ownEngines?: Readonly<Record<string, ContextEngineFactory>> | undefined;
   /** Told of every engine that is set aside. Absent: only the log is. */

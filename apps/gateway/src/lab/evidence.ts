@@ -1,7 +1,9 @@
 // Which names the next replies use, and whether a request still holds them.
+
+import type { ReportItem } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
-import { namesIn, textOf } from "@clew/plugin-sdk/transcript";
+import { namesIn, type TranscriptEntry, textOf } from "@clew/plugin-sdk/transcript";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 
 /** Replies ahead in which a name counts as needed. */
@@ -54,6 +56,27 @@ function firstNamed(turns: readonly RecordedTurn[]): ReadonlyMap<string, number>
 export function countPresent({ systemPrompt, messages }: ModelCall, needed: ReadonlySet<string>) {
   const texts = [systemPrompt, ...messages.map(everythingIn)];
   return [...needed].filter((name) => texts.some((text) => text.includes(name))).length;
+}
+
+/**
+ * The same of requests that were sent, by what the entries in them say; one that was shortened
+ * counts whole.
+ */
+export function namesHeld(branch: readonly TranscriptEntry[]) {
+  const said = new Map(branch.map((entry) => [entry.id, entry]));
+  const textIn = (entry: TranscriptEntry | undefined): string => {
+    if (entry?.type === "message") return everythingIn(entry.message);
+    return entry?.type === "compaction" ? entry.summary : "";
+  };
+  const textOfItem = ({ source }: ReportItem): string => {
+    if (source.kind === "entry") return textIn(said.get(source.entryId));
+    return source.kind === "summary" ? textIn(said.get(source.summaryId)) : "";
+  };
+  return (sent: readonly ReportItem[], needed: ReadonlySet<string>): number => {
+    if (needed.size === 0) return 0;
+    const all = sent.map(textOfItem);
+    return [...needed].filter((name) => all.some((text) => text.includes(name))).length;
+  };
 }
 
 const texts = new WeakMap<AgentMessage, string>();

@@ -2,7 +2,8 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { readEnvironment } from "../config/environment.ts";
 import { dieWithParent } from "../plugins/isolate/die-with-parent.ts";
-import type { LabOrder, LabTold } from "./lab-order.ts";
+import type { LabOrder, LabSettings, LabTold, PlayOrder } from "./lab-order.ts";
+import { createShadowPlayer, type ShadowPlayer } from "./shadow-player.ts";
 import { runWhatIf } from "./what-if.ts";
 
 // Whoever started it ends it, also where a terminal or a supervisor tells all processes at once.
@@ -21,13 +22,29 @@ process.on("message", (order: LabOrder) => {
   });
 });
 
-async function work({ home, configFile, loaded, session, ask, place }: LabOrder): Promise<void> {
-  const environment = { ...readEnvironment(), home, configFile };
+let player: ShadowPlayer | undefined;
+
+async function work(order: LabOrder): Promise<void> {
+  if (order.kind === "what-if") return playOnce(order);
+  if (order.kind === "settings") {
+    player = createShadowPlayer({ ...placeOf(order), log: SILENT });
+    return;
+  }
+  await player!.play(order.job, () => tell({ type: "turn" }));
+  tell({ type: "played" });
+}
+
+const placeOf = ({ home, configFile, loaded }: LabSettings) => ({
+  environment: { ...readEnvironment(), home, configFile },
+  loaded,
+});
+
+async function playOnce({ session, ask, place, ...settings }: PlayOrder): Promise<void> {
   const { signal } = new AbortController();
   const onProgress = (progress: { turn: number; turns: number; calls: number }) =>
     tell({ type: "progress", ...progress });
   const whatIf = await runWhatIf({
-    ...{ environment, loaded, log: SILENT, session, ask, place, onProgress, signal },
+    ...{ ...placeOf(settings), log: SILENT, session, ask, place, onProgress, signal },
   });
   tell({ type: "done", whatIf });
 }

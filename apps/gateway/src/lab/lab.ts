@@ -5,7 +5,7 @@ import { constants, setPriority } from "node:os";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { WhatIfAsk, WhatIfEvent } from "../inspect/shapes.ts";
-import type { LabOrder, LabTold } from "./lab-order.ts";
+import type { LabTold, PlayOrder } from "./lab-order.ts";
 import { makePlace, removePlace } from "./play.ts";
 
 export interface Lab {
@@ -46,7 +46,8 @@ export function createLab({ environment, settings, playMs = PLAY_MS }: LabOption
       const gone = new Promise((resolve) => child.once("close", resolve));
       const { home, configFile } = environment;
       const place = await makePlace();
-      const order: LabOrder = { home, configFile, loaded: settings(), session, place, ask };
+      const loaded = settings();
+      const order = { kind: "what-if" as const, home, configFile, loaded, session, place, ask };
       try {
         onEvent(await playedBy(child, { order, onEvent, signal, playMs }));
       } finally {
@@ -77,7 +78,7 @@ export function startLabProcess(): ChildProcess {
 }
 
 interface Play extends LabWatch {
-  order: LabOrder;
+  order: PlayOrder;
   playMs: number;
 }
 
@@ -98,7 +99,7 @@ function playedBy(
     signal.addEventListener("abort", onAbort, { once: true });
     child.on("message", (told: LabTold) => {
       if (told.type === "progress") onEvent(told);
-      else resolve(told);
+      else if (told.type === "done" || told.type === "error") resolve(told);
     });
     child.once("error", ({ message }) => failed("INTERNAL", `It could not be played: ${message}.`));
     child.once("exit", (code, killedBy) => {

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
-import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
@@ -23,6 +23,8 @@ export interface PlayRequest {
   loaded: Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
   turns: readonly RecordedTurn[];
+  /** What each call is offered, which counts. Absent: the host's own to search the session. */
+  tools?: readonly ToolDefinition[];
   /** Registered id; the settings name it in the slot, so that its plugin is loaded. */
   engine: string;
   /** Whose settings count. Absent: those of "main". */
@@ -47,7 +49,10 @@ export async function playRecording(request: PlayRequest): Promise<MeasuredPlay>
     // Installed plugins are where the person has them; what they store belongs to the play.
     const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
     try {
-      const host = composeHost({ environment: { ...environment, home }, loaded, log, plugins });
+      const host = composeHost({
+        ...{ environment: { ...environment, home }, loaded, log, plugins },
+        callsNoModel: true,
+      });
       return await playIn(home, host, request).finally(() => host.close());
     } finally {
       await plugins.close();
@@ -66,7 +71,15 @@ export const removePlace = (place: string): Promise<void> =>
 async function playIn(
   home: string,
   host: ReturnType<typeof composeHost>,
-  { agentId = DEFAULT_AGENT_ID, turns, engine, contextWindow, onProgress, signal }: PlayRequest,
+  {
+    agentId = DEFAULT_AGENT_ID,
+    turns,
+    tools,
+    engine,
+    contextWindow,
+    onProgress,
+    signal,
+  }: PlayRequest,
 ): Promise<MeasuredPlay> {
   const model = withWindow(host.model(agentId).model, contextWindow);
   const started = performance.now();
@@ -78,6 +91,7 @@ async function playIn(
     const { watch, points } = createMeter({ turns, branch: session.branch, model });
     const result = await runReplay({
       ...{ session, reports, model, turns, watch, signal },
+      ...(tools !== undefined && { tools }),
       // Also where the agent has an engine of its own.
       host: { ...host, answer: (asked) => host.answer({ ...asked, engine }) },
       ...(onProgress !== undefined && { onProgress }),

@@ -3,7 +3,7 @@ import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core"
 import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { CallMark, Cost, PlayedPoint, SourceTokens } from "../inspect/shapes.ts";
-import { createPlayedCache } from "../replay/prompt-cache.ts";
+import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import type { ReplayWatch } from "../replay/run-replay.ts";
 import { countPresent, type NeededNames, planNeededNames } from "./evidence.ts";
@@ -20,38 +20,52 @@ export interface MeasuredPoint extends PlayedPoint {
   place: PlayedPlace;
 }
 
+/** Grows from turn to turn where a session goes on. */
+export interface SentBefore {
+  cache: PlayedCache;
+  /** The messages of the newest call. */
+  sent: readonly ReportItem[];
+}
+
+export const nothingSent = (): SentBefore => ({ cache: createPlayedCache(), sent: [] });
+
 interface MeterRequest {
   turns: readonly RecordedTurn[];
   branch: () => readonly TranscriptEntry[];
   model: ModelRef;
+  /** What each call's next ones need. Absent: as `turns` alone tell it. */
+  names?: NeededNames;
+  /** What was sent before. Absent: nothing was. */
+  before?: SentBefore;
 }
 
 /** Its points grow while a replay goes on. */
-export function createMeter({ turns, branch, model }: MeterRequest): {
+export function createMeter(request: MeterRequest): {
   watch: ReplayWatch;
   points: readonly MeasuredPoint[];
 } {
-  const names = planNeededNames(turns);
-  const cache = createPlayedCache();
+  const { turns, branch, model } = request;
+  const names = request.names ?? planNeededNames(turns);
+  const before = request.before ?? nothingSent();
   const points: MeasuredPoint[] = [];
   const history = createHistory(branch);
   let seen: SeenCall[] = [];
-  let sent: readonly ReportItem[] = [];
   return {
     points,
     watch: {
-      usageOf: cache.usage,
+      usageOf: before.cache.usage,
       onCall(call, { turn, step }) {
         seen.push({ ...history.look(), evidence: evidenceOf(call, names, { turn, step }) });
       },
       onReport(report, turn) {
         for (const [at, call] of report.modelCalls.entries()) {
           const { kept, items } = call.messages;
-          sent = sent.slice(0, kept).concat(items);
+          before.sent = before.sent.slice(0, kept).concat(items);
+          const { sent } = before;
           const known = seen[at];
           if (known === undefined) continue;
           const place = { promptEntryId: turns[turn - 1]?.promptEntryId ?? null, step: at };
-          points.push({ ...pointOf({ report, call, turn, at, sent, known, model }), place });
+          points.push({ ...pointOfReport({ report, call, turn, at, sent, known, model }), place });
         }
         seen = [];
       },
@@ -59,7 +73,7 @@ export function createMeter({ turns, branch, model }: MeterRequest): {
   };
 }
 
-interface SeenCall {
+export interface SeenCall {
   entries: number;
   marks: CallMark[];
   evidence: PlayedPoint["evidence"];
@@ -94,9 +108,14 @@ function createHistory(branch: () => readonly TranscriptEntry[]) {
   };
 }
 
-const MESSAGE_LIKE: ReadonlySet<string> = new Set(["message", "custom_message", "branch_summary"]);
+/** What counts as an entry that may be shown. */
+export const MESSAGE_LIKE: ReadonlySet<string> = new Set([
+  "message",
+  "custom_message",
+  "branch_summary",
+]);
 
-interface PointRequest {
+export interface PointRequest {
   report: TurnReport;
   call: ModelCallReport;
   turn: number;
@@ -108,7 +127,16 @@ interface PointRequest {
   model: ModelRef;
 }
 
-function pointOf({ report, call, turn, at, sent, known, model }: PointRequest): PlayedPoint {
+/** Pure. */
+export function pointOfReport({
+  report,
+  call,
+  turn,
+  at,
+  sent,
+  known,
+  model,
+}: PointRequest): PlayedPoint {
   const tokens = planTokens(call, sent);
   const promptBudget = report.budget?.promptBudget ?? null;
   const engineMs = report.engineCalls.reduce((sum, { durationMs }) => sum + durationMs, 0);

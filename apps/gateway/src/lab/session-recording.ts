@@ -1,9 +1,11 @@
 // Reads a session as a recording, beside what its reports say of the calls it made.
 import type { TurnReport } from "@clew/engine-core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import type { WhatIf } from "../inspect/shapes.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { quantile } from "../replay/summary.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
+import { readPart } from "../reports/report-log.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
@@ -15,6 +17,8 @@ export interface SessionRecording {
   sessionId: string;
   turns: readonly RecordedTurn[];
   asItWas: WhatIf["asItWas"];
+  /** What its newest call was offered. */
+  tools: readonly ToolDefinition[];
   /** The session's own calls that stand where a played one would. */
   calls: OwnCalls;
 }
@@ -32,10 +36,12 @@ export async function readSessionRecording(home: string, name: string): Promise<
   await readReports(folder, sessionId, REPORTS_START, ({ turn, report }) =>
     reports.push({ turn, report }),
   );
+  const all = reports.map(({ report }) => report);
   return {
     ...{ key, agentId, sessionId },
     turns: planRecordedTurns(branch),
-    asItWas: planAsItWas(reports.map(({ report }) => report)),
+    asItWas: planAsItWas(all),
+    tools: await readTools(folder, toolsOf(all)),
     calls: planOwnCalls(reports),
   };
 }
@@ -84,3 +90,25 @@ export function planAsItWas(reports: readonly TurnReport[]): WhatIf["asItWas"] {
     },
   };
 }
+
+/** The tools that a call was offered, by their hashes; those that are not stored are left out. */
+export async function readTools(
+  folder: string,
+  hashes: readonly string[],
+): Promise<ToolDefinition[]> {
+  const parts = await Promise.all(hashes.map((hash) => readPart(folder, hash)));
+  return parts.flatMap((part): ToolDefinition[] => {
+    try {
+      const tool = JSON.parse(part ?? "") as ToolDefinition;
+      return typeof tool.name === "string" ? [tool] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Those of the newest call. */
+export const toolsOf = (reports: readonly TurnReport[]): string[] =>
+  (reports.findLast(({ modelCalls }) => modelCalls.length > 0)?.modelCalls.at(-1)?.tools ?? []).map(
+    ({ hash }) => hash,
+  );

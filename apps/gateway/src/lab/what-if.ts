@@ -29,7 +29,7 @@ export interface WhatIfRequest {
 export async function runWhatIf(request: WhatIfRequest): Promise<WhatIf> {
   const { environment, loaded, log, ask, place, onProgress, signal } = request;
   const recording = await readSessionRecording(environment.home, request.session);
-  const { key, agentId, sessionId, turns, asItWas, calls } = recording;
+  const { key, agentId, sessionId, turns, asItWas, calls, tools } = recording;
   const { config } = loaded;
   const ofAgent = agentSettings(config, environment.home, agentId).engine;
   const engine = ask.engine ?? ofAgent ?? config.plugins.slots?.contextEngine ?? "legacy";
@@ -37,7 +37,7 @@ export async function runWhatIf(request: WhatIfRequest): Promise<WhatIf> {
   // Another model has a window of its own.
   const known = ask.model === undefined ? (asItWas.contextWindow ?? undefined) : undefined;
   const played = await playRecording({
-    ...{ environment, log, turns, engine, agentId, place, signal },
+    ...{ environment, log, turns, tools, engine, agentId, place, signal },
     loaded: planPlaySettings(loaded, { engine, model }),
     contextWindow: ask.contextWindow ?? known,
     ...(onProgress !== undefined && { onProgress }),

@@ -1,7 +1,7 @@
 // Plays one recorded turn through ports that answer with what was recorded.
 import type { ClockPort, ModelPort, ToolOutcome, ToolPort } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage, Usage } from "@clew/plugin-sdk/core";
-import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
+import type { ModelCall, StreamEvent, ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import { hasFailed, type RecordedStep, type RecordedTurn } from "./recorded-turns.ts";
 
@@ -19,6 +19,8 @@ export interface PlayerOptions {
   append: (messages: readonly AgentMessage[]) => Promise<void>;
   /** Told at each recorded call, before its reply. */
   onCall: (call: ModelCall) => void;
+  /** Tools that calls are told of. Absent: none. */
+  offered?: readonly ToolDefinition[] | undefined;
   /** What a provider would have counted of a call whose reply comes `now`. Absent: no cache. */
   usageOf?: ((call: ModelCall, output: number, now: number) => Usage) | undefined;
 }
@@ -27,7 +29,13 @@ export interface PlayerOptions {
  * Nothing is executed and nothing is sent anywhere. Time is what the recording says; what a
  * call takes is estimated.
  */
-export function createPlayer({ turn, append, onCall, usageOf }: PlayerOptions): Player {
+export function createPlayer({
+  turn,
+  append,
+  onCall,
+  usageOf,
+  offered = [],
+}: PlayerOptions): Player {
   let next = 0;
   let now = turn.prompt?.timestamp ?? 0;
 
@@ -64,7 +72,7 @@ export function createPlayer({ turn, append, onCall, usageOf }: PlayerOptions): 
       }),
     },
     tools: {
-      list: () => [],
+      list: () => offered,
       async run({ call }) {
         const results = turn.steps[next - 1]?.results ?? [];
         const result = results.find(({ toolCallId }) => toolCallId === call.id);

@@ -10,7 +10,7 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { ModelCall, ModelRef } from "@clew/plugin-sdk/host";
+import type { ModelCall, ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { ContextItem } from "@clew/plugin-sdk/transcript";
 import { type Cost, costOf } from "../costs/cost.ts";
@@ -69,6 +69,10 @@ export interface ReplayRequest {
   /** Of the model; null = not known. Absent: the same. */
   prices?: Prices | null;
   turns: readonly RecordedTurn[];
+  /** What each call is offered. Absent: nothing of the recording's own. */
+  tools?: readonly ToolDefinition[];
+  /** Of the session, when it goes on. Absent: it was just opened. */
+  state?: SessionState;
   /** Absent: nobody watches. */
   watch?: ReplayWatch | undefined;
   onProgress?: (progress: { turn: number; turns: number; calls: number }) => void;
@@ -89,7 +93,7 @@ export async function runReplay(request: ReplayRequest): Promise<ReplayResult> {
   const append = async (messages: readonly AgentMessage[]) => {
     await session.append(messages.map((message) => ({ type: "message" as const, message })));
   };
-  const progress = { result, state: createSessionState(), append, sent: [] };
+  const progress = { result, state: request.state ?? createSessionState(), append, sent: [] };
   for (const [index, turn] of turns.entries()) {
     signal.throwIfAborted();
     await replayTurn(request, progress, { number: index + 1, turn });
@@ -108,7 +112,16 @@ interface Progress {
 }
 
 async function replayTurn(
-  { host, session, reports, model: modelRef, prices = null, watch, signal }: ReplayRequest,
+  {
+    host,
+    session,
+    reports,
+    model: modelRef,
+    prices = null,
+    tools: offered,
+    watch,
+    signal,
+  }: ReplayRequest,
   progress: Progress,
   { number, turn }: { number: number; turn: RecordedTurn },
 ): Promise<void> {
@@ -118,7 +131,7 @@ async function replayTurn(
     watch?.onCall(call, { turn: number, step: known.length });
     known.push(state.context?.items ?? []);
   };
-  const player = createPlayer({ turn, append, onCall, usageOf: watch?.usageOf });
+  const player = createPlayer({ turn, append, onCall, usageOf: watch?.usageOf, offered });
   if (turn.prompt !== null && turn.steps.length > 0) {
     const { role: _role, ...prompt } = turn.prompt;
     const { model, tools, clock } = player;

@@ -11,7 +11,22 @@ const STREAM_HEADERS = {
   "x-accel-buffering": "no",
 };
 
+const MOST_CALLS = 1000;
+
 export function addLabRoutes(app: Hono, gateway: Gateway): void {
+  app.get("/api/sessions/:key/shadow", async (context) => {
+    const key = context.req.param("key");
+    const asked = Number(context.req.query("limit") ?? MOST_CALLS) || MOST_CALLS;
+    const view = await gateway.shadow(key, Math.min(MOST_CALLS, Math.max(1, Math.floor(asked))));
+    return view === null
+      ? refuse(
+          context,
+          "NOT_FOUND",
+          `No shadow engine was handed any turn of session "${key}"; agents.defaults.shadowEngine names one.`,
+        )
+      : context.json(view);
+  });
+
   app.post("/api/sessions/:key/whatif", async (context) => {
     const parsed = WhatIfAskSchema.safeParse(await context.req.json().catch(() => undefined));
     if (!parsed.success) {

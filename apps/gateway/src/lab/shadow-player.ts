@@ -1,0 +1,261 @@
+// Plays each turn of a session, once it is over, through a second engine with data of its own.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import {
+  createSessionState,
+  type LogPort,
+  type ReportItem,
+  type SessionState,
+} from "@clew/engine-core";
+import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { composeHost } from "../compose.ts";
+import type { Environment } from "../config/environment.ts";
+import type { LoadedConfig } from "../config/load.ts";
+import type { Host } from "../host/host.ts";
+import type { PlayedPoint } from "../inspect/shapes.ts";
+import type { PluginHost } from "../plugins/host.ts";
+import { startPlugins } from "../plugins/start.ts";
+import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
+import { runReplay } from "../replay/run-replay.ts";
+import { REPORTS_START, readReports } from "../reports/read-reports.ts";
+import { openReportLog, type ReportLog } from "../reports/report-log.ts";
+import type { OpenSession } from "../sessions/open.ts";
+import { agentPaths, transcriptFile } from "../sessions/paths.ts";
+import { readTranscript } from "../sessions/read-transcript.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { type NeededNames, namesHeld, planNeededNames } from "./evidence.ts";
+import { withWindow } from "./play.ts";
+import {
+  createMeter,
+  MESSAGE_LIKE,
+  nothingSent,
+  pointOfReport,
+  type SentBefore,
+} from "./points.ts";
+import { readTools } from "./session-recording.ts";
+import { planPlaySettings } from "./settings.ts";
+import { appendShadowLine, readShadowLines, type ShadowLine, shadowFile } from "./shadow-lines.ts";
+
+/** A turn that is over. */
+export interface ShadowJob {
+  engine: string;
+  agentId: string;
+  sessionId: string;
+  promptEntryId: string;
+  /** Who answered, and what it holds. */
+  model: string;
+  contextWindow: number | undefined;
+  /** Hashes of the tools that it was offered: the shadow's model is offered the same. */
+  tools: readonly string[];
+}
+
+export interface ShadowPlayer {
+  /** Plays what the shadow has not seen yet, up to this turn; told of each turn that it stored. */
+  play(job: ShadowJob, onTurn: () => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface ShadowPlayerOptions {
+  environment: Environment;
+  /** Settings in force in the gateway. */
+  loaded: Pick<LoadedConfig, "config" | "raw">;
+  log: LogPort;
+}
+
+/** Where a shadow engine keeps what is its own. */
+export const shadowHome = (home: string, engine: string): string =>
+  join(home, "shadow", engine.replace(/[^\w.-]/g, "_"));
+
+interface Shadowed {
+  session: OpenSession;
+  reports: ReportLog;
+  state: SessionState;
+  before: SentBefore;
+}
+
+export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
+  const hosts = new Map<string, Promise<{ host: Host; plugins: PluginHost }>>();
+  const shadowed = new Map<string, Promise<Shadowed>>();
+  const hostOf = (engine: string) => {
+    const known = hosts.get(engine) ?? startHost(options, engine);
+    hosts.set(engine, known);
+    return known;
+  };
+  const openOf = (job: ShadowJob, began: number) => {
+    const id = `${job.engine} ${job.sessionId} ${began}`;
+    const known = shadowed.get(id) ?? openShadow(options.environment.home, job, began);
+    shadowed.set(id, known);
+    return known;
+  };
+  return {
+    async play(job, onTurn) {
+      const { home } = options.environment;
+      const { branch } = await readTranscript(transcriptFile(home, job.agentId, job.sessionId));
+      const turns = planRecordedTurns(branch);
+      const file = shadowFile(home, job.agentId, job.sessionId);
+      const { from, to, began } = planTurns(turns, await readShadowLines(file), job);
+      if (from > to) return;
+      const { host } = await hostOf(job.engine);
+      const open = await openOf(job, began);
+      const names = planNeededNames(turns);
+      const { model } = host.namedModel(job.model);
+      const tools = await readTools(agentPaths(home, job.agentId).reports, job.tools);
+      const made = await readMade(home, job, { branch, turns, names, model });
+      for (let at = from; at <= to; at++) {
+        const line = await playTurn({ host, open, job, turns, at, names, tools });
+        const calls = pairUp(made.get(turns[at]!.promptEntryId ?? "") ?? [], line.points);
+        const { points: _points, ...kept } = line;
+        await appendShadowLine(file, { ...kept, calls });
+        onTurn();
+      }
+    },
+    async close() {
+      for (const open of shadowed.values()) {
+        const { session, reports } = await open;
+        await session.close();
+        await reports.close();
+      }
+      for (const started of hosts.values()) {
+        const { host, plugins } = await started;
+        await plugins.close();
+        await host.close();
+      }
+    },
+  };
+}
+
+/**
+ * Pure. From behind the newest turn that was played; all, when that is not on the branch any more,
+ * or a process ended since: what its engine had of a turn by then nobody knows. `began` counts how
+ * often that was.
+ */
+export function planTurns(
+  turns: readonly RecordedTurn[],
+  lines: readonly ShadowLine[],
+  { engine, promptEntryId }: Pick<ShadowJob, "engine" | "promptEntryId">,
+): { from: number; to: number; began: number } {
+  const own = lines.filter((line) => line.engine === engine);
+  const ends = own.filter((line) => line.promptEntryId === null).length;
+  const since = own.slice(own.findLastIndex((line) => line.promptEntryId === null) + 1);
+  const played = new Set(since.map((line) => line.promptEntryId));
+  const last = turns.findLastIndex((turn) => played.has(turn.promptEntryId ?? ""));
+  const to = turns.findIndex((turn) => turn.promptEntryId === promptEntryId);
+  return { from: last + 1, to, began: ends };
+}
+
+async function startHost({ environment, loaded, log }: ShadowPlayerOptions, engine: string) {
+  const home = shadowHome(environment.home, engine);
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const settings = planPlaySettings(loaded, { engine });
+  const plugins = await startPlugins({ environment, stateDir: home, loaded: settings, log });
+  const place = { ...environment, home };
+  const own = { environment: place, loaded: settings, log, plugins, callsNoModel: true };
+  return { host: composeHost(own), plugins };
+}
+
+async function openShadow(
+  home: string,
+  { engine, agentId, sessionId }: ShadowJob,
+  began: number,
+): Promise<Shadowed> {
+  const place = shadowHome(home, engine);
+  const key = `agent:${agentId}:shadow-${sessionId}-${began}`;
+  const session = await createSessionStore({ home: place }).open({ key, cwd: place });
+  const own = session.session.sessionId;
+  const reports = openReportLog(agentPaths(place, agentId).reports, own);
+  return { session, reports, state: createSessionState(), before: nothingSent() };
+}
+
+interface TurnToPlay {
+  host: Host;
+  open: Shadowed;
+  job: ShadowJob;
+  turns: readonly RecordedTurn[];
+  at: number;
+  names: NeededNames;
+  tools: readonly ToolDefinition[];
+}
+
+async function playTurn({ host, open, job, turns, at, names, tools }: TurnToPlay) {
+  const { engine, contextWindow } = job;
+  const { session, reports, state, before } = open;
+  const started = performance.now();
+  const model = withWindow(host.namedModel(job.model).model, contextWindow);
+  const turn = turns[at]!;
+  const { watch, points } = createMeter({
+    ...{ turns: [turn], branch: session.branch, model, names: [names[at] ?? []], before },
+  });
+  const result = await runReplay({
+    ...{ session, reports, state, model, turns: [turn], watch, tools },
+    host: { ...host, answer: (asked) => host.answer({ ...asked, engine }) },
+    signal: new AbortController().signal,
+  });
+  const { degraded } = result.engine;
+  const [failure] = result.failures;
+  const trouble =
+    degraded !== null
+      ? `${degraded.operation}: ${degraded.reason}`
+      : failure === undefined
+        ? null
+        : failure.reason;
+  return {
+    ...{ v: 1 as const, at: new Date().toISOString(), engine, trouble },
+    promptEntryId: turn.promptEntryId ?? null,
+    // What the fallback would have sent is no word of this engine.
+    points: degraded === null ? points : [],
+    ms: Math.round(performance.now() - started),
+  };
+}
+
+const pairUp = (
+  made: readonly PlayedPoint[],
+  shadow: readonly (PlayedPoint & { place: unknown })[],
+): ShadowLine["calls"] =>
+  made.map((point, at) => {
+    const other = shadow[at];
+    if (other === undefined) return { made: point, shadow: null };
+    const { place: _place, ...own } = other;
+    return { made: point, shadow: { ...own, ofCall: point.id } };
+  });
+
+interface Said {
+  branch: readonly TranscriptEntry[];
+  turns: readonly RecordedTurn[];
+  names: NeededNames;
+  model: ModelRef;
+}
+
+/** The calls that were made, by the entry of their turn's prompt; those with a reply. */
+async function readMade(
+  home: string,
+  { agentId, sessionId }: ShadowJob,
+  { branch, turns, names, model }: Said,
+): Promise<ReadonlyMap<string, readonly PlayedPoint[]>> {
+  const made = new Map<string, PlayedPoint[]>();
+  const held = namesHeld(branch);
+  let entries = 0;
+  const stored = new Map(
+    branch.map(({ id, type }) => [id, MESSAGE_LIKE.has(type) ? ++entries : entries]),
+  );
+  const places = new Map(turns.map((turn, at) => [turn.promptEntryId, at]));
+  let sent: readonly ReportItem[] = [];
+  await readReports(agentPaths(home, agentId).reports, sessionId, REPORTS_START, (placed) => {
+    const { turn, report } = placed;
+    const place = places.get(report.promptEntryId ?? "");
+    const points: PlayedPoint[] = [];
+    for (const [at, call] of report.modelCalls.entries()) {
+      const { kept, items } = call.messages;
+      sent = sent.slice(0, kept).concat(items);
+      const isLast = at === report.modelCalls.length - 1;
+      if (place === undefined || (call.error !== null && !isLast)) continue;
+      const needed = names[place]?.[points.length] ?? new Set<string>();
+      const evidence = { needed: needed.size, present: held(sent, needed) };
+      const entries = stored.get(call.leafId ?? "") ?? 0;
+      const known = { entries, marks: [], evidence };
+      points.push(pointOfReport({ report, call, turn, at, sent, known, model }));
+    }
+    if (report.promptEntryId !== null) made.set(report.promptEntryId, points);
+  });
+  return made;
+}

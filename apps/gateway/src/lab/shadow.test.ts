@@ -1,0 +1,151 @@
+import { existsSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { TurnReport } from "@clew/engine-core";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { readEnvironment } from "../config/environment.ts";
+import { checkConfigText } from "../config/load.ts";
+import { createGateway, type Gateway } from "../gateway.ts";
+import { startPlugins } from "../plugins/start.ts";
+import { reportFile } from "../reports/report-log.ts";
+import { agentPaths } from "../sessions/paths.ts";
+import { clew } from "../testing/command.ts";
+import { homeWithOwnPort } from "../testing/home.ts";
+import { collectLog, writePlugin } from "../testing/plugins.ts";
+import { readShadowLines, shadowFile, summarizeShadow } from "./shadow-lines.ts";
+import { shadowHome } from "./shadow-player.ts";
+
+const SAID = [
+  "My cat is called Minka.",
+  "It lives in src/harbour/lock-gate.ts.",
+  "What is my cat called?",
+];
+const NOW = Date.parse("2026-11-01T08:00:00.000Z");
+
+const engine = (assemble: string) => `
+  export default { id: "odd", register(api) {
+    api.registerContextEngine("odd", () => ({
+      info: { id: "odd", name: "Odd" },
+      ingest: async () => ({ ingested: true }),
+      assemble: ${assemble},
+      compact: async () => ({ ok: true, compacted: false }),
+    }));
+  } };`;
+
+interface Spoken {
+  gateway: Gateway;
+  home: string;
+  log: ReturnType<typeof collectLog>;
+  replies: string[];
+  reports: TurnReport[];
+  transcript: string[];
+}
+
+/** The same conversation, with a shadow or without one. */
+async function speak(shadow: { engine: string; code?: string } | null): Promise<Spoken> {
+  const home = await homeWithOwnPort();
+  const paths =
+    shadow?.code === undefined
+      ? []
+      : [writePlugin(join(home, "odd"), { id: "odd", code: shadow.code })];
+  const settings = {
+    agents: { defaults: { ...(shadow !== null && { shadowEngine: shadow.engine }) } },
+    plugins: { load: { paths } },
+  };
+  await writeFile(join(home, "clew.json"), JSON.stringify(settings));
+  const environment = readEnvironment({ CLEW_HOME: home });
+  const loaded = checkConfigText(JSON.stringify(settings), "clew.json");
+  const log = collectLog();
+  const plugins = await startPlugins({ environment, loaded, log });
+  const gateway = createGateway({ environment, loaded, log, plugins });
+  onTestFinished(() => gateway.close());
+  const replies: string[] = [];
+  for (const [at, content] of SAID.entries()) {
+    vi.useFakeTimers({ toFake: ["Date"], now: NOW + at * 60_000 });
+    const { reply } = await gateway.send({ key: "main", content });
+    replies.push(textOf(reply!));
+    vi.useRealTimers();
+  }
+  await gateway.shadows.settled();
+  const { sessionId, branch } = (await gateway.store.read("main"))!;
+  const file = reportFile(agentPaths(home, "main").reports, sessionId);
+  const reports = (await readFile(file, "utf8")).trim().split("\n");
+  return {
+    ...{ gateway, home, log, replies },
+    reports: reports.map((line) => JSON.parse(line) as TurnReport),
+    transcript: branch.map((entry) =>
+      JSON.stringify({ ...entry, id: 0, parentId: 0 }).replaceAll(/"id":"[0-9a-f]{8}"/g, '"id":0'),
+    ),
+  };
+}
+
+const hashes = ({ reports }: Spoken) =>
+  reports.flatMap(({ modelCalls }) => modelCalls.map(({ requestHash }) => requestHash));
+
+const linesOf = async ({ gateway, home }: Spoken) => {
+  const { sessionId } = (await gateway.store.find("main"))!;
+  return readShadowLines(shadowFile(home, "main", sessionId));
+};
+
+afterEach(() => void vi.useRealTimers());
+
+describe("a shadow engine", () => {
+  it("is handed every turn once it is over, and compared call by call", async () => {
+    const spoken = await speak({ engine: "lossless" });
+    const lines = await linesOf(spoken);
+    expect(lines.map(({ trouble }) => trouble)).toEqual([null, null, null]);
+    const calls = lines.flatMap((line) => line.calls);
+    expect(calls.map(({ made }) => made.id)).toEqual(["1.1", "2.1", "3.1"]);
+    for (const { made, shadow } of calls) {
+      expect(shadow).toMatchObject({ ofCall: made.id, entries: made.entries });
+      expect(shadow!.tokens.messages).toBe(made.tokens.messages);
+    }
+    const view = await spoken.gateway.shadow("main", 2);
+    expect(view).toMatchObject({ summary: { engine: "lossless", turns: 3, calls: 3 } });
+    expect(view!.calls).toHaveLength(2);
+    const status = await spoken.gateway.command("main", {
+      ...{ kind: "command", name: "status", args: "" },
+    });
+    expect(status.text).toMatch(
+      /Shadow engine: lossless: 3 calls compared, [\d,]+ tokens per call/,
+    );
+    await spoken.gateway.close();
+    expect((await clew(spoken.home, ["doctor"])).output).toMatch(
+      /shadow engine: .*3 calls compared/,
+    );
+    expect(existsSync(shadowHome(spoken.home, "lossless"))).toBe(true);
+  });
+
+  it.each([
+    ["answers", "lossless", undefined, null],
+    ["throws", "odd", engine('async () => { throw new Error("no index"); }'), /no index/],
+    ["hands out rubbish", "odd", engine('async () => ({ messages: "none" })'), /./],
+    [
+      "hands out nothing",
+      "odd",
+      engine("async () => ({ messages: [], estimatedTokens: 0 })"),
+      null,
+    ],
+    ["ends its process", "odd", engine("async () => process.exit(3)"), /process ended|exit/],
+    ["is not there", "nowhere", undefined, /nowhere/],
+  ] as const)(
+    "that %s changes no byte of request, reply and transcript",
+    async (_, id, code, trouble) => {
+      const alone = await speak(null);
+      const spoken = await speak({ engine: id, ...(code !== undefined && { code }) });
+      expect(hashes(spoken)).toEqual(hashes(alone));
+      expect(hashes(spoken)).toHaveLength(3);
+      expect(spoken.transcript).toEqual(alone.transcript);
+      expect(spoken.replies).toEqual(alone.replies);
+      expect(spoken.reports.map(({ engine: ran }) => ran)).toEqual(
+        alone.reports.map(({ engine: ran }) => ran),
+      );
+      expect(spoken.gateway.host.quarantined()).toEqual([]);
+      if (trouble === null) return;
+      const { troubles } = summarizeShadow(await linesOf(spoken))!;
+      expect(troubles.count).toBeGreaterThan(0);
+      expect(troubles.last!.text).toMatch(trouble);
+    },
+  );
+});
