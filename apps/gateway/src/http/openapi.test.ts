@@ -45,6 +45,7 @@ describe("the description of the API", () => {
     );
     expect(operations.length).toBeGreaterThan(20);
     for (const { operation } of operations) expect(operation.responses["200"]).toBeDefined();
+    expect(operations.filter(({ operation }) => operation.summary === undefined)).toEqual([]);
     const named = new Set(
       [...JSON.stringify(paths).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
         ([, name]) => name,

@@ -1,5 +1,6 @@
 // Describes the HTTP API as OpenAPI does, from the schemas that its answers have.
 import { z } from "zod";
+import { UsageSchema } from "../costs/usage.ts";
 import { GatewayEventSchema } from "../events/shapes.ts";
 import * as shapes from "../inspect/shapes.ts";
 import { ANSWERS } from "./answers.ts";
@@ -29,6 +30,7 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   ...namedSchemas(shapes),
   ...ANSWERS,
   Event: GatewayEventSchema,
+  Usage: UsageSchema,
   MessageBody: MessageBodySchema,
   Action: z.object({ session: z.string().optional(), payload: z.unknown().optional() }),
   MethodCall: z.object({ params: AnyObject.optional() }),
@@ -138,6 +140,33 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: "FoundText",
     errors: NO_SESSION,
   },
+  "GET /api/sessions/:key/entries/:id": {
+    summary: "One stored entry with its whole text.",
+    query: { call: "id of a call; default: the newest" },
+    answer: "EntryText",
+    errors: NO_SESSION,
+  },
+  "GET /api/usage": {
+    summary: "What model calls cost, by session, engine, model and day.",
+    answer: "Usage",
+  },
+  "GET /api/sessions/:key/usage": {
+    summary: "What a session's model calls cost.",
+    answer: "Usage",
+    errors: NO_SESSION,
+  },
+  "GET /api/sessions/:key/shadow": {
+    summary: "What a shadow engine would have sent, beside what was sent.",
+    query: LIMIT,
+    answer: "Shadow",
+    errors: NO_SESSION,
+  },
+  "POST /api/sessions/:key/whatif": {
+    summary: "Plays the session as another engine, window or model would have it, as a stream.",
+    body: "WhatIfAsk",
+    answer: "turn",
+    errors: ["REQUEST_INVALID", "SESSION_NOT_FOUND", "BUSY"],
+  },
   "GET /api/approvals": {
     summary: "Tools that wait to be allowed, oldest first.",
     query: { session: "only in this session and those below it; default: in all" },
@@ -183,7 +212,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 /** Those of the API among all that an app has: no guards, and not the page's files. */
 export const apiRoutes = (routes: readonly ApiRoute[]): ApiRoute[] =>
-  routes.filter(({ method, path }) => method !== "ALL" && path !== "*");
+  routes.filter(({ method, path }) => method !== "ALL" && !/^\/?\*$/.test(path));
 
 /** Pure. An address that nobody described is there, too, and says no more than that. */
 export function describeApi(routes: readonly ApiRoute[], version: string): object {

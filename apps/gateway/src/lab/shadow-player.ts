@@ -150,7 +150,7 @@ async function startHost({ environment, loaded, log }: ShadowPlayerOptions, engi
   const settings = planPlaySettings(loaded, { engine });
   const plugins = await startPlugins({ environment, stateDir: home, loaded: settings, log });
   const place = { ...environment, home };
-  const own = { environment: place, loaded: settings, log, plugins, callsNoModel: true };
+  const own = { environment: place, loaded: settings, log, plugins, callsNoModel: true as const };
   return { host: composeHost(own), plugins };
 }
 
