@@ -172,6 +172,8 @@ const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
   [/^agents\/[^/]+\/subagents\/[^/]+\.staged$/, removed],
   [/^agents\/[^/]+\/approvals\/[^/]+\.json$/, withoutGrants],
   [/^cron\/[^/]+\.runs\.jsonl$/, withoutLines],
+  // See `runForgetting`.
+  [/^shadow\//, removed],
 ];
 
 /** Undefined: it is not the gateway's to change, or not in this way. */

@@ -2,6 +2,7 @@
 
 import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
 import { type Matcher, openMessageStore } from "@clew/lossless-engine/store";
 import { cleanFiles, filesLeft, type LeftFile } from "./clean-files.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
@@ -36,6 +37,8 @@ export async function runForgetting(
   await writeJournal(home, journal);
   onStep();
   const holds = await tracesOfJournal(home, journal, matcher);
+  // Shadow engines hold copies of all that was said, in files of whatever kind, and begin anew.
+  await rm(join(home, "shadow"), { recursive: true, force: true });
   await cleanFiles(home, holds);
   onStep();
   for (const file of journal.backups) await removeDatabase(file);

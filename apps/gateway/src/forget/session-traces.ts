@@ -1,6 +1,7 @@
 // Removes what the gateway keeps of a session that is forgotten, besides its file.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { unnameCosts } from "../costs/unname.ts";
 import { removeReportFiles } from "../reports/report-files.ts";
 import { removeUnnamedParts } from "../reports/unnamed-parts.ts";
 import { changeIndex } from "../sessions/change-index.ts";
@@ -33,6 +34,7 @@ export async function removeNames(
   const names = new Set([...keys, ...indexed, ...sessionIds]);
   const { subagents, approvals } = agentPaths(home, agentId);
   for (const folder of [subagents, approvals]) await removeNaming(folder, names);
+  await unnameCosts(home, names);
   for (const id of sessionIds) await rm(deliveriesFile(home, agentId, id), { force: true });
   await changeIndex(home, agentId, async (known) =>
     Object.values(known).some(isGone)

@@ -1,0 +1,40 @@
+// Takes the names of sessions out of what is written down of money spent.
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import { costsFolder } from "./ledger.ts";
+import { parseLine } from "./line.ts";
+
+/** In whose place what was spent stays counted. */
+const FORGOTTEN = "forgotten";
+
+/** What they cost stays, under no name; while no gateway runs. */
+export async function unnameCosts(home: string, names: ReadonlySet<string>): Promise<void> {
+  const folder = costsFolder(home);
+  const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
+  let isChanged = false;
+  for (const file of files.map((name) => join(folder, name))) {
+    const before = await readFile(file, "utf8");
+    const after = before
+      .split("\n")
+      .map((line) => unnamed(line, names))
+      .join("\n");
+    if (after === before) continue;
+    isChanged = true;
+    await writeFileAtomic(file, after, { mode: 0o600 });
+  }
+  // It is made again from the lines.
+  if (isChanged) await rm(join(folder, "totals.json"), { force: true });
+}
+
+function unnamed(text: string, names: ReadonlySet<string>): string {
+  if (parseLine(text) === undefined) return text;
+  // Caps of sessions are called "session <name> <dollars>".
+  const isName = (value: string) =>
+    [...names].some((name) => value === name || value.startsWith(`session ${name} `));
+  return JSON.stringify(
+    JSON.parse(text, (_key, value: unknown) =>
+      typeof value === "string" && isName(value) ? FORGOTTEN : value,
+    ),
+  );
+}
