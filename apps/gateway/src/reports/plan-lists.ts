@@ -13,6 +13,10 @@ const ITEM_BYTES = 60;
 /** Lists in full take no more than one byte for so many others. */
 const SHARE = 2;
 
+/** About what the newest list takes when it is written in full. */
+export const listBytes = (known: KnownList | undefined): number =>
+  ITEM_BYTES * (known?.items.length ?? 0);
+
 /**
  * Pure. The report, whose calls are told by what is new in them as far as that is known, the newest
  * list, and whether a call lists all its messages: it does when so much was written since the last

@@ -12,7 +12,7 @@ import { join } from "node:path";
 import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core";
 import { isSafeId } from "../sessions/keys.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
-import { type KnownList, planLists } from "./plan-lists.ts";
+import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
 import { findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
 import { olderReportFile, type ReportFile, reportFile, reportFiles } from "./report-files.ts";
 import { type BaseLine, encodeLine, encodeStart, mayBeBase } from "./report-lines.ts";
@@ -80,7 +80,9 @@ export function openReportLog(
   };
   const write = async (report: TurnReport, parts: ReportParts) => {
     const opened = await openOnce();
-    const to = opened.bytes * 2 < maxBytes ? opened : await openNext(opened);
+    // The next file begins with a whole list, which must not fill it.
+    const most = Math.max(maxBytes / 2, 4 * listBytes(known));
+    const to = opened.bytes < most ? opened : await openNext(opened);
     for (const [hash, content] of Object.entries(parts))
       if (!stored.has(hash)) await storePart(folder, hash, content);
     if (stored.size > REMEMBERED_PARTS) stored.clear();

@@ -1,0 +1,50 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { encodeLine } from "../reports/report-lines.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { cleanFiles, filesLeft } from "./clean-files.ts";
+import { removeReports } from "./session-traces.ts";
+
+const HASH = "0123456789abcdef0123456789abcdef";
+const report = (note: string) =>
+  JSON.stringify({ v: 1, toolCalls: [{ name: "look", note }], hash: HASH });
+
+/** Two reports, the second as a difference to the first. */
+function packed(first: string, second: string): string {
+  const base = encodeLine(first);
+  const place = { start: 0, length: base.length, text: first };
+  return `${base}\n${encodeLine(second, place)}\n`;
+}
+
+async function homeWithReports() {
+  const home = await temporaryHome();
+  const folder = join(home, "agents/main/reports");
+  await mkdir(join(folder, "parts"), { recursive: true });
+  await writeFile(join(folder, "a.jsonl"), packed(report("fine"), report("KEY-4711 is wrong")));
+  await writeFile(join(folder, "b.older.jsonl"), packed(report("fine"), report("also fine")));
+  await writeFile(join(folder, "parts", HASH), "a part");
+  const left = async () => (await readdir(folder)).toSorted();
+  return { home, folder, left };
+}
+
+describe("reports that are stored packed", () => {
+  it("are looked through when something is forgotten, differences to others too", async () => {
+    const { home, left } = await homeWithReports();
+    const holds = (text: string) => text.includes("KEY-4711");
+    const sought = { holds, except: new Set<string>(), changes: () => undefined, text: null };
+    // It is known to go, so nothing is left that a person has to see to.
+    expect(await filesLeft(home, sought)).toEqual([]);
+    await cleanFiles(home, holds);
+    expect(await left()).toEqual(["b.older.jsonl", "parts"]);
+  });
+
+  it("keep the parts that they name, and go with their session", async () => {
+    const { home, folder, left } = await homeWithReports();
+    await removeReports(home, "main", ["a"]);
+    expect(await readdir(join(folder, "parts"))).toEqual([HASH]);
+    await removeReports(home, "main", ["b"]);
+    expect(await left()).toEqual(["parts"]);
+    expect(await readdir(join(folder, "parts"))).toEqual([]);
+  });
+});
