@@ -14,7 +14,7 @@ import type { InspectState } from "./inspect/inspect-state.ts";
 import { Inspector } from "./inspect/inspector.tsx";
 import { NEWEST } from "./inspect/place.ts";
 import { isRunning } from "./live-turn.ts";
-import type { PageState } from "./page-state.ts";
+import { joinedShown, type PageState, turnShown } from "./page-state.ts";
 import { SessionList } from "./session-list.tsx";
 import type { Store } from "./store.ts";
 import { type Pane, TopBar } from "./top-bar.tsx";
@@ -32,8 +32,9 @@ export function App({ store, controller, api, inspect }: AppProps) {
   const state = useStore(store);
   const [pane, setPane] = useState<"chat" | "context">("chat");
   const [isMenuOpen, setMenuOpen] = useState(false);
-  const { key, turns, session, isInspecting } = state;
-  const running = isRunning(turns[key]);
+  const { key, session, isInspecting } = state;
+  const running = isRunning(turnShown(state));
+  const live = joinedShown(state);
   const isStoppable = running || session?.busy === true;
 
   useAddressOf({ store, inspect: inspect.store });
@@ -88,15 +89,17 @@ export function App({ store, controller, api, inspect }: AppProps) {
         {isInspecting ? (
           <Inspector
             {...inspect}
+            live={live}
             chat={api}
             sessions={state.sessions}
+            engines={state.health?.engine.known ?? []}
             onOpenSession={(opened) => void controller.open(opened)}
             onChat={() => store.set({ isInspecting: false })}
           />
         ) : (
           <>
             <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
-            <ContextPanel view={state.context} isOlder={running} readItem={readItem} />
+            <ContextPanel view={state.context} isOlder={running} live={live} readItem={readItem} />
           </>
         )}
       </main>

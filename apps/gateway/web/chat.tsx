@@ -6,7 +6,7 @@ import { Composer } from "./composer.tsx";
 import type { Controller } from "./controller.ts";
 import { formatCount } from "./format.ts";
 import { chatItems, isRunning, type LiveTurn } from "./live-turn.ts";
-import type { PageState } from "./page-state.ts";
+import { type PageState, turnShown } from "./page-state.ts";
 import { placeAnswers } from "./placed-answers.ts";
 
 /** Pixels from the end within which the chat keeps showing the newest. */
@@ -26,8 +26,8 @@ export function Chat({
   controller: Controller;
   onDraft(text: string): void;
 }) {
-  const { session, key, turns, problems, draft, isLoading, connection, answers } = state;
-  const turn = turns[key] ?? null;
+  const { session, key, problems, draft, isLoading, connection, answers } = state;
+  const turn = turnShown(state);
   const entries = session?.entries ?? NO_ENTRIES;
   const placed = useMemo(() => placeAnswers(entries, answers[key]), [entries, answers[key]]);
   const items = chatItems(placed, turn);

@@ -7,12 +7,16 @@ import { BudgetBar } from "./budget-bar.tsx";
 import { ContextItem } from "./context-item.tsx";
 import { describeEngine } from "./describe-context.ts";
 import { formatCount, formatNumberOf } from "./format.ts";
+import type { JoinedTurn } from "./joined-turn.ts";
+import { LiveCallView } from "./live-call.tsx";
 import { TurnFacts } from "./turn-facts.tsx";
 
 export interface ContextPanelProps {
   view: ContextView | null;
   /** A turn is running: what is shown is of the call before it. */
   isOlder: boolean;
+  /** The turn under way; null = there is none. */
+  live: JoinedTurn | null;
   readItem(part: ContextPart, index: number): Promise<string>;
 }
 
@@ -21,10 +25,11 @@ interface Contents {
   readItem: ContextPanelProps["readItem"];
 }
 
-export function ContextPanel({ view, isOlder, readItem }: ContextPanelProps) {
+export function ContextPanel({ view, isOlder, live, readItem }: ContextPanelProps) {
   return (
     <section class="context" aria-label="What the model saw" data-older={isOlder}>
       <h2>What the model saw</h2>
+      {live?.call != null && <LiveCallView call={live.call} isAnswered={live.isAnswered} />}
       {view === null ? (
         <p class="nothing">
           Nothing yet. After the first reply, this lists every item that the model was given, with

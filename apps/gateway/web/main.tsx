@@ -6,6 +6,7 @@ import { App } from "./app.tsx";
 import "./app.css";
 import "./inspect/styles.css";
 import { createController } from "./controller.ts";
+import { followEvents } from "./follow-events.ts";
 import { createInspectApi } from "./inspect/inspect-api.ts";
 import { createInspectController } from "./inspect/inspect-controller.ts";
 import { initialInspect } from "./inspect/inspect-state.ts";
@@ -32,7 +33,18 @@ function follow({ session, place }: Address): void {
 
 follow(address);
 window.addEventListener("popstate", () => follow(readAddress(location.hash)));
-document.addEventListener("visibilitychange", () => void poll());
+document.addEventListener("visibilitychange", () => {
+  void poll();
+  listen();
+});
+
+let stopListening: (() => void) | undefined;
+/** A browser has few connections to a place: pages that nobody looks at leave theirs to others. */
+function listen(): void {
+  stopListening?.();
+  const isSeen = document.visibilityState !== "hidden";
+  stopListening = isSeen ? followEvents({ store, read: () => controller.poll() }) : undefined;
+}
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 /** A page nobody looks at asks nothing. */
@@ -58,3 +70,4 @@ if (root !== null)
     root,
   );
 void poll();
+listen();

@@ -4,6 +4,7 @@ import type { Approval } from "../src/approvals/approval.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import { shortName } from "../src/sessions/keys.ts";
 import type { Health, SessionRow, SessionView } from "./api.ts";
+import type { Joined, JoinedTurn } from "./joined-turn.ts";
 import type { LiveTurn, Problem } from "./live-turn.ts";
 import type { PlacedAnswer } from "./placed-answers.ts";
 
@@ -24,6 +25,8 @@ export interface PageState {
   context: ContextView | null;
   /** Turns of this page, per session, until the stored history holds them. */
   turns: Readonly<Record<string, LiveTurn>>;
+  /** Turns that others began, as far as they are told. */
+  joined: Joined;
   /** Why the last turn of a session has no reply, when its history does not tell. */
   problems: Readonly<Record<string, Problem>>;
   /** What turns wait for, oldest first. */
@@ -49,6 +52,7 @@ export function initialState(key: string): PageState {
     isLoading: true,
     context: null,
     turns: {},
+    joined: {},
     problems: {},
     approvals: [],
     mayAnswer: false,
@@ -57,6 +61,17 @@ export function initialState(key: string): PageState {
     notice: null,
   };
 }
+
+/** What is told of the turn under way in the session shown, whoever began it; null = none is. */
+export function joinedShown({ joined, key }: PageState): JoinedTurn | null {
+  // A session that is not stored yet is shown under its short name.
+  const told = Object.keys(joined).find((other) => isSameSession(other, key));
+  return told === undefined ? null : (joined[told] ?? null);
+}
+
+/** The turn under way in the session shown: this page's own, or the one it joined. */
+export const turnShown = (state: PageState): LiveTurn | null =>
+  state.turns[state.key] ?? joinedShown(state)?.turn ?? null;
 
 /** The rows of the list: a session that is not stored yet comes first. */
 export function listedSessions({

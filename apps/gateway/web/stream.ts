@@ -1,4 +1,4 @@
-// Reads the events of a streamed turn from a response body.
+// Reads the events of a stream, such as a turn, from a response body.
 import { createParser } from "eventsource-parser";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
 
@@ -6,10 +6,12 @@ import type { StreamedEvent } from "../src/http/event-stream.ts";
  * Ends when the stream does, whether or not a last event (`done`, `error`) came; throws
  * when the connection breaks.
  */
-export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamedEvent> {
-  const arrived: StreamedEvent[] = [];
+export async function* readEvents<Event = StreamedEvent>(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<Event> {
+  const arrived: Event[] = [];
   const parser = createParser({
-    onEvent: ({ data }) => void arrived.push(JSON.parse(data) as StreamedEvent),
+    onEvent: ({ data }) => void arrived.push(JSON.parse(data) as Event),
   });
   const decoder = new TextDecoder();
   const reader = body.getReader();

@@ -1,15 +1,16 @@
 // What belongs to the call or the session as a whole, one thing at a time.
 import { useId } from "preact/hooks";
-import type { CallRow, CallView } from "../../src/inspect/shapes.ts";
+import type { CallRow, CallView, WhatIf } from "../../src/inspect/shapes.ts";
 import type { Api, SessionRow } from "../api.ts";
 import { ActionPanel } from "./action-panel.tsx";
 import { EnginePanel } from "./engine-panel.tsx";
 import type { InspectApi } from "./inspect-api.ts";
 import { runCommand } from "./run-command.ts";
 import { SessionsPanel } from "./sessions-panel.tsx";
+import { WhatIfPanel } from "./what-if-panel.tsx";
 import { WhyPanel } from "./why-panel.tsx";
 
-export type DockTab = "why" | "compaction" | "engine" | "sessions";
+export type DockTab = "why" | "what-if" | "compaction" | "engine" | "sessions";
 
 export interface DockProps {
   tab: DockTab;
@@ -20,12 +21,15 @@ export interface DockProps {
   api: InspectApi;
   chat: Pick<Api, "send">;
   sessions: readonly SessionRow[];
+  engines: readonly string[];
+  onPlayed(whatIf: WhatIf | null): void;
   onOpenSession(key: string): void;
   onDone(): void;
 }
 
 const TABS: readonly (readonly [DockTab, string])[] = [
   ["why", "Why and cost"],
+  ["what-if", "What if"],
   ["compaction", "Compaction"],
   ["engine", "Engine"],
   ["sessions", "Sessions below"],
@@ -65,20 +69,14 @@ export function Dock(props: DockProps) {
   );
 }
 
-function Panel({
-  tab,
-  view,
-  rows,
-  session,
-  api,
-  chat,
-  sessions,
-  onOpenSession,
-  onDone,
-}: DockProps) {
+function Panel(props: DockProps) {
+  const { tab, view, rows, session, api, chat, sessions, engines } = props;
+  const { onPlayed, onOpenSession, onDone } = props;
   switch (tab) {
     case "why":
       return <WhyPanel view={view} rows={rows} />;
+    case "what-if":
+      return <WhatIfPanel {...{ api, session, engines, onPlayed }} key={session} />;
     case "compaction": {
       const button = (label: string, line: string) => ({
         ...{ label, title: line },

@@ -8,8 +8,11 @@ import type {
   FoundText,
   ItemText,
   SummaryRow,
+  WhatIfAsk,
+  WhatIfEvent,
 } from "../../src/inspect/shapes.ts";
 import { createHttp, sessionPath } from "../http.ts";
+import { readEvents } from "../stream.ts";
 import type { FateFilter } from "./fates.ts";
 
 export interface EntriesAsked {
@@ -45,6 +48,8 @@ export interface InspectApi {
   /** Null: no call showed it. */
   summary(key: string, id: string): Promise<SummaryRow | null>;
   find(key: string, text: string): Promise<FoundText | null>;
+  /** Plays the session again; ends with what became of it, or why it cannot be played. */
+  whatIf(key: string, ask: WhatIfAsk, signal: AbortSignal): AsyncGenerator<WhatIfEvent>;
   engine(key: string): Promise<EngineStatus>;
   /** Gives engines another chance; what came of it, for people. */
   retryEngine(key: string): Promise<string>;
@@ -89,6 +94,12 @@ export function createInspectApi(origin = ""): InspectApi {
       ),
     summary: (key, id) => orNull(`${sessionPath(key)}/summaries/${encodeURIComponent(id)}`),
     find: (key, text) => orNull(`${sessionPath(key)}/find?${new URLSearchParams({ text })}`),
+    async *whatIf(key, ask, signal) {
+      const headers = { "content-type": "application/json" };
+      const asked = { method: "POST", headers, body: JSON.stringify(ask), signal };
+      const { body } = await http.get(`${sessionPath(key)}/whatif`, asked);
+      if (body !== null) yield* readEvents<WhatIfEvent>(body);
+    },
     engine: (key) => json(`/api/engine?${new URLSearchParams({ session: key })}`),
     async retryEngine(key) {
       const path = `${sessionPath(key)}/engine/retry`;

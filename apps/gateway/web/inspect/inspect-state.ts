@@ -1,5 +1,5 @@
 // What the inspector shows, as one value, and what follows from it.
-import type { CallDiff, CallRow, CallView, EntryRow } from "../../src/inspect/shapes.ts";
+import type { CallDiff, CallRow, CallView, EntryRow, WhatIf } from "../../src/inspect/shapes.ts";
 import { type Link, NO_LINK } from "./links.ts";
 import { NEWEST, type Place } from "./place.ts";
 import type { Metric } from "./sources.ts";
@@ -29,15 +29,15 @@ export interface InspectState {
   diff: CallDiff | null;
   entries: EntryPages;
   link: Link;
-  /** The curve of another engine or window over the first, by place; null = none is asked for. */
-  over: readonly (number | null)[] | null;
+  /** What the session would have been otherwise, laid over it; null = none was asked for. */
+  whatIf: WhatIf | null;
   /** Why something cannot be shown. */
   problem: string | null;
 }
 
 export const initialInspect = (key: string): InspectState => ({
   ...{ key, place: NEWEST, metric: "tokens", rows: [], isReading: true, view: null, diff: null },
-  ...{ entries: NO_ENTRIES, link: NO_LINK, over: null, problem: null },
+  ...{ entries: NO_ENTRIES, link: NO_LINK, whatIf: null, problem: null },
 });
 
 type Placed = Pick<InspectState, "place" | "rows">;

@@ -136,6 +136,17 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await answer.getByRole("button", { name: "Copy" }).waitFor();
   });
 
+  it("plays the session again in another window, and tells what it would have been", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("tab", { name: "What if" }).click();
+    await page.getByLabel("Window").fill("16000");
+    await page.getByRole("button", { name: "Play it" }).click();
+    const answer = page.getByRole("status", { name: "Answer: What if" });
+    await answer.getByText("legacy in a window of 16,000:").waitFor();
+    await answer.getByText("The largest call:").waitFor();
+  });
+
   it("is gone through by keys alone, which the help tells", async () => {
     const { url, get } = await inspectedSession();
     const { page } = await openPage(`${url}/#main`);
@@ -156,6 +167,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
       await page.keyboard.press(key);
       await expect.poll(() => steps.textContent()).toBe(id);
     }
+    await page.getByRole("region", { name: `Call ${calls.at(-1)?.id} as sent` }).waitFor();
     await page.keyboard.press("2");
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("sent");
     await page.keyboard.press("j");
@@ -212,7 +224,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
       await rows(page, "transcript").filter({ hasText: "Thank you." }).waitFor();
       expect(await barriers(page)).toEqual([]);
     }
-    for (const tab of ["Compaction", "Engine", "Sessions below"]) {
+    for (const tab of ["Compaction", "Engine", "Sessions below", "What if"]) {
       await page.getByRole("tab", { name: tab }).click();
       expect(await barriers(page)).toEqual([]);
     }

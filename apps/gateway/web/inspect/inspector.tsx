@@ -3,6 +3,8 @@ import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import { shortName } from "../../src/sessions/keys.ts";
 import type { Api, SessionRow } from "../api.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
+import type { JoinedTurn } from "../joined-turn.ts";
+import { LiveCallView } from "../live-call.tsx";
 import type { Store } from "../store.ts";
 import { useStore } from "../use-store.ts";
 import { ChangesColumn } from "./changes-column.tsx";
@@ -25,6 +27,7 @@ import type { Metric } from "./sources.ts";
 import { TimelineView } from "./timeline-view.tsx";
 import { TranscriptColumn } from "./transcript-column.tsx";
 import { useActions } from "./use-actions.ts";
+import { planOver } from "./what-if.ts";
 
 export interface InspectorProps {
   store: Store<InspectState>;
@@ -32,6 +35,10 @@ export interface InspectorProps {
   api: InspectApi;
   chat: Pick<Api, "send">;
   sessions: readonly SessionRow[];
+  /** Ids of the engines there are. */
+  engines: readonly string[];
+  /** The turn under way; null = there is none. */
+  live: JoinedTurn | null;
   onOpenSession(key: string): void;
   onChat(): void;
 }
@@ -39,9 +46,9 @@ export interface InspectorProps {
 type Column = "1" | "2" | "3";
 
 export function Inspector(props: InspectorProps) {
-  const { store, controller, api, chat, sessions, onOpenSession, onChat } = props;
+  const { store, controller, api, chat, sessions, engines, live, onOpenSession, onChat } = props;
   const state = useStore(store);
-  const { key, rows, view, diff, entries, place, link, metric, problem, isReading } = state;
+  const { key, rows, view, diff, entries, place, link, metric, problem, isReading, whatIf } = state;
   const [column, setColumn] = useState<Column>("2");
   const [tab, setTab] = useState<DockTab>("why");
   const [isHelpShown, setHelpShown] = useState(false);
@@ -98,6 +105,7 @@ export function Inspector(props: InspectorProps) {
         return requestAnimationFrame(() => focusColumn(chosen));
       }
       case "why":
+      case "what-if":
         return setTab(action);
       case "export":
         return document.getElementById("export-call")?.click();
@@ -109,6 +117,10 @@ export function Inspector(props: InspectorProps) {
   const shown = indexOfCall(rows, shownId);
   const compared = indexOfCall(rows, beforeId);
   const total = useMemo(() => sumOf(rows), [rows]);
+  const over = useMemo(
+    () => (whatIf === null || metric === "cost" ? null : planOver(rows, whatIf.played.points)),
+    [rows, whatIf, metric],
+  );
   const turns = rows.at(-1)?.turn ?? 0;
   const { sentReveal, entryReveal } = revealed(state);
   return (
@@ -170,6 +182,7 @@ export function Inspector(props: InspectorProps) {
           {problem}
         </p>
       )}
+      {live?.call != null && <LiveCallView call={live.call} isAnswered={live.isAnswered} />}
       {rows.length === 0 ? (
         <p class="nothing">
           {isReading
@@ -182,7 +195,7 @@ export function Inspector(props: InspectorProps) {
           metric={metric}
           shown={shown < 0 ? null : shown}
           compared={compared < 0 ? null : compared}
-          over={state.over}
+          over={over}
           plotRef={plotRef}
           onPick={(index, isShift) => {
             const id = rows[index]?.id ?? null;
@@ -255,6 +268,8 @@ export function Inspector(props: InspectorProps) {
             api={api}
             chat={chat}
             sessions={sessions}
+            engines={engines}
+            onPlayed={(played) => store.set({ whatIf: played })}
             onOpenSession={onOpenSession}
             onDone={() => void controller.refresh()}
           />

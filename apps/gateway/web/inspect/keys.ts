@@ -20,6 +20,7 @@ export type Action =
   | "column-2"
   | "column-3"
   | "why"
+  | "what-if"
   | "export";
 
 export interface Binding {
@@ -47,6 +48,7 @@ export const BINDINGS: readonly Binding[] = [
   { action: "column-2", keys: ["2"], does: "to the call as sent" },
   { action: "column-3", keys: ["3"], does: "to the changes, or what is open" },
   { action: "why", keys: ["w"], does: "why these entries" },
+  { action: "what-if", keys: ["e"], does: "what if: another engine or window" },
   { action: "zoom-in", keys: ["+", "="], does: "zoom in around the call" },
   { action: "zoom-out", keys: ["-"], does: "zoom out" },
   { action: "zoom-all", keys: ["0"], does: "all calls" },

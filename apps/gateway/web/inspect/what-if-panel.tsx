@@ -1,0 +1,101 @@
+// Plays the session through another engine or into another window, and shows what comes of it.
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { WhatIf } from "../../src/inspect/shapes.ts";
+import { formatCount } from "../format.ts";
+import type { InspectApi } from "./inspect-api.ts";
+import { describeWhatIf } from "./what-if.ts";
+
+export interface WhatIfPanelProps {
+  api: InspectApi;
+  session: string;
+  /** Ids of the engines there are. */
+  engines: readonly string[];
+  onPlayed(whatIf: WhatIf | null): void;
+}
+
+type Shown =
+  | { kind: "progress" | "failed"; text: string }
+  | { kind: "done"; lines: readonly string[] };
+
+export function WhatIfPanel({ api, session, engines, onPlayed }: WhatIfPanelProps) {
+  const [shown, setShown] = useState<Shown | null>(null);
+  const stopping = useRef<AbortController | null>(null);
+  useEffect(() => () => stopping.current?.abort(), []);
+  const play = async (form: FormData) => {
+    const [engine, window] = [String(form.get("engine")), Number(form.get("window"))];
+    const ask = {
+      ...(engine !== "" && { engine }),
+      ...(window > 0 && { contextWindow: Math.round(window) }),
+    };
+    const stop = new AbortController();
+    stopping.current = stop;
+    onPlayed(null);
+    setShown({ kind: "progress", text: "It begins…" });
+    try {
+      for await (const event of api.whatIf(session, ask, stop.signal)) {
+        if (event.type === "progress")
+          setShown({
+            kind: "progress",
+            text: `Turn ${formatCount(event.turn)} of ${formatCount(event.turns)}…`,
+          });
+        else if (event.type === "error") setShown({ kind: "failed", text: event.error.message });
+        else {
+          onPlayed(event.whatIf);
+          setShown({ kind: "done", lines: describeWhatIf(event.whatIf) });
+        }
+      }
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      setShown({ kind: "failed", text: stop.signal.aborted ? "Stopped." : text });
+    }
+  };
+  return (
+    <div class="actions what-if">
+      <form
+        class="buttons"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void play(new FormData(event.currentTarget));
+        }}
+      >
+        <label>
+          Engine{" "}
+          <select name="engine">
+            <option value="">the same</option>
+            {engines.map((id) => (
+              <option key={id} value={id}>
+                {id}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          Window <input name="window" type="number" min={1000} step={1000} placeholder="the same" />
+        </label>
+        {shown?.kind === "progress" ? (
+          <button type="button" onClick={() => stopping.current?.abort()}>
+            Stop
+          </button>
+        ) : (
+          <button type="submit">Play it</button>
+        )}
+      </form>
+      <div role="status" aria-label="Answer: What if">
+        {shown === null ? (
+          <p class="soft">
+            Plays the whole session again, with its recorded replies: no model is called, nothing of
+            it changes. The curve lies over the session's own.
+          </p>
+        ) : shown.kind === "done" ? (
+          <ul>
+            {shown.lines.map((line) => (
+              <li key={line}>{line}</li>
+            ))}
+          </ul>
+        ) : (
+          <p data-bad={shown.kind === "failed"}>{shown.text}</p>
+        )}
+      </div>
+    </div>
+  );
+}

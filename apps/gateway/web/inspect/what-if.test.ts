@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import type { WhatIf } from "../../src/inspect/shapes.ts";
+import { callRow, dollars } from "../testing/calls.ts";
+import { describeWhatIf, planOver } from "./what-if.ts";
+
+const point = (ofCall: string | null, total: number): WhatIf["played"]["points"][number] => ({
+  ...{ id: "1.1", ofCall, turn: 1, call: 1, tokens: callRow("1.1", { tokens: total }).tokens },
+  ...{ promptBudget: 1000, isOverBudget: total > 1000, cache: { read: 0, written: 0 } },
+  ...{ cost: dollars(0.5), entries: { all: 4, shown: 2 }, engineMs: 1, marks: [] },
+  evidence: { needed: 4, present: 3 },
+});
+
+const tokens = { total: 5000, median: 2500, max: 3000 };
+const whatIf: WhatIf = {
+  ...{ key: "agent:main:main", sessionId: "s", asked: { engine: "lossless" } },
+  asItWas: { engine: "legacy", model: "house/large", contextWindow: 64_000, calls: 2, tokens },
+  played: {
+    engine: { asked: "lossless", ran: "lossless", degraded: null },
+    ...{ model: "house/large", contextWindow: 32_000, turns: 2, compactions: 1, callsNotMade: 0 },
+    ...{ failures: [], durationMs: 5, points: [point("2.1", 1200), point("1.1", 400)] },
+  },
+};
+
+describe("what would have been", () => {
+  it("is laid over the session's own calls; what has no counterpart is a gap", () => {
+    const rows = [callRow("1.1"), callRow("1.2"), callRow("2.1")];
+    expect(planOver(rows, [...whatIf.played.points, point(null, 7)])).toEqual([400, null, 1200]);
+  });
+
+  it("is told beside what was", () => {
+    expect(describeWhatIf(whatIf)).toEqual([
+      "lossless in a window of 32,000: 1,600 tokens in 2 calls; it was 5,000 in 2.",
+      "The largest call: 1,200 tokens; it was 3,000. 1 compaction, 1 call over budget.",
+      "It would cost $1.00.",
+      "Of the names that replies go on to use, 75 % stood in the requests.",
+    ]);
+  });
+
+  it("says what kept it from being tried", () => {
+    const engine = { asked: "lossless", ran: "legacy", degraded: "no disk" };
+    const failures = [{ turn: 3, reason: "too large" }];
+    const played = { ...whatIf.played, engine, failures, callsNotMade: 2 };
+    expect(describeWhatIf({ ...whatIf, played }).slice(-3)).toEqual([
+      "lossless did not run: no disk; legacy answered.",
+      "2 calls were not made: their turn had failed before.",
+      "Turn 3 failed: too large",
+    ]);
+  });
+});

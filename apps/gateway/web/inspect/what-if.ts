@@ -1,0 +1,43 @@
+// Lays what a session would have been over what it was, call by call.
+import type { CallRow, WhatIf } from "../../src/inspect/shapes.ts";
+import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
+
+type Points = WhatIf["played"]["points"];
+
+/** Pure. The played tokens by the places of the session's own calls; null = none stands there. */
+export function planOver(rows: readonly CallRow[], points: Points): (number | null)[] {
+  const byCall = new Map(
+    points.flatMap(({ ofCall, tokens }) => (ofCall === null ? [] : [[ofCall, tokens.total]])),
+  );
+  return rows.map(({ id }) => byCall.get(id) ?? null);
+}
+
+/** Pure. What it comes to, a sentence each, beside what the session was. */
+export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
+  const { engine, contextWindow, points, compactions, callsNotMade, failures } = played;
+  const total = points.reduce((sum, { tokens }) => sum + tokens.total, 0);
+  const most = Math.max(0, ...points.map(({ tokens }) => tokens.total));
+  const over = points.filter(({ isOverBudget }) => isOverBudget).length;
+  const needed = points.reduce((sum, { evidence }) => sum + evidence.needed, 0);
+  const present = points.reduce((sum, { evidence }) => sum + evidence.present, 0);
+  const costs = points.flatMap(({ cost }) => (cost === null ? [] : [cost.total]));
+  return [
+    `${engine.ran} in a window of ${formatCount(contextWindow)}: ${formatCount(total)} tokens in ${formatNumberOf(points.length, "call")}; it was ${formatCount(asItWas.tokens.total)} in ${formatCount(asItWas.calls)}.`,
+    `The largest call: ${formatCount(most)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")}, ${formatNumberOf(over, "call")} over budget.`,
+    ...(costs.length === 0
+      ? []
+      : [`It would cost ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))}.`]),
+    ...(needed === 0
+      ? []
+      : [
+          `Of the names that replies go on to use, ${formatShare(present, needed)} stood in the requests.`,
+        ]),
+    ...(engine.degraded === null
+      ? []
+      : [`${engine.asked} did not run: ${engine.degraded}; ${engine.ran} answered.`]),
+    ...(callsNotMade === 0
+      ? []
+      : [`${formatNumberOf(callsNotMade, "call")} were not made: their turn had failed before.`]),
+    ...failures.map(({ turn, reason }) => `Turn ${turn} failed: ${reason}`),
+  ];
+}
