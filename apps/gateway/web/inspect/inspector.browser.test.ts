@@ -114,6 +114,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     const { url } = await inspectedSession();
     const { page } = await openPage(`${url}/#main/calls/3.${CALLS}`);
     const linked = rows(page, "transcript").and(page.locator("[data-linked=true]"));
+    await rows(page, "transcript").first().waitFor();
     await page.locator("#transcript").focus();
     await page.keyboard.press("Home");
     await rows(page, "sent").filter({ hasText: "Minka" }).hover();
