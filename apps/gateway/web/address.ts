@@ -1,4 +1,4 @@
-// The session and the call in the page's address, so that a reload or a link comes back to them.
+// Keeps the session and the call that are shown in the address of the page.
 import { shortName } from "../src/sessions/keys.ts";
 import { type Place, pathOfPlace, placeInPath } from "./inspect/place.ts";
 

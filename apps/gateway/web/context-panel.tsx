@@ -7,8 +7,8 @@ import { BudgetBar } from "./budget-bar.tsx";
 import { ContextItem } from "./context-item.tsx";
 import { describeEngine } from "./describe-context.ts";
 import { formatCount, formatNumberOf } from "./format.ts";
+import { LiveCallView } from "./inspect/live-call.tsx";
 import type { JoinedTurn } from "./joined-turn.ts";
-import { LiveCallView } from "./live-call.tsx";
 import { TurnFacts } from "./turn-facts.tsx";
 
 export interface ContextPanelProps {

@@ -52,8 +52,8 @@ export interface SessionViews {
    */
   messages(key: string, limit: number): Promise<AgentMessage[] | null>;
   /**
-   * What a shadow engine would have made of its newest `limit` calls, and of all; null when none was
-   * handed any of it. Throws SESSION_NOT_FOUND.
+   * What a shadow engine would have made of its newest `limit` calls, and of all; null when none
+   * was handed any of it. Throws SESSION_NOT_FOUND.
    */
   shadow(key: string, limit: number): Promise<ShadowView | null>;
   /** The engine that answers in a session, also before its first message, and how it stands. */

@@ -21,6 +21,18 @@ const asker =
     return schema.parse(await response.json());
   };
 
+describe("the shadow of a session over HTTP", () => {
+  it("is refused by a sentence where no shadow engine is set", async () => {
+    const { say, get } = await startTestGateway();
+    await say("My cat is called Minka.");
+    const response = await get("/api/sessions/main/shadow");
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({
+      error: { message: expect.stringContaining("agents.defaults.shadowEngine names one") },
+    });
+  });
+});
+
 describe("the calls of a session over HTTP", () => {
   it("are rows, views, requests, entries and differences that agree", async () => {
     const { say, get, gateway } = await startTestGateway({

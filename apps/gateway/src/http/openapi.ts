@@ -292,7 +292,7 @@ function failures(errors: Operation["errors"] = []): object {
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** What clients send may lack what has a default; what they are sent may have more than is known. */
+/** What clients send may lack what has a default; what they are sent may have more members. */
 function jsonSchemaOf(schema: z.ZodType): object {
   const { $schema: _own, ...json } = z.toJSONSchema(schema, {
     io: "input",

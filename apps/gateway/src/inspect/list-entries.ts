@@ -49,8 +49,8 @@ export function describeEntry(
 }
 
 /**
- * At most `limit` rows behind number `after`, without the first `skip` that match; texts are read of
- * these only. `matching` counts all with the fate, wherever they stand.
+ * At most `limit` rows behind number `after`, without the first `skip` that match; texts are read
+ * of these only. `matching` counts all with the fate, wherever they stand.
  */
 export function listEntries(
   path: readonly TranscriptEntry[],

@@ -1,4 +1,4 @@
-// Plays each turn of a session, once it is over, through a second engine with data of its own.
+// Plays each turn that is over through a second engine with data of its own.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import {

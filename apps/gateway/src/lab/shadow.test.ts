@@ -10,7 +10,7 @@ import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { reportFile } from "../reports/report-log.ts";
+import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { clew } from "../testing/command.ts";
 import { homeWithOwnPort } from "../testing/home.ts";
@@ -99,12 +99,13 @@ async function speak(shadow: { engine: string; code?: string } | null): Promise<
   }
   await gateway.shadows.settled();
   const { sessionId, branch } = (await gateway.store.read("main"))!;
-  const file = reportFile(agentPaths(home, "main").reports, sessionId);
-  const reports = (await readFile(file, "utf8")).trim().split("\n");
+  const reports: TurnReport[] = [];
+  await readReports(agentPaths(home, "main").reports, sessionId, REPORTS_START, ({ report }) =>
+    reports.push(report),
+  );
   return {
-    ...{ gateway, home, log, replies },
+    ...{ gateway, home, log, replies, reports },
     bodies: bodies.map((body) => body.replaceAll(sessionId, "session").replaceAll(home, "home")),
-    reports: reports.map((line) => JSON.parse(line) as TurnReport),
     transcript: branch.map((entry) =>
       JSON.stringify({ ...entry, id: 0, parentId: 0 })
         .replaceAll(/"id":"[0-9a-f]{8}"/g, '"id":0')

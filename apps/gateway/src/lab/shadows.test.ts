@@ -4,7 +4,7 @@ import type { TurnReport } from "@clew/engine-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import { reportFile } from "../reports/report-log.ts";
+import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew } from "../testing/command.ts";
@@ -40,8 +40,11 @@ describe("shadows of a gateway", () => {
     const shadows = createShadows({ environment, settings: () => loaded, log, turnMs: 4000 });
     onTestFinished(() => shadows.close());
     const { sessionId, sessionKey } = await sessionOf(home);
-    const file = reportFile(agentPaths(home, "main").reports, sessionId);
-    const report = JSON.parse((await readFile(file, "utf8")).trim()) as TurnReport;
+    const reports: TurnReport[] = [];
+    await readReports(agentPaths(home, "main").reports, sessionId, REPORTS_START, (placed) =>
+      reports.push(placed.report),
+    );
+    const report = reports[0]!;
     for (let turn = 0; turn < 5; turn++) {
       const started = performance.now();
       shadows.afterTurn({ agentId: "main", sessionId, sessionKey }, report);

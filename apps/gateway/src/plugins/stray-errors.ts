@@ -21,7 +21,7 @@ const WHAT: Record<Kind, string> = {
 
 const LOOKED_AT = 50;
 // As it is before any plugin.
-const { nextTick } = process;
+const nextTick = process.nextTick.bind(process);
 
 /**
  * For the life of the process. What a plugin did is noted with it and told in the reply that it

@@ -2,7 +2,7 @@
 import type { SessionRow } from "../api.ts";
 import { isSameSession } from "../page-state.ts";
 
-/** Pure. Rows below one that nobody started, up to the next such one, if `session` is among them. */
+/** Pure. Rows below one that nobody started, up to the next one, if `session` is among them. */
 export function familyOf(sessions: readonly SessionRow[], session: string): SessionRow[] {
   const families: SessionRow[][] = [];
   for (const row of sessions)

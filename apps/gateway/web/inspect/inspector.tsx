@@ -1,17 +1,15 @@
-// The inspector: calls over time, and the one that is shown in three columns.
+// Shows calls over time and the one that is chosen in three columns.
 import { useCallback, useMemo, useRef, useState } from "preact/hooks";
 import { shortName } from "../../src/sessions/keys.ts";
 import type { Api, SessionRow } from "../api.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
 import type { JoinedTurn } from "../joined-turn.ts";
-import { LiveCallView } from "../live-call.tsx";
 import type { Store } from "../store.ts";
 import { useStore } from "../use-store.ts";
 import { ChangesColumn } from "./changes-column.tsx";
 import { Detail, idOfItem } from "./detail.tsx";
 import { Dock, type DockTab } from "./dock.tsx";
 import { type FateFilter, filterChoices } from "./fates.ts";
-
 import { HelpDialog } from "./help-dialog.tsx";
 import { callPath, type InspectApi, requestPath } from "./inspect-api.ts";
 import type { InspectController } from "./inspect-controller.ts";
@@ -19,6 +17,7 @@ import { callBefore, callShown, type InspectState, indexOfCall } from "./inspect
 import type { Action } from "./keys.ts";
 import { describeCost, describeShare, sumOf } from "./ledger.ts";
 import type { Link } from "./links.ts";
+import { LiveCallView } from "./live-call.tsx";
 import type { Opened, Place } from "./place.ts";
 import type { Plot } from "./plot.ts";
 import { SEARCH_BOX, SearchBox } from "./search-box.tsx";

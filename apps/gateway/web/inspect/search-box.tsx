@@ -1,4 +1,4 @@
-// Looks for a text in everything that was said or sent, or goes where the words name a place.
+// Finds a text in all that was said or sent, or the place that the words name.
 import { useState } from "preact/hooks";
 import type { FoundText } from "../../src/inspect/shapes.ts";
 import { formatCount, formatNumberOf } from "../format.ts";

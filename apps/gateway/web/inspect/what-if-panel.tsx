@@ -1,4 +1,4 @@
-// Plays the session through another engine or into another window, and shows what comes of it.
+// Shows how the session would go with another engine or window.
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { WhatIf } from "../../src/inspect/shapes.ts";
 import { formatCount } from "../format.ts";

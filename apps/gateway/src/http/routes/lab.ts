@@ -1,4 +1,4 @@
-// Plays a session through another engine or into another window, and streams what comes of it.
+// Streams how a session would go with another engine, window or model.
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { type WhatIfAsk, WhatIfAskSchema, type WhatIfEvent } from "../../inspect/shapes.ts";

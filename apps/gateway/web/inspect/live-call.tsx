@@ -1,7 +1,7 @@
 // What is being sent to a model at this moment, before it has answered.
-import type { LiveCall } from "../src/events/shapes.ts";
-import { formatCount, formatNumberOf } from "./format.ts";
-import { BANDS } from "./inspect/sources.ts";
+import type { LiveCall } from "../../src/events/shapes.ts";
+import { formatCount, formatNumberOf } from "../format.ts";
+import { BANDS } from "./sources.ts";
 
 export function LiveCallView({ call, isAnswered }: { call: LiveCall; isAnswered: boolean }) {
   const { model, tokens, number, messages, budget } = call;
