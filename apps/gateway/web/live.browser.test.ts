@@ -30,7 +30,8 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     const early = (await reply.textContent())?.length ?? 0;
     expect(early).toBeLessThan(STORY.length);
     await expect.poll(async () => (await reply.textContent())?.length ?? 0).toBeGreaterThan(early);
-    await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+    // The reply takes 14 s of its own.
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor({ timeout: 90_000 });
     expect((await reply.textContent())?.trim()).toBe(STORY.trim());
     expect(await page.locator(".person").count()).toBe(1);
   });
