@@ -8,6 +8,7 @@ import { describeCost, describeShare, sumOf } from "./ledger.ts";
 
 const TWO = 2;
 
+// The page is loaded a dozen times, which takes minutes on a busy machine.
 describe.skipIf(!hasBrowser)("what people ask of the page", () => {
   const { openPage } = usePages();
 
@@ -129,5 +130,5 @@ describe.skipIf(!hasBrowser)("what people ask of the page", () => {
     await openCalls();
     await act(inspector.getByRole("tab", { name: "Engine" }).click());
     await says("legacy");
-  });
+  }, 400_000);
 });
