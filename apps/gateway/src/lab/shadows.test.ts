@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { TurnReport } from "@clew/engine-core";
 import { describe, expect, it, onTestFinished } from "vitest";
