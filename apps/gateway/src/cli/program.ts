@@ -6,6 +6,7 @@ import { VERSION } from "../version.ts";
 import { addApprovalCommands } from "./approvals/program.ts";
 import { failedCommand, throwInsteadOfExit } from "./command-errors.ts";
 import { addCronCommands } from "./cron/program.ts";
+import { addInspectCommand } from "./inspect/program.ts";
 import { addLosslessCommands } from "./lossless/program.ts";
 import { addModelCommands } from "./models-program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
@@ -56,6 +57,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addCompare(program, shell, done);
   addWhatIf(program, shell, done);
   addDemo(program, shell, done);
+  addInspectCommand(program, shell, done);
   addSessions(program, shell, done);
   addUsage(program, shell, done);
   addEngine(program, shell, done);

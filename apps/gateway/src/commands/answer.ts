@@ -7,6 +7,7 @@ import type {
 } from "@clew/engine-core";
 import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
 import type { ThinkingLevel } from "../config/params.ts";
+import type { FateCounts } from "../inspect/shapes.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import type { StatusFacts } from "./status.ts";
@@ -40,7 +41,8 @@ export interface CommandSession {
   retryEngines(): Promise<EngineRetry>;
   /** Id of the engine that compacts for itself here; null = the host compacts. */
   compactingEngine(): Promise<string | null>;
-  preview(): Promise<RequestPreview>;
+  /** The next call, and what would become of each entry in it; null = it would not be made. */
+  preview(): Promise<{ preview: RequestPreview; fates: FateCounts | null }>;
   compact(focus: string | undefined): Promise<Awaited<ReturnType<typeof compactSession>>["result"]>;
   previewCompaction(focus: string | undefined): Promise<CompactionPreview>;
   undoCompaction(): Promise<UndoResult>;

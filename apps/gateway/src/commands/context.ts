@@ -1,5 +1,7 @@
 // The command `/context`, which shows what the next call would send.
 import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
+import { describeCounts } from "../inspect/describe-counts.ts";
+import type { FateCounts } from "../inspect/shapes.ts";
 import { shareOut } from "../inspect/share-out.ts";
 import { describeCache } from "../models/describe-cache.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
@@ -22,8 +24,8 @@ export interface ContextSummary {
   tokens: number;
   promptBudget: number;
   contextWindow: number;
-  /** Messages of the history that the engine left out or put into something else. */
-  leftOut: number;
+  /** What would become of the session's entries; null = the call would not be made as it is. */
+  fates: FateCounts | null;
   /** Tokens over the budget; 0 = it fits. */
   overflow: number;
   /** How the turn would make it smaller; null = it would not. */
@@ -37,7 +39,7 @@ export interface ContextSummary {
 /** Pure. */
 export function summarizePreview(
   { call, size, nextMessageTokens, heldBack, shrinks, promptEntryId, report }: RequestPreview,
-  cache: TurnCache | null,
+  { cache, fates }: Pick<ContextSummary, "cache" | "fates">,
 ): ContextSummary {
   const isNext = ({ source }: ReportItem) =>
     source.kind === "entry" && source.entryId === promptEntryId;
@@ -55,7 +57,7 @@ export function summarizePreview(
     tokens,
     promptBudget: budget?.promptBudget ?? 0,
     contextWindow: budget?.contextWindow ?? 0,
-    leftOut: Math.max(0, (budget?.historyMessages ?? 0) - (budget?.assembledMessages ?? 0)),
+    fates,
     overflow: heldBack ? (size?.overflow ?? 0) : 0,
     shrinks,
     highWater: size?.water.high ?? null,
@@ -69,14 +71,11 @@ const sumOf = (parts: readonly { tokens: number }[]) =>
 /** Pure. */
 export function describeContextSummary(summary: ContextSummary): string {
   const { engine, sources, reasons, tokens, promptBudget, contextWindow } = summary;
-  const { leftOut, overflow } = summary;
+  const { fates, overflow } = summary;
   const budget = `${number(promptBudget)} (window ${number(contextWindow)})`;
   if (overflow > 0)
     return `The next call would need about ${number(tokens)} tokens of ${budget}, ${number(overflow)} too many, so ${firstStep(summary)}`;
-  const left =
-    leftOut === 0
-      ? ""
-      : ` Engine "${engine}" leaves out or replaces ${leftOut} messages of the history.`;
+  const left = fates === null || fates.shown === fates.all ? "" : ` Of ${describeCounts(fates)}`;
   const rows = sources.map(({ source, items, tokens: each }) => [
     source,
     number(items),

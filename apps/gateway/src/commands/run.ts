@@ -34,7 +34,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     alone: true,
     async run(_args, session) {
       const { cache } = await session.status();
-      const data = summarizePreview(await session.preview(), cache);
+      const { preview, fates } = await session.preview();
+      const data = summarizePreview(preview, { cache, fates });
       return { ok: true, text: describeContextSummary(data), data };
     },
   },

@@ -9,6 +9,7 @@ import type { ThinkingLevel } from "../config/params.ts";
 import type { Costs } from "../costs/meter.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
+import { fatesOfPreview } from "../inspect/preview-fates.ts";
 import { readShadowLines, shadowFile, summarizeShadow } from "../lab/shadow-lines.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { thinkingLevelEntry } from "../models/thinking-level.ts";
@@ -77,7 +78,11 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       const { info, engineId } = await host.inspectEngine(options.agentId, key);
       return info.ownsCompaction === true ? engineId : null;
     },
-    preview: () => inSession((conversation) => host.preview(setupOf(conversation))),
+    preview: () =>
+      inSession(async (conversation) => {
+        const preview = await host.preview(setupOf(conversation));
+        return { preview, fates: await fatesOfPreview(preview, conversation.session.branch()) };
+      }),
     compact: (focus) =>
       inSession(async (conversation) => {
         const { result, report } = await host.compact({ ...setupOf(conversation), focus });

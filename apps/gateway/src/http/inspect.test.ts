@@ -6,6 +6,7 @@ import {
   CallViewSchema,
   EntryPageSchema,
   EntryTextSchema,
+  EntryTraceSchema,
   FoundTextSchema,
   ItemTextSchema,
   RebuiltRequestSchema,
@@ -82,6 +83,11 @@ describe("the calls of a session over HTTP", () => {
       id: "10.1",
       why: expect.stringContaining(`entry 1: in summary ${summary!.summaryId}`),
     });
+    const trace = await ask("/api/sessions/main/entries/1/calls", EntryTraceSchema);
+    expect(trace.ranges.map(({ from, to, why }) => [from, to, why])).toEqual([
+      ["1.1", "8.1", "shown as it is stored"],
+      ["10.1", "10.1", `in summary ${summary!.summaryId}`],
+    ]);
     const item = await ask("/api/sessions/main/calls/1.1/items/messages/0", ItemTextSchema);
     expect(item).toMatchObject({ text: expect.stringContaining("no. 1"), before: null });
   });

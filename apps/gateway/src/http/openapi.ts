@@ -146,6 +146,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: "EntryText",
     errors: NO_SESSION,
   },
+  "GET /api/sessions/:key/entries/:id/calls": {
+    summary: "What became of one stored entry from call to call.",
+    answer: "EntryTrace",
+    errors: NO_SESSION,
+  },
   "GET /api/usage": {
     summary: "What model calls cost, by session, engine, model and day.",
     answer: "Usage",

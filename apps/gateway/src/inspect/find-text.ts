@@ -3,7 +3,6 @@ import type { ReportItem } from "@clew/engine-core";
 import { messageText } from "../reports/message-text.ts";
 import { isMember } from "./boundaries.ts";
 import { type Part, type PlacedItem, summaryIn } from "./describe-items.ts";
-import { planFates } from "./fates.ts";
 import { readContent } from "./item-contents.ts";
 import { describeEntry } from "./list-entries.ts";
 import { describeFate } from "./plan-diff.ts";
@@ -17,7 +16,8 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
   const says = new Map<string, boolean>();
   const summaries = new Map<string, boolean>();
   const shownIn: FoundText["shownIn"] = [];
-  const lostIn: string[] = [];
+  const lost: FoundText["lost"] = [];
+  const entries = await entriesThatSay(calls, text);
   /** Messages of the call before that say it, in order, as far as they are kept. */
   let shown: boolean[] = [];
   let wasShown = false;
@@ -57,15 +57,11 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
       range.to = id;
       range.calls++;
     } else if (isShown) shownIn.push({ from: id, to: id, calls: 1 });
-    else if (wasShown) lostIn.push(id);
+    else if (wasShown) lost.push({ id, why: whyLost(walked, entries) });
     wasShown = isShown;
   });
-  const lost = await Promise.all(
-    lostIn.map(async (id) => ({ id, why: await whyLost(calls, id, text) })),
-  );
   return {
-    ...{ text, shownIn, lost, calls: rows.length },
-    entries: await entriesThatSay(calls, text),
+    ...{ text, entries, shownIn, lost, calls: rows.length },
     summaries: [...summaries].map(([summaryId, is]) => ({ summaryId, says: is })),
   };
 }
@@ -84,18 +80,12 @@ async function entriesThatSay(calls: SessionCalls, text: string): Promise<FoundT
   });
 }
 
-/** What became of every entry that says it, in the call that did not show it any more. */
-async function whyLost(calls: SessionCalls, id: string, text: string): Promise<string> {
-  const opened = await calls.open(id);
-  if (opened === undefined) return "its report cannot be read";
-  const members = opened.path.filter(isMember);
-  const fates = planFates(opened.path, opened.facts).flatMap((fate, at) => {
-    const message = messageOf(members[at]);
-    const is = message !== undefined && messageText(message).includes(text);
-    return is ? [`entry ${at + 1}: ${describeFate(fate)}`] : [];
+/** What became of the entries that say it, in the call that did not show it any more. */
+function whyLost({ row, fateOf }: WalkedCall, entries: FoundText["entries"]): string {
+  const fates = entries.flatMap(({ entryId, number }) => {
+    const fate = fateOf(entryId);
+    return fate === undefined ? [] : [`entry ${number}: ${describeFate(fate)}`];
   });
-  const happened = opened.row.happened.length === 0 ? [] : [opened.row.happened.join("; ")];
-  return fates.length === 0
-    ? [...happened, "no stored entry says it: it stood in something that was made anew"].join("; ")
-    : [...happened, ...fates].join("; ");
+  const known = fates.length > 0 ? fates : ["it stood in something that was made anew"];
+  return [...row.happened, ...known].join("; ");
 }

@@ -1,8 +1,9 @@
 // Folds the reports of a session into one row per model call.
 import type { CompactionReport, ReportItem, TurnReport } from "@clew/engine-core";
+import { isMember } from "./boundaries.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
 import { createFateCounter } from "./fate-counter.ts";
-import type { CallFacts, Withheld } from "./fates.ts";
+import { type CallFacts, type EntryFate, fateOf, type Withheld } from "./fates.ts";
 import { type Between, describeBetween, planMarks } from "./happened.ts";
 import { callId, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
@@ -24,8 +25,8 @@ export interface CallFold {
   add(step: FoldedStep): CallRow;
   /** A turn that called no model: what it did comes before the next call. */
   skip(report: TurnReport): void;
-  /** What is known at the newest call. */
-  facts(engine: string): CallFacts;
+  /** The fate of an entry in the newest call; undefined: it was not stored then. */
+  fateOf(entryId: string): EntryFate | undefined;
   readonly sent: SentItems;
 }
 
@@ -37,7 +38,8 @@ export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
   /** Compactions since the newest call. */
   let pending: readonly CompactionReport[] = [];
   let length = 0;
-  const factsAt = (engine: string): CallFacts => ({
+  let engine = "";
+  const factsNow = (): CallFacts => ({
     ...{ sent: sent.sent, covered, withheld, engine },
     madeByEngine: sent.madeByEngine,
   });
@@ -51,7 +53,11 @@ export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
   };
   return {
     sent,
-    facts: factsAt,
+    fateOf(entryId) {
+      const at = cursor.placeOf(entryId);
+      if (at === undefined || !isMember(cursor.path[at]!)) return undefined;
+      return fateOf(entryId, counter.hidden()[at], factsNow());
+    },
     skip(report) {
       pending = [...pending, ...report.compactions];
     },
@@ -59,7 +65,8 @@ export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
       const { path, placeOf } = cursor;
       const touched = sent.advance(placed.call.messages, treat);
       for (const id of touched) if (sent.sent.has(id)) withheld.delete(id);
-      const facts = factsAt(placed.report.engine.ran);
+      engine = placed.report.engine.ran;
+      const facts = factsNow();
       const fates = counter.advance({ path, kept, touched, placeOf, facts, isAll: false });
       const between: Between = {
         ...{ path, fresh: path.slice(kept), hidden: counter.hidden() },

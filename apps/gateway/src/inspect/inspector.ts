@@ -18,12 +18,14 @@ import type {
   CallView,
   EntryPage,
   EntryText,
+  EntryTrace,
   FoundText,
   ItemText,
   RebuiltRequest,
   SummaryRow,
 } from "./shapes.ts";
 import { messageOf } from "./stored-message.ts";
+import { traceEntry } from "./trace-entry.ts";
 
 export interface EntriesAsked {
   /** Absent: the newest call. */
@@ -49,6 +51,8 @@ export interface Inspector {
   entry(entryId: string, call: string | undefined): Promise<EntryText | null>;
   /** As it stood in the newest call that showed it; null = none did. */
   summary(summaryId: string): Promise<SummaryRow | null>;
+  /** What became of an entry from call to call; by its id, or its number in the newest call. */
+  trace(name: string): Promise<EntryTrace | null>;
   /** Where a text stands, in which calls it could be read, and what took it. */
   find(text: string): Promise<FoundText>;
 }
@@ -163,6 +167,7 @@ export function createInspector(
       }
       return null;
     },
+    trace: async (name) => traceEntry(await refresh(), name),
     find: async (text) => findText(await refresh(), text),
   };
 }

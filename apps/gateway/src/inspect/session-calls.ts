@@ -9,14 +9,15 @@ import {
   readReports,
   readReportsAt,
 } from "../reports/read-reports.ts";
+import { readPart } from "../reports/report-log.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
-import type { CallFacts } from "./fates.ts";
-import { type CostOf, createCallFold } from "./fold-calls.ts";
+import type { CallFacts, EntryFate } from "./fates.ts";
+import { type CallFold, type CostOf, createCallFold } from "./fold-calls.ts";
 import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { createSentItems } from "./sent-items.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
-import { createTreatments } from "./treatments.ts";
+import { createTreatments, type Treatments } from "./treatments.ts";
 
 /** A call with everything it takes to explain it. */
 export interface OpenedCall extends PlacedCall {
@@ -33,6 +34,8 @@ export interface WalkedCall extends PlacedCall {
   row: CallRow;
   /** On the branch of the call. */
   find: (entryId: string) => TranscriptEntry | undefined;
+  /** Undefined: it was not stored then. */
+  fateOf: (entryId: string) => EntryFate | undefined;
 }
 
 export interface SessionCalls {
@@ -61,9 +64,10 @@ interface KnownCall {
 /** Costs of calls are `costOf`'s affair. */
 export function createSessionCalls(first: SessionSource, costOf: CostOf): SessionCalls {
   const { folder, sessionId } = first;
+  const part = (hash: string) => readPart(folder, hash);
   const finder = createEntryFinder(first);
   const cursor = createBranchCursor(finder.find);
-  const treatments = createTreatments(folder, cursor);
+  const treatments = createTreatments(part, cursor);
   const fold = createCallFold(cursor, costOf);
   const places: ReportPlace[] = [];
   const calls: KnownCall[] = [];
@@ -75,15 +79,23 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
   const moveTo = (at: BranchCursor, placed: PlacedCall, messages: readonly ReportItem[]) =>
     moveToCall(finder, at, placed, messages);
 
+  const addCall = async (
+    at: BranchCursor,
+    looked: Treatments,
+    to: CallFold,
+    placed: PlacedCall,
+  ): Promise<CallRow> => {
+    const { kept, items } = placed.call.messages;
+    const stayed = await moveTo(at, placed, to.sent.items.slice(0, kept).concat(items));
+    return to.add({ placed, kept: stayed, treat: await looked.of(placed, items, kept) });
+  };
+
   const take = async ({ report, ...place }: PlacedReport) => {
     places.push(place);
     if (report.modelCalls.length === 0) fold.skip(report);
     for (const placed of placedCalls(place.turn, report)) {
-      const { kept, items } = placed.call.messages;
-      if (kept === 0) full = places.length - 1;
-      const stayed = await moveTo(cursor, placed, fold.sent.items.slice(0, kept).concat(items));
-      const treat = await treatments.of(placed, items, kept);
-      const row = fold.add({ placed, kept: stayed, treat });
+      if (placed.call.messages.kept === 0) full = places.length - 1;
+      const row = await addCall(cursor, treatments, fold, placed);
       rows.push(row);
       calls.push({ row, report: places.length - 1, full });
     }
@@ -104,7 +116,7 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     const own = createBranchCursor(finder.find);
     await moveTo(own, call, messages);
     const sent = createSentItems();
-    const treat = await createTreatments(folder, own).of(call, messages, 0);
+    const treat = await createTreatments(part, own).of(call, messages, 0);
     sent.advance({ ...call.call.messages, kept: 0, items: messages.slice() }, treat);
     return { ...call, row: known.row, path: own.path, messages, facts: factsOf(call.report, sent) };
   };
@@ -129,14 +141,14 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     },
     async walk(onCall) {
       const own = createBranchCursor(finder.find);
-      const rowsById = new Map(rows.map((row) => [row.id, row]));
+      const looked = createTreatments(part, own);
+      const folded = createCallFold(own, () => null);
+      const find = (id: string) => own.path[own.placeOf(id) ?? -1];
+      const { fateOf } = folded;
       await readReports(folder, sessionId, REPORTS_START, async ({ turn, report }) => {
         for (const placed of placedCalls(turn, report)) {
-          const row = rowsById.get(callId(placed));
-          if (row === undefined) continue;
-          await moveTo(own, placed, placed.call.messages.items);
-          const find = (id: string) => own.path[own.placeOf(id) ?? -1];
-          await onCall({ ...placed, row, find });
+          const row = await addCall(own, looked, folded, placed);
+          await onCall({ ...placed, row, find, fateOf });
         }
       });
     },

@@ -327,6 +327,23 @@ export const RebuiltRequestSchema = z.object({
   why: z.string().nullable(),
 });
 
+/** What became of one entry from call to call. */
+export const EntryTraceSchema = z.object({
+  entry: EntryRowSchema.omit({ fate: true, marks: true }),
+  /** Calls in a row with the same fate, oldest first. */
+  ranges: z.array(
+    z.object({
+      from: z.string(),
+      to: z.string(),
+      calls: z.int(),
+      fate: FateSchema,
+      marks: z.array(EntryMarkSchema),
+      /** In words. */
+      why: z.string(),
+    }),
+  ),
+});
+
 /** Where a text is, was shown, and what took it. */
 export const FoundTextSchema = z.object({
   text: z.string(),
@@ -346,6 +363,7 @@ export type EntryPage = z.infer<typeof EntryPageSchema>;
 export type EntryText = z.infer<typeof EntryTextSchema>;
 export type ItemText = z.infer<typeof ItemTextSchema>;
 export type RebuiltRequest = z.infer<typeof RebuiltRequestSchema>;
+export type EntryTrace = z.infer<typeof EntryTraceSchema>;
 export type FoundText = z.infer<typeof FoundTextSchema>;
 export type Fate = z.infer<typeof FateSchema>;
 export type EntryMark = z.infer<typeof EntryMarkSchema>;

@@ -3,7 +3,6 @@ import type { ReportItem } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageInPart, messageText } from "../reports/message-text.ts";
-import { readPart } from "../reports/report-log.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
 import { AS_STORED, type Treatment } from "./fates.ts";
 import type { PlacedCall } from "./placed-call.ts";
@@ -29,7 +28,11 @@ export interface Treatments {
 
 const UNCHANGED: ItemTreatment = { treatment: AS_STORED, merged: [] };
 
-export function createTreatments(folder: string, { path, placeOf }: BranchCursor): Treatments {
+/** `part`: the content a report names by a hash; null = it is not stored any more. */
+export function createTreatments(
+  part: (hash: string) => Promise<string | null>,
+  { path, placeOf }: Pick<BranchCursor, "path" | "placeOf">,
+): Treatments {
   const known = new Map<string, ItemTreatment>();
   let records: { end: TranscriptEntry | undefined; value: ResultRecords } | undefined;
   const recordsNow = () => {
@@ -44,8 +47,8 @@ export function createTreatments(folder: string, { path, placeOf }: BranchCursor
   ): Promise<ItemTreatment> => {
     const at = item.source.kind === "entry" ? placeOf(item.source.entryId) : undefined;
     const stored = messageOf(at === undefined ? undefined : path[at]);
-    const part = await readPart(folder, item.hash);
-    const sent = part === null ? undefined : messageInPart(part);
+    const content = await part(item.hash);
+    const sent = content === null ? undefined : messageInPart(content);
     const rule = ruleOf(placed, item, index);
     if (at === undefined || stored === undefined || sent === undefined)
       return { treatment: changed(rule), merged: [] };

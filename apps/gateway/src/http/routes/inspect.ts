@@ -52,6 +52,14 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
     return page === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(page);
   });
 
+  app.get(`${session}/entries/:id/calls`, async (context) => {
+    const { key, id } = context.req.param();
+    const trace = await (await gateway.inspect(key)).trace(id);
+    return trace === null
+      ? refuse(context, "NOT_FOUND", "There is no such entry in the newest call's branch.")
+      : context.json(trace);
+  });
+
   app.get(`${session}/find`, async (context) => {
     const text = context.req.query("text") ?? "";
     if (text === "") return refuse(context, "NOT_FOUND", "Name what to find: ?text=…");

@@ -1,0 +1,171 @@
+// Lays out what the inspector knows for people at a terminal.
+
+import { describeCounts } from "../../inspect/describe-counts.ts";
+import type {
+  CallDiff,
+  CallPage,
+  CallRow,
+  CallView,
+  EntryMark,
+  EntryTrace,
+  FoundText,
+  SentItem,
+} from "../../inspect/shapes.ts";
+import { SOURCES } from "../../inspect/sources.ts";
+import { formatTable } from "../../terminal/table.ts";
+import { counted, number } from "../../text/number.ts";
+import { visible } from "../../text/visible.ts";
+
+const BAR_CELLS = 10;
+const PREVIEW_CHARS = 60;
+
+/** A row per call. */
+export function formatCalls({ calls }: CallPage): string {
+  const hasCost = calls.some(({ cost }) => cost !== null);
+  const rows = calls.map((row) => [
+    row.id,
+    number(row.tokens.total),
+    fillOf(row),
+    number(row.fates.shown),
+    number(row.fates.summary),
+    number(row.fates.cleared + row.fates.leftOut),
+    cacheOf(row),
+    ...(hasCost ? [row.cost === null ? "–" : row.cost.total.toFixed(4)] : []),
+    [...troubles(row), ...row.happened].join("; "),
+  ]);
+  const headings = [
+    ...["call", "sent", "of budget", "shown", "in summaries", "not shown", "cache"],
+    ...(hasCost ? ["cost"] : []),
+    "what happened before",
+  ];
+  return [formatTable(headings, rows), "", sumUp(calls)].join("\n");
+}
+
+function sumUp(calls: readonly CallRow[]): string {
+  const turns = new Set(calls.map(({ turn }) => turn)).size;
+  const sent = calls.reduce((sum, { tokens }) => sum + tokens.total, 0);
+  const isWhole = calls.every(({ fates }) => fates.shown === fates.all);
+  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${number(sent)} tokens sent. ${isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`;
+}
+
+const troubles = ({ marks }: CallRow): string[] =>
+  marks.filter((mark) => mark !== "compaction" && mark !== "prune");
+
+function fillOf({ tokens, promptBudget }: CallRow): string {
+  if (promptBudget === null || promptBudget === 0) return "";
+  const filled = Math.round((BAR_CELLS * tokens.total) / promptBudget);
+  return "▓".repeat(Math.min(BAR_CELLS, filled)).padEnd(BAR_CELLS, "░");
+}
+
+function cacheOf({ cache, tokens }: CallRow): string {
+  if (cache?.read == null || tokens.total === 0) return "–";
+  return `${Math.round((100 * cache.read) / tokens.total)} %`;
+}
+
+/** One call: why, by source, item by item, summaries. */
+export function formatCall({ row, why, items, summaries, rebuilt }: CallView): string {
+  const sources = SOURCES.map((source) => [source, number(row.tokens[source])]);
+  return [
+    `Call ${row.id}, ${row.startedAt.slice(0, 19).replace("T", " ")}, ${row.model}, engine ${row.engine}`,
+    ...why,
+    ...row.happened.map((what) => `Before it: ${what}.`),
+    rebuilt.isSame ? "The request can be made again to the byte (--request)." : rebuilt.why!,
+    "",
+    formatTable(["source", "tokens"], [...sources, ["total", number(row.tokens.total)]]),
+    "",
+    formatTable(["item", "is", "entry", "tokens", "cached", "begins"], items.map(itemCells)),
+    ...summaries.flatMap(({ summaryId, by, tokens, covers }) => [
+      "",
+      `Summary ${summaryId} by ${by}, ${number(tokens)} tokens, ${covers === null ? "whose engine does not say what it covers" : `covers ${counted(covers.entries, "entry", "entries")}, ${covers.from} to ${covers.to}`}.`,
+    ]),
+    "",
+    `Of ${describeCounts(row.fates)}`,
+  ].join("\n");
+}
+
+function itemCells(item: SentItem): string[] {
+  const { index, part, role, source, number: entry, tokens, isFromCache, marks, preview } = item;
+  const isText = part === "messages";
+  return [
+    `${part} ${index}`,
+    isText ? (item.summaryId === null ? (role ?? source.kind) : "summary") : source.name,
+    entry === null ? "" : String(entry),
+    number(tokens),
+    isFromCache === null ? "" : isFromCache ? "yes" : "no",
+    [...marks.map(markOf), oneLine(preview)].join(" "),
+  ];
+}
+
+const markOf = (mark: EntryMark): string =>
+  mark.kind === "shortened"
+    ? `[${number(mark.from)} → ${number(mark.to)} tokens by ${mark.rule}]`
+    : `[changed by ${mark.rule}]`;
+
+const oneLine = (text: string): string => {
+  const line = visible(text.replace(/\s+/g, " ").trim());
+  return line.length <= PREVIEW_CHARS ? line : `${line.slice(0, PREVIEW_CHARS - 1)}…`;
+};
+
+/** What a call has that another had not, and the other way round. */
+export function formatDiff({ from, to, prefix, added, removed, changed }: CallDiff): string {
+  const line = (sign: string, item: SentItem, why = "") => [
+    sign,
+    ...itemCells(item).filter((cell) => cell !== ""),
+    why === "" ? "" : `(${why})`,
+  ];
+  const lines = [
+    ...removed.map(({ item, why }) => line("−", item, why)),
+    ...changed.map(({ before, after, why }) =>
+      line("~", after, `${number(before.tokens)} → ${number(after.tokens)} tokens; ${why}`),
+    ),
+    ...added.map((item) => line("+", item)),
+  ];
+  return [
+    `From call ${from.id} (${number(from.tokens.total)} tokens) to call ${to.id} (${number(to.tokens.total)}).`,
+    `Both begin with the same ${counted(prefix.items, "item")}, ${number(prefix.tokens)} tokens, ${Math.round(100 * prefix.share)} % of the first.`,
+    ...to.happened.map((what) => `Before the second: ${what}.`),
+    ...lines.map((cells) => cells.filter((cell) => cell !== "").join("  ")),
+    ...(lines.length === 0 ? ["Nothing is different."] : []),
+  ].join("\n");
+}
+
+export function formatTrace({ entry, ranges }: EntryTrace): string {
+  return [
+    `Entry ${entry.number} (${entry.entryId}), ${entry.role}, ${number(entry.tokens)} tokens: ${oneLine(entry.preview)}`,
+    ...ranges.map(({ from, to, calls, why }) => `${rangeOf({ from, to, calls })}: ${why}`),
+    ...(ranges.length === 0 ? ["No model was called since it was stored."] : []),
+  ].join("\n");
+}
+
+const rangeOf = ({ from, to, calls }: FoundText["shownIn"][number]): string =>
+  calls === 1 ? `call ${from}` : `calls ${from} to ${to} (${number(calls)})`;
+
+export function formatFound(found: FoundText): string {
+  const { text, entries, shownIn, lost, summaries, calls } = found;
+  return [
+    `"${visible(text)}" is said in ${counted(entries.length, "entry", "entries")}${entries.length === 0 ? "." : `: ${entries.map((entry) => entry.number).join(", ")}.`}`,
+    shownIn.length === 0
+      ? `No call of ${number(calls)} showed it.`
+      : `The model could read it in ${shownIn.map(rangeOf).join(", ")}.`,
+    ...lost.map(({ id, why }) => `Gone in call ${id}: ${why}.`),
+    ...summaries.map(
+      ({ summaryId, says }) => `Summary ${summaryId} ${says ? "says" : "does not say"} it.`,
+    ),
+  ].join("\n");
+}
+
+/** The newest loss, in one line; the text may have come back before. */
+export function formatBisect({ text, lost, shownIn }: FoundText): string {
+  const last = lost.at(-1);
+  const range = shownIn.at(-1)!;
+  const isBack = last === undefined || shownIn.some(({ from }) => isLater(from, last.id));
+  if (isBack)
+    return `"${visible(text)}" can still be read: in ${rangeOf(range)}, the newest one included.`;
+  return `"${visible(text)}" was last shown in call ${range.to} and is gone in call ${last.id}: ${last.why}.`;
+}
+
+function isLater(one: string, other: string): boolean {
+  const [turn = 0, call = 0] = one.split(".").map(Number);
+  const [otherTurn = 0, otherCall = 0] = other.split(".").map(Number);
+  return turn > otherTurn || (turn === otherTurn && call > otherCall);
+}

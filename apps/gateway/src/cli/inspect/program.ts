@@ -1,0 +1,32 @@
+// The command `clew inspect` and its options.
+import { type Command, Option } from "commander";
+import type { Shell } from "../../terminal/shell.ts";
+
+export function addInspectCommand(
+  program: Command,
+  shell: Shell,
+  done: (exitCode: number) => void,
+): void {
+  program
+    .command("inspect")
+    .description(
+      "show a session's model calls and what became of each entry in them, also while a gateway runs; exit code 1 when what is asked for is not there",
+    )
+    .argument("<session>", "a session's name, or a session file in a home")
+    .option("--call <id>", 'one call in full; "58.3" is the third call of turn 58')
+    .option(
+      "--diff <id>",
+      "what became different from this call to that of --call, or to the newest",
+    )
+    .option("--entry <number>", "what became of one entry from call to call; a number, or its id")
+    .option("--find <text>", "where a text stands, and in which calls the model could read it")
+    .option(
+      "--bisect <text>",
+      "the very call in which a text left the model's sight, and what took it",
+    )
+    .option("--request", "with --call: the request itself, made again, as JSON")
+    .addOption(new Option("--json", "print JSON"))
+    .action(async (name: string, options) =>
+      done(await (await import("./inspect.ts")).inspectCommand(name, options, shell)),
+    );
+}

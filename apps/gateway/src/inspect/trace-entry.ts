@@ -1,0 +1,36 @@
+// What became of one entry from call to call.
+import { isMember } from "./boundaries.ts";
+import type { EntryFate } from "./fates.ts";
+import { describeEntry } from "./list-entries.ts";
+import { describeFate } from "./plan-diff.ts";
+import type { SessionCalls } from "./session-calls.ts";
+import type { EntryTrace } from "./shapes.ts";
+
+/** `name`: its id, or its number in the newest call. Null: there is none. */
+export async function traceEntry(calls: SessionCalls, name: string): Promise<EntryTrace | null> {
+  const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
+  const members = (newest?.path ?? []).filter(isMember);
+  const at = members.findIndex(({ id }, index) => id === name || String(index + 1) === name);
+  const entry = members[at];
+  if (entry === undefined) return null;
+  const ranges: EntryTrace["ranges"] = [];
+  let before = "";
+  await calls.walk(({ row, fateOf }) => {
+    const known = fateOf(entry.id);
+    const key = JSON.stringify(known ?? null);
+    const range = ranges.at(-1);
+    if (known === undefined) before = "";
+    else if (key === before && range !== undefined) {
+      range.to = row.id;
+      range.calls++;
+    } else ranges.push(rangeOf(row.id, known));
+    before = known === undefined ? "" : key;
+  });
+  return { entry: describeEntry(entry, at + 1), ranges };
+}
+
+const rangeOf = (id: string, known: EntryFate): EntryTrace["ranges"][number] => ({
+  ...{ from: id, to: id, calls: 1, fate: known.fate },
+  marks: [...known.marks],
+  why: describeFate(known),
+});
