@@ -6,14 +6,21 @@ import type { ModelRef } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Host } from "../host/host.ts";
+import { createSessionCalls } from "../inspect/session-calls.ts";
 import { findRecording, type Recording } from "../lab/find-recording.ts";
 import { withWindow } from "../lab/play.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { type ReplayResult, runReplay } from "../replay/run-replay.ts";
-import { formatReplay, summarizeReplay } from "../replay/summary.ts";
+import { runReplay } from "../replay/run-replay.ts";
+import {
+  formatReplay,
+  type InspectedReplay,
+  summarizeReplay,
+  withFates,
+} from "../replay/summary.ts";
 import { openReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
+import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore, type SessionStore } from "../sessions/store.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -83,16 +90,22 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
   const model = withWindow(named, options.contextWindow);
   const session = await openReplaySession(createSessionStore({ home }), name, cwd);
   const { agentId, sessionId } = session.session;
-  const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
+  const folder = agentPaths(home, agentId).reports;
+  const reports = openReportLog(folder, sessionId);
+  const allEntries = () => readAllEntries(session.session.sessionFile);
   try {
     const progress = showProgress(output, name);
-    const result = await runReplay({
+    const played = await runReplay({
       ...{ host, reports, model, prices, signal },
       session: options.acks === true ? acknowledging(session, output) : session,
       turns,
       onProgress: progress.show,
     });
     progress.end();
+    const source = { ...{ folder, sessionId, allEntries }, branch: session.branch() };
+    const inspected = createSessionCalls(source, () => null);
+    await inspected.refresh(source);
+    const result = withFates(played, inspected.rows);
     print(output, { result, model, session, recording, home, options });
   } finally {
     await session.close();
@@ -103,7 +116,7 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
 function print(
   output: Output,
   given: {
-    result: ReplayResult;
+    result: InspectedReplay;
     model: ModelRef;
     session: OpenSession;
     recording: Recording;

@@ -103,11 +103,6 @@ function recordedOutcome(result: RecordedStep["results"][number] | undefined): T
 /** Stands where the name of the model would: no model made this reply. */
 const END_OF_RECORDING = "end-of-recording";
 
-/** True for what a replay adds to a turn that was left: it is no message of the recording. */
-export function marksEndOfRecording(message: AgentMessage): boolean {
-  return message.role === "assistant" && message.model === END_OF_RECORDING;
-}
-
 const NO_MODEL = "A replay has no model to summarise with.";
 
 /**

@@ -132,14 +132,27 @@ describe("clew replay", () => {
     await writeFile(join(home, "clew.json"), "{ session: { historyLimit: 3 } }");
     const { output } = await replay([await writeRecording(home, items), "--json"], home);
     const json = JSON.parse(output);
-    expect(
-      json.perCall.map((call: { leftOut: { messages: number } }) => call.leftOut.messages),
-    ).toEqual([0, 0, 0, 0, 2, 4, 6, 8, 10, 12]);
-    expect(json.leftOut).toMatchObject({ calls: 6, maxMessages: 12 });
+    expect(json.perCall.map((call: { fates: { leftOut: number } }) => call.fates.leftOut)).toEqual([
+      0, 0, 0, 0, 2, 4, 6, 8, 10, 12,
+    ]);
+    expect(json.fates).toEqual({ calls: 6, notShown: 12, summary: 0, cleared: 0, leftOut: 12 });
     expect((await replay([await writeRecording(home, items.slice(0, 6))], home)).output).toContain(
       "Nothing was left out.",
     );
-    expect(json.leftOut.maxTokens).toBeGreaterThan(20);
+  });
+
+  it("does not say that nothing was left out where summaries stand for it", async () => {
+    const home = await temporaryHome();
+    const items = Array.from({ length: 12 }, (_, index) => [
+      user(`note ${index} ${"the tide came in and the boat left. ".repeat(200)}`),
+      reply(`noted ${index}`),
+    ]).flat();
+    const file = await writeRecording(home, items);
+    const { output } = await replay([file, "--context-window", "16000"], home);
+    expect(output).not.toContain("Nothing was left out");
+    expect(output).toMatch(
+      /Not every entry was shown in \d calls?: at most \d+ stood in summaries/,
+    );
   });
 
   it("goes on after a turn that did not fit, and says so", async () => {

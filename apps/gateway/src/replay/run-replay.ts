@@ -3,7 +3,6 @@ import {
   createSessionState,
   type EngineFailure,
   type ModelCallReport,
-  type ReportItem,
   type SessionState,
   type TurnError,
   type TurnReport,
@@ -11,14 +10,12 @@ import {
 } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
-import { estimateMessage } from "@clew/plugin-sdk/tokens";
-import type { ContextItem } from "@clew/plugin-sdk/transcript";
 import { type Cost, costOf } from "../costs/cost.ts";
 import type { Prices } from "../costs/prices.ts";
 import type { Host } from "../host/host.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
-import { createPlayer, marksEndOfRecording, type PlayerOptions } from "./player.ts";
+import { createPlayer, type PlayerOptions } from "./player.ts";
 import type { RecordedTurn } from "./recorded-turns.ts";
 
 /** One recorded model call, as it would have been made. */
@@ -28,8 +25,8 @@ export interface ReplayedCall {
   /** Estimated tokens of system prompt, tools and messages. */
   tokens: number;
   messages: number;
-  /** Messages of the session that were not in the request, and their estimated tokens. */
-  leftOut: { messages: number; tokens: number };
+  /** Counts all model calls of the session from 0, also those that no recorded reply answered. */
+  place: number;
   /** Estimated tokens do not fit the window's prompt budget. */
   isOverBudget: boolean;
   /** Of `tokens`: what the provider's cache would give, as predicted. */
@@ -93,7 +90,7 @@ export async function runReplay(request: ReplayRequest): Promise<ReplayResult> {
   const append = async (messages: readonly AgentMessage[]) => {
     await session.append(messages.map((message) => ({ type: "message" as const, message })));
   };
-  const progress = { result, state: request.state ?? createSessionState(), append, sent: [] };
+  const progress = { result, state: request.state ?? createSessionState(), append, made: 0 };
   for (const [index, turn] of turns.entries()) {
     signal.throwIfAborted();
     await replayTurn(request, progress, { number: index + 1, turn });
@@ -107,8 +104,8 @@ interface Progress {
   result: ReplayResult;
   state: SessionState;
   append: (messages: readonly AgentMessage[]) => Promise<void>;
-  /** The messages of the newest call. */
-  sent: ReportItem[];
+  /** Model calls so far. */
+  made: number;
 }
 
 async function replayTurn(
@@ -126,10 +123,10 @@ async function replayTurn(
   { number, turn }: { number: number; turn: RecordedTurn },
 ): Promise<void> {
   const { result, state, append } = progress;
-  const known: (readonly ContextItem[])[] = [];
+  let played = 0;
   const onCall = (call: ModelCall) => {
-    watch?.onCall(call, { turn: number, step: known.length });
-    known.push(state.context?.items ?? []);
+    watch?.onCall(call, { turn: number, step: played });
+    played++;
   };
   const player = createPlayer({ turn, append, onCall, usageOf: watch?.usageOf, offered });
   if (turn.prompt !== null && turn.steps.length > 0) {
@@ -139,7 +136,15 @@ async function replayTurn(
     const answer = await host.answer({ transcript: session, state, prompt, signal, replacement });
     await reports.append(answer.report, answer.parts);
     watch?.onReport(answer.report, number);
-    measureCalls(progress, { turn: number, prices }, answer.report, known);
+    const { modelCalls } = answer.report;
+    for (const [at, report] of modelCalls.slice(0, played).entries())
+      result.calls.push(
+        measureCall(report, answer.report, {
+          ...{ turn: number, prices },
+          place: progress.made + at,
+        }),
+      );
+    progress.made += modelCalls.length;
     note(result, number, turn, answer, player.remaining().length);
   } else if (turn.prompt !== null) await append([turn.prompt]);
   result.turns += turn.prompt === null ? 0 : 1;
@@ -149,61 +154,18 @@ async function replayTurn(
   await append(turn.after);
 }
 
-/** `known`: what the session's context held at each call. */
-function measureCalls(
-  progress: Progress,
-  about: Pick<MeasuredCall, "turn" | "prices">,
-  turnReport: TurnReport,
-  known: readonly (readonly ContextItem[])[],
-): void {
-  for (const [call, report] of turnReport.modelCalls.entries()) {
-    const { kept, items } = report.messages;
-    progress.sent = progress.sent.slice(0, kept).concat(items);
-    const visible = known[call];
-    const { sent, result } = progress;
-    if (visible !== undefined)
-      result.calls.push(measureCall({ ...about, report, sent, known: visible, turnReport }));
-  }
-}
-
-interface MeasuredCall {
-  turn: number;
-  prices: Prices | null;
-  report: ModelCallReport;
-  /** Everything that was sent. */
-  sent: readonly ReportItem[];
-  /** Everything the session's context held then. */
-  known: readonly ContextItem[];
-  turnReport: TurnReport;
-}
-
-function measureCall({
-  turn,
-  prices,
-  report,
-  sent,
-  known,
-  turnReport: { budget },
-}: MeasuredCall): ReplayedCall {
+function measureCall(
+  report: ModelCallReport,
+  { budget }: TurnReport,
+  { turn, place, prices }: { turn: number; place: number; prices: Prices | null },
+): ReplayedCall {
   const fixed = [...report.system, ...report.tools].reduce((sum, item) => sum + item.tokens, 0);
   const tokens = fixed + report.messages.tokens;
   const { usage } = report;
-  const shown = new Set(
-    sent.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
-  );
-  const leftOut = known.filter(
-    ({ entryId, message }) => !shown.has(entryId) && !marksEndOfRecording(message),
-  );
+  const { kept, items } = report.messages;
   return {
-    turn,
-    tokens,
-    messages: sent.length,
-    leftOut: {
-      messages: leftOut.length,
-      tokens: Math.ceil(
-        leftOut.reduce((sum, { message }) => sum + estimateMessage(message).estimate, 0),
-      ),
-    },
+    ...{ turn, tokens, place },
+    messages: kept + items.length,
     isOverBudget: budget !== null && tokens > budget.promptBudget,
     fromCache: usage?.cacheRead ?? 0,
     // A reply that the recording does not have was asked for all the same.

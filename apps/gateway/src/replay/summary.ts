@@ -1,6 +1,7 @@
 // Sums up a replay in totals and a table.
 import { addCosts, type Cost } from "../costs/cost.ts";
 import { dollarsText } from "../costs/describe.ts";
+import type { CallRow, FateCounts } from "../inspect/shapes.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted } from "../text/number.ts";
 import type { ReplayedCall, ReplayResult } from "./run-replay.ts";
@@ -11,7 +12,15 @@ export interface ReplaySummary {
   callsNotMade: number;
   /** Estimated tokens per call. */
   tokens: { median: number; p90: number; max: number; total: number };
-  leftOut: { calls: number; medianMessages: number; maxMessages: number; maxTokens: number };
+  /** Entries that a model could not read; each number is the most of any call. */
+  fates: {
+    /** Calls in which not every entry was shown. */
+    calls: number;
+    notShown: number;
+    summary: number;
+    cleared: number;
+    leftOut: number;
+  };
   callsOverBudget: number;
   /** What all calls would cost, by kind, in dollars; null = the prices are not known. */
   cost: Cost | null;
@@ -24,6 +33,25 @@ export interface ReplaySummary {
   time: { total: number; enginePerCall: number; hostPerCall: number };
 }
 
+/** A call, and what the inspector says became of the session's entries in it. */
+export interface FatedCall extends ReplayedCall {
+  /** As the inspector names it. */
+  id: string;
+  fates: FateCounts;
+}
+
+/** A replay whose session was looked at afterwards. */
+export type InspectedReplay = Omit<ReplayResult, "calls"> & { calls: readonly FatedCall[] };
+
+/** Pure. `rows`: of all model calls of the session, in order. */
+export const withFates = (result: ReplayResult, rows: readonly CallRow[]): InspectedReplay => ({
+  ...result,
+  calls: result.calls.map((call) => {
+    const { id, fates } = rows[call.place]!;
+    return { ...call, id, fates };
+  }),
+});
+
 /** Pure. */
 export function summarizeReplay({
   turns,
@@ -33,9 +61,8 @@ export function summarizeReplay({
   engine,
   compactions,
   time,
-}: ReplayResult): ReplaySummary {
+}: InspectedReplay): ReplaySummary {
   const tokens = calls.map((call) => call.tokens);
-  const left = calls.map((call) => call.leftOut.messages);
   const perCall = (ms: number) => round(calls.length === 0 ? 0 : ms / calls.length);
   return {
     turns,
@@ -47,11 +74,12 @@ export function summarizeReplay({
       max: Math.max(0, ...tokens),
       total: tokens.reduce((a, b) => a + b, 0),
     },
-    leftOut: {
-      calls: left.filter((count) => count > 0).length,
-      medianMessages: quantile(left, 0.5),
-      maxMessages: Math.max(0, ...left),
-      maxTokens: Math.max(0, ...calls.map((call) => call.leftOut.tokens)),
+    fates: {
+      calls: calls.filter((call) => notShown(call) > 0).length,
+      notShown: highest(calls.map(notShown)),
+      summary: highest(calls.map(({ fates }) => fates.summary)),
+      cleared: highest(calls.map(({ fates }) => fates.cleared)),
+      leftOut: highest(calls.map(({ fates }) => fates.leftOut)),
     },
     callsOverBudget: calls.filter((call) => call.isOverBudget).length,
     cost: costOfCalls(calls),
@@ -75,7 +103,7 @@ function costOfCalls(calls: readonly ReplayedCall[]): Cost | null {
 const MAX_ROWS = 20;
 
 /** Pure. One row per range of turns, then the totals. */
-export function formatReplay(result: ReplayResult): string {
+export function formatReplay(result: InspectedReplay): string {
   const summary = summarizeReplay(result);
   const size = Math.max(1, Math.ceil(result.turns / MAX_ROWS));
   const rows = Array.from({ length: Math.ceil(result.turns / size) }, (_, range) => {
@@ -90,14 +118,15 @@ export function formatReplay(result: ReplayResult): string {
     "tokens per call",
     "most",
     "messages",
+    "in summaries",
+    "cleared",
     "left out",
-    "left-out tokens",
     "would cost",
   ];
   return [formatTable(headings, [...rows, total]), "", ...totals(summary)].join("\n");
 }
 
-function formatRow(range: string, calls: readonly ReplayedCall[]): string[] {
+function formatRow(range: string, calls: readonly FatedCall[]): string[] {
   const tokens = calls.map((call) => call.tokens);
   const most = (values: number[]) => format(Math.max(0, ...values));
   return [
@@ -106,8 +135,9 @@ function formatRow(range: string, calls: readonly ReplayedCall[]): string[] {
     format(quantile(tokens, 0.5)),
     most(tokens),
     most(calls.map((call) => call.messages)),
-    most(calls.map((call) => call.leftOut.messages)),
-    most(calls.map((call) => call.leftOut.tokens)),
+    most(calls.map(({ fates }) => fates.summary)),
+    most(calls.map(({ fates }) => fates.cleared)),
+    most(calls.map(({ fates }) => fates.leftOut)),
     dollarsOf(costOfCalls(calls)),
   ];
 }
@@ -129,7 +159,7 @@ function totals(summary: ReplaySummary): string[] {
     calls,
     callsNotMade,
     tokens,
-    leftOut,
+    fates,
     callsOverBudget,
     compactions,
     failures,
@@ -139,9 +169,9 @@ function totals(summary: ReplaySummary): string[] {
   return [
     `${counted(turns, "turn")}, ${counted(calls, "model call")}, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
     ...(calls === 0 ? [] : [costText(summary)]),
-    leftOut.calls === 0
+    fates.calls === 0
       ? "Nothing was left out."
-      : `Messages were left out of ${counted(leftOut.calls, "call")}, at most ${leftOut.maxMessages} (${format(leftOut.maxTokens)} tokens).`,
+      : `Not every entry was shown in ${counted(fates.calls, "call")}: at most ${format(fates.summary)} stood in summaries, ${format(fates.cleared)} were cleared, ${format(fates.leftOut)} left out.`,
     ...(callsOverBudget > 0
       ? [`${counted(callsOverBudget, "call")} exceeded the prompt budget.`]
       : []),
@@ -154,6 +184,10 @@ function totals(summary: ReplaySummary): string[] {
     `Engine ${engine.ran}${engine.degraded === null ? "" : ` (set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`}: ${time.enginePerCall} ms per call, host ${time.hostPerCall} ms per call, ${(time.total / 1000).toFixed(1)} s in all.`,
   ];
 }
+
+const notShown = ({ fates }: FatedCall): number => fates.all - fates.shown;
+
+const highest = (values: readonly number[]): number => Math.max(0, ...values);
 
 /** The value below which the share `q` of `values` lies; 0 for none. */
 export function quantile(values: readonly number[], q: number): number {
