@@ -14,8 +14,10 @@ const PROJECTS = /\/sessions\/shown\.ts"/;
 /** Why a surface reads entries that it does not show. */
 const SHOWS_NONE: Readonly<Record<string, string>> = {
   "src/cli/engine-retry.ts": "tells how deliveries stand",
+  "src/cli/inspect/inspect.ts": "tells what models were sent, by the inspector's rows",
   "src/cli/policy.ts": "tells what a provider would refuse, by rule and place",
   "src/cli/repair.ts": "tells whether a file can be read",
+  "src/cli/replay.ts": "plays it again, and tells counts",
 };
 
 const read = (path: string) => readFileSync(path, "utf8");
