@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await page.getByRole("dialog", { name: "Keys" }).waitFor({ state: "detached" });
     await page.keyboard.press("c");
     await page.getByLabel("Message").waitFor();
-    expect(hashOf(page)).toBe("#main");
+    await expect.poll(() => hashOf(page)).toBe("#main");
   });
 
   it("says in a sentence that there is no such call", async () => {
