@@ -38,7 +38,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await column(page, 3)
       .getByRole("heading", { name: `since 3.${CALLS - 1}` })
       .waitFor();
-    expect(hashOf(page)).toBe(`#main/calls/3.${CALLS}`);
+    await expect.poll(() => hashOf(page)).toBe(`#main/calls/3.${CALLS}`);
 
     await rows(page, "sent").filter({ hasText: PLANTED }).click();
     await column(page, 3).getByText(`The code of the gate is ${PLANTED}.`).first().waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await rows(page, "transcript").filter({ hasText: PLANTED }).click();
     await opened.getByText(`Summary ${summary?.summaryId} stands in its place.`).waitFor();
     await opened.getByText(`The code of the gate is ${PLANTED}.`).waitFor();
-    expect(hashOf(page)).toContain("entry=");
+    await expect.poll(() => hashOf(page)).toContain("entry=");
     await opened.getByRole("button", { name: "Open the summary" }).click();
     await opened.getByRole("heading", { name: `Summary ${summary?.summaryId}` }).waitFor();
   });
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     expect(await rows(page, "transcript").first().locator(".row-number").textContent()).toBe(
       String(entries[0]?.number),
     );
-    expect(hashOf(page)).toBe("#main/calls?fate=shown");
+    await expect.poll(() => hashOf(page)).toBe("#main/calls?fate=shown");
   });
 
   it("tells what changed between two calls, of which one is chosen with Shift", async () => {
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     const { calls } = await get<CallPage>("/calls");
     const before = calls.at(-3)?.id;
     await page.getByRole("region", { name: `Changes since ${before}` }).waitFor();
-    expect(hashOf(page)).toBe(`#main/calls?from=${before}`);
+    await expect.poll(() => hashOf(page)).toBe(`#main/calls?from=${before}`);
     await changes.locator('[data-change="removed"]').first().click();
     await changes.getByRole("heading", { name: `as sent in call ${before}` }).waitFor();
   });
