@@ -88,6 +88,7 @@ export type {
   SideCallReport,
   ToolCallReport,
   TurnReport,
+  WithheldEntry,
 } from "./report.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";

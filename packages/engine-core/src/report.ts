@@ -37,6 +37,12 @@ export interface ReportItem {
   reason: string;
   /** What the engine says of why it is there. Absent: it says nothing. */
   engineReason?: string;
+  /**
+   * Of a summary: which stored messages it stands for, as its engine says, by the id of the first of
+   * each stretch (absent: the first of all) and that of the first one behind it. Absent: it is none,
+   * or its engine does not say.
+   */
+  covers?: { from?: string; until: string }[];
   /** Estimated tokens. */
   tokens: number;
   /** Content hash; names a part in `parts` when the content is not in the transcript. */
@@ -78,6 +84,11 @@ export interface ModelCallReport {
   leafId?: string | null;
   /** What the policy changed for the wire. */
   policyChanges: PolicyChange[];
+  /**
+   * Stored messages that the host kept from the model; each is told once, until it is sent again.
+   * Absent: none that was not told.
+   */
+  withheld?: WithheldEntry[];
   /** As billed; null = the provider did not say. */
   usage: Usage | null;
   /** Why the reply ended; null = there was none. */
@@ -126,6 +137,16 @@ export interface SideCallReport {
   usage: Usage | null;
   /** How it failed. Absent: there is an answer. */
   failure?: ModelError["kind"];
+}
+
+/** A stored message that no engine and no model was shown. */
+export interface WithheldEntry {
+  /** Of the transcript. */
+  entryId: string;
+  /** "policy": the provider's rules. */
+  by: "host" | "policy";
+  /** For people. */
+  why: string;
 }
 
 /** What the provider's prompt cache was expected to give back, and gave. */

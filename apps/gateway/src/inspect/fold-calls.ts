@@ -2,6 +2,7 @@
 import type { CompactionReport, ReportItem, TurnReport } from "@clew/engine-core";
 import { isMember } from "./boundaries.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
+import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
 import { type CallFacts, type EntryFate, fateOf, type Withheld } from "./fates.ts";
 import { type Between, describeBetween, planMarks } from "./happened.ts";
@@ -34,7 +35,8 @@ export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
   const sent = createSentItems();
   const counter = createFateCounter();
   const withheld = new Map<string, Withheld>();
-  const covered = new Map<string, string>();
+  let covered: ReadonlyMap<string, string> = new Map();
+  let summaries = "";
   /** Compactions since the newest call. */
   let pending: readonly CompactionReport[] = [];
   let length = 0;
@@ -65,9 +67,15 @@ export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
       const { path, placeOf } = cursor;
       const touched = sent.advance(placed.call.messages, treat);
       for (const id of touched) if (sent.sent.has(id)) withheld.delete(id);
+      for (const { entryId, by, why } of placed.call.withheld ?? [])
+        withheld.set(entryId, { by, why });
+      const standing = JSON.stringify(sent.summaries.map(({ source, covers }) => [source, covers]));
+      const isAll = standing !== summaries || (kept < length && sent.summaries.length > 0);
+      if (isAll) covered = planCoverage(path, sent.summaries);
+      summaries = standing;
       engine = placed.report.engine.ran;
       const facts = factsNow();
-      const fates = counter.advance({ path, kept, touched, placeOf, facts, isAll: false });
+      const fates = counter.advance({ path, kept, touched, placeOf, facts, isAll });
       const between: Between = {
         ...{ path, fresh: path.slice(kept), hidden: counter.hidden() },
         isTurned: kept < length,

@@ -2,6 +2,7 @@
 import type { RequestPreview } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { createBranchCursor } from "./branch-cursor.ts";
+import { planCoverage } from "./coverage.ts";
 import { countFates, planFates } from "./fates.ts";
 import { createSentItems } from "./sent-items.ts";
 import type { FateCounts } from "./shapes.ts";
@@ -23,5 +24,11 @@ export async function fatesOfPreview(
   const treat = await createTreatments(part, cursor).of(placed, items, 0);
   sent.advance({ ...call.messages, kept: 0 }, treat);
   const facts = { sent: sent.sent, madeByEngine: sent.madeByEngine, engine: report.engine.ran };
-  return countFates(planFates(cursor.path, { ...facts, covered: new Map(), withheld: new Map() }));
+  return countFates(
+    planFates(cursor.path, {
+      ...facts,
+      covered: planCoverage(cursor.path, sent.summaries),
+      withheld: new Map(),
+    }),
+  );
 }

@@ -15,6 +15,8 @@ export interface SentItems {
   readonly sent: ReadonlyMap<string, Treatment>;
   /** Estimated tokens of the messages. */
   readonly tokens: Readonly<Estimates>;
+  /** Summaries of the engine that stand in the call, in order. */
+  readonly summaries: readonly ReportItem[];
   /** How many the engine made itself, of which it does not say what they cover. */
   readonly madeByEngine: number;
   /** Takes in the next call; the entries that are sent otherwise than before. */
@@ -38,10 +40,13 @@ export function createSentItems(): SentItems {
   const stacks = new Map<string, Treatment[]>();
   const tokens = noTokens();
   let madeByEngine = 0;
+  let summaries: readonly ReportItem[] = [];
 
   const count = (item: ReportItem, times: 1 | -1) => {
     tokens[sourceOf(item)] += times * item.tokens;
     if (item.source.kind === "engine") madeByEngine += times;
+    if (item.source.kind === "summary")
+      summaries = times > 0 ? [...summaries, item] : summaries.slice(0, -1);
   };
   const put = (id: string, treatment: Treatment) => {
     stacks.set(id, [...(stacks.get(id) ?? []), treatment]);
@@ -59,6 +64,9 @@ export function createSentItems(): SentItems {
   };
   return {
     ...{ items, sent, tokens },
+    get summaries() {
+      return summaries;
+    },
     get madeByEngine() {
       return madeByEngine;
     },

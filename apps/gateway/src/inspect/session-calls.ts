@@ -1,5 +1,5 @@
 // Keeps the calls of a session known at the cost of what is new.
-import type { ReportItem, TurnReport } from "@clew/engine-core";
+import type { ReportItem, WithheldEntry } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { foldMessages } from "../reports/expand.ts";
 import {
@@ -11,10 +11,11 @@ import {
 } from "../reports/read-reports.ts";
 import { readPart } from "../reports/report-log.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
+import { planCoverage } from "./coverage.ts";
 import type { CallFacts, EntryFate } from "./fates.ts";
 import { type CallFold, type CostOf, createCallFold } from "./fold-calls.ts";
 import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
-import { createSentItems } from "./sent-items.ts";
+import { createSentItems, type SentItems } from "./sent-items.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
 import { createTreatments, type Treatments } from "./treatments.ts";
@@ -72,6 +73,8 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
   const places: ReportPlace[] = [];
   const calls: KnownCall[] = [];
   const rows: CallRow[] = [];
+  /** What reports told of entries that were kept from the model, and in which call. */
+  const withheld: (WithheldEntry & { at: number })[] = [];
   let end = REPORTS_START;
   let full = 0;
   let running: Promise<unknown> = Promise.resolve();
@@ -96,9 +99,28 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     for (const placed of placedCalls(place.turn, report)) {
       if (placed.call.messages.kept === 0) full = places.length - 1;
       const row = await addCall(cursor, treatments, fold, placed);
+      for (const told of placed.call.withheld ?? []) withheld.push({ ...told, at: rows.length });
       rows.push(row);
       calls.push({ row, report: places.length - 1, full });
     }
+  };
+
+  const factsAt = (
+    { row }: KnownCall,
+    { report }: PlacedCall,
+    { path }: BranchCursor,
+    { sent, madeByEngine, summaries }: SentItems,
+  ): CallFacts => {
+    const until = rows.indexOf(row);
+    return {
+      ...{ sent, madeByEngine, engine: report.engine.ran },
+      covered: planCoverage(path, summaries),
+      withheld: new Map(
+        withheld.flatMap(({ at, entryId, by, why }) =>
+          at <= until ? [[entryId, { by, why }]] : [],
+        ),
+      ),
+    };
   };
 
   /** The reports from the last full list before the call to its own. */
@@ -118,7 +140,13 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     const sent = createSentItems();
     const treat = await createTreatments(part, own).of(call, messages, 0);
     sent.advance({ ...call.call.messages, kept: 0, items: messages.slice() }, treat);
-    return { ...call, row: known.row, path: own.path, messages, facts: factsOf(call.report, sent) };
+    return {
+      ...call,
+      row: known.row,
+      path: own.path,
+      messages,
+      facts: factsAt(known, call, own, sent),
+    };
   };
 
   return {
@@ -154,15 +182,6 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     },
   };
 }
-
-const factsOf = (
-  report: TurnReport,
-  { sent, madeByEngine }: ReturnType<typeof createSentItems>,
-): CallFacts => ({
-  ...{ sent, madeByEngine, engine: report.engine.ran },
-  covered: new Map(),
-  withheld: new Map(),
-});
 
 /** How many leading entries stayed. Without a leaf it is the newest entry that was sent. */
 async function moveToCall(

@@ -32,6 +32,16 @@ const SCHEMAS = {
       .array(z.object({ from: number, reason: z.string() }))
       .optional()
       .catch(undefined),
+    summaries: z
+      .array(
+        z.object({
+          at: number,
+          id: z.string(),
+          covers: z.array(z.object({ from: maybe(z.string()), until: z.string() })),
+        }),
+      )
+      .optional()
+      .catch(undefined),
     contextProjection: z
       .object({
         mode: z.enum(["per_turn", "thread_bootstrap"]),

@@ -145,7 +145,7 @@ function keptItems(request: RequestToDescribe): number {
 
 function describeMessage(
   message: AgentMessage,
-  { source, code, reason, engineReason, changed, stored = message }: Why,
+  { source, code, reason, engineReason, changed, covers, stored = message }: Why,
   request: RequestToDescribe,
   parts: ReportParts,
 ): ReportItem {
@@ -160,6 +160,7 @@ function describeMessage(
     ...(code !== undefined && { code }),
     reason,
     ...(engineReason !== undefined && { engineReason }),
+    ...(covers !== undefined && { covers }),
     tokens: Math.ceil(estimate),
     hash: key,
     ...(changed && { changed }),

@@ -4,7 +4,10 @@ import type { ItemCode, ItemSource, ReportItem } from "../report.ts";
 import { saysTheSame } from "./says-the-same.ts";
 
 /** Where an item comes from, what changed it, and why it is there. */
-export type Why = Pick<ReportItem, "source" | "code" | "reason" | "engineReason" | "changed"> & {
+export type Why = Pick<
+  ReportItem,
+  "source" | "code" | "reason" | "engineReason" | "changed" | "covers"
+> & {
   /** The stored message, where the item's says the same in another form. Absent: it is the same. */
   stored?: AgentMessage;
 };
@@ -94,6 +97,23 @@ export function whyOf({ message: before, why }: ViewItem, message: AgentMessage)
   return saysTheSame(before, message)
     ? { ...why, stored: why.stored ?? before }
     : { ...why, changed: true };
+}
+
+/** The items with what the engine says of the summaries it made; the same where it says nothing. */
+export function withSummaries(
+  items: readonly ViewItem[],
+  summaries: AssembleResult["summaries"] = [],
+): readonly ViewItem[] {
+  const told = new Map(summaries.map((summary) => [summary.at, summary]));
+  if (told.size === 0) return items;
+  const named = items.map((item, index): ViewItem => {
+    const summary = told.get(index);
+    // What is a stored message stands for itself.
+    if (summary === undefined || item.why.source.kind !== "engine") return item;
+    const source = { kind: "summary" as const, summaryId: summary.id };
+    return { ...item, why: { ...item.why, source, covers: summary.covers } };
+  });
+  return withMessages(named, messagesOf(items));
 }
 
 export const MADE_BY_ENGINE: Why = because({ kind: "engine" }, "engine", "made by the engine");

@@ -23,6 +23,7 @@ import type { SentAside } from "../request/sent-aside.ts";
 import { rememberedPrefix, type SharedPrefix } from "../request/shared-prefix.ts";
 import { createTokenSums, type TokenSums } from "../request/token-sums.ts";
 import { asChanged, asHistory, type ViewItem, withMessages } from "../request/view-item.ts";
+import { emptyWithheld, type WithheldMemory } from "../request/withheld.ts";
 import type { TranscriptPort } from "../transcript-port.ts";
 import { createDeliveryLedger } from "./delivery-ledger.ts";
 import { idleLane, type MaintenanceLane } from "./maintenance-lane.ts";
@@ -111,6 +112,11 @@ export interface SessionState {
    * session whose last request it kept to that request's ids and tokens.
    */
   measurement: Measurement | undefined;
+  /**
+   * What was kept from the model of the history as it was read last.
+   * @internal
+   */
+  withheld: WithheldMemory;
   /** Background maintenance of this session; a host awaits it with `settleMaintenance`. */
   maintenance: MaintenanceLane;
   /**
@@ -175,6 +181,7 @@ export function createSessionState(): SessionState {
     holdsHeartbeats: false,
     table: createMessageTable(),
     request: emptyRequestMemory(),
+    withheld: emptyWithheld(),
     assemblySums: createTokenSums(),
     requestSums: createTokenSums(prefixOf),
     turnSums: createTokenSums(),

@@ -180,12 +180,25 @@ export function assemblyOf(
     messages: isWhole ? [...messages] : items.map(({ message }) => message),
     estimatedTokens: tokens.estimate,
     ...(record !== null && { reasons: reasonsOf(items, record) }),
+    ...(record !== null && summariesOf(items, record)),
     ...(!fits && { promptAuthority: "preassembly_may_overflow" as const }),
     contextProjection: {
       mode: "thread_bootstrap",
       epoch: `lossless-1:${record === null ? "whole" : record.name}`,
     },
   };
+}
+
+/** The record stands for all before the first message that is shown behind it; that alone is read. */
+function summariesOf(
+  items: readonly ViewItem[],
+  { name }: Standing,
+): Pick<AssembleResult, "summaries"> {
+  const at = items.findIndex(({ why }) => why === "record");
+  const behind = items.find(({ why }) => why === "kept" || why === "shortened");
+  const until = behind && messageId(behind.message);
+  if (at < 0 || until === undefined) return {};
+  return { summaries: [{ at, id: `lossless:${name}`, covers: [{ until }] }] };
 }
 
 /** For people; messages that are shown for the same reason share it. */

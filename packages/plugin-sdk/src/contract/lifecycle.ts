@@ -138,6 +138,23 @@ export interface AssembleResult {
     /** At most 200 characters; what is longer is cut. */
     reason: string;
   }[];
+  /**
+   * Which of `messages` stand for messages of the history that are not shown, for people who ask;
+   * hosts that do not know it pass it over. Absent: nothing is said.
+   */
+  summaries?: {
+    /** Index in `messages`. */
+    at: number;
+    /** The engine's name for it; the same as long as it says the same. */
+    id: string;
+    /** Stretches of the history, oldest first, by message ids as `messageId` reads them. */
+    covers: {
+      /** The first message. Absent: the first one of the history. */
+      from?: string;
+      /** The first message behind the stretch. */
+      until: string;
+    }[];
+  }[];
   /** For hosts whose backend keeps a thread of its own. Absent: `{ mode: "per_turn" }`. */
   contextProjection?: {
     /**

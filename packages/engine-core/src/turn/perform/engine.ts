@@ -11,6 +11,7 @@ import {
   messagesOf,
   type ViewItem,
   withEngineReasons,
+  withSummaries,
 } from "../../request/view-item.ts";
 import { contextItems, indexOfMessage, refreshContext } from "../../session/session-state.ts";
 import type { ToldMessage } from "../../session/told-messages.ts";
@@ -117,7 +118,8 @@ async function choiceOf(
   const { ports, setup, state } = world;
   await pause();
   const resolved = resolveView(result.messages, given, state.table);
-  const chosen = withEngineReasons(resolved.items, result.reasons);
+  const named = withSummaries(resolved.items, result.summaries);
+  const chosen = withEngineReasons(named, result.reasons);
   const messages = messagesOf(chosen);
   await pause();
   const repaired = ports.policy?.repairPairing({ messages, model: setup.model });

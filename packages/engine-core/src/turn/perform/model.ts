@@ -23,6 +23,7 @@ import {
   type Why,
   whyOf,
 } from "../../request/view-item.ts";
+import { tellWithheld, whyDropped, withheldBetween } from "../../request/withheld.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import type { SentCall } from "../turn-request.ts";
@@ -78,6 +79,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     index: state.modelCalls++,
     durationMs: ms,
     policyChanges: [...policyChanges],
+    ...withheldIn(world, asked.items, messages, policyChanges),
     model: modelName(world.setup.model),
     ...(report !== undefined && { cache: report }),
     ...(told.changes !== undefined && { providerChanges: told.changes }),
@@ -151,6 +153,24 @@ export async function prepareRequest(
     memory: state.request,
   });
   return { wanted, messages, described, policyChanges: prepared?.changes ?? [] };
+}
+
+/** What no report has told of; the policy's last look at a request may take more. */
+function withheldIn(
+  { state }: Pick<World, "state">,
+  items: readonly ViewItem[],
+  messages: readonly AgentMessage[],
+  changes: Parameters<typeof whyDropped>[0],
+): Pick<ModelCallReport, "withheld"> {
+  const dropped =
+    messages === messagesOf(items)
+      ? []
+      : withheldBetween(items, messages, { by: "policy", why: whyDropped(changes) });
+  const sent = new Set(
+    state.request.items.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
+  );
+  const withheld = tellWithheld(state.withheld, sent, dropped);
+  return withheld.length === 0 ? {} : { withheld };
 }
 
 /** The reason of the item a message is, or is made from. */

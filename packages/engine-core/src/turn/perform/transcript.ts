@@ -1,5 +1,6 @@
 // Reads and appends to the transcript, and moves to another one.
 import { messageId } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import {
   isUserTurn,
   type NewTranscriptEntry,
@@ -10,10 +11,12 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import type { DeliveryLine, DeliveryPort } from "../../delivery-port.ts";
 import { remediesIn } from "../../recovery/remedy.ts";
+import type { WithheldEntry } from "../../report.ts";
 import { withoutIdleHeartbeats } from "../../request/heartbeats.ts";
 import { readerAmong } from "../../request/reader.ts";
 import { resolveView } from "../../request/resolve-view.ts";
 import { asPrompt, MADE_BY_POLICY, messagesOf, type ViewItem } from "../../request/view-item.ts";
+import { whyDropped, withheldBetween } from "../../request/withheld.ts";
 import {
   createDeliveryLedger,
   planCarriedDeliveries,
@@ -129,10 +132,13 @@ export async function read(
   const limited = limitHistory(sanitized?.messages ?? messages, settings.historyLimit);
   const paired = ports.policy?.repairPairing({ messages: limited, model });
   const history = paired?.messages ?? limited;
+  const kept = { clean: sanitized?.messages ?? messages, limited, history };
+  const changes = [...(sanitized?.changes ?? []), ...(paired?.changes ?? [])];
+  state.withheld.now = withheldFrom(past, raw, kept, changes);
   return {
     type: "read",
     history: resolveView(history, raw, state.table, MADE_BY_POLICY).items,
-    changes: [...(sanitized?.changes ?? []), ...(paired?.changes ?? [])],
+    changes,
     sideRecords: sanitized?.sideRecords ?? [],
     remedies: remediesIn(state.branch, `${model.provider}/${model.id}`),
     projections:
@@ -141,6 +147,32 @@ export async function read(
         : sessionProjections(state.branch),
   };
 }
+
+type Messages = readonly ViewItem["message"][];
+
+/** What each step on the way to the engine left out; nothing is looked at where none did. */
+function withheldFrom(
+  past: readonly ViewItem[],
+  raw: readonly ViewItem[],
+  { clean, limited, history }: { clean: Messages; limited: Messages; history: Messages },
+  changes: readonly PolicyChange[],
+): WithheldEntry[] {
+  const [host, policy] = ["host" as const, "policy" as const];
+  const why = whyDropped(changes);
+  const steps = [
+    raw !== past && withheldBetween(past, messagesOf(raw), { by: host, why: IDLE_HEARTBEAT }),
+    clean !== messagesOf(raw) && withheldBetween(raw, clean, { by: policy, why }),
+    limited !== clean && withheldBetween(raw, limited, { by: host, why: OVER_LIMIT }),
+    history !== limited && withheldBetween(raw, history, { by: policy, why }),
+  ];
+  const first = new Map<string, WithheldEntry>();
+  for (const entry of steps.flatMap((step) => step || []))
+    if (!first.has(entry.entryId)) first.set(entry.entryId, entry);
+  return [...first.values()];
+}
+
+const IDLE_HEARTBEAT = "a heartbeat that had nothing to say";
+const OVER_LIMIT = "older than the newest turns that the settings keep";
 
 /** The stored messages of this turn, from the prompt on. */
 export function runningTurn(
