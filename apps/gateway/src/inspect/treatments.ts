@@ -83,11 +83,16 @@ const changed = (rule: string): Treatment => ({
 /** Who changed it, as far as the report says. */
 function ruleOf({ call, report }: PlacedCall, item: ReportItem, index: number): string {
   const changes = [...call.policyChanges, ...report.historyChanges];
-  const own = changes.find((change) => change.action === "changed" && change.index === index);
+  const own = changes.find(
+    (change) => change.action === "changed" && change.index === index && !UNSENT.has(change.rule),
+  );
   if (own !== undefined) return own.rule;
   if (item.code === "prompt") return "hooks";
   return `engine "${report.engine.ran}"`;
 }
+
+/** Rules that change only what no provider is sent. */
+const UNSENT: ReadonlySet<string> = new Set(["stale-usage", "tool-details"]);
 
 const isMerging = ({ call, report }: PlacedCall): boolean =>
   [...call.policyChanges, ...report.historyChanges].some(({ action }) => action === "merged");
