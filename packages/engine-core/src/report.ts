@@ -38,9 +38,9 @@ export interface ReportItem {
   /** What the engine says of why it is there. Absent: it says nothing. */
   engineReason?: string;
   /**
-   * Of a summary: which stored messages it stands for, as its engine says, by the id of the first of
-   * each stretch (absent: the first of all) and that of the first one behind it. Absent: it is none,
-   * or its engine does not say.
+   * Of a summary: which stored messages it stands for, as its engine says: from the first of a
+   * stretch (absent: from the first of all) to before the one behind it, by message ids. Absent: it
+   * is none, or its engine does not say.
    */
   covers?: { from?: string; until: string }[];
   /** Estimated tokens. */

@@ -189,7 +189,7 @@ export function assemblyOf(
   };
 }
 
-/** The record stands for all before the first message that is shown behind it; that alone is read. */
+/** The record stands for all before the first message shown behind it; that alone is read. */
 function summariesOf(
   items: readonly ViewItem[],
   { name }: Standing,
