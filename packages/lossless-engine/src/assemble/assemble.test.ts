@@ -71,6 +71,18 @@ describe("a view", () => {
     expect(next.view.hidden).toBe(5_000);
   });
 
+  it("says that its record stands for all before the first message behind it", async () => {
+    const messages = withIds(conversation({ turns: 80, tools: 1, toolResultChars: 900 }));
+    const { messages: shown, summaries, view } = await assembleIn(newStore(), messages, 12_000);
+    const [summary] = summaries!;
+    expect([summary!.at, summaries!.length]).toEqual([0, 1]);
+    const { until } = summary!.covers[0]!;
+    const place = messages.findIndex((message) => messageId(message) === until);
+    const request = view.record!.request === null ? 0 : 1;
+    expect(place).toBe(view.hidden + request);
+    expect(messageId(shown[1 + request]!)).toBe(until);
+  });
+
   it("below the high mark is the history itself: the same messages, untouched", async () => {
     const store = newStore();
     const messages = withIds(conversation({ turns: 8, tools: 2 }));
