@@ -37,6 +37,8 @@ export default defineConfig([
       "trial-process": "src/plugins/install/trial-process.ts",
       "isolated-process": "src/plugins/isolate/isolated-process.ts",
       "lab-process": "src/lab/lab-process.ts",
+      "engine-check-hooks": "src/plugins/check/hooks.ts",
+      "legacy-plugin": "src/plugins/check/legacy-plugin.ts",
       "watchdog-thread": "src/plugins/contain/watchdog-thread.ts",
     },
     clean: ["!dist/web/**"],

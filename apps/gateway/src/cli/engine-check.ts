@@ -1,168 +1,126 @@
 // Runs `clew engine check`, the conformance kit on an engine.
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtemp, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
-import { ContextEngineError, type ContextEngineFactory } from "@clew/plugin-sdk/core";
-import { type ConformanceReport, checkEngine } from "@clew/plugin-sdk/testing";
+import { dirname, join, resolve } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
-import type { LoadedConfig } from "../config/load.ts";
 import { fileNotFound } from "../file-not-found.ts";
-import { findDefinition } from "../plugins/load/entry.ts";
+import { runKit } from "../plugins/check/run-kit.ts";
+import { readPluginFiles } from "../plugins/find/manifest.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { type Output, printable } from "../terminal/output.ts";
+import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
-import { formatTable } from "../terminal/table.ts";
 import { type Setup, setUp } from "./setup.ts";
+
+/** The kit's own, as its command takes them. */
+export interface EngineCheckOptions {
+  json?: boolean;
+  bail?: boolean;
+  engine?: string;
+  case?: readonly string[];
+  sessions?: string;
+  seed?: string;
+  timeout?: string;
+  replay?: string;
+}
 
 /**
  * `target`: a registered id, a plugin's folder, or a module; default: the engine that answers now.
- * Exit code 1 when a case fails.
+ * Gives what the kit's command gives: its report, and exit code 1 when a case fails.
  */
 export async function engineCheck(
   target: string | undefined,
-  { json = false }: { json?: boolean },
+  options: EngineCheckOptions,
   shell: Shell,
 ): Promise<number> {
-  const setup = await setUp(shell, {}, { showProblems: !json });
+  const setup = await setUp(shell, {}, { showProblems: options.json !== true });
   const { output } = setup;
   const home = await mkdtemp(join(tmpdir(), "clew-engine-check-"));
+  const isTerminal = process.stderr.isTTY === true;
   try {
     const isPath =
       target !== undefined &&
       (target.includes("/") || (await stat(resolve(target)).catch(() => null)) !== null);
-    const engines = isPath
-      ? await enginesAt(resolve(target), setup, home)
-      : await enginesOf(setup, home, target);
-    // The kit tells of them, as of a fault of the engine.
-    shell.strayErrors?.onHostError(() => {});
-    const reports: { engineId: string; report: ConformanceReport }[] = [];
-    for (const { engineId, factory } of engines) {
-      const report = await checkEngine(({ agentDir }) =>
-        factory({ config: setup.loaded.raw, agentDir, workspaceDir: agentDir }),
-      );
-      reports.push({ engineId, report });
-    }
-    if (json)
-      output.json({ engines: reports.map(({ engineId, report }) => ({ engineId, ...report })) });
-    else for (const { engineId, report } of reports) showReport(output, engineId, report);
-    return reports.some(({ report }) => report.failed > 0) ? 1 : 0;
+    const checked = isPath ? await engineAt(resolve(target)) : await engineOf(setup, home, target);
+    const { code, report, said } = await runKit({
+      ...{ root: checked.root, home: await realpath(home) },
+      args: [checked.file, ...(await settingsArgs(checked, home)), ...kitArgs(checked, options)],
+      onProgress: (line) => isTerminal && process.stderr.write(`\r\u001b[K${line}`),
+    });
+    if (isTerminal) process.stderr.write("\r\u001b[K");
+    const [last, ...before] = said.toReversed();
+    for (const line of code === 2 ? before.toReversed() : said) output.note(printable(line));
+    if (code === 2) throw new ContextEngineError("ENGINE_NOT_FOUND", last ?? "The kit ended.");
+    output.write(report);
+    return code;
   } finally {
     setup.log.close();
     await rm(home, { recursive: true, force: true });
   }
 }
 
-interface CheckedEngine {
-  engineId: string;
-  factory: ContextEngineFactory;
+interface Checked {
+  /** What the kit's command is to load: a module or a plugin's folder. */
+  file: string;
+  /** Whose modules are loaded as a plugin's. */
+  root: string;
+  /** Absent: the only one. */
+  engineId?: string;
+  /** Of the plugin; absent: none. */
+  settings?: unknown;
 }
 
-/**
- * What a host with this configuration registers; its engines keep what they store in
- * `home`, never in the person's.
- */
-async function enginesOf(
+/** As in `npx @clew/plugin-sdk check`: nothing of this installation has a part in it. */
+async function engineAt(path: string): Promise<Checked> {
+  const found = await stat(path).catch(() => null);
+  if (found === null) throw fileNotFound(path);
+  return { file: path, root: await realpath(found.isDirectory() ? path : dirname(path)) };
+}
+
+/** What a host with this configuration registers; its engines keep nothing in the person's home. */
+async function engineOf(
   { environment, loaded, log }: Setup,
   home: string,
   wanted: string | undefined,
-): Promise<CheckedEngine[]> {
+): Promise<Checked> {
   const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
   const host = composeHost({ environment: { ...environment, home }, loaded, log, plugins });
   const engineId = wanted ?? (await host.inspectEngine(defaultAgentId(loaded.config))).engineId;
-  const factory = host.engineFactory(engineId);
-  if (factory !== undefined) return [{ engineId, factory }];
-  throw new ContextEngineError(
-    "ENGINE_NOT_FOUND",
-    `There is no context engine "${engineId}"; known: ${host.engineIds().join(", ")}. To check one that is not installed, name its folder.`,
-  );
-}
-
-/** A module's engine, or all engines of a plugin in a folder. */
-async function enginesAt(path: string, setup: Setup, home: string): Promise<CheckedEngine[]> {
-  const found = await stat(path).catch(() => null);
-  if (found === null) throw fileNotFound(path);
-  const engines = found.isDirectory()
-    ? await enginesOfPlugin(path, setup, home)
-    : await enginesOfModule(path);
-  if (engines.length > 0) return engines;
-  throw new ContextEngineError(
-    "ENGINE_NOT_FOUND",
-    `${path} registers no context engine; it must call api.registerContextEngine(id, factory).`,
-  );
-}
-
-async function enginesOfPlugin(
-  folder: string,
-  { environment, loaded, log }: Setup,
-  home: string,
-): Promise<CheckedEngine[]> {
-  const alone = withOnlyPlugin(loaded, folder);
-  const plugins = await startPlugins({ environment: { home }, loaded: alone, log });
-  const failed = plugins.records().find(({ status }) => status === "error");
-  if (failed !== undefined)
+  if (host.engineFactory(engineId) === undefined)
     throw new ContextEngineError(
-      "PLUGIN_INVALID",
-      failed.reason ?? `The plugin in ${folder} cannot be loaded.`,
+      "ENGINE_NOT_FOUND",
+      `There is no context engine "${engineId}"; known: ${host.engineIds().join(", ")}. To check one that is not installed, name its folder.`,
     );
-  const host = composeHost({ environment: { ...environment, home }, loaded: alone, log, plugins });
-  return host.engineIds().flatMap((engineId) => {
-    const factory =
-      plugins.ownerOf(engineId) === undefined ? undefined : host.engineFactory(engineId);
-    return factory === undefined ? [] : [{ engineId, factory }];
-  });
+  const owner = plugins.ownerOf(engineId);
+  const record = plugins.records().find(({ id }) => id === owner);
+  if (record === undefined) {
+    const file = createRequire(import.meta.url).resolve("#legacy-plugin");
+    return { file, root: home, engineId };
+  }
+  const { root, manifest, entries } = readPluginFiles(record.folder);
+  const { file } = entries.find(({ pluginId }) => pluginId === record.id) ?? entries[0]!;
+  return { file, root, engineId, settings: loaded.config.plugins.entries?.[manifest.id]?.config };
 }
 
-/** The plugin's own settings stay; no other is loaded, and no slot has to be right. */
-function withOnlyPlugin(
-  { config, raw }: LoadedConfig,
-  folder: string,
-): Pick<LoadedConfig, "config" | "raw"> {
-  const plugins = {
-    ...(config.plugins.entries !== undefined && { entries: config.plugins.entries }),
-    load: { paths: [folder] },
-  };
-  return { config: { ...config, plugins }, raw: { ...raw, plugins } };
+async function settingsArgs({ settings }: Checked, home: string): Promise<string[]> {
+  if (settings === undefined) return [];
+  const file = join(home, "settings.json");
+  await writeFile(file, JSON.stringify(settings), { mode: 0o600 });
+  return ["--settings", file];
 }
 
-async function enginesOfModule(file: string): Promise<CheckedEngine[]> {
-  const exported = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
-  if (typeof exported.createEngine === "function")
-    return [{ engineId: file, factory: exported.createEngine as ContextEngineFactory }];
-  const engines: CheckedEngine[] = [];
-  const registerContextEngine = (engineId: string, factory: ContextEngineFactory) =>
-    void engines.push({ engineId, factory });
-  // Whatever else a plugin registers is of no interest here.
-  const api = new Proxy(
-    { registerContextEngine },
-    { get: (known, name) => Reflect.get(known, name) ?? (() => undefined) },
-  );
-  findDefinition(exported, { pluginId: file, manifestId: idOf(exported) ?? file }).register(api);
-  return engines;
-}
-
-function idOf({ default: entry }: Record<string, unknown>): string | undefined {
-  const id = typeof entry === "object" && entry !== null && "id" in entry ? entry.id : undefined;
-  return typeof id === "string" ? id.trim() : undefined;
-}
-
-function showReport(
-  output: Output,
-  engineId: string,
-  { engine, results, passed, failed, notApplicable }: ConformanceReport,
-): void {
-  const named =
-    engine === null
-      ? "it could not be created"
-      : `${engine.name}${engine.version === undefined ? "" : ` ${engine.version}`}`;
-  const rows = results.map(({ id, outcome, title, reason }) => [
-    outcome === "failed" ? "FAILED" : outcome,
-    id,
-    printable((reason ?? title).replaceAll("\n", " ")),
-  ]);
-  output.line(formatTable(["outcome", "case", "rule, or why"], rows));
-  output.line(
-    `${engineId} (${printable(named)}): ${passed} passed, ${failed} failed, ${notApplicable} not applicable.`,
-  );
+/** Pure. */
+function kitArgs({ engineId }: Checked, options: EngineCheckOptions): string[] {
+  const { json, bail, case: cases = [], engine = engineId, ...others } = options;
+  const values = { engine, ...others, ...(others.replay && { replay: resolve(others.replay) }) };
+  return [
+    ...(json ? ["--json"] : []),
+    ...(bail ? ["--bail"] : []),
+    ...cases.flatMap((one) => ["--case", one]),
+    ...Object.entries(values).flatMap(([name, value]) =>
+      value === undefined ? [] : [`--${name}`, value],
+    ),
+  ];
 }

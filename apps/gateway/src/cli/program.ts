@@ -288,6 +288,13 @@ const addEngine: Add = (program, shell, done) => {
       "registered id, plugin folder or module; default: the engine that answers now",
     )
     .addOption(json())
+    .option("--engine <id>", "which engine, where a plugin registers several")
+    .option("--case <name...>", "only these cases, or groups of cases")
+    .option("--sessions <count>", "random sessions of each kind")
+    .option("--seed <number>", "another number tries other sessions")
+    .option("--timeout <seconds>", "what one call of the engine may take")
+    .option("--replay <file>", 'run the session again that a report has under "session"')
+    .option("--bail", "stop after the first case that fails")
     .action(async (target: string | undefined, options) =>
       done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
     );

@@ -25,8 +25,9 @@ const tell = (told: Told) =>
     process.send!(told, () => resolve());
   });
 
-async function run({ engine, folder, engineId, cases, replay, ...options }: Job): Promise<void> {
-  const found = await loadEngines(engine, folder);
+async function run({ cases, replay, ...job }: Job): Promise<void> {
+  const { engine, folder, engineId, settings, ...options } = job;
+  const found = await loadEngines(engine, folder, settings);
   const chosen = engineId === undefined ? found[0]! : found.find(({ id }) => id === engineId);
   const ids = found.map(({ id }) => id).join(", ");
   if (chosen === undefined)

@@ -16,8 +16,12 @@ export interface FoundEngine {
 /** Why nothing can be checked, in one sentence. */
 export class NoEngine extends Error {}
 
-/** `named`: a file, a folder or a package, as seen from `folder`. */
-export async function loadEngines(named: string, folder: string): Promise<FoundEngine[]> {
+/** `named`: a file, a folder or a package, as seen from `folder`; `settings`: the plugin's own. */
+export async function loadEngines(
+  named: string,
+  folder: string,
+  settings: unknown,
+): Promise<FoundEngine[]> {
   const file = await fileOf(named, folder);
   let module: Record<string, unknown>;
   try {
@@ -25,7 +29,7 @@ export async function loadEngines(named: string, folder: string): Promise<FoundE
   } catch (error) {
     throw new NoEngine(`${file} cannot be imported: ${messageOf(error)}`);
   }
-  const engines = await enginesOf(module, file);
+  const engines = await enginesOf(module, file, settings);
   if (engines.length > 0) return engines;
   throw new NoEngine(
     `${file} brings no engine: it must export createEngine(), or a plugin whose register(api) calls api.registerContextEngine(id, factory).`,
@@ -62,7 +66,11 @@ async function entryOf(folder: string): Promise<string> {
 }
 
 /** Those that a host would get; a module without an entry may export just `createEngine`. */
-async function enginesOf(module: Record<string, unknown>, file: string): Promise<FoundEngine[]> {
+async function enginesOf(
+  module: Record<string, unknown>,
+  file: string,
+  settings: unknown,
+): Promise<FoundEngine[]> {
   const engines: FoundEngine[] = [];
   const register = registerOf(module);
   if (register === undefined) {
@@ -71,7 +79,7 @@ async function enginesOf(module: Record<string, unknown>, file: string): Promise
     return [{ id: "createEngine", factory: factory as ContextEngineFactory }];
   }
   try {
-    await register(apiFor(engines));
+    await register(apiFor(engines, settings));
   } catch (error) {
     if (engines.length === 0)
       throw new NoEngine(`${file} cannot be registered: ${messageOf(error)}`);
@@ -93,12 +101,12 @@ function registerOf(module: unknown): ((api: unknown) => unknown) | undefined {
 }
 
 /** Takes engines; whatever else a plugin registers is of no interest here. */
-function apiFor(engines: FoundEngine[]): unknown {
+function apiFor(engines: FoundEngine[], settings: unknown): unknown {
   const quiet = () => undefined;
   const known: Record<string, unknown> = {
     registrationMode: "full",
     config: {},
-    pluginConfig: {},
+    pluginConfig: settings,
     logger: { info: quiet, warn: quiet, error: quiet, debug: quiet },
     // Entries adapt engines for other hosts than Clew, which are not what is judged here.
     runtime: { clew: { version: "0.0.0" } },

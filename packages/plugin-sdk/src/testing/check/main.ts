@@ -18,6 +18,7 @@ entry of a plugin that registers an engine, its folder, or an installed package.
 process of its own; what it stores goes into temporary folders.
 
   --engine ID     which engine, where the plugin registers several
+  --settings FILE what the plugin is given as its settings, as JSON
   --json          the report as JSON on standard output
   --case NAME     only this case, or this group of cases; may be given several times
   --sessions N    random sessions of each kind (10)
@@ -35,6 +36,7 @@ const OPTIONS = {
   json: { type: "boolean" },
   bail: { type: "boolean" },
   engine: { type: "string" },
+  settings: { type: "string" },
   case: { type: "string", multiple: true },
   sessions: { type: "string" },
   seed: { type: "string" },
@@ -63,12 +65,14 @@ async function main(args: readonly string[]): Promise<number> {
       `There is no case or group "${unknown}"; groups: ${CASE_GROUPS.join(", ")}.`,
     );
   const replay = values.replay === undefined ? undefined : await scriptIn(values.replay);
+  const settings = values.settings === undefined ? {} : await jsonIn(values.settings);
   const count = wholeOf("sessions", values.sessions);
   const seed = wholeOf("seed", values.seed);
   const cases = replay ? ["sessions/replay"] : casesOf(only ? { only } : {}).map(({ id }) => id);
   return check(
     {
-      ...{ engine, folder: process.cwd(), engineId: values.engine, cases, replay },
+      ...{ engine, folder: process.cwd(), engineId: values.engine, settings },
+      ...{ cases, replay },
       callTimeoutMs: 1000 * (wholeOf("timeout", values.timeout) ?? 20),
       sessions: { ...(count !== undefined && { count }), ...(seed !== undefined && { seed }) },
     },
@@ -90,16 +94,19 @@ function wholeOf(name: string, text: string | undefined): number | undefined {
   throw new WrongUse(`--${name} takes a whole number from 1, not "${text}".`);
 }
 
-async function scriptIn(file: string): Promise<Script> {
+async function jsonIn(file: string): Promise<unknown> {
   const text = await readFile(file, "utf8").catch(() => {
     throw new WrongUse(`The file ${file} cannot be read.`);
   });
-  let script: unknown;
   try {
-    script = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
-    throw new WrongUse(`${file} holds no JSON; put there what a report has under "session".`);
+    throw new WrongUse(`${file} holds no JSON.`);
   }
+}
+
+async function scriptIn(file: string): Promise<Script> {
+  const script = await jsonIn(file);
   if (isScript(script)) return script;
   throw new WrongUse(`${file} holds no session; put there what a report has under "session".`);
 }

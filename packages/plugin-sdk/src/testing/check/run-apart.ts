@@ -12,6 +12,8 @@ export interface Job {
   folder: string;
   /** Which of its engines. Absent: the only one. */
   engineId?: string | undefined;
+  /** Of the plugin. */
+  settings: unknown;
   /** Ids, in order. */
   cases: readonly string[];
   callTimeoutMs: number;
