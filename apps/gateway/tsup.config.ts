@@ -38,7 +38,7 @@ export default defineConfig([
       "isolated-process": "src/plugins/isolate/isolated-process.ts",
       "lab-process": "src/lab/lab-process.ts",
       "engine-check-hooks": "src/plugins/check/hooks.ts",
-      "legacy-plugin": "src/plugins/check/legacy-plugin.ts",
+      "checked-legacy": "src/plugins/check/checked-legacy.ts",
       "watchdog-thread": "src/plugins/contain/watchdog-thread.ts",
     },
     clean: ["!dist/web/**"],

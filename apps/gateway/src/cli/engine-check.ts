@@ -96,8 +96,8 @@ async function engineOf(
   const owner = plugins.ownerOf(engineId);
   const record = plugins.records().find(({ id }) => id === owner);
   if (record === undefined) {
-    const file = createRequire(import.meta.url).resolve("#legacy-plugin");
-    return { file, root: home, engineId };
+    const file = createRequire(import.meta.url).resolve("#checked-legacy");
+    return { file, root: home };
   }
   const { root, manifest, entries } = readPluginFiles(record.folder);
   const { file } = entries.find(({ pluginId }) => pluginId === record.id) ?? entries[0]!;

@@ -1,6 +1,7 @@
 // Runs the conformance kit's own command on an engine.
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { variablesWithStateDir } from "../load/state-dir.ts";
@@ -24,9 +25,14 @@ export interface KitEnd {
   said: readonly string[];
 }
 
+/** In the package of the kit. */
+const KIT = import.meta.url.endsWith(".ts")
+  ? "src/testing/check/main.ts"
+  : "dist/testing/check/main.js";
+
 export async function runKit({ args, root, home, onProgress }: KitRun): Promise<KitEnd> {
   const { resolve } = createRequire(import.meta.url);
-  const kit = resolve("@clew/plugin-sdk/check");
+  const kit = join(dirname(resolve("@clew/plugin-sdk/package.json")), KIT);
   const hooks = pathToFileURL(resolve("#engine-check-hooks"));
   hooks.searchParams.set("root", root);
   hooks.searchParams.set("home", home);
