@@ -110,8 +110,9 @@ function viewOf(messages: AgentMessage[], compacted: Compacted | undefined) {
     compacted === undefined
       ? -1
       : messages.findIndex((message) => nameOf(message) === compacted.through);
-  // Another branch of the session: what was compacted is not on it.
-  if (compacted === undefined || cut < 0) return { head: [], rest: messages, summary: undefined };
+  // Another branch of the session: what was compacted is not on it, or is all that is left of it.
+  if (compacted === undefined || cut < 0 || cut === messages.length - 1)
+    return { head: [], rest: messages, summary: undefined };
   return {
     head: summaryMessage(compacted.summary),
     rest: messages.slice(cut + 1),

@@ -56,10 +56,15 @@ export function createFullEngine(
     if (!isOnBranch(session, given)) return [...history];
     return history.filter((message) => !session.covered.has(nameOf(message)));
   };
-  /** Whether all that the summary stands for is in this history, not on a branch that was left. */
+  /**
+   * Whether all that the summary stands for is in this history, not on a branch that was left, and
+   * something after it.
+   */
   const isOnBranch = ({ covered }: StoredSession, given: readonly AgentMessage[]) => {
-    const names = new Set(given.map(nameOf));
-    return given.length === 0 || [...covered].every((name) => names.has(name));
+    const names = given.map(nameOf);
+    if (names.length === 0) return true;
+    const known = new Set(names);
+    return !covered.has(names.at(-1)!) && [...covered].every((name) => known.has(name));
   };
   return {
     info: {

@@ -124,6 +124,15 @@ export const BROKEN_SESSIONS: BrokenEngines = {
       },
     };
   }),
+  "sessions/compacted-branches": fullWith((engine, store) => ({
+    async assemble(params) {
+      const result = await engine.assemble(params);
+      const { summary } = stored(store, params);
+      const isShown = result.messages.some(({ role }) => role === "compactionSummary");
+      if (summary === undefined || isShown) return result;
+      return { ...result, messages: [{ role: "compactionSummary", summary }, ...result.messages] };
+    },
+  })),
   "sessions/kills": fullWith((_engine, store, restarts) => {
     for (const { messages } of restarts > 0 ? store.sessions.values() : [])
       messages.delete([...messages.keys()].at(-1)!);

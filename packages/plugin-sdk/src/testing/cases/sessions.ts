@@ -16,6 +16,7 @@ const dispose: Event = (_, number) => ({ do: "dispose", in: number });
 const look: Event = (chance, number) => ({ do: "look", budget: tightly(chance), in: number });
 const glance: Event = (_, number) => ({ do: "look", budget: null, in: number });
 const back: Event = (chance, number) => ({ do: "back", turns: 1 + chance.below(3), in: number });
+const far: Event = (chance, number) => ({ do: "back", turns: 2 + chance.below(4), in: number });
 const shorten: Event = (_, number) => ({ do: "shorten", in: number });
 const maintain: Event = (_, number) => ({ do: "maintain", in: number });
 const begin: Event = (_, number) => ({ do: "new", in: number });
@@ -253,6 +254,19 @@ const KINDS: readonly Kind[] = [
       most: 14,
       sessions: 3,
       host: (chance) => ({ atOnce: true, budget: chance.once(0.3) ? tightly(chance) : null }),
+    },
+  },
+  {
+    name: "compacted-branches",
+    title: "shows nothing that was left when the person went back behind a compaction",
+    rule: "Nothing is shown of a branch that the given history is not on.",
+    weather: {
+      // An engine need not know which branch a compaction is for that it was told nothing of.
+      early: [compact],
+      events: [far, far, far, back, forth, crash],
+      eventful: 0.4,
+      most: 18,
+      turn: (chance) => (chance.once(0.6) ? { answers: "long" } : {}),
     },
   },
 ];

@@ -1,5 +1,6 @@
 // Asks an engine to compact and to maintain as hosts do, and checks what became smaller.
 import type { AssembleResult } from "../../contract/lifecycle.ts";
+import { estimateText } from "../../tokens/estimate.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { activeBranch } from "../../transcript/branch.ts";
 import { messageId } from "../../transcript/message-id.ts";
@@ -8,6 +9,7 @@ import { textOf } from "../../transcript/text.ts";
 import { quickModel } from "../case-session.ts";
 import { call } from "../engine-call.ts";
 import { inHeartbeat, isPlain, named } from "./judge-view.ts";
+import { marksIn } from "./marks.ts";
 import { placesOf } from "./place.ts";
 import { compactShapeFault } from "./result-shape.ts";
 import type { Step } from "./script.ts";
@@ -30,7 +32,7 @@ export async function compact(
   const owns = stage.owns();
   const { compactions } = stage.context;
   const delegated = compactions.length;
-  const count = talk.transcript.items().length;
+  const isCut = sizeOf(whole) < estimateMessages(talk.transcript.history(stage.host)).estimate;
   const answered = await call(stage.engine, "compact", {
     ...stage.ref(talk),
     ...(await stage.file(talk)),
@@ -61,14 +63,15 @@ export async function compact(
   const smaller = await look(stage, talk, null);
   const after = sizeOf(smaller);
   if (owns) checkRequest(stage, talk, smaller);
+  if (owns) checkMemory(stage, talk, { smaller, room: step.bare ? 0 : tokenBudget });
   const summary = answered.result?.summary?.trim() ?? "";
   if (owns && summary !== "" && !saidIn(smaller, summary))
     stage.fail(
       "compact()",
       `answered a summary that stands for what was compacted, and the next view does not have it`,
     );
-  // One that showed no more than the newest part before may show as much now.
-  const isDue = owns || whole.messages.length >= count;
+  // One that showed only part of it before may show as much now.
+  const isDue = owns || !isCut;
   if (isDue && after >= before && before > tokenBudget)
     stage.fail(
       "compact()",
@@ -101,6 +104,32 @@ function checkRequest(stage: Stage, talk: Talk, { messages }: AssembleResult): v
   if (request === undefined || messageId(request) === undefined) return;
   if (!placesOf(messages, given).includes(newest))
     stage.fail("compact()", `took the newest request away: ${named(request)} is not shown`);
+}
+
+/** Of the room that was given: a summary that takes no more could stay as it is. */
+const SMALL = 1 / 32;
+
+/** What a summary stood for that there is room for is not all gone from one that says as much. */
+function checkMemory(
+  stage: Stage,
+  talk: Talk,
+  { smaller, room }: { smaller: AssembleResult; room: number },
+): void {
+  const { messages, systemPromptAddition = "" } = smaller;
+  const places = placesOf(messages, talk.transcript.history(stage.host));
+  const own = messages.filter((_, at) => places[at] === undefined).map(textOf);
+  const now = [systemPromptAddition, ...own].join("\n").trim();
+  const before = talk.summed ?? "";
+  talk.summed = now;
+  const known = marksIn(before);
+  if (now === before || now.length < before.length || known.length === 0) return;
+  if (estimateText(before).high > SMALL * room) return;
+  const shown = JSON.stringify(smaller);
+  if (!known.some((mark) => shown.includes(mark)))
+    stage.fail(
+      "compact()",
+      "forgot all that its summary before stood for, in one that says as much: the next view has nothing of it",
+    );
 }
 
 function noteCompaction(stage: Stage, talk: Talk): void {

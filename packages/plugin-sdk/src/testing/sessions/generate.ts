@@ -15,6 +15,8 @@ import {
 export interface Weather {
   /** Steps besides turns, each as often as it stands here. */
   events: readonly ((chance: Chance, number: number) => Step)[];
+  /** Those in the first half. Absent: the same. */
+  early?: Weather["events"];
   /** Share of steps that are such. */
   eventful: number;
   /** What is not ordinary about its turns. Absent: nothing. */
@@ -37,10 +39,11 @@ export function randomScript(weather: Weather, seed: number): Script {
   for (let at = 0; at < count; at++) {
     // Those that are served at the same time take turns, so that there are such.
     const number = host.atOnce ? at % sessions : chance.below(sessions);
+    const events = (2 * at < count ? weather.early : undefined) ?? weather.events;
     const hasTurn = steps.some((step) => step.do === "turn" && step.in === number);
     steps.push(
-      hasTurn && weather.events.length > 0 && chance.once(weather.eventful)
-        ? chance.pick(weather.events)(chance, number)
+      hasTurn && events.length > 0 && chance.once(weather.eventful)
+        ? chance.pick(events)(chance, number)
         : { ...randomTurn(chance), ...weather.turn?.(chance), in: number },
     );
   }

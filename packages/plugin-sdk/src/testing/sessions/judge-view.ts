@@ -33,6 +33,8 @@ export interface Occasion {
   ownsCompaction: boolean;
   /** Whether the engine was seen to show all of a short session. */
   showsAll: boolean;
+  /** Whether it was told of notes of the host as of all else. Absent: no. */
+  isToldNotes?: boolean;
   /** Fields that it was seen to leave out. Absent: not known. */
   drops?: Dropped;
 }
@@ -189,16 +191,20 @@ function runningFault(
 function lossFault(
   _shown: readonly AgentMessage[],
   places: Places,
-  { given, isAmple, showsAll }: Occasion,
+  { given, isAmple, showsAll, isToldNotes = false }: Occasion,
 ): string | undefined {
   if (!isAmple || !showsAll) return undefined;
   const isShown = new Set(places);
+  const prompt = given.findLastIndex(({ role }) => role === "user");
+  // The contract has it that a model is shown them.
+  const isNote = ({ role }: AgentMessage, at: number) =>
+    isToldNotes && role === "custom" && at < prompt;
   const first = given.findIndex((_, index) => isShown.has(index));
   const lost = given.findIndex(
     (message, index) =>
       index > first &&
       !isShown.has(index) &&
-      isPlain(message) &&
+      (isPlain(message) || isNote(message, index)) &&
       isKnowable(message) &&
       !inHeartbeat(given, index),
   );

@@ -14,6 +14,9 @@ const MARK = /«(\w+)\.\d+»/g;
 /** The first mark in `text`. */
 export const markIn = (text: string): string | undefined => text.match(MARK)?.[0];
 
+/** Every mark in `text`, once. */
+export const marksIn = (text: string): readonly string[] => [...new Set(text.match(MARK))];
+
 /** The first mark in `text` that is of none of the sessions `tags`. */
 export function strangeMark(text: string, tags: ReadonlySet<string>): string | undefined {
   for (const [mark, tag] of text.matchAll(MARK)) if (!tags.has(tag!)) return mark;

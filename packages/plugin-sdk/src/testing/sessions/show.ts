@@ -98,6 +98,7 @@ export async function view(
     isAmple: talk.isAmple,
     ownsCompaction: stage.owns(),
     showsAll: traits.showsAll,
+    isToldNotes: !stage.commits(),
     drops: traits.drops,
   });
   if (fault !== undefined) stage.fail("assemble()", fault);

@@ -32,6 +32,8 @@ export class Talk {
   isAmple = true;
   /** Whether the engine itself may have compacted it. */
   isCompacted = false;
+  /** What the engine said in words of its own after its last compaction. Undefined: none was. */
+  summed: string | undefined;
   turns = 0;
   /** What a backend's own thread was given. */
   thread: Thread | undefined;
@@ -46,11 +48,13 @@ export class Talk {
     this.missed = this.missed.filter(({ ids }) => ids.every((id) => active.has(id)));
     this.notes = this.notes.filter((id) => active.has(id));
     this.newest = undefined;
+    this.summed = undefined;
   }
 
   /** Its session goes on under another id, of which nobody was told anything. */
   beginsAgain(): void {
     this.owed.clear();
     this.newest = undefined;
+    this.summed = undefined;
   }
 }
