@@ -6,7 +6,7 @@ import { runCli } from "../../../gateway/src/cli/program.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import { createGateway, type Gateway } from "../../../gateway/src/gateway.ts";
-import type { CallPage, CallRow, FateCounts } from "../../../gateway/src/inspect/shapes.ts";
+import type { CallPage, FateCounts } from "../../../gateway/src/inspect/shapes.ts";
 import type { Output } from "../../../gateway/src/terminal/output.ts";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { readRecordings } from "../shared/recordings.ts";
@@ -60,15 +60,18 @@ interface Case {
   engine: string;
 }
 
+const nameOf = ({ name, window, engine }: Case): string =>
+  `${name.replace(".jsonl", "")} ${window} ${engine}`;
+
 function caseOf(given: Case): BenchCase {
-  const { name, window, engine } = given;
   return {
-    name: `${name.replace(".jsonl", "")} ${window} ${engine}`,
+    name: nameOf(given),
     prepare() {
       let found: Findings | undefined;
       return {
         async run() {
           found = await compareSurfaces(given);
+          process.stderr.write(`\n${nameOf(given)}: ${JSON.stringify(found)}`);
         },
         facts: () => ({ ...found }),
       };
@@ -114,20 +117,20 @@ async function compareCalls(
   for (const { id, fates } of calls) {
     const page = (await inspector.entries({ call: id, limit: 1 }))!;
     const request = (await inspector.request(id))!;
-    const others = [ofCommand.get(id), page.fates, ofReplay.get(id) ?? fates];
+    const others = [ofCommand.get(id), page.fates, ofReplay.get(id)];
     found.calls++;
     found.entries += fates.all;
     found.unequal += isWhole(fates) ? 0 : 1;
     found.apart += others.every((other) => isSame(other, fates)) ? 0 : 1;
     found.lost += request.isSame ? 0 : 1;
   }
-  const context = await nextFates(gateway, key);
-  found.unequal += context === null || isWhole(context) ? 0 : 1;
-  found.apart += context === null || context.all >= lastOf(calls).all ? 0 : 1;
+  const last = calls.at(-1)!.fates;
+  found.apart += isSame((await gateway.context(key))?.fates, last) ? 0 : 1;
+  const next = await nextFates(gateway, key);
+  found.unequal += next === null || isWhole(next) ? 0 : 1;
+  found.apart += next === null || next.all >= last.all ? 0 : 1;
   return found;
 }
-
-const lastOf = (calls: readonly CallRow[]): FateCounts => calls.at(-1)!.fates;
 
 /** What `/context` tells of the call that would come next; null: it would not be made. */
 async function nextFates(gateway: Gateway, key: string): Promise<FateCounts | null> {

@@ -9,7 +9,7 @@ import type { ThinkingLevel } from "../config/params.ts";
 import type { Costs } from "../costs/meter.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
-import { fatesOfPreview } from "../inspect/preview-fates.ts";
+import { fatesOfPreview } from "../inspect/one-call.ts";
 import { readShadowLines, shadowFile, summarizeShadow } from "../lab/shadow-lines.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import { thinkingLevelEntry } from "../models/thinking-level.ts";

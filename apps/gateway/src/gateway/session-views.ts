@@ -6,6 +6,8 @@ import { demoState, isDemo } from "../demo/demo-place.ts";
 import type { Host } from "../host/host.ts";
 import { costOfPlaced } from "../inspect/cost.ts";
 import { createInspector, type Inspector } from "../inspect/inspector.ts";
+import { fatesOfLast } from "../inspect/one-call.ts";
+import type { FateCounts } from "../inspect/shapes.ts";
 import {
   newestLines,
   readShadowLines,
@@ -16,6 +18,7 @@ import {
 } from "../lab/shadow-lines.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
+import { readLastRequest } from "../reports/report-log.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import type { SessionSummary } from "../sessions/list-sessions.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
@@ -59,10 +62,10 @@ export interface SessionViews {
   /** The engine that answers in a session, also before its first message, and how it stands. */
   engine(key: string): Promise<EngineStatus>;
   /**
-   * What the model saw in the session's last call; null when there was none. Throws
-   * SESSION_NOT_FOUND.
+   * What the model saw in the session's last call, and what became of every entry in it; null when
+   * there was none. Throws SESSION_NOT_FOUND.
    */
-  context(key: string): Promise<ContextView | null>;
+  context(key: string): Promise<(ContextView & { fates: FateCounts }) | null>;
   /**
    * The whole text of one item of `context`; null when there is no such item. Throws
    * SESSION_NOT_FOUND.
@@ -159,7 +162,11 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     },
     async context(text) {
       const found = await require(text);
-      return describeContext(reportsOf(found), found);
+      const reports = reportsOf(found);
+      const last = await readLastRequest(reports, found.sessionId);
+      if (last === null) return null;
+      const fates = await fatesOfLast(last, sourceOf(found, reports));
+      return { ...(await describeContext(reports, found, last)), fates };
     },
     async usage(text) {
       const usage = await sumUsage(readCosts(home), text && canonicalKey(text));

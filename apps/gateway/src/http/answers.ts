@@ -1,6 +1,7 @@
 // The shapes of what the HTTP API answers, besides those that the inspector and events have.
 import { z } from "zod";
 import { RunningTurnSchema } from "../events/shapes.ts";
+import { FateCountsSchema } from "../inspect/shapes.ts";
 
 const Text = z.string();
 const NullableText = z.string().nullable();
@@ -83,6 +84,7 @@ const ContextSchema = z.looseObject({
   system: z.array(ContextItemSchema),
   tools: z.array(ContextItemSchema),
   messages: z.array(ContextItemSchema),
+  fates: FateCountsSchema,
 });
 
 const EngineSchema = z.looseObject({

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { CallPage, FateCounts } from "../inspect/shapes.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { startChild } from "../testing/child.ts";
 import { runClew, startClew } from "../testing/command.ts";
@@ -302,6 +303,18 @@ describe("what the model saw", () => {
     expect(await (await get("/api/sessions/main/context/system/0")).text()).toContain("Clew");
     expect((await get("/api/sessions/main/context/messages/9")).status).toBe(404);
     expect((await get("/api/sessions/main/context/parts/0")).status).toBe(404);
+  });
+
+  it("says of every entry in the last call what the list of calls says of it", async () => {
+    const { say, get } = await startTestGateway();
+    await say("My cat is called Minka.");
+    await say("What is my cat called?");
+    const { fates } = (await (await get("/api/sessions/main/context")).json()) as {
+      fates: FateCounts;
+    };
+    const { calls } = (await (await get("/api/sessions/main/calls")).json()) as CallPage;
+    expect(fates).toEqual(calls.at(-1)!.fates);
+    expect(fates).toMatchObject({ all: 3, shown: 3, leftOut: 0 });
   });
 
   it("is still known after a restart", async () => {

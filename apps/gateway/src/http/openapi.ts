@@ -78,7 +78,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: "Aborted",
   },
   "GET /api/sessions/:key/context": {
-    summary: "What the model saw in the session's last call.",
+    summary: "What the model saw in the session's last call, and the fate of every entry.",
     answer: "Context",
     errors: NO_SESSION,
   },

@@ -24,17 +24,18 @@ export const isMember = ({ type }: TranscriptEntry): boolean =>
 export function planBoundaries(branch: readonly TranscriptEntry[]): (Boundary | undefined)[] {
   const hidden: (Boundary | undefined)[] = branch.map(() => undefined);
   let places: Map<string, number> | undefined;
-  for (const [at, entry] of branch.entries()) {
+  /** Entries before it are not settled yet; `by` hides them, as far as the newer ones say. */
+  let end = branch.length;
+  let by: Boundary | undefined;
+  for (let at = branch.length - 1; at >= 0; at--) {
+    const entry = branch[at]!;
     if (entry.type !== "compaction" && entry.type !== "reset") continue;
     places ??= new Map(branch.map(({ id }, index) => [id, index]));
-    const keptFrom = places.get(entry.firstKeptEntryId ?? "") ?? at;
-    const boundary: Boundary = {
-      kind: entry.type === "compaction" ? "summary" : "reset",
-      id: entry.id,
-    };
-    for (let index = 0; index < at; index++)
-      if (index >= keptFrom) hidden[index] = undefined;
-      else if (hidden[index]?.kind !== "reset") hidden[index] = boundary;
+    const keptFrom = Math.min(at, places.get(entry.firstKeptEntryId ?? "") ?? at);
+    if (keptFrom < end) hidden.fill(by, keptFrom, end);
+    end = Math.min(end, keptFrom);
+    if (entry.type === "reset") by = { kind: "reset", id: entry.id };
+    else by ??= { kind: "summary", id: entry.id };
   }
-  return hidden;
+  return hidden.fill(by, 0, end);
 }

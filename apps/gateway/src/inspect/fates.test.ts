@@ -172,4 +172,29 @@ describe("in any call of any session", () => {
       }),
     );
   });
+
+  it("is hidden by what a person would find who plays boundary after boundary", () => {
+    fc.assert(
+      fc.property(steps, (given) => {
+        for (const { path } of walk(given))
+          expect(planBoundaries(path)).toEqual(playBoundaries(path));
+      }),
+    );
+  });
 });
+
+/** The rule as it is said: each boundary hides what is before it, but for what it keeps. */
+function playBoundaries(branch: readonly TranscriptEntry[]) {
+  const hidden: ({ kind: "summary" | "reset"; id: string } | undefined)[] = branch.map(
+    () => undefined,
+  );
+  for (const [at, entry] of branch.entries()) {
+    if (entry.type !== "compaction" && entry.type !== "reset") continue;
+    const kept = branch.findIndex(({ id }) => id === entry.firstKeptEntryId);
+    const kind = entry.type === "compaction" ? "summary" : "reset";
+    for (let index = 0; index < at; index++)
+      if (kept >= 0 && index >= kept) hidden[index] = undefined;
+      else if (hidden[index]?.kind !== "reset") hidden[index] = { kind, id: entry.id };
+  }
+  return hidden;
+}

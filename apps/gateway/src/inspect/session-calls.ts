@@ -14,8 +14,8 @@ import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
 import { planCoverage } from "./coverage.ts";
 import type { CallFacts, EntryFate } from "./fates.ts";
 import { type CallFold, type CostOf, createCallFold } from "./fold-calls.ts";
+import { type CallOnBranch, moveToCall, placeOnBranch } from "./one-call.ts";
 import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
-import { createSentItems, type SentItems } from "./sent-items.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
 import { createTreatments, type Treatments } from "./treatments.ts";
@@ -108,13 +108,12 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
   const factsAt = (
     { row }: KnownCall,
     { report }: PlacedCall,
-    { path }: BranchCursor,
-    { sent, madeByEngine, summaries }: SentItems,
+    { path, sent }: CallOnBranch,
   ): CallFacts => {
     const until = rows.indexOf(row);
     return {
-      ...{ sent, madeByEngine, engine: report.engine.ran },
-      covered: planCoverage(path, summaries),
+      ...{ sent: sent.sent, madeByEngine: sent.madeByEngine, engine: report.engine.ran },
+      covered: planCoverage(path, sent.summaries),
       withheld: new Map(
         withheld.flatMap(({ at, entryId, by, why }) =>
           at <= until ? [[entryId, { by, why }]] : [],
@@ -135,18 +134,9 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     const call = placed[at];
     const messages = foldMessages(placed.slice(0, at + 1).map((each) => each.call));
     if (call === undefined || messages === null) return undefined;
-    const own = createBranchCursor(finder.find);
-    await moveTo(own, call, messages);
-    const sent = createSentItems();
-    const treat = await createTreatments(part, own).of(call, messages, 0);
-    sent.advance({ ...call.call.messages, kept: 0, items: messages.slice() }, treat);
-    return {
-      ...call,
-      row: known.row,
-      path: own.path,
-      messages,
-      facts: factsAt(known, call, own, sent),
-    };
+    const onBranch = await placeOnBranch(finder, part, call, messages);
+    const { path } = onBranch;
+    return { ...call, row: known.row, path, messages, facts: factsAt(known, call, onBranch) };
   };
 
   return {
@@ -181,18 +171,4 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
       });
     },
   };
-}
-
-/** How many leading entries stayed. Without a leaf it is the newest entry that was sent. */
-async function moveToCall(
-  finder: ReturnType<typeof createEntryFinder>,
-  cursor: BranchCursor,
-  { call, report }: PlacedCall,
-  messages: readonly ReportItem[],
-): Promise<number> {
-  const newest = messages.findLast(({ source }) => source.kind === "entry")?.source;
-  const fallback = newest?.kind === "entry" ? newest.entryId : report.promptEntryId;
-  const leaf = call.leafId === undefined ? fallback : call.leafId;
-  await finder.ensure([leaf]);
-  return cursor.moveTo(leaf) ?? cursor.moveTo(fallback) ?? cursor.path.length;
 }

@@ -2,6 +2,7 @@
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
 import { type PolicyChange, promptTokensOf, type WaterMarks } from "@clew/plugin-sdk/host";
 import { buildContext, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { LastRequest } from "./expand.ts";
 import { messageInPart, messageText } from "./message-text.ts";
 import { readLastRequest, readPart } from "./report-log.ts";
 
@@ -72,10 +73,12 @@ interface Source {
   branch: readonly TranscriptEntry[];
 }
 
-/** Null when the session's model was never called. `folder` is the agent's reports folder. */
-export async function describeContext(folder: string, source: Source): Promise<ContextView | null> {
-  const last = await readLastRequest(folder, source.sessionId);
-  if (last === null) return null;
+/** `folder` is the agent's reports folder. */
+export async function describeContext(
+  folder: string,
+  source: Source,
+  last: LastRequest,
+): Promise<ContextView> {
   const { report, call } = last;
   const messages = last.messages.map((item) => withCurrentReason(item, report.promptEntryId));
   const contents = contentReader(folder, source);

@@ -141,7 +141,9 @@ describe("reports of an earlier release", () => {
   };
 
   it("are read: the last call, what it was sent, and what became of the turn", async () => {
-    const view = await describeContext(await earlier(), { sessionId: "s", branch: [] });
+    const folder = await earlier();
+    const last = (await readLastRequest(folder, "s"))!;
+    const view = await describeContext(folder, { sessionId: "s", branch: [] }, last);
     expect(view).toMatchObject({
       outcome: "completed",
       engine: { ran: "tried", infoId: "example-delegating", degraded: null },
@@ -149,10 +151,10 @@ describe("reports of an earlier release", () => {
       call: { index: 4, stopReason: "stop" },
       turn: { modelCalls: 1, engineCalls: expect.any(Array) },
     });
-    expect(view!.messages.map(({ role }) => role).join(" ")).toBe(
+    expect(view.messages.map(({ role }) => role).join(" ")).toBe(
       "user assistant user assistant toolResult assistant user assistant user",
     );
-    expect(view!.messages.at(-1)).toMatchObject({ code: "prompt", preview: "(no longer stored)" });
+    expect(view.messages.at(-1)).toMatchObject({ code: "prompt", preview: "(no longer stored)" });
   });
 
   it("may be followed by this release's, whose calls are deltas to theirs", async () => {
