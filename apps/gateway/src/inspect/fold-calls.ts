@@ -11,6 +11,9 @@ import { createSentItems, type ItemTreatment, type SentItems } from "./sent-item
 import type { CallRow, Cost, FateCounts } from "./shapes.ts";
 import { countedTokens, planSources } from "./sources.ts";
 
+/** Whether tokens are what a provider counted, where it did, or what the host estimates. */
+export type TokenReckoning = "counted" | "estimated";
+
 export type CostOf = (placed: PlacedCall) => Cost | null;
 
 /** A call, and how its items were treated. */
@@ -31,7 +34,11 @@ export interface CallFold {
   readonly sent: SentItems;
 }
 
-export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
+export function createCallFold(
+  cursor: BranchCursor,
+  costOf: CostOf,
+  reckoning: TokenReckoning = "counted",
+): CallFold {
   const sent = createSentItems();
   const counter = createFateCounter();
   const withheld = new Map<string, Withheld>();
@@ -82,7 +89,8 @@ export function createCallFold(cursor: BranchCursor, costOf: CostOf): CallFold {
         compactions: compactionsBefore(placed),
       };
       length = path.length;
-      return rowOf({ placed, sent, fates, between, cost: costOf(placed) });
+      const counted = reckoning === "counted" ? countedTokens(placed.call) : null;
+      return rowOf({ placed, sent, fates, between, cost: costOf(placed), counted });
     },
   };
 }
@@ -93,18 +101,20 @@ interface RowInput {
   fates: FateCounts;
   between: Between;
   cost: Cost | null;
+  /** Tokens of the request by its provider; null = they are estimated. */
+  counted: number | null;
 }
 
-function rowOf({ placed, sent, fates, between, cost }: RowInput): CallRow {
+function rowOf({ placed, sent, fates, between, cost, counted }: RowInput): CallRow {
   const { call, report, turn, number } = placed;
-  const { turnId, startedAt, budget, engine } = report;
+  const { turnId, promptEntryId, startedAt, budget, engine } = report;
   const { cache, usage, durationMs, stopReason, error, requestHash } = call;
   const sumOf = (items: readonly ReportItem[]) =>
     items.reduce((sum, { tokens }) => sum + tokens, 0);
   const fixed = { system: sumOf(call.system), tools: sumOf(call.tools) };
-  const counted = countedTokens(call);
   return {
-    ...{ id: callId(placed), turn, call: number, turnId, startedAt, durationMs },
+    ...{ id: callId(placed), turn, call: number, turnId },
+    ...{ promptEntryId, startedAt, durationMs },
     ...{ model: modelOf(placed), engine: engine.ran, stopReason, error },
     tokens: planSources({ ...sent.tokens, ...fixed }, counted),
     isCounted: counted !== null,

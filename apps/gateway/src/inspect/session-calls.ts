@@ -13,7 +13,7 @@ import { readPart } from "../reports/report-log.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
 import { planCoverage } from "./coverage.ts";
 import type { CallFacts, EntryFate } from "./fates.ts";
-import { type CallFold, type CostOf, createCallFold } from "./fold-calls.ts";
+import { type CallFold, type CostOf, createCallFold, type TokenReckoning } from "./fold-calls.ts";
 import { type CallOnBranch, moveToCall, placeOnBranch } from "./one-call.ts";
 import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
@@ -63,13 +63,17 @@ interface KnownCall {
 }
 
 /** Costs of calls are `costOf`'s affair. */
-export function createSessionCalls(first: SessionSource, costOf: CostOf): SessionCalls {
+export function createSessionCalls(
+  first: SessionSource,
+  costOf: CostOf,
+  reckoning: TokenReckoning = "counted",
+): SessionCalls {
   const { folder, sessionId } = first;
   const part = (hash: string) => readPart(folder, hash);
   const finder = createEntryFinder(first);
   const cursor = createBranchCursor(finder.find);
   const treatments = createTreatments(part, cursor);
-  const fold = createCallFold(cursor, costOf);
+  const fold = createCallFold(cursor, costOf, reckoning);
   const places: ReportPlace[] = [];
   const calls: KnownCall[] = [];
   const rows: CallRow[] = [];
@@ -160,10 +164,11 @@ export function createSessionCalls(first: SessionSource, costOf: CostOf): Sessio
     async walk(onCall) {
       const own = createBranchCursor(finder.find);
       const looked = createTreatments(part, own);
-      const folded = createCallFold(own, () => null);
+      const folded = createCallFold(own, costOf, reckoning);
       const find = (id: string) => own.path[own.placeOf(id) ?? -1];
       const { fateOf } = folded;
       await readReports(folder, sessionId, REPORTS_START, async ({ turn, report }) => {
+        if (report.modelCalls.length === 0) folded.skip(report);
         for (const placed of placedCalls(turn, report)) {
           const row = await addCall(own, looked, folded, placed);
           await onCall({ ...placed, row, find, fateOf });

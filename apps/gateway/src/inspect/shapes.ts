@@ -76,6 +76,8 @@ export const CallRowSchema = z.object({
   turn: z.int(),
   call: z.int(),
   turnId: z.string(),
+  /** The entry that began the turn; null = none did. */
+  promptEntryId: z.string().nullable(),
   /** When the turn began, ISO 8601. */
   startedAt: z.string(),
   durationMs: z.number(),
@@ -201,8 +203,8 @@ export const PlayedPointSchema = z.object({
   /** What its provider's cache would have given back and taken. */
   cache: z.object({ read: Tokens, written: Tokens }),
   cost: CostSchema.nullable(),
-  /** Stored entries then, and how many of them were shown. */
-  entries: z.object({ all: z.int(), shown: z.int() }),
+  /** Of the stored entries then. */
+  fates: FateCountsSchema,
   /** Names that the next replies go on to use, and how many of them the request holds. */
   evidence: z.object({ needed: z.int(), present: z.int() }),
   /** Of the engine, its turn's time shared out. */
@@ -252,6 +254,8 @@ export const WhatIfSchema = z.object({
     contextWindow: Tokens.nullable(),
     calls: z.int(),
     tokens: z.object({ total: Tokens, median: Tokens, max: Tokens }),
+    /** As reckoned when they were made; null = not known of some of them. */
+    cost: CostSchema.nullable(),
   }),
   played: PlayedSchema,
 });

@@ -41,11 +41,12 @@ describe("clew compare", () => {
       expect(points).toHaveLength(20);
       const total = points.reduce((sum, { tokens }) => sum + tokens.total, 0);
       expect(figures[at]!.tokens).toMatchObject({ total });
-      for (const { tokens, cost, entries, id, turn, call } of points) {
+      for (const { tokens, cost, fates, id, turn, call } of points) {
         const { total, ...parts } = tokens;
         expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBe(total);
         expect(cost!.total).toBeGreaterThan(0);
-        expect(entries.shown).toBeLessThanOrEqual(entries.all);
+        const { all, shown, summary, cleared, leftOut } = fates;
+        expect(shown + summary + cleared + leftOut).toBe(all);
         expect(id).toBe(`${turn}.${call}`);
       }
     }

@@ -62,7 +62,7 @@ export function figuresOf(compared: Compared): Figures {
   };
 }
 
-export const leftOutOf = ({ entries }: PlayedPoint): number => entries.all - entries.shown;
+export const leftOutOf = ({ fates }: PlayedPoint): number => fates.all - fates.shown;
 
 /** Headings and cells, for a terminal and a report alike. */
 export interface FigureTable {

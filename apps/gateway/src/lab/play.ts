@@ -15,7 +15,7 @@ import { openReportLog } from "../reports/report-log.ts";
 import { DEFAULT_AGENT_ID } from "../sessions/keys.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
-import { createMeter, type MeasuredPoint } from "./points.ts";
+import { createMeter, followRows, type MeasuredPoint } from "./points.ts";
 
 export interface PlayRequest {
   environment: Environment;
@@ -81,14 +81,15 @@ async function playIn(
     signal,
   }: PlayRequest,
 ): Promise<MeasuredPlay> {
-  const model = withWindow(host.model(agentId).model, contextWindow);
+  const { model: named, prices } = host.model(agentId);
+  const model = withWindow(named, contextWindow);
   const started = performance.now();
   const key = `agent:${agentId}:played`;
   const session = await createSessionStore({ home }).open({ key, cwd: home });
   const { sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
-    const { watch, points } = createMeter({ turns, branch: session.branch, model });
+    const { watch, pointsOf } = createMeter({ turns });
     const result = await runReplay({
       ...{ session, reports, model, turns, watch, signal },
       ...(tools !== undefined && { tools }),
@@ -107,7 +108,7 @@ async function playIn(
       callsNotMade: result.callsNotMade,
       failures: result.failures.map(({ turn, reason }) => ({ turn, reason })),
       durationMs: Math.round(performance.now() - started),
-      points: [...points],
+      points: pointsOf(await followRows(session, { home, prices })()),
     };
   } finally {
     await session.close();

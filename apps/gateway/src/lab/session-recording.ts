@@ -1,13 +1,16 @@
 // Reads a session as a recording, beside what its reports say of the calls it made.
 import type { TurnReport } from "@clew/engine-core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import { addCosts } from "../costs/cost.ts";
+import { costOfPlaced } from "../inspect/cost.ts";
+import { createSessionCalls, type WalkedCall } from "../inspect/session-calls.ts";
 import type { WhatIf } from "../inspect/shapes.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { quantile } from "../replay/summary.ts";
-import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { readPart } from "../reports/report-log.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
-import { agentPaths } from "../sessions/paths.ts";
+import { agentPaths, transcriptFile } from "../sessions/paths.ts";
+import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import type { MeasuredPoint } from "./points.ts";
 
@@ -31,38 +34,38 @@ export async function readSessionRecording(home: string, name: string): Promise<
   const session = await createSessionStore({ home }).read(name);
   if (session === null) throw sessionNotFound(name);
   const { key, agentId, sessionId, branch } = session;
-  const reports: PlacedTurn[] = [];
   const { reports: folder } = agentPaths(home, agentId);
-  await readReports(folder, sessionId, REPORTS_START, ({ turn, report }) =>
-    reports.push({ turn, report }),
-  );
-  const all = reports.map(({ report }) => report);
+  const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
+  const walked: OwnCall[] = [];
+  await createSessionCalls(
+    { folder, sessionId, branch, allEntries },
+    // What nobody reckoned then, nobody knows now.
+    (placed) => costOfPlaced(placed, () => null),
+    "estimated",
+  ).walk(({ report, call, row }) => walked.push({ report, call, row }));
+  const last = walked.at(-1)?.report;
   return {
     ...{ key, agentId, sessionId },
     turns: planRecordedTurns(branch),
-    asItWas: planAsItWas(all),
-    tools: await readTools(folder, toolsOf(all)),
-    calls: planOwnCalls(reports),
+    asItWas: planAsItWas(walked),
+    tools: await readTools(folder, toolsOf(last === undefined ? [] : [last])),
+    calls: planOwnCalls(walked),
   };
 }
 
-interface PlacedTurn {
-  /** Ordinal in its session. */
-  turn: number;
-  report: TurnReport;
-}
+type OwnCall = Pick<WalkedCall, "report" | "call" | "row">;
 
 /** Pure. A call without a reply is played only where the turn ended with it. */
-export function planOwnCalls(reports: readonly PlacedTurn[]): OwnCalls {
-  const calls = new Map<string, string[]>();
-  for (const { turn, report } of reports) {
-    if (report.promptEntryId === null) continue;
-    const ids = report.modelCalls.flatMap(({ error }, at) =>
-      error === null || at === report.modelCalls.length - 1 ? [`${turn}.${at + 1}`] : [],
-    );
-    calls.set(report.promptEntryId, ids);
+export function planOwnCalls(calls: readonly OwnCall[]): OwnCalls {
+  const own = new Map<string, string[]>();
+  for (const { report, call, row } of calls) {
+    const { promptEntryId, modelCalls } = report;
+    if (promptEntryId === null) continue;
+    const ids = row.call === 1 ? [] : (own.get(promptEntryId) ?? []);
+    if (call.error === null || row.call === modelCalls.length) ids.push(row.id);
+    own.set(promptEntryId, ids);
   }
-  return calls;
+  return own;
 }
 
 /** Pure. The point with the call that it stands in place of. */
@@ -72,12 +75,10 @@ export function atOwnCall({ place, ...point }: MeasuredPoint, calls: OwnCalls) {
 }
 
 /** Pure. */
-export function planAsItWas(reports: readonly TurnReport[]): WhatIf["asItWas"] {
-  const calls = reports.flatMap(({ modelCalls }) => modelCalls);
-  const tokens = calls.map(({ system, tools, messages }) =>
-    [...system, ...tools].reduce((sum, item) => sum + item.tokens, messages.tokens),
-  );
-  const last = reports.findLast(({ modelCalls }) => modelCalls.length > 0);
+export function planAsItWas(calls: readonly OwnCall[]): WhatIf["asItWas"] {
+  const tokens = calls.map(({ row }) => row.tokens.total);
+  const costs = calls.flatMap(({ row }) => (row.cost === null ? [] : [row.cost]));
+  const last = calls.at(-1)?.report;
   return {
     engine: last?.engine.ran ?? null,
     model: last?.model.resolved ?? null,
@@ -88,6 +89,7 @@ export function planAsItWas(reports: readonly TurnReport[]): WhatIf["asItWas"] {
       median: quantile(tokens, 0.5),
       max: Math.max(0, ...tokens),
     },
+    cost: costs.length < calls.length ? null : addCosts(costs),
   };
 }
 

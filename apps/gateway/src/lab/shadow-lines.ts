@@ -13,7 +13,7 @@ export interface ShadowedCall {
 
 /** One turn. */
 export interface ShadowLine {
-  v: 1;
+  v: 2;
   /** ISO 8601. */
   at: string;
   engine: string;
@@ -37,13 +37,13 @@ export async function appendShadowLine(file: string, line: ShadowLine): Promise<
   await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
 }
 
-/** Oldest first; lines that are torn or of a later version are left out. */
+/** Oldest first; lines that are torn or of another version are left out. */
 export async function readShadowLines(file: string): Promise<ShadowLine[]> {
   const text = await readFile(file, "utf8").catch(() => "");
   return text.split("\n").flatMap((line): ShadowLine[] => {
     try {
       const parsed = JSON.parse(line) as ShadowLine;
-      return parsed.v === 1 && Array.isArray(parsed.calls) ? [parsed] : [];
+      return parsed.v === 2 && Array.isArray(parsed.calls) ? [parsed] : [];
     } catch {
       return [];
     }

@@ -1,38 +1,30 @@
 // Plays each turn that is over through a second engine with data of its own.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  createSessionState,
-  type LogPort,
-  type ReportItem,
-  type SessionState,
-} from "@clew/engine-core";
-import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
+import { createSessionState, type LogPort, type SessionState } from "@clew/engine-core";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Host } from "../host/host.ts";
-import type { PlayedPoint } from "../inspect/shapes.ts";
+import { costOfPlaced } from "../inspect/cost.ts";
+import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
+import type { SessionSource } from "../inspect/session-source.ts";
+import type { CallRow, PlayedPoint } from "../inspect/shapes.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { runReplay } from "../replay/run-replay.ts";
-import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { openReportLog, type ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
-import { readTranscript } from "../sessions/read-transcript.ts";
+import { readAllEntries, readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { type NeededNames, namesHeld, planNeededNames } from "./evidence.ts";
 import { withWindow } from "./play.ts";
-import {
-  createMeter,
-  MESSAGE_LIKE,
-  nothingSent,
-  pointOfReport,
-  type SentBefore,
-} from "./points.ts";
+import { createMeter, engineMsOf, followRows, pointOfRow } from "./points.ts";
 import { readTools } from "./session-recording.ts";
 import { planPlaySettings } from "./settings.ts";
 import { appendShadowLine, readShadowLines, type ShadowLine, shadowFile } from "./shadow-lines.ts";
@@ -71,20 +63,22 @@ interface Shadowed {
   session: OpenSession;
   reports: ReportLog;
   state: SessionState;
-  before: SentBefore;
+  cache: PlayedCache;
+  rows: () => Promise<readonly CallRow[]>;
 }
 
 export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
   const hosts = new Map<string, Promise<{ host: Host; plugins: PluginHost }>>();
   const shadowed = new Map<string, Promise<Shadowed>>();
+  const made = createMadeCalls(options.environment.home);
   const hostOf = (engine: string) => {
     const known = hosts.get(engine) ?? startHost(options, engine);
     hosts.set(engine, known);
     return known;
   };
-  const openOf = (job: ShadowJob, began: number) => {
+  const openOf = (job: ShadowJob, began: number, host: Host) => {
     const id = `${job.engine} ${job.sessionId} ${began}`;
-    const known = shadowed.get(id) ?? openShadow(options.environment.home, job, began);
+    const known = shadowed.get(id) ?? openShadow(options.environment.home, job, { began, host });
     shadowed.set(id, known);
     return known;
   };
@@ -97,14 +91,14 @@ export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
       const { from, to, began } = planTurns(turns, await readShadowLines(file), job);
       if (from > to) return;
       const { host } = await hostOf(job.engine);
-      const open = await openOf(job, began);
+      const open = await openOf(job, began, host);
       const names = planNeededNames(turns);
-      const { model } = host.namedModel(job.model);
       const tools = await readTools(agentPaths(home, job.agentId).reports, job.tools);
-      const made = await readMade(home, job, { branch, turns, names, model });
+      const pointsOf = await made.read(job, branch);
       for (let at = from; at <= to; at++) {
         const line = await playTurn({ host, open, job, turns, at, names, tools });
-        const calls = pairUp(made.get(turns[at]!.promptEntryId ?? "") ?? [], line.points);
+        const own = await pointsOf(turns[at]!.promptEntryId, names[at] ?? []);
+        const calls = pairUp(own, line.points);
         const { points: _points, ...kept } = line;
         await appendShadowLine(file, { ...kept, calls });
         onTurn();
@@ -156,15 +150,16 @@ async function startHost({ environment, loaded, log }: ShadowPlayerOptions, engi
 
 async function openShadow(
   home: string,
-  { engine, agentId, sessionId }: ShadowJob,
-  began: number,
+  { engine, agentId, sessionId, model }: ShadowJob,
+  { began, host }: { began: number; host: Host },
 ): Promise<Shadowed> {
   const place = shadowHome(home, engine);
   const key = `agent:${agentId}:shadow-${sessionId}-${began}`;
   const session = await createSessionStore({ home: place }).open({ key, cwd: place });
   const own = session.session.sessionId;
   const reports = openReportLog(agentPaths(place, agentId).reports, own);
-  return { session, reports, state: createSessionState(), before: nothingSent() };
+  const rows = followRows(session, { home: place, prices: host.namedModel(model).prices });
+  return { session, reports, state: createSessionState(), cache: createPlayedCache(), rows };
 }
 
 interface TurnToPlay {
@@ -179,13 +174,11 @@ interface TurnToPlay {
 
 async function playTurn({ host, open, job, turns, at, names, tools }: TurnToPlay) {
   const { engine, contextWindow } = job;
-  const { session, reports, state, before } = open;
+  const { session, reports, state, cache, rows } = open;
   const started = performance.now();
   const model = withWindow(host.namedModel(job.model).model, contextWindow);
   const turn = turns[at]!;
-  const { watch, points } = createMeter({
-    ...{ turns: [turn], branch: session.branch, model, names: [names[at] ?? []], before },
-  });
+  const { watch, pointsOf } = createMeter({ turns: [turn], names: [names[at] ?? []], cache });
   const result = await runReplay({
     ...{ session, reports, state, model, turns: [turn], watch, tools },
     host: { ...host, answer: (asked) => host.answer({ ...asked, engine }) },
@@ -200,10 +193,10 @@ async function playTurn({ host, open, job, turns, at, names, tools }: TurnToPlay
         ? null
         : failure.reason;
   return {
-    ...{ v: 1 as const, at: new Date().toISOString(), engine, trouble },
+    ...{ v: 2 as const, at: new Date().toISOString(), engine, trouble },
     promptEntryId: turn.promptEntryId ?? null,
     // What the fallback would have sent is no word of this engine.
-    points: degraded === null ? points : [],
+    points: degraded === null ? pointsOf(await rows()) : [],
     ms: Math.round(performance.now() - started),
   };
 }
@@ -219,43 +212,45 @@ const pairUp = (
     return { made: point, shadow: { ...own, ofCall: point.id } };
   });
 
-interface Said {
-  branch: readonly TranscriptEntry[];
-  turns: readonly RecordedTurn[];
-  names: NeededNames;
-  model: ModelRef;
+/** The calls that were made, as the inspector counts them, tokens as they are estimated. */
+function createMadeCalls(home: string) {
+  const sessions = new Map<string, SessionCalls>();
+  return {
+    /** To be asked for the points of a turn by the entry of its prompt: those with a reply. */
+    async read({ agentId, sessionId }: ShadowJob, branch: readonly TranscriptEntry[]) {
+      const folder = agentPaths(home, agentId).reports;
+      const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
+      const source = { folder, sessionId, branch, allEntries };
+      const id = `${agentId} ${sessionId}`;
+      const known = sessions.get(id);
+      const calls =
+        known !== undefined && (await known.refresh(source)) ? known : await readAnew(source);
+      sessions.set(id, calls);
+      const held = namesHeld(branch);
+      return async (prompt: string | undefined, names: NeededNames[number]) => {
+        const points: PlayedPoint[] = [];
+        const { turn } = calls.rows.findLast((row) => row.promptEntryId === prompt) ?? {};
+        for (const row of calls.rows.filter((each) => each.turn === turn)) {
+          const { report, call, messages } = (await calls.open(row.id))!;
+          const isLast = row.call === report.modelCalls.length;
+          if (call.error !== null && !isLast) continue;
+          const needed = names[points.length] ?? new Set<string>();
+          const evidence = { needed: needed.size, present: held(messages, needed) };
+          points.push(pointOfRow(row, { evidence, engineMs: engineMsOf(report) }));
+        }
+        return points;
+      };
+    },
+  };
 }
 
-/** The calls that were made, by the entry of their turn's prompt; those with a reply. */
-async function readMade(
-  home: string,
-  { agentId, sessionId }: ShadowJob,
-  { branch, turns, names, model }: Said,
-): Promise<ReadonlyMap<string, readonly PlayedPoint[]>> {
-  const made = new Map<string, PlayedPoint[]>();
-  const held = namesHeld(branch);
-  let entries = 0;
-  const stored = new Map(
-    branch.map(({ id, type }) => [id, MESSAGE_LIKE.has(type) ? ++entries : entries]),
+async function readAnew(source: SessionSource): Promise<SessionCalls> {
+  const calls = createSessionCalls(
+    source,
+    // What nobody reckoned then, nobody knows now.
+    (placed) => costOfPlaced(placed, () => null),
+    "estimated",
   );
-  const places = new Map(turns.map((turn, at) => [turn.promptEntryId, at]));
-  let sent: readonly ReportItem[] = [];
-  await readReports(agentPaths(home, agentId).reports, sessionId, REPORTS_START, (placed) => {
-    const { turn, report } = placed;
-    const place = places.get(report.promptEntryId ?? "");
-    const points: PlayedPoint[] = [];
-    for (const [at, call] of report.modelCalls.entries()) {
-      const { kept, items } = call.messages;
-      sent = sent.slice(0, kept).concat(items);
-      const isLast = at === report.modelCalls.length - 1;
-      if (place === undefined || (call.error !== null && !isLast)) continue;
-      const needed = names[place]?.[points.length] ?? new Set<string>();
-      const evidence = { needed: needed.size, present: held(sent, needed) };
-      const entries = stored.get(call.leafId ?? "") ?? 0;
-      const known = { entries, marks: [], evidence };
-      points.push(pointOfReport({ report, call, turn, at, sent, known, model }));
-    }
-    if (report.promptEntryId !== null) made.set(report.promptEntryId, points);
-  });
-  return made;
+  await calls.refresh(source);
+  return calls;
 }

@@ -129,9 +129,14 @@ describe("a shadow engine", () => {
     const calls = lines.flatMap((line) => line.calls);
     expect(calls.map(({ made }) => made.id)).toEqual(["1.1", "2.1", "3.1"]);
     for (const { made, shadow } of calls) {
-      expect(shadow).toMatchObject({ ofCall: made.id, entries: made.entries });
+      expect(shadow).toMatchObject({ ofCall: made.id, fates: made.fates });
       expect(shadow!.tokens.messages).toBe(made.tokens.messages);
     }
+    const inspector = await spoken.gateway.inspect("main");
+    const rows = (await inspector.calls({ limit: 10 }))!.calls;
+    expect(calls.map(({ made }) => [made.fates, made.cost, made.marks])).toEqual(
+      rows.map((row) => [row.fates, row.cost, row.marks]),
+    );
     const view = await spoken.gateway.shadow("main", 2);
     expect(view).toMatchObject({ summary: { engine: "lossless", turns: 3, calls: 3 } });
     expect(view!.calls).toHaveLength(2);

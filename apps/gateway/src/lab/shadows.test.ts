@@ -68,7 +68,7 @@ describe("what a shadow is to play", () => {
     ...{ prompt: { role: "user" as const, content: "x" }, promptEntryId, steps: [], after: [] },
   });
   const line = (promptEntryId: string, engine = "a") => ({
-    ...{ v: 1 as const, at: "", engine, promptEntryId, calls: [], trouble: null, ms: 0 },
+    ...{ v: 2 as const, at: "", engine, promptEntryId, calls: [], trouble: null, ms: 0 },
   });
   const turns = ["p1", "p2", "p3"].map(turn);
 

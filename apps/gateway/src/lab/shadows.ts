@@ -76,7 +76,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
     const file = shadowFile(environment.home, agentId, sessionId);
     const at = new Date().toISOString();
     await appendShadowLine(file, {
-      ...{ v: 1, at, engine, promptEntryId: null, calls: [], trouble: text, ms: 0 },
+      ...{ v: 2, at, engine, promptEntryId: null, calls: [], trouble: text, ms: 0 },
     }).catch((error: Error) => log.warn(`shadow report not stored: ${error.message}`));
   };
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import type { WhatIf, WhatIfEvent } from "../inspect/shapes.ts";
+import { addCosts } from "../costs/cost.ts";
+import type { CallRow, WhatIf, WhatIfEvent } from "../inspect/shapes.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -67,6 +68,13 @@ describe("clew whatif", () => {
     expect(played.points.map(messages)).toEqual(
       played.points.map(({ tokens }) => tokens.total - tokens.system - tokens.tools),
     );
+    const { calls } = JSON.parse((await clew(home, ["inspect", "main", "--json"])).output) as {
+      calls: CallRow[];
+    };
+    expect(played.points.map(({ fates, cost }) => ({ fates, cost }))).toEqual(
+      calls.map(({ fates, cost }) => ({ fates, cost })),
+    );
+    expect(asItWas.cost).toEqual(addCosts(calls.map(({ cost }) => cost!)));
   });
 
   it("says in one sentence what is not there", async () => {

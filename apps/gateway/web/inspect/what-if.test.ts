@@ -1,19 +1,27 @@
 import { describe, expect, it } from "vitest";
 import type { WhatIf } from "../../src/inspect/shapes.ts";
-import { callRow, dollars } from "../testing/calls.ts";
+import { callRow, dollars, fates } from "../testing/calls.ts";
 import { describeWhatIf, planOver } from "./what-if.ts";
 
 const point = (ofCall: string | null, total: number): WhatIf["played"]["points"][number] => ({
   ...{ id: "1.1", ofCall, turn: 1, call: 1, tokens: callRow("1.1", { tokens: total }).tokens },
   ...{ promptBudget: 1000, isOverBudget: total > 1000, cache: { read: 0, written: 0 } },
-  ...{ cost: dollars(0.5), entries: { all: 4, shown: 2 }, engineMs: 1, marks: [] },
+  ...{
+    cost: dollars(0.5),
+    fates: fates({ shown: 2, summary: 1, leftOut: 1 }),
+    engineMs: 1,
+    marks: [],
+  },
   evidence: { needed: 4, present: 3 },
 });
 
 const tokens = { total: 5000, median: 2500, max: 3000 };
 const whatIf: WhatIf = {
   ...{ key: "agent:main:main", sessionId: "s", asked: { engine: "lossless" } },
-  asItWas: { engine: "legacy", model: "house/large", contextWindow: 64_000, calls: 2, tokens },
+  asItWas: {
+    ...{ engine: "legacy", model: "house/large", contextWindow: 64_000, calls: 2, tokens },
+    cost: dollars(2),
+  },
   played: {
     engine: { asked: "lossless", ran: "lossless", degraded: null },
     ...{ model: "house/large", contextWindow: 32_000, turns: 2, compactions: 1, callsNotMade: 0 },
@@ -31,7 +39,8 @@ describe("what would have been", () => {
     expect(describeWhatIf(whatIf)).toEqual([
       "lossless in a window of 32,000: 1,600 tokens in 2 calls; it was 5,000 in 2.",
       "The largest call: 1,200 tokens; it was 3,000. 1 compaction, 1 call over budget.",
-      "It would cost $1.00.",
+      "Not shown in one call, at most: 2 of its entries; 1 in summaries, 0 cleared, 1 left out.",
+      "It would cost $1.00 without what summaries cost; it cost $2.00.",
       "Of the names that replies go on to use, 75 % stood in the requests.",
     ]);
   });

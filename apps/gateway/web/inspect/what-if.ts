@@ -16,17 +16,25 @@ export function planOver(rows: readonly CallRow[], points: Points): (number | nu
 export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
   const { engine, contextWindow, points, compactions, callsNotMade, failures } = played;
   const total = points.reduce((sum, { tokens }) => sum + tokens.total, 0);
-  const most = Math.max(0, ...points.map(({ tokens }) => tokens.total));
+  const largest = Math.max(0, ...points.map(({ tokens }) => tokens.total));
   const over = points.filter(({ isOverBudget }) => isOverBudget).length;
   const needed = points.reduce((sum, { evidence }) => sum + evidence.needed, 0);
   const present = points.reduce((sum, { evidence }) => sum + evidence.present, 0);
   const costs = points.flatMap(({ cost }) => (cost === null ? [] : [cost.total]));
+  const most = (of: (fates: Points[number]["fates"]) => number) =>
+    Math.max(0, ...points.map(({ fates }) => of(fates)));
+  const notShown = most(({ all, shown }) => all - shown);
   return [
     `${engine.ran} in a window of ${formatCount(contextWindow)}: ${formatCount(total)} tokens in ${formatNumberOf(points.length, "call")}; it was ${formatCount(asItWas.tokens.total)} in ${formatCount(asItWas.calls)}.`,
-    `The largest call: ${formatCount(most)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")}, ${formatNumberOf(over, "call")} over budget.`,
+    `The largest call: ${formatCount(largest)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")}, ${formatNumberOf(over, "call")} over budget.`,
+    notShown === 0
+      ? "Every entry is shown in every call."
+      : `Not shown in one call, at most: ${formatCount(notShown)} of its entries; ${formatCount(most(({ summary }) => summary))} in summaries, ${formatCount(most(({ cleared }) => cleared))} cleared, ${formatCount(most(({ leftOut }) => leftOut))} left out.`,
     ...(costs.length === 0
       ? []
-      : [`It would cost ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))}.`]),
+      : [
+          `It would cost ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))} without what summaries cost${describeWas(asItWas.cost)}.`,
+        ]),
     ...(needed === 0
       ? []
       : [
@@ -40,4 +48,11 @@ export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
       : [`${formatNumberOf(callsNotMade, "call")} were not made: their turn had failed before.`]),
     ...failures.map(({ turn, reason }) => `Turn ${turn} failed: ${reason}`),
   ];
+}
+
+function describeWas(cost: WhatIf["asItWas"]["cost"]): string {
+  if (cost === null) return "";
+  const side =
+    cost.summariser === 0 ? "" : `, of which ${formatDollars(cost.summariser)} were for summaries`;
+  return `; it cost ${formatDollars(cost.total)}${side}`;
 }

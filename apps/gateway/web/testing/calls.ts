@@ -24,14 +24,28 @@ export function callRow(
   };
   const total = Object.values(bySource).reduce((sum, count) => sum + count, 0);
   return {
-    ...{ id, turn, call, turnId: `turn-${turn}`, startedAt: "2026-11-23T10:00:00.000Z" },
+    ...{
+      id,
+      turn,
+      call,
+      turnId: `turn-${turn}`,
+      promptEntryId: null,
+      startedAt: "2026-11-23T10:00:00.000Z",
+    },
     ...{ durationMs: 10, model: "house/large", engine: "legacy", stopReason: "stop", error: null },
     ...{ isCounted: true, promptBudget: 1000, contextWindow: 2000, outputTokens: 10 },
     ...{ cache: null, cost: null, marks: [], happened: [], requestHash: `hash-${id}` },
-    fates: { all: 1, shown: 1, summary: 0, cleared: 0, leftOut: 0, shortened: 0, changed: 0 },
+    fates: fates({ shown: 1 }),
     ...rest,
     tokens: { ...bySource, total },
   };
+}
+
+/** Those not named are none. */
+export function fates(given: Partial<Omit<CallRow["fates"], "all">>): CallRow["fates"] {
+  const counts = { shown: 0, summary: 0, cleared: 0, leftOut: 0, ...given };
+  const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  return { shortened: 0, changed: 0, ...counts, all };
 }
 
 export function dollars(total: number): NonNullable<CallRow["cost"]> {
