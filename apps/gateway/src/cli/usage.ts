@@ -1,7 +1,6 @@
 // Runs `clew usage`, which says what model calls cost, and what of it was for nothing.
 import { describeUsage } from "../costs/describe-usage.ts";
-import { readCosts } from "../costs/ledger.ts";
-import { sumUsage } from "../costs/usage.ts";
+import { readUsage } from "../demo/demo-usage.ts";
 import { requireSessionName, sessionNotFound } from "../sessions/name-errors.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
@@ -15,7 +14,7 @@ export async function usage(
 ): Promise<number> {
   const key = session === undefined ? undefined : requireSessionName(session).key;
   const { home } = environment;
-  const sums = await sumUsage(readCosts(home), key);
+  const sums = await readUsage(home, key);
   if (key !== undefined && sums.total.calls === 0)
     if ((await createSessionStore({ home }).find(key)) === null) throw sessionNotFound(key);
   if (json) output.json(sums);

@@ -6,11 +6,20 @@ import { dollarsText, spentText } from "./describe.ts";
 import type { NamedSum, Usage, UsageSum, WasteSum } from "./usage.ts";
 
 /** Pure. Tables by session, engine, model and day, and what was for nothing. */
-export function describeUsage({ total, ...lists }: Usage, session: string | undefined): string {
+export function describeUsage(
+  { total, notCounted, ...lists }: Usage,
+  session: string | undefined,
+): string {
+  const left = notCounted.map(
+    (key) => `The demo session ${shortName(key)} is not in it: no model was asked for it.`,
+  );
   if (total.calls === 0)
-    return session === undefined
-      ? "No model was asked yet."
-      : `No model was asked in session "${shortName(session)}" yet.`;
+    return [
+      session === undefined
+        ? "No model was asked yet."
+        : `No model was asked in session "${shortName(session)}" yet.`,
+      ...left,
+    ].join(" ");
   return [
     `${sentence(total)}.`,
     ...wasteLines(total),
@@ -19,6 +28,7 @@ export function describeUsage({ total, ...lists }: Usage, session: string | unde
     ...table("engine", lists.engines),
     ...table("model", lists.models),
     ...table("day", lists.days),
+    ...left,
   ]
     .join("\n")
     .trimEnd();

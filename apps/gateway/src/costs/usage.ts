@@ -50,6 +50,8 @@ export const UsageSchema = z.object({
   engines: z.array(NamedSumSchema),
   models: z.array(NamedSumSchema),
   days: z.array(NamedSumSchema),
+  /** Sessions for which nobody was asked, as the demo: they are in none of it. */
+  notCounted: z.array(z.string()),
 });
 
 export type TokenSums = z.infer<typeof TokenSumsSchema>;
@@ -104,6 +106,7 @@ export async function sumUsage(
     engines: byCost(engines),
     models: byCost(models),
     days: named(days).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
+    notCounted: [],
   };
 }
 

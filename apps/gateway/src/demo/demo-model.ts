@@ -2,6 +2,8 @@
 import type { ModelPort } from "@clew/engine-core";
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, StreamEvent } from "@clew/plugin-sdk/host";
+import { withCost } from "../costs/cost.ts";
+import type { Prices } from "../costs/prices.ts";
 import type { PlayedCache } from "../replay/prompt-cache.ts";
 import type { Incident } from "./story.ts";
 
@@ -9,12 +11,15 @@ interface DemoModelRequest {
   /** What was recorded. */
   played: ModelPort;
   cache: PlayedCache;
+  /** Null: not known. */
+  prices: Prices | null;
   incident: Incident | null;
   now: () => number;
 }
 
 /** `incident`: the second call of the turn is refused once, as too large. */
-export function createDemoModel({ played, cache, incident, now }: DemoModelRequest): ModelPort {
+export function createDemoModel(asked: DemoModelRequest): ModelPort {
+  const { played, cache, prices, incident, now } = asked;
   let call = 0;
   return {
     ...played,
@@ -27,7 +32,8 @@ export function createDemoModel({ played, cache, incident, now }: DemoModelReque
           const output = event.message.usage?.output ?? 0;
           const usage = cache.usage(request, output, now());
           const { provider, api, id } = request.model;
-          yield { ...event, message: { ...event.message, usage, provider, api, model: id } };
+          const message = { ...event.message, usage, provider, api, model: id };
+          yield { ...event, message: withCost(message, request, prices) };
         }
       }
     },

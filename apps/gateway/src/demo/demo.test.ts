@@ -4,6 +4,8 @@ import { join } from "node:path";
 import type { TurnReport } from "@clew/engine-core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { Usage } from "../costs/usage.ts";
+import type { CallRow } from "../inspect/shapes.ts";
 import { foldMessages } from "../reports/expand.ts";
 import { plainLines } from "../reports/report-lines.ts";
 import { agentPaths } from "../sessions/paths.ts";
@@ -63,6 +65,30 @@ describe("the demo session", () => {
     }
     expect(await readdir(home)).toEqual(expect.arrayContaining(["agents", "demo.json"]));
     expect((await readdir(home)).filter((name) => name.startsWith(".demo"))).toEqual([]);
+  });
+
+  it("tells what it would have cost, and is in nobody's bill", async () => {
+    const all = JSON.parse((await clew(home, ["usage", "--json"])).output) as Usage;
+    expect([all.total.calls, all.notCounted]).toEqual([0, [DEMO_KEY]]);
+    expect((await clew(home, ["usage"])).output).toBe(
+      `No model was asked yet. The demo session ${DEMO_KEY} is not in it: no model was asked for it.`,
+    );
+    const own = JSON.parse((await clew(home, ["usage", DEMO_KEY, "--json"])).output) as Usage;
+    const { calls } = JSON.parse((await clew(home, ["inspect", DEMO_KEY, "--json"])).output) as {
+      calls: CallRow[];
+    };
+    const sum = (of: (row: CallRow) => number) => calls.reduce((all, row) => all + of(row), 0);
+    const { input, cacheRead, cacheWrite, output } = own.total.tokens;
+    expect(own.total).toMatchObject({ calls: calls.length, failed: 1, unknown: 0 });
+    expect(own.total.cost.total).toBeCloseTo(
+      sum(({ cost }) => cost!.total),
+      8,
+    );
+    expect(own.total.cost.total).toBeGreaterThan(1);
+    expect(output).toBe(sum(({ outputTokens }) => outputTokens ?? 0));
+    expect(input + cacheRead + cacheWrite).toBe(
+      sum(({ isCounted, tokens }) => (isCounted ? tokens.total : 0)),
+    );
   });
 
   it("holds a fact that leaves the view and is found again by the session's own search", async () => {

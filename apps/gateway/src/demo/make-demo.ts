@@ -7,6 +7,7 @@ import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
+import type { Prices } from "../costs/prices.ts";
 import type { AnswerRequest, Host } from "../host/host.ts";
 import { withSessionTools } from "../recall/session-tools.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
@@ -76,7 +77,7 @@ async function playStory(
     log: SILENT,
     ownEngines: { [FAULTY_ENGINE]: faultyEngine },
   });
-  const { model } = host.model(DEMO_AGENT);
+  const { model, prices } = host.model(DEMO_AGENT);
   const now = { ms: story.turns[0]!.prompt.timestamp as number };
   const session = await createSessionStore({ home }).open({
     ...{ key: DEMO_KEY, cwd: "tidebook" },
@@ -85,7 +86,7 @@ async function playStory(
   const { agentId, sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
-    const told = asTold(host, { story, session, model, now });
+    const told = asTold(host, { story, session, model, prices, now });
     return await runReplay({ host: told, session, reports, model, turns: story.turns, signal });
   } finally {
     await session.close();
@@ -98,6 +99,8 @@ interface Telling {
   story: Story;
   session: OpenSession;
   model: ModelRef;
+  /** Of the model; null = not known. */
+  prices: Prices | null;
   /** What the clock of the session says. */
   now: { ms: number };
 }
@@ -116,7 +119,7 @@ function asTold(host: Host, telling: Telling): Host {
 function withIncident(
   request: AnswerRequest,
   { incident }: StoryTurn,
-  { session, model: { contextWindow }, now, cache }: Telling & { cache: PlayedCache },
+  { session, model: { contextWindow }, prices, now, cache }: Telling & { cache: PlayedCache },
 ): AnswerRequest {
   const { replacement } = request;
   if (replacement === undefined) return request;
@@ -131,7 +134,10 @@ function withIncident(
     replacement: {
       ...{ ...replacement, clock },
       tools: withSessionTools({ ...{ base, contextWindow }, branch: session.branch }),
-      model: createDemoModel({ played: replacement.model, cache, incident, now: clock.now }),
+      model: createDemoModel({
+        ...{ played: replacement.model, cache, prices, incident },
+        now: clock.now,
+      }),
     },
   };
 }

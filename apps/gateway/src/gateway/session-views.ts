@@ -1,8 +1,8 @@
 // What a gateway tells of its sessions without opening them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { readCosts } from "../costs/ledger.ts";
-import { sumUsage, type Usage } from "../costs/usage.ts";
+import type { Usage } from "../costs/usage.ts";
 import { demoState, isDemo } from "../demo/demo-place.ts";
+import { readUsage } from "../demo/demo-usage.ts";
 import type { Host } from "../host/host.ts";
 import { costOfPlaced } from "../inspect/cost.ts";
 import { createInspector, type Inspector } from "../inspect/inspector.ts";
@@ -169,7 +169,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       return { ...(await describeContext(reports, found, last)), fates };
     },
     async usage(text) {
-      const usage = await sumUsage(readCosts(home), text && canonicalKey(text));
+      const usage = await readUsage(home, text && canonicalKey(text));
       // What a session cost outlives it.
       if (text !== undefined && usage.total.calls === 0) await require(text);
       return usage;
