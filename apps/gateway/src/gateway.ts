@@ -160,7 +160,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     rootOf: (key) => children.lineageOf(key).above.at(-1) ?? key,
   });
   const inSession: HostOptions["inSession"] = ({ session }, work) =>
-    conversations.run(session.sessionKey, ({ session: open }) =>
+    conversations.visit(session.sessionKey, ({ session: open }) =>
       open.session.sessionId === session.sessionId ? work(open) : Promise.resolve(),
     );
   const host = composeHost({

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -290,6 +291,28 @@ describe("/compact", () => {
     await host.get("/api/sessions/main/abort", post({}));
     await running;
     expect((await host.say("again")).text).toBe("after");
+  });
+});
+
+describe("a session that is only asked about", () => {
+  it("is not kept from others who write it, as the terminal does", async () => {
+    const host = await startTestGateway();
+    const isHeld = async (key: string) => {
+      const { file } = (await host.gateway.store.find(`agent:main:${key}`))!;
+      return existsSync(`${file}.lock`);
+    };
+    const asking = ["/context", "/compact --dry-run", "/compact", "/compact undo", "/status"];
+    for (const command of ["/think high", "/reset", ...asking, "/engine retry"]) {
+      await answer(host, command, "asked");
+      expect([command, await isHeld("asked")]).toEqual([command, false]);
+    }
+    await host.get("/api/sessions/asked/engine/retry", { method: "POST" });
+    await host.get("/api/sessions/asked/inspect");
+    expect(await isHeld("asked")).toBe(false);
+
+    await host.say("hello", { session: "said" });
+    await answer(host, "/context", "said");
+    expect(await isHeld("said")).toBe(true);
   });
 });
 

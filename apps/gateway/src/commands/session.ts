@@ -55,7 +55,7 @@ export interface CommandSessionOptions {
 export function createCommandSession(options: CommandSessionOptions): CommandSession {
   const { key, host, store, conversations, plugins, signal, onEvent } = options;
   const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) =>
-    conversations.run(key, work, signal);
+    conversations.visit(key, work, signal);
   const setupOf = (conversation: Conversation) => ({
     transcript: conversation.session,
     state: conversation.state,

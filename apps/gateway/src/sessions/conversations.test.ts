@@ -156,6 +156,29 @@ describe("conversations", () => {
     await all.close();
   });
 
+  it("that were only visited are closed again, unless they were open or somebody waits", async () => {
+    const { all, opened, closed } = await conversations();
+    await all.visit("a", async () => {});
+    expect([opened, closed]).toEqual([["agent:main:a"], ["agent:main:a"]]);
+    await expect(all.visit("a", () => Promise.reject(new Error("refused")))).rejects.toThrow();
+    expect(closed).toHaveLength(2);
+
+    await Promise.all([all.visit("b", async () => {}), all.run("b", async () => {})]);
+    await all.visit("b", async () => {});
+    expect([opened.length, closed.length]).toEqual([3, 2]);
+
+    let end = () => {};
+    await all.visit("c", async ({ state }) => {
+      state.maintenance.active = new Promise((resolve) => {
+        end = resolve;
+      });
+    });
+    expect(closed).toHaveLength(2);
+    end();
+    await all.close();
+    expect(closed).toHaveLength(4);
+  });
+
   it("give their lock back when idle for long enough, and when all are closed", async () => {
     const { all, closed, lockOf } = await conversations({ idleMs: 20 });
     const lock = await lockOf("a");

@@ -22,6 +22,11 @@ export interface Conversations {
     signal?: AbortSignal,
   ): Promise<Result>;
   /**
+   * Like `run`, for what asks or changes one small thing: a session that was not open is closed
+   * again, and with it its lock, unless somebody waits for it or an engine still works on it.
+   */
+  visit: Conversations["run"];
+  /**
    * Waits for the session's turn, closes it if it is open, and runs `work`, after which it is
    * opened again: the way to another transcript.
    */
@@ -91,17 +96,25 @@ export function createConversations(options: ConversationsOptions): Conversation
     if (closing) return Promise.reject(gatewayStopping());
     return enqueue(key, () => work(key));
   };
-  return {
-    run: (text, work, signal) =>
+  const inTurn =
+    (leave: (key: string, wasOpen: boolean) => void | Promise<void>): Conversations["run"] =>
+    (text, work, signal) =>
       unlessClosing(text, async (key) => {
         signal?.throwIfAborted();
+        const wasOpen = open.has(key);
         const conversation = await acquire(open, options, key);
         try {
           return await work(conversation);
         } finally {
-          release(key);
+          await leave(key, wasOpen);
         }
-      }),
+      });
+  const isWanted = (key: string) =>
+    (pending.get(key) ?? 0) > 1 ||
+    open.get(key)?.conversation.state.maintenance.active !== undefined;
+  return {
+    run: inTurn(release),
+    visit: inTurn((key, wasOpen) => (wasOpen || isWanted(key) ? release(key) : closeOne(key))),
     replace: (text, work) => unlessClosing(text, (key) => closeOne(key).then(work)),
     peek: (text) => open.get(canonical(text))?.conversation.session,
     busy: () => pending,
