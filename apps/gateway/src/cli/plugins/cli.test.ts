@@ -123,6 +123,8 @@ describe("clew plugins", () => {
       ...{ plugins: [gone], dryRun: true, effect: null },
     });
     expect(await json("uninstall", "small")).toEqual({ plugins: [gone], dryRun: false, effect });
+    const { code, output } = await clew("plugins", "uninstall", "small", "--json");
+    expect([code, JSON.parse(output)]).toEqual([1, { plugins: [], dryRun: false, effect: null }]);
   });
 
   it("says what is wrong in one line, on the error stream", async () => {

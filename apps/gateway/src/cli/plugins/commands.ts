@@ -99,7 +99,8 @@ export async function uninstall(
   } finally {
     // What was removed before one that cannot be is told all the same.
     if (json) {
-      const effect = dryRun ? null : await effectOfChange(environment);
+      const hasChanged = !dryRun && plugins.length > 0;
+      const effect = hasChanged ? await effectOfChange(environment) : null;
       output.json({ plugins, dryRun: dryRun === true, effect });
     } else
       for (const { pluginId, notes } of plugins)
