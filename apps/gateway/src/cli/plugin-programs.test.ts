@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { enterSafeMode } from "../plugins/safe-mode.ts";
 import { clew, runClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
@@ -58,6 +59,17 @@ describe("a command that a plugin adds to the command line", () => {
     expect(help.code).toBe(0);
     expect(help.output).toContain("Usage: clew tide");
     expect(help.output).toContain("Reads the tide.");
+  });
+
+  it("of a plugin in safe mode is not known, and why is said", async () => {
+    const { folder } = await home();
+    enterSafeMode(folder, "tide", { at: "2026-05-04T03:02:01Z", reason: "slept" });
+    expect(await clew(folder, ["tide", "level", "Husum"])).toEqual({
+      code: 2,
+      output: "",
+      errors:
+        'clew: unknown command "tide". "clew --help" lists what there is. Plugins off in safe mode may have it (tide); "clew plugins enable tide" brings one back. [REQUEST_INVALID]',
+    });
   });
 
   it("that fails, is missing or cannot be added is one sentence", async () => {

@@ -1,5 +1,6 @@
 // The commands and their options.
 import { Command, InvalidArgumentError, Option } from "commander";
+import { readSafeMode } from "../plugins/safe-mode.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
@@ -22,11 +23,11 @@ export async function runCli(
   const program = createProgram(shell, (code) => {
     exitCode = code;
   });
-  const unknown = describeUnknownCommand(program, argv);
-  if (unknown !== null) {
+  if (describeUnknownCommand(program, argv) !== null) {
     const { runPluginProgram } = await import("./plugin-programs.ts");
     const code = await runPluginProgram(program, argv, shell);
-    if (code === undefined) shell.output.note(unknown);
+    const off = Object.keys(readSafeMode(shell.environment.home).plugins);
+    if (code === undefined) shell.output.note(describeUnknownCommand(program, argv, off) ?? "");
     return code ?? EXIT.usage;
   }
   try {

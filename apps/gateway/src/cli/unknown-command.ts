@@ -3,8 +3,15 @@ import type { Command } from "commander";
 import { printable } from "../terminal/output.ts";
 import { nearestOf } from "../text/nearest.ts";
 
-/** Null: the words begin with a command that there is. Also what comes before "--help" counts. */
-export function describeUnknownCommand(program: Command, argv: readonly string[]): string | null {
+/**
+ * Null: the words begin with a command that there is. Also what comes before "--help" counts.
+ * `off`: plugins in safe mode, whose commands nobody knows now.
+ */
+export function describeUnknownCommand(
+  program: Command,
+  argv: readonly string[],
+  off: readonly string[] = [],
+): string | null {
   let command = program;
   const path = [program.name()];
   for (const word of argv) {
@@ -13,7 +20,7 @@ export function describeUnknownCommand(program: Command, argv: readonly string[]
     const next = command.commands.find(
       (each) => each.name() === word || each.aliases().includes(word),
     );
-    if (next === undefined && word !== "help") return unknown(path.join(" "), word, names);
+    if (next === undefined && word !== "help") return unknown(path.join(" "), word, names, off);
     if (next === undefined) return null;
     command = next;
     path.push(word);
@@ -21,10 +28,20 @@ export function describeUnknownCommand(program: Command, argv: readonly string[]
   return null;
 }
 
-function unknown(group: string, word: string, names: readonly string[]): string {
+function unknown(
+  group: string,
+  word: string,
+  names: readonly string[],
+  off: readonly string[],
+): string {
   const nearest = nearestOf(word, names);
   const guess = nearest === null ? "" : ` Did you mean "${group} ${nearest}"?`;
+  const [first] = off;
+  const asleep =
+    first === undefined
+      ? ""
+      : ` Plugins off in safe mode may have it (${off.join(", ")}); "clew plugins enable ${first}" brings one back.`;
   return printable(
-    `${group}: unknown command "${word}".${guess} "${group} --help" lists what there is. [REQUEST_INVALID]`,
+    `${group}: unknown command "${word}".${guess} "${group} --help" lists what there is.${asleep} [REQUEST_INVALID]`,
   );
 }
