@@ -22,6 +22,7 @@ import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { describeSubstitute } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
+import type { SafeModePlugin } from "../plugins/load/record.ts";
 import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkCostCaps } from "./check-cost-caps.ts";
@@ -279,10 +280,13 @@ function checkRunning(lookup: GatewayLookup): Finding {
 }
 
 function describeRunning({ url, pid, health }: OwnGateway): Finding {
-  const { engine } = health as {
+  const { engine, safeMode = [] } = health as {
     engine?: { quarantined?: Pick<QuarantineRecord, "engineId" | "scope" | "reason">[] };
+    safeMode?: SafeModePlugin[];
   };
-  const aside = engine?.quarantined ?? [];
+  // What is off in safe mode has lines of its own.
+  const isTold = (why: string) => safeMode.some(({ reason }) => why.includes(reason));
+  const aside = (engine?.quarantined ?? []).filter(({ reason }) => !isTold(reason));
   const list = aside
     .map(({ engineId, scope, reason }) =>
       scope?.kind === "session"

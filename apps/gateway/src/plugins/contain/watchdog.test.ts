@@ -52,6 +52,7 @@ describe("a plugin that blocks the gateway", () => {
     expect(doctor).toContain(
       '"small" does not work (its plugin "small" is off in safe mode); "legacy" answers instead\n',
     );
+    expect(doctor).toMatch(/ok +gateway: runs at/);
     next.process.kill("SIGTERM");
     expect(await next.exit).toBe(0);
     expect((await clew(home, ["plugins", "list"])).output).toMatch(why);
