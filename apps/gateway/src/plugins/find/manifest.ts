@@ -89,8 +89,9 @@ export function isPluginId(id: unknown): id is string {
 const MAX_ID_LENGTH = 100;
 
 function problemOfId(id: string): string | null {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id))
+  if (!/^[A-Za-z0-9._-]*$/.test(id))
     return "may hold only letters, digits, dots, dashes and underscores";
+  if (!/^[A-Za-z0-9]/.test(id)) return "must begin with a letter or a digit";
   if (id.length > MAX_ID_LENGTH) return `is longer than ${MAX_ID_LENGTH} characters`;
   const isTaken =
     id in Object.prototype ||

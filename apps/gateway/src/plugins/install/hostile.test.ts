@@ -9,6 +9,7 @@ import {
   statSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -270,7 +271,7 @@ describe("a folder", () => {
     ["NUL", /means something else/],
     ["x".repeat(300), /is longer than 100 characters/],
     ["../../evil", /may hold only letters/],
-    ["__proto__", /may hold only letters/],
+    ["__proto__", /"__proto__" must begin with a letter or a digit/],
   ])("that calls itself %s is refused", async (id, reason) => {
     const { place, folder } = await folderWith({ manifest: { id } });
     await expectRefused(folder, place, reason);
@@ -405,9 +406,18 @@ describe("what an install left behind that was killed", () => {
     execFileSync("mv", [join(plugins, "first"), join(plugins, ".replaced-0badcafe")]);
     mkdirSync(join(plugins, ".staging-0badcafe"));
     mkdirSync(join(plugins, ".trial-0badcafe"));
-    expect(findLeftovers(place.home)).toHaveLength(3);
+    for (const [draft, seconds] of [
+      ["installs.json.12345", 0],
+      ["installs.json.678", Date.now() / 1000],
+    ] as const) {
+      writeFileSync(join(plugins, draft), "{");
+      utimesSync(join(plugins, draft), seconds, seconds);
+    }
+    expect(findLeftovers(place.home)).toHaveLength(4);
     await installPlugin({ spec: writePlugin(join(place.scratch, "small")) }, place);
-    expect(readdirSync(plugins).sort()).toEqual(["first", "installs.json", "small"]);
+    expect(readdirSync(plugins).sort()).toEqual([
+      ...["first", "installs.json", "installs.json.678", "small"],
+    ]);
   });
 });
 

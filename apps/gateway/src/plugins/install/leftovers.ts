@@ -1,17 +1,26 @@
 // Finds and clears what an install left behind that was killed.
-import { existsSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { pluginsFolder, readRecords } from "../find/records.ts";
 
-/** Folders of its own, and a file that was to take the place of its records. */
-const LEFTOVER = /^(?:\.(staging|replaced|trial)-[0-9a-f]+|installs\.json\.\d+)$/;
+/** Folders of its own. */
+const LEFTOVER = /^\.(staging|replaced|trial)-[0-9a-f]+$/;
+
+/** A file that was to take the place of its records; a young one may be somebody's yet. */
+const DRAFT = /^installs\.json\.\d+$/;
+const DRAFT_MS = 60_000;
 
 /** Absolute paths. While an install runs they are its own. */
 export function findLeftovers(home: string): string[] {
+  const folder = pluginsFolder(home);
+  const isOld = (name: string) => {
+    const found = statSync(join(folder, name), { throwIfNoEntry: false });
+    return found !== undefined && Date.now() - found.mtimeMs > DRAFT_MS;
+  };
   try {
-    return readdirSync(pluginsFolder(home))
-      .filter((name) => LEFTOVER.test(name))
-      .map((name) => join(pluginsFolder(home), name));
+    return readdirSync(folder)
+      .filter((name) => LEFTOVER.test(name) || (DRAFT.test(name) && isOld(name)))
+      .map((name) => join(folder, name));
   } catch {
     return [];
   }
