@@ -171,9 +171,11 @@ export function pluginFindings(
       ];
     if (record.status === "off")
       return [{ level: "note", code: "plugin-off", subject, text: `off: ${record.reason}` }];
+    // A gateway of an earlier version tells only of those that the manifest names.
+    const tools = record.registeredTools ?? record.tools;
     const what = [
       ...record.engines.map((id) => `engine ${id}`),
-      ...(record.tools.length > 0 ? [`tools ${record.tools.join(", ")}`] : []),
+      ...(tools.length > 0 ? [`tools ${tools.join(", ")}`] : []),
       ...(record.commands[0] === undefined ? [] : [`command /${record.commands[0]}`]),
       ...(record.skills?.length > 0 ? [`skills ${record.skills.join(", ")}`] : []),
       ...(record.memory

@@ -246,13 +246,12 @@ describe("a plugin that breaks a rule", () => {
       hooks: [],
     });
     expect(only(host).diagnostics.map(({ message }) => message)).toEqual([
-      "plugin must declare contracts.tools for: undeclared",
-      "plugin must declare contracts.tools for: another",
       "context engine registration missing id",
       'context engine "nothing" registration missing factory',
       "context engine id reserved by core: legacy",
       expect.stringContaining('hook "before_lunch" is never called by this host'),
       "plugin must declare contracts.sessionActions for: secret",
+      'tools "undeclared", "another" are left out, because openclaw.plugin.json does not declare them; add to it: "contracts": { "tools": ["undeclared", "another"] }',
       'command "/status" belongs to the gateway; it answers to its other names only',
     ]);
   });
@@ -264,7 +263,8 @@ describe("a plugin that breaks a rule", () => {
     expect(only(host).diagnostics).toEqual([
       {
         level: "warning",
-        message: "plugin must declare contracts.tools before registering agent tools",
+        message:
+          'tool "t" is left out, because openclaw.plugin.json does not declare it; add to it: "contracts": { "tools": ["t"] }',
       },
     ]);
   });

@@ -7,6 +7,7 @@ import { homeWithOwnPort } from "../testing/home.ts";
 import { systemText } from "../testing/memory.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 import { startServedGateway, writePlugin } from "../testing/plugins.ts";
+import { undeclaredTools } from "./load/register.ts";
 
 type Noted = Record<string, unknown>[];
 
@@ -80,10 +81,7 @@ const ROWS: Record<string, Row> = {
       expect(await reply(run("look", { query: "boat" }))).toContain('\\"limit\\":5');
       expect(await reply(run("second", {}))).toContain("main,agent:main:main,clew,string,string");
       expect(await reply(run("third", {}))).toContain("no tool");
-      expect(diagnostics()).toEqual([
-        "plugin must declare contracts.tools for: undeclared",
-        "plugin must declare contracts.tools for: other",
-      ]);
+      expect(diagnostics()).toEqual([undeclaredTools(["undeclared", "other"])]);
     },
   },
   "names of tools": {

@@ -1,13 +1,14 @@
 // Loads a plugin and makes its engines once, to see whether they work.
 import { type LogPort, validateEngine } from "@clew/engine-core";
-import type { ContextEngineFactory } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory, PluginToolFactory } from "@clew/plugin-sdk/core";
 import { turnTakingOf, within } from "@clew/plugin-sdk/host";
 import { watchShared } from "../contain/shared-objects.ts";
 import { describeChanges } from "../contain/shared-watch.ts";
 import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { loadPlugin } from "../load/load-plugin.ts";
-import type { Registrations } from "../load/registrations.ts";
+import { undeclaredTools } from "../load/register.ts";
+import { nameIn, type Registrations } from "../load/registrations.ts";
 import { createStrays } from "../strays.ts";
 import type { Trial, TrialSettings } from "./trial.ts";
 
@@ -21,14 +22,15 @@ export async function tryEntries(
 ): Promise<Trial> {
   const trial: Trial = {
     engines: [],
-    tools: [...(files.manifest.contracts?.tools ?? [])],
+    tools: [],
     unkeyed: [],
     warnings: [],
   };
   for (const entry of files.entries) {
-    const { engines, unkeyed, warnings } = await tryEntry(files, entry, settings);
+    const { engines, tools, unkeyed, warnings } = await tryEntry(files, entry, settings);
     trial.engines.push(...engines);
     trial.unkeyed.push(...unkeyed);
+    trial.tools.push(...tools);
     trial.warnings.push(...warnings);
   }
   return trial;
@@ -38,7 +40,7 @@ async function tryEntry(
   files: PluginFiles,
   entry: PluginFiles["entries"][number],
   { raw, entryConfig, stateDir, asksStores }: TrialSettings & { stateDir: string },
-): Promise<Pick<Trial, "engines" | "unkeyed" | "warnings">> {
+): Promise<Pick<Trial, "engines" | "tools" | "unkeyed" | "warnings">> {
   const shared = watchShared();
   const result = await loadPlugin(files, entry, {
     home: stateDir,
@@ -67,9 +69,10 @@ async function tryEntry(
     if (await storesWithoutKey(factory, stateDir)) unkeyed.push(engineId);
   return {
     ...{ engines: engines.map(({ engineId }) => engineId), unkeyed },
+    tools: tools.names,
     warnings: [
       ...diagnostics.map(({ message }) => message),
-      ...tools,
+      ...tools.warnings,
       ...(changes.length > 0 ? [describeChanges(changes)] : []),
     ],
   };
@@ -102,19 +105,24 @@ async function storesWithoutKey(factory: ContextEngineFactory, agentDir: string)
   }
 }
 
-/** Why some are not offered: a factory that did not say its names is asked for them. */
-function tryTools({ manifest }: PluginFiles, { tools }: Registrations): string[] {
+/** Those it would offer, and why others are not: a factory that did not say its names is asked. */
+function tryTools({ manifest }: PluginFiles, { tools }: Registrations) {
   const declared = manifest.contracts?.tools ?? [];
-  return tools.flatMap(({ names, make }) => {
-    if (names !== undefined) return [];
+  const names = new Set<string>();
+  const warnings: string[] = [];
+  for (const tool of tools)
     try {
-      const made = make({ sessionId: "trial", sessionKey: "agent:main:trial" });
-      const list = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
-      return list
-        .filter(({ name }) => !declared.includes(name))
-        .map(({ name }) => `plugin must declare contracts.tools for: ${name}`);
+      for (const name of tool.names ?? namesMade(tool.make))
+        if (declared.includes(name)) names.add(name);
+        else warnings.push(undeclaredTools([nameIn(name)]));
     } catch (error) {
-      return [`a tool could not be created: ${messageOf(error)}`];
+      warnings.push(`a tool could not be created: ${messageOf(error)}`);
     }
-  });
+  return { names: [...names], warnings };
+}
+
+function namesMade(make: PluginToolFactory): string[] {
+  const made = make({ sessionId: "trial", sessionKey: "agent:main:trial" });
+  const list = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
+  return list.map(({ name }) => name);
 }

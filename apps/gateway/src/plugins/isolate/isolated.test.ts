@@ -278,6 +278,16 @@ api.registerCommand({ name: "send", description: "Sends.", acceptsArgs: true,
     ]);
   });
 
+  it("is refused in the words of its author", async () => {
+    const { plugins } = await start(`export default (api) => {
+      api.registerHook("command:new", () => {}, { name: "news" });
+      api.registerMemoryPromptSection(() => []);
+    };`);
+    expect(plugins.records()[0]!.reason).toContain(
+      'Plugin "small" uses api.registerHook, api.registerMemoryPromptSection, which a plugin',
+    );
+  });
+
   it("that cannot be loaded is told as any other", async () => {
     const { plugins } = await start('throw new Error("not today");');
     expect(plugins.records()).toMatchObject([

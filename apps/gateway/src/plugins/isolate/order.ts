@@ -94,19 +94,22 @@ export function usedBeyond({
   memory,
   memorySupplements,
   offers,
+  members,
 }: Registrations): string[] {
   const { services, programs, routes, methods } = offers;
-  const uses: [used: boolean, member: string][] = [
-    [hooks.length > 0, "api.on"],
-    [actions.length > 0, "api.session.controls.registerSessionAction"],
-    [memory !== undefined, "api.registerMemoryCapability"],
-    [memorySupplements.length > 0, "api.registerMemoryPromptSupplement"],
-    [services.length > 0, "api.registerService"],
-    [programs.length > 0, "api.registerCli"],
-    [routes.length > 0, "api.registerHttpRoute"],
-    [methods.length > 0, "api.registerGatewayMethod"],
+  // What its author wrote, where several members do the same.
+  const memories = [...members].filter((member) => member.startsWith("registerMemory"));
+  const uses: [used: boolean, names: readonly string[]][] = [
+    [hooks.length > 0, ["on", "registerHook"].filter((member) => members.has(member))],
+    [actions.length > 0, ["session.controls.registerSessionAction"]],
+    [memory !== undefined, memories],
+    [memorySupplements.length > 0, ["registerMemoryPromptSupplement"]],
+    [services.length > 0, ["registerService"]],
+    [programs.length > 0, ["registerCli"]],
+    [routes.length > 0, ["registerHttpRoute"]],
+    [methods.length > 0, ["registerGatewayMethod"]],
   ];
-  return uses.flatMap(([used, member]) => (used ? [member] : []));
+  return uses.flatMap(([used, names]) => (used ? names.map((name) => `api.${name}`) : []));
 }
 
 /** Pure. How long to wait before a process is started again; `deaths`: when they ended, ms. */

@@ -94,6 +94,44 @@ describe("what a plugin offers beside engines, tools and hooks", () => {
     ]);
   });
 
+  it("and has no name, but an object or a list for it, is refused in a sentence each", async () => {
+    const { record } = await load({
+      manifest: { contracts: { tools: ["odd"], sessionActions: ["odd"] } },
+      code: `export default (api) => {
+        for (const odd of [Object.create(null), [Object.create(null)]]) {
+          api.registerContextEngine(odd, () => 1);
+          api.registerTool({ name: odd, description: "", parameters: {}, execute() {} }, { name: odd });
+          api.registerCommand({ name: odd, description: "", handler() {} });
+          api.registerService({ id: odd, start() {} });
+          api.registerGatewayMethod(odd, () => {});
+          api.registerHttpRoute({ path: odd, auth: "plugin", handler() {} });
+          api.registerCli(() => {}, { commands: [odd] });
+          api.registerHook(odd, () => {}, { name: odd });
+          api.on(odd, () => {});
+          api.on(odd);
+          api.session.controls.registerSessionAction({ id: odd, handler() {} });
+        }
+        api.registerContextEngine("fine", () => 1);
+      };`,
+    });
+    expect(record).toMatchObject({ status: "loaded", engines: ["fine"] });
+    expect(record.diagnostics.map(({ message }) => message)).toEqual([
+      "context engine registration missing id",
+      'command name "(an object)" is not a word',
+      "service registration missing id or start",
+      "gateway method registration missing name or handler",
+      "HTTP route registration missing path or handler",
+      "command-line registration names no command; its options need commands or descriptors",
+      "hook registration names no event",
+      expect.stringContaining('hook "(an object)" is never called by this host'),
+      "hook (an object) registration missing handler",
+      "session action registration missing id or handler",
+      'command name "(a list)" is not a word',
+      expect.stringContaining('hook "(a list)" is never called by this host'),
+      "hook (a list) registration missing handler",
+    ]);
+  });
+
   it("is nothing but programs where only the command line asks", async () => {
     const { record } = await load({ code }, "cli-metadata");
     expect(record).toMatchObject({ services: [], programs: ["tide", "flood"], routes: [] });

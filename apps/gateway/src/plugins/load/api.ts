@@ -17,6 +17,7 @@ import {
   registerEngine,
   registerHook,
   registerTool,
+  undeclaredTools,
 } from "./register.ts";
 import { memoryMethods } from "./register-memory.ts";
 import { offerRegistrations } from "./register-offers.ts";
@@ -65,7 +66,10 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     registerContextEngine: (...given) => registerEngine(registering, ...given),
     registerTool: (...given) => registerTool(registering, ...given),
     registerCommand: (command) => registerCommand(registering, command),
-    on: (...given) => registerHook(registering, ...given),
+    on(...given) {
+      into.members.add("on");
+      registerHook(registering, ...given);
+    },
     ...memoryMethods(registering),
     ...offerRegistrations(registering),
     session: {
@@ -83,7 +87,9 @@ export function createPluginApi(request: ApiRequest): OpenApi {
   };
   return {
     api: acceptAnyRegistration(api, unused),
-    close: () => {
+    close() {
+      const undeclared = [...into.undeclared];
+      if (open && undeclared.length > 0) complain(undeclaredTools(undeclared), "warning");
       open = false;
     },
   };

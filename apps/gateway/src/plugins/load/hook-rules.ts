@@ -1,6 +1,7 @@
 // Which hooks there are, and which permission each needs.
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { nearestName } from "../../text/nearest.ts";
+import { nameIn } from "./registrations.ts";
 
 /**
  * "asked": the hook sees the conversation, once somebody has said that it may. "sees": it does,
@@ -52,11 +53,13 @@ export type HookRule =
  * ask for either.
  */
 export function hookRule(name: string, permissions: unknown, manifest: PluginManifest): HookRule {
-  const needs = Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
+  // Plugins hand over anything for a name.
+  const isText = typeof name === "string";
+  const needs = isText && Object.hasOwn(HOOKS, name) ? HOOKS[name] : undefined;
   if (needs === undefined)
     return {
       kind: "unknown",
-      reason: `hook "${String(name)}" is never called by this host${guess(name)}`,
+      reason: `hook "${nameIn(name)}" is never called by this host${guess(nameIn(name))}`,
     };
   const { allowPromptInjection, allowConversationAccess } = (permissions ?? {}) as Record<
     string,
@@ -80,7 +83,7 @@ export function hookRule(name: string, permissions: unknown, manifest: PluginMan
 }
 
 function guess(name: string): string {
-  const nearest = nearestName(String(name), HOOK_NAMES);
+  const nearest = nearestName(name, HOOK_NAMES);
   return nearest === null
     ? "; the author guide lists those that are"
     : `; did you mean "${nearest}"?`;

@@ -19,12 +19,14 @@ export function memoryMethods({ into, accepts, complain }: Registering): MemoryM
   };
   const part = (key: PartName, method: string) => (given: unknown) => {
     if (!accepts("memory", "memory")) return;
+    into.members.add(method);
     if (isPart(key, given)) add({ [key]: given });
     else complain(`${method} needs a ${NEEDS[key]}`);
   };
   return {
     registerMemoryCapability(capability) {
       if (!accepts("memory", "memory")) return;
+      into.members.add("registerMemoryCapability");
       const given: unknown = capability;
       if (!isRecord(given))
         return complain("registerMemoryCapability needs an object with what the memory can do");

@@ -3,6 +3,7 @@ import { isRecord } from "@clew/plugin-sdk/host";
 import { INTERNAL_EVENTS } from "./hook-rules.ts";
 import type { RegisteredProgram, RegisteredRoute, RegisteredService } from "./offers.ts";
 import { type Registering, registerHook } from "./register.ts";
+import { nameIn } from "./registrations.ts";
 
 type Handler = (...given: unknown[]) => unknown;
 const isFunction = (value: unknown): value is Handler => typeof value === "function";
@@ -23,7 +24,7 @@ export function offerRegistrations(registering: Registering) {
 
 function registerService({ into, accepts, complain }: Registering, given: unknown): void {
   const { id, start, stop } = isRecord(given) ? given : {};
-  if (!accepts("service", `service "${String(id)}"`)) return;
+  if (!accepts("service", `service "${nameIn(id)}"`)) return;
   const { services } = into.offers;
   if (typeof id !== "string" || id.trim() === "" || !isFunction(start))
     complain("service registration missing id or start");
@@ -112,7 +113,7 @@ function registerMethod(
   name: unknown,
   handler: unknown,
 ): void {
-  if (!accepts("method", `method ${String(name)}`)) return;
+  if (!accepts("method", `method ${nameIn(name)}`)) return;
   const { methods } = into.offers;
   if (typeof name !== "string" || name.trim() === "" || !isFunction(handler))
     complain("gateway method registration missing name or handler");
@@ -130,6 +131,9 @@ function registerEvents(
   const about = isRecord(options) ? options : {};
   if (names.length === 0) registering.complain("hook registration names no event");
   const priority = typeof about.priority === "number" ? about.priority : 0;
-  const told = names.flatMap((name) => INTERNAL_EVENTS[name] ?? [name]);
+  const told = names.flatMap((name) =>
+    Object.hasOwn(INTERNAL_EVENTS, name) ? INTERNAL_EVENTS[name]! : [name],
+  );
+  registering.into.members.add("registerHook");
   for (const name of new Set(told)) registerHook(registering, name, handler as never, { priority });
 }

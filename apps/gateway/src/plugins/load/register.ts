@@ -4,7 +4,7 @@ import { isRecord, type PluginManifest } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
 import { hookRule } from "./hook-rules.ts";
 import { compileSchema, type SchemaChecker } from "./json-schema.ts";
-import { type RegistrationKind, type Registrations, toFactory } from "./registrations.ts";
+import { nameIn, type RegistrationKind, type Registrations, toFactory } from "./registrations.ts";
 
 /** One plugin while its `register` runs. Whatever it hands over may have any form. */
 export interface Registering {
@@ -25,7 +25,7 @@ export function registerEngine(
   { into, accepts, complain }: Registering,
   ...[id, factory]: Given<"registerContextEngine">
 ): void {
-  if (!accepts("engine", `context engine "${String(id)}"`)) return;
+  if (!accepts("engine", `context engine "${nameIn(id)}"`)) return;
   const engineId = typeof id === "string" ? id.trim() : "";
   if (engineId === "") complain("context engine registration missing id");
   else if (typeof factory !== "function")
@@ -46,10 +46,8 @@ export function registerTool(
   if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
   const declared = manifest.contracts?.tools ?? [];
   const undeclared = names?.filter((each) => !declared.includes(each)) ?? [];
-  if (declared.length === 0)
-    complain("plugin must declare contracts.tools before registering agent tools", "warning");
-  else if (undeclared.length > 0)
-    complain(`plugin must declare contracts.tools for: ${undeclared.join(", ")}`, "warning");
+  for (const name of undeclared) into.undeclared.add(name);
+  if (declared.length === 0 && names === undefined) complain(undeclaredTools([]), "warning");
   for (const name of names ?? [])
     if (declared.includes(name) && !isToolName(name)) complain(badToolName(name), "warning");
   // Of a factory those are offered that are declared; one tool is declared by all of its names.
@@ -57,6 +55,18 @@ export function registerTool(
     typeof tool === "function" ? names?.filter((each) => declared.includes(each)) : names;
   const isLeftOut = typeof tool === "function" ? kept?.length === 0 : undeclared.length > 0;
   if (declared.length > 0 && !isLeftOut) into.tools.push({ names: kept, make: toFactory(tool) });
+}
+
+/** Pure. Why they are left out; empty = a factory's, which does not say their names. */
+export function undeclaredTools(names: readonly string[]): string {
+  const [first, ...others] = names.map((name) => `"${name.slice(0, 64)}"`);
+  const entry = (list: string) => `"contracts": { "tools": [${list}] }`;
+  if (first === undefined)
+    return `its tools are left out, because openclaw.plugin.json declares none; write their names there: ${entry('"…"')}`;
+  const list = [first, ...others].join(", ");
+  return others.length === 0
+    ? `tool ${first} is left out, because openclaw.plugin.json does not declare it; add to it: ${entry(first)}`
+    : `tools ${list} are left out, because openclaw.plugin.json does not declare them; add to it: ${entry(list)}`;
 }
 
 /** What all providers take; one tool that is called otherwise would cost every call of a model. */
@@ -78,9 +88,9 @@ export function registerCommand(
   { into, accepts, complain }: Registering,
   command: PluginCommand,
 ): void {
-  if (!accepts("command", `command ${String(command?.name)}`)) return;
+  if (!accepts("command", `command ${nameIn(command?.name)}`)) return;
   if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
-    complain(`command name "${String(command?.name)}" is not a word`);
+    complain(`command name "${nameIn(command?.name)}" is not a word`);
   else if (typeof command.handler !== "function")
     complain(`command "${command.name}" registration missing handler`);
   else into.commands.push(command);
@@ -90,9 +100,9 @@ export function registerHook(
   { manifest, hookPermissions, into, accepts, complain }: Registering,
   ...[name, handler, options]: Given<"on">
 ): void {
-  if (!accepts("hook", `hook ${String(name)}`)) return;
+  if (!accepts("hook", `hook ${nameIn(name)}`)) return;
   const rule = hookRule(name, hookPermissions, manifest);
-  if (typeof handler !== "function") complain(`hook ${String(name)} registration missing handler`);
+  if (typeof handler !== "function") complain(`hook ${nameIn(name)} registration missing handler`);
   else if (rule.kind !== "allowed") complain(rule.reason, "warning");
   else into.hooks.push({ name, handler, priority: options?.priority ?? 0 });
 }
@@ -107,7 +117,7 @@ export function registerAction(
   { manifest, into, accepts, complain }: Registering,
   action: GivenAction,
 ): void {
-  if (!accepts("action", `session action ${String(action?.id)}`)) return;
+  if (!accepts("action", `session action ${nameIn(action?.id)}`)) return;
   const { id, schema, handler } = action ?? {};
   if (typeof id !== "string" || typeof handler !== "function")
     complain("session action registration missing id or handler");

@@ -48,14 +48,25 @@ export interface Registrations {
   memorySupplements: MemoryPromptBuilder[];
   offers: Offers;
   diagnostics: Diagnostic[];
+  /** Tools that the manifest does not name. */
+  undeclared: Set<string>;
+  /** Members of `api` that were called, of those that have others beside them for the same. */
+  members: Set<string>;
 }
 
 export function noRegistrations(): Registrations {
   return {
     ...{ engines: [], tools: [], commands: [], hooks: [], actions: [] },
     ...{ memorySupplements: [], offers: noOffers(), diagnostics: [] },
+    ...{ undeclared: new Set<string>(), members: new Set<string>() },
   };
 }
+
+/** Pure. A name as it was handed over, which may be anything. */
+export const nameIn = (given: unknown): string =>
+  (typeof given === "object" && given !== null) || typeof given === "function"
+    ? `(${Array.isArray(given) ? "a list" : typeof given === "object" ? "an object" : "a function"})`
+    : String(given);
 
 const ALL = [
   ...(["engine", "tool", "command", "hook", "action", "memory"] as const),

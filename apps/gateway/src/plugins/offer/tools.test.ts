@@ -96,7 +96,7 @@ describe("tools of plugins", () => {
       "For agent:main:main",
     );
     expect(log.lines).toContain(
-      "warn [plugins] small: plugin must declare contracts.tools for: stray",
+      'warn [plugins] small: tool "stray" is left out, because openclaw.plugin.json does not declare it; add to it: "contracts": { "tools": ["stray"] }',
     );
     expect(log.lines).toContain(
       "warn [plugins] small: a tool could not be created: no factory today",

@@ -17,8 +17,8 @@ import {
 import { type Approve, noSuchTool, refusal as refusalWithReason } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
-import { badToolName, isToolName } from "../load/register.ts";
-import type { RegisteredTool } from "../load/registrations.ts";
+import { badToolName, isToolName, undeclaredTools } from "../load/register.ts";
+import { nameIn, type RegisteredTool } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
 import { inPluginScope } from "../load/scope.ts";
 import { CHANNEL, PERSON } from "./hook-context.ts";
@@ -142,8 +142,7 @@ function makeOffers(
       for (const tool of toList(made)) {
         if (owned.permissions.deny?.includes(tool.name)) continue;
         if (typeof tool.name === "string" && !isToolName(tool.name)) warn(badToolName(tool.name));
-        else if (!owned.declared.includes(tool.name))
-          warn(`plugin must declare contracts.tools for: ${tool.name}`);
+        else if (!owned.declared.includes(tool.name)) warn(undeclaredTools([nameIn(tool.name)]));
         else if (offers.has(tool.name))
           warn(
             `tool "${tool.name}" is offered by plugin "${offers.get(tool.name)!.pluginId}" already`,
