@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { writePlugin } from "../testing/plugins.ts";
 
 describe("clew config set", () => {
   it("shows what it set, but for secrets", async () => {
@@ -13,6 +14,63 @@ describe("clew config set", () => {
     expect(await shown("session.mainKey", "main")).toContain('= "main" ');
     const apiKey = "models.providers.openai.apiKey";
     expect(await shown(apiKey, "sk-1234567890")).toContain(`${apiKey} = (hidden)`);
+  });
+});
+
+describe("clew config set of a plugin's own setting", () => {
+  const configSchema = {
+    type: "object",
+    additionalProperties: false,
+    required: ["place", "key"],
+    properties: {
+      n: { type: "integer", default: 1 },
+      place: { type: "string" },
+      key: { type: "string" },
+    },
+  };
+
+  async function withPlugin() {
+    const home = await temporaryHome();
+    const folder = writePlugin(join(home, "sources/tide"), {
+      id: "tide",
+      manifest: { configSchema },
+    });
+    await writeFile(
+      join(home, "clew.json"),
+      JSON.stringify({ plugins: { load: { paths: [folder] } } }),
+    );
+    const set = (name: string, value: string) =>
+      clew(home, ["config", "set", `plugins.entries.tide.config${name}`, value]);
+    return { home, set };
+  }
+
+  it("asks the schema that the plugin brings, and changes nothing that it does not take", async () => {
+    const { home, set } = await withPlugin();
+    const before = await readFile(join(home, "clew.json"), "utf8");
+    const refused = async (name: string, value: string, why: string) =>
+      expect(await set(name, value)).toMatchObject({
+        code: 1,
+        errors: expect.stringContaining(`clew.json: plugin "tide" does not take it: ${why}`),
+      });
+    await refused(".n", "seven", "n must be integer. [CONFIG_INVALID]");
+    await refused(".zzz", "1", 'must NOT have additional properties: "zzz". [CONFIG_INVALID]');
+    await refused("", "{ n: 1.5 }", "n must be integer");
+    expect(await readFile(join(home, "clew.json"), "utf8")).toBe(before);
+    const lossless = await clew(home, [
+      ...["config", "set", "plugins.entries.lossless.config.sumaries", "code"],
+    ]);
+    expect(lossless).toMatchObject({ code: 1, errors: expect.stringContaining('"sumaries"') });
+  });
+
+  it("lets what it needs come one by one, and says what is missing yet", async () => {
+    const { set } = await withPlugin();
+    expect(await set(".place", "5")).toMatchObject({
+      code: 0,
+      output: expect.stringContaining('place = "5"'),
+      errors: "warning: plugin \"tide\" stays off: must have required property 'key'.",
+    });
+    expect(await set(".key", "k")).toMatchObject({ code: 0, errors: "" });
+    expect(await set(".n", "7")).toMatchObject({ code: 0, errors: "" });
   });
 });
 

@@ -2,7 +2,13 @@
 import { copyFile, readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
-import { getSetting, setSetting, unsetSetting, writeConfigText } from "../config/commands.ts";
+import {
+  getSetting,
+  type SettingJudge,
+  setSetting,
+  unsetSetting,
+  writeConfigText,
+} from "../config/commands.ts";
 import { configTable } from "../config/docs.ts";
 import { planImport } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
@@ -31,11 +37,34 @@ export async function configSet(
   { environment, output }: Shell,
 ): Promise<number> {
   const { configFile } = environment;
-  const { value, warnings } = await setSetting(configFile, name, text);
+  const judge = name.startsWith("plugins") ? await judgeByPlugins(environment) : undefined;
+  const { value, warnings } = await setSetting(configFile, name, text, judge);
   for (const warning of warnings) output.note(`warning: ${warning}`);
   const shown = SECRET.test(name) ? "(hidden)" : JSON.stringify(value);
   output.line(`${name} = ${shown}   (${configFile}; ${whenRead(name)})`);
   return 0;
+}
+
+/** Asks the plugins that are there, of which no code is run. */
+async function judgeByPlugins({ home }: Shell["environment"]): Promise<SettingJudge> {
+  const [{ discoverPlugins }, { judgeSettings }, { readRecords }, { bundledPlugins }] =
+    await Promise.all([
+      import("../plugins/find/discover.ts"),
+      import("../plugins/load/plugin-config.ts"),
+      import("../plugins/find/records.ts"),
+      import("../plugins/find/bundled.ts"),
+    ]);
+  const records = readRecords(home);
+  return ({ path, before, after }) => {
+    const { plugins } = after;
+    const found = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() });
+    const change = { path, before: before.plugins, after: plugins };
+    for (const { result } of found) {
+      const verdict = result.ok ? judgeSettings(result.files, change) : null;
+      if (verdict !== null) return verdict;
+    }
+    return null;
+  };
 }
 
 export async function configUnset(name: string, { environment, output }: Shell): Promise<number> {

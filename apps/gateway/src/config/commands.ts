@@ -38,6 +38,13 @@ export async function getSetting(file: string, name: string): Promise<Setting> {
   };
 }
 
+/** What others who know more of a setting say to a change; null: nothing. */
+export type SettingJudge = (change: {
+  path: readonly (string | number)[];
+  before: Config;
+  after: Config;
+}) => { isRefused: boolean; text: string } | null;
+
 /**
  * Writes one setting; comments and formatting stay. Throws CONFIG_INVALID and writes nothing when
  * the result would not be valid.
@@ -46,19 +53,34 @@ export async function setSetting(
   file: string,
   name: string,
   text: string,
+  judge: SettingJudge = () => null,
 ): Promise<{ value: unknown; warnings: string[] }> {
   const path = settingPath(name);
   const before = (await readConfigText(file)) ?? "";
-  checkConfigText(before, file);
-  const { edited, value } = await firstValid(before, path, candidates(text), file, name);
+  const { config: was } = checkConfigText(before, file);
+  const told: string[] = [];
+  const check = (edited: string) => {
+    const refused = `${notChanged(name, file)}, which would then be wrong:`;
+    const { config: after } = checkConfigText(edited, file, refused);
+    const verdict = judge({ path, before: was, after });
+    if (verdict?.isRefused)
+      throw new ContextEngineError("CONFIG_INVALID", `${notChanged(name, file)}: ${verdict.text}.`);
+    if (verdict !== null) told.push(verdict.text);
+  };
+  const { edited, value } = await firstValid(
+    { before, path, values: candidates(text), check },
+    file,
+    name,
+  );
   const { raw, config } = checkConfigText(edited, file);
-  refuseNewConflict(config, checkConfigText(before, file).config, `${notChanged(name, file)}:`);
+  refuseNewConflict(config, was, `${notChanged(name, file)}:`);
   await writeConfigText(file, edited);
   const unknown = findUnknownKeys(ConfigSchema, raw).filter((key) => key.path === path.join("."));
   const idle = whyIdle(path.join("."));
   return {
     value,
     warnings: [
+      ...told,
       ...unknown.map(describeUnknownKey),
       ...(idle === undefined ? [] : [`${name} changes nothing: ${idle}.`]),
     ],
@@ -111,9 +133,18 @@ export async function writeConfigText(file: string, text: string): Promise<void>
 
 /** The parser that keeps comments is loaded only when something is edited. */
 async function firstValid(
-  before: string,
-  path: (string | number)[],
-  values: unknown[],
+  {
+    before,
+    path,
+    values,
+    check,
+  }: {
+    before: string;
+    path: (string | number)[];
+    values: unknown[];
+    /** Throws CONFIG_INVALID. */
+    check: (edited: string) => void;
+  },
   file: string,
   name: string,
 ) {
@@ -122,7 +153,7 @@ async function firstValid(
   for (const value of values) {
     try {
       const edited = setInText(before, path, value);
-      checkConfigText(edited, file, `${notChanged(name, file)}, which would then be wrong:`);
+      check(edited);
       return { edited, value };
     } catch (error) {
       failure ??= error;

@@ -1,5 +1,7 @@
 // The checked configuration that a plugin gets, with defaults applied.
-import type { PluginManifest } from "@clew/plugin-sdk/host";
+import { isDeepStrictEqual } from "node:util";
+import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
+import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { compileSchema } from "./json-schema.ts";
 
@@ -12,6 +14,60 @@ export function checkPluginConfig(manifest: PluginManifest, config: unknown): un
   throw invalidPlugin(
     `[plugins] ${id} invalid config: ${problems}; correct plugins.entries.${id}.config.`,
   );
+}
+
+/** What a change of settings comes to for one plugin; null: nothing to be told of. */
+export type SettingsVerdict = { isRefused: boolean; text: string } | null;
+
+/**
+ * Pure. A change is refused for what it makes wrong itself; of what was wrong or missing before,
+ * which may be mended in any order, it is only told. `path`: of the setting that was changed.
+ */
+export function judgeSettings(
+  { manifest, entries }: PluginFiles,
+  { path, before, after }: SettingsChange,
+): SettingsVerdict {
+  for (const { pluginId } of entries) {
+    const [was, now] = [before, after].map((plugins) => configIn(plugins, pluginId, manifest));
+    if (isDeepStrictEqual(was, now)) continue;
+    const known = problemsOf(manifest, was);
+    const problems = problemsOf(manifest, now);
+    const own = path.slice(4).join(".");
+    const isOwn = (problem: string) =>
+      !known.includes(problem) ||
+      (own !== "" && (problem.startsWith(`${own} `) || problem.endsWith(`: "${own}"`)));
+    const fresh = problems.filter(isOwn);
+    if (fresh.length > 0)
+      return {
+        isRefused: true,
+        text: `plugin "${manifest.id}" does not take it: ${fresh.join("; ")}`,
+      };
+    if (problems.length > 0)
+      return {
+        isRefused: false,
+        text: `plugin "${manifest.id}" stays off: ${problems.join("; ")}.`,
+      };
+  }
+  return null;
+}
+
+export interface SettingsChange {
+  path: readonly (string | number)[];
+  before: PluginsConfig;
+  after: PluginsConfig;
+}
+
+const configIn = ({ entries = {} }: PluginsConfig, pluginId: string, { id }: PluginManifest) =>
+  (entries[pluginId] ?? entries[id])?.config;
+
+/** Without a usable schema nothing is known to be wrong: its load will tell. */
+function problemsOf({ id, configSchema }: PluginManifest, config: unknown): string[] {
+  try {
+    const result = compiled(id, configSchema).check(config ?? {});
+    return result.ok ? [] : result.problems;
+  } catch {
+    return [];
+  }
 }
 
 function compiled(id: string, schema: Record<string, unknown>) {
