@@ -143,9 +143,9 @@ async function readReports(folder: string): Promise<string> {
   );
   const { turnId } = reports.findLast(({ modelCalls }) => modelCalls.length > 0)!;
   const last = await readLastRequest(folder, SESSION);
-  const view = await describeContext(folder, { sessionId: SESSION, branch: [] });
-  if (last?.report.turnId !== turnId || view?.turnId !== turnId)
-    throw new Error("the readers of reports found another turn, or none");
+  if (last?.report.turnId !== turnId)
+    throw new Error("the reader of reports found another turn, or none");
+  const view = await describeContext(folder, { sessionId: SESSION, branch: [] }, last);
   const { length } = view.messages;
   // Three prompts, a call with its result, a reply, and the prompt of the last turn.
   if (length < 7) throw new Error(`the readers of reports found ${length} messages`);
