@@ -8,7 +8,9 @@ import { afterAll, onTestFinished } from "vitest";
 /** `keep`: until the last test of the file. */
 export async function temporaryHome({ keep = false } = {}): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), "clew-test-"));
-  (keep ? afterAll : onTestFinished)(() => rm(home, { recursive: true, force: true }));
+  // What a killed command started beside itself may still write its last file.
+  const removal = { recursive: true, force: true, maxRetries: 5, retryDelay: 200 };
+  (keep ? afterAll : onTestFinished)(() => rm(home, removal));
   return home;
 }
 

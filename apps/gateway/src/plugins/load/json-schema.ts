@@ -12,7 +12,10 @@ function ajvModule(): typeof AjvModule {
   return loaded;
 }
 
-export type SchemaCheck = { ok: true; value: unknown } | { ok: false; problems: string[] };
+/** `paths`: of each problem, the dotted path of the value that it is about; "" is the whole. */
+export type SchemaCheck =
+  | { ok: true; value: unknown }
+  | { ok: false; problems: string[]; paths: string[] };
 
 /** Checks a value; with `defaults` or `coerces` the result is a copy that is changed so. */
 export interface SchemaChecker {
@@ -53,9 +56,10 @@ export function compileSchema(
       if (validate(value)) return { ok: true, value };
     } catch (error) {
       if (!(error instanceof SlowPatternError)) throw error;
-      return { ok: false, problems: [error.message] };
+      return { ok: false, problems: [error.message], paths: [""] };
     }
-    return { ok: false, problems: [...new Set((validate.errors ?? []).map(describe))] };
+    const told = new Map((validate.errors ?? []).map((each) => [describe(each), pathOf(each)]));
+    return { ok: false, problems: [...told.keys()], paths: [...told.values()] };
   };
   return {
     check(given) {
@@ -86,12 +90,19 @@ function takesNull(schema: unknown): boolean {
   return Array.isArray(values) ? values.includes(null) : schema.nullable === true;
 }
 
-function describe({ instancePath, message, keyword, params }: ErrorObject): string {
-  const path = instancePath
-    .slice(1)
-    .replaceAll("/", ".")
-    .replaceAll("~1", "/")
-    .replaceAll("~0", "~");
+const dotted = ({ instancePath }: ErrorObject): string =>
+  instancePath.slice(1).replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
+
+/** Of one too many, the path is its own. */
+function pathOf(error: ErrorObject): string {
+  const { keyword, params } = error;
+  if (keyword !== "additionalProperties") return dotted(error);
+  return [dotted(error), params.additionalProperty].filter((part) => part !== "").join(".");
+}
+
+function describe(error: ErrorObject): string {
+  const { message, keyword, params } = error;
+  const path = dotted(error);
   const detail =
     keyword === "additionalProperties"
       ? `: "${params.additionalProperty}"`

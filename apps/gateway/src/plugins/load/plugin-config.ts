@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { PluginManifest, PluginsConfig } from "@clew/plugin-sdk/host";
 import type { PluginFiles } from "../find/manifest.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
-import { compileSchema } from "./json-schema.ts";
+import { compileSchema, type SchemaCheck } from "./json-schema.ts";
 
 /** Runs before any code of the plugin. Throws PLUGIN_INVALID with every problem and its path. */
 export function checkPluginConfig(manifest: PluginManifest, config: unknown): unknown {
@@ -30,13 +30,12 @@ export function judgeSettings(
   for (const { pluginId } of entries) {
     const [was, now] = [before, after].map((plugins) => configIn(plugins, pluginId, manifest));
     if (isDeepStrictEqual(was, now)) continue;
-    const known = problemsOf(manifest, was);
-    const problems = problemsOf(manifest, now);
+    const known = problemsOf(manifest, was).problems;
+    const { problems, paths } = problemsOf(manifest, now);
     const own = path.slice(4).join(".");
-    const isOwn = (problem: string) =>
-      !known.includes(problem) ||
-      (own !== "" && (problem.startsWith(`${own} `) || problem.endsWith(`: "${own}"`)));
-    const fresh = problems.filter(isOwn);
+    const fresh = problems.filter(
+      (problem, index) => !known.includes(problem) || (own !== "" && paths[index] === own),
+    );
     if (fresh.length > 0)
       return {
         isRefused: true,
@@ -61,14 +60,18 @@ const configIn = ({ entries = {} }: PluginsConfig, pluginId: string, { id }: Plu
   (entries[pluginId] ?? entries[id])?.config;
 
 /** Without a usable schema nothing is known to be wrong: its load will tell. */
-function problemsOf({ id, configSchema }: PluginManifest, config: unknown): string[] {
+function problemsOf({ id, configSchema }: PluginManifest, config: unknown): Problems {
+  const none = { problems: [], paths: [] };
   try {
     const result = compiled(id, configSchema).check(config ?? {});
-    return result.ok ? [] : result.problems;
+    return result.ok ? none : result;
   } catch {
-    return [];
+    return none;
   }
 }
+
+/** Each with the path of the setting that it is about. */
+type Problems = Pick<Extract<SchemaCheck, { ok: false }>, "problems" | "paths">;
 
 function compiled(id: string, schema: Record<string, unknown>) {
   try {
