@@ -9,6 +9,7 @@ import { type CaseResult, type ConformanceReport, casesOf } from "../conformance
 import { isScript, type Script } from "../sessions/script.ts";
 import { runAsChild } from "./child.ts";
 import { messageOf } from "./load-engines.ts";
+import { nodeFault } from "./node-version.ts";
 import { type Apart, type Job, runApart } from "./run-apart.ts";
 
 const USAGE = `Usage: plugin-sdk check ENGINE [options]
@@ -48,6 +49,8 @@ const OPTIONS = {
 class WrongUse extends Error {}
 
 async function main(args: readonly string[]): Promise<number> {
+  const tooOld = nodeFault(process.versions.node);
+  if (tooOld !== undefined) throw new WrongUse(tooOld);
   const { values, positionals } = parsed(args);
   if (values.help || args.length === 0) {
     (values.help ? process.stdout : process.stderr).write(USAGE);
