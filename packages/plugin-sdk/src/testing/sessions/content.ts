@@ -109,7 +109,8 @@ function textFault(shown: string, said: string, mayCut: boolean): string | undef
   if (shown.trim() === "") return `it says nothing where ${short(said)} was said`;
   if (mayCut && shown.length <= Math.max(said.length, SENTENCE_CHARS) + SENTENCE_CHARS)
     return undefined;
-  return `it says ${short(shown)} where ${short(said)} was said`;
+  const [a, b] = quotes(shown, said);
+  return `it says ${a} where ${b} was said`;
 }
 
 const ofType = (blocks: readonly AnyBlock[], type: string) =>
@@ -158,4 +159,24 @@ export function short(value: unknown): string {
     .replace(/\s+/g, " ")
     .trim();
   return `"${text.length > 60 ? `${text.slice(0, 59)}…` : text}"`;
+}
+
+/** Characters of a quote. */
+const QUOTED = 60;
+/** Those before the first that differs. */
+const BEFORE = 20;
+
+/** Two texts that differ, from there on where their beginnings are no longer alike. */
+export function quotes(a: string, b: string): [string, string] {
+  const [first, second] = [short(a), short(b)];
+  if (first !== second) return [first, second];
+  let at = 0;
+  while (a[at] === b[at]) at++;
+  const start = Math.max(0, at - BEFORE);
+  const quoteOf = (text: string) => {
+    const part = text.slice(start, start + QUOTED);
+    const [before, after] = [start > 0 ? "…" : "", text.length > start + QUOTED ? "…" : ""];
+    return JSON.stringify(`${before}${part.toWellFormed()}${after}`);
+  };
+  return [quoteOf(a), quoteOf(b)];
 }

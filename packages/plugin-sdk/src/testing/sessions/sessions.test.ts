@@ -207,6 +207,17 @@ describe("what a message says", () => {
     expect(contentFault(other, [said], "parts")).toMatch(/tool calls/);
     expect(contentFault({ ...bare, timestamp: 1 }, [said], "whole")).toMatch(/timestamp/);
   });
+  it.each([
+    ["Item 1.", "Item 1.\n", '"Item 1."', '"Item 1.\\n"'],
+    ["a\nb", "a\r\nb", '"a\\nb"', '"a\\r\\nb"'],
+    [`${"x".repeat(99)}a`, `${"x".repeat(99)}b`, `"…${"x".repeat(20)}a"`, `"…${"x".repeat(20)}b"`],
+    ["one", "two", '"one"', '"two"'],
+  ])("is quoted so that what differs is seen: %j", (shown, was, first, second) => {
+    expect(contentFault(assistant(shown), [assistant(was)], "whole")).toBe(
+      `it says ${first} where ${second} was said`,
+    );
+  });
+
   it("may be cut where results may be", () => {
     const whole = toolResult(call, "x".repeat(2_000));
     const cut = toolResult(call, `${"x".repeat(20)} [1980 characters not shown]`);
