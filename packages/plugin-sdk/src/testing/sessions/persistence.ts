@@ -39,6 +39,7 @@ export async function outlive(stage: Stage, { steps }: Script): Promise<Outlived
   const { copy } = stage.context.storage;
   const kills: Kill[] = [];
   let turns = 0;
+  stage.doing = "in a session in which it is killed now and then";
   stage.onAcknowledged = async () => {
     turns++;
     if (copy === undefined || !isDue(turns)) return;
@@ -87,6 +88,7 @@ async function killed(
   await stage.context.beside(
     async (context) => {
       const after = new Stage(context, stage.host, stage.traits);
+      after.doing = "made again after a kill";
       await bootstrap(after, talk);
       kill = killOf(talk, had, await placesKept(after, talk));
     },

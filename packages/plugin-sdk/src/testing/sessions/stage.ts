@@ -121,7 +121,7 @@ export class Stage {
   fileOf = (name: string) => `${this.context.storage.agentDir}/sessions/${name}.jsonl`;
 
   fail(who: string, what: string): never {
-    throw new CaseFailure(`${who} ${what}, ${this.doing}`);
+    throw new CaseFailure([`${who} ${what}`, this.doing].filter(Boolean).join(", "));
   }
 }
 
