@@ -57,7 +57,7 @@ export async function patiently<Result>(
 const done = async <Result>(work: () => Result | PromiseLike<Result>) => ({ result: await work() });
 
 /** What the process used so far; where nothing tells, time on the wall stands for it. */
-function processorMs(): number {
+export function processorMs(): number {
   if (typeof globalThis.process?.cpuUsage !== "function") return performance.now();
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -2,6 +2,7 @@
 import { NotApplicable } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { CaseFailure } from "../engine-call.ts";
+import { processorMs } from "../patience.ts";
 import { randomScript, type Weather } from "./generate.ts";
 import { runScript } from "./host.ts";
 import { learnFields, learnTraits } from "./observe.ts";
@@ -35,8 +36,10 @@ export class SessionFailure extends CaseFailure {
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 const SESSIONS = 10;
-/** Of this time a case may spend in making a session smaller, ms. */
+/** Ms of a processor that a case may spend in making a session smaller. */
 const SHRINKING_MS = 5_000;
+/** And on the wall, also of a busy machine. */
+const LONGEST_SHRINKING_MS = 40_000;
 
 /** Throws a SessionFailure for the first session that fails. */
 export async function explore(context: CaseContext, weather: Weather, salt: number): Promise<void> {
@@ -78,8 +81,10 @@ async function smallest(
   fault: string,
   fails: (script: Script) => Promise<string | undefined>,
 ): Promise<SessionFailure> {
-  const end = Date.now() + SHRINKING_MS;
-  const found = await shrink(script, fault, fails, () => Date.now() < end);
+  const end = processorMs() + SHRINKING_MS;
+  const latest = Date.now() + LONGEST_SHRINKING_MS;
+  const mayGoOn = () => processorMs() < end && Date.now() < latest;
+  const found = await shrink(script, fault, fails, mayGoOn);
   return new SessionFailure(found.fault, found.script);
 }
 
