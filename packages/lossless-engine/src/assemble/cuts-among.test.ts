@@ -16,14 +16,16 @@ const cut = (id: number, first: string): StoredCut => ({
 /** As the store lists them: the newest first. */
 const newestFirst = (...cuts: StoredCut[]) => new Map(cuts.map((one) => [one.first, one]));
 
+const DONE: AgentMessage = assistant("Done.");
+
 /** One message of a host that gave it an id and a key, and the same as told without its id. */
 async function stored() {
   const store = temporaryStore();
   const nameless: AgentMessage = { ...user("Deploy it."), idempotencyKey: "k1" };
   const [message] = withIds([nameless]);
   storeMessages(store, { session, messages: [named(message!)], from: "told" });
-  const among = (cuts: ReadonlyMap<string, StoredCut>) =>
-    cutsAmong(store, { session, messages: [nameless, assistant("Done.")], cuts });
+  const among = (cuts: ReadonlyMap<string, StoredCut>, messages = [nameless, DONE]) =>
+    cutsAmong(store, { session, messages, cuts });
   return { among, id: nameOf(message!), key: keyName(nameless)!, print: printOf(nameless) };
 }
 
@@ -33,6 +35,18 @@ describe("a cut at a message that has lost its id", () => {
     const found = await among(newestFirst(cut(1, id)));
     expect([key, print].map((name) => found.get(name)?.id)).toEqual([1, 1]);
     expect(found.get(print)?.first).toBe(print);
+  });
+
+  it("shows the request by whichever name it has now", async () => {
+    const { among, id, key, print } = await stored();
+    const { idempotencyKey: _key, ...keyless } = { ...user("Deploy it."), idempotencyKey: "k1" };
+    const first = nameOf(DONE);
+    for (const request of [id, key]) {
+      const cuts = newestFirst({ ...cut(1, first), request });
+      expect((await among(cuts)).get(first)?.request).toBe(key);
+    }
+    const cuts = newestFirst({ ...cut(1, first), request: id });
+    expect((await among(cuts, [keyless, DONE])).get(first)?.request).toBe(print);
   });
 
   it("gives way to a newer one at the same message, whatever either calls it", async () => {

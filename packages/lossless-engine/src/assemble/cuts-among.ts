@@ -28,7 +28,25 @@ export async function cutsAmong(
   if (cuts.size === 0 || messages.every((message) => messageId(message) !== undefined)) return cuts;
   const names = [...cuts.values()].flatMap(namesOf);
   const known = await patiently(() => namesWithoutIdOf(store, session, names), signal);
-  return [0, -1].reduce((all, place) => renamed(all, (name) => known.get(name)?.at(place)), cuts);
+  const now = [...known.values()].some(({ length }) => length > 1)
+    ? await namesIn(messages, signal)
+    : new Set<string>();
+  // A cut whose first message has no key is the same in both ways; its request may have one.
+  const among = (name: string) =>
+    now.has(name) ? name : known.get(name)?.find((other) => now.has(other));
+  return [0, -1].reduce((all, place) => {
+    const firstOf = (name: string) => known.get(name)?.at(place);
+    return renamed(all, firstOf, (name) => among(name) ?? firstOf(name));
+  }, cuts);
+}
+
+async function namesIn(
+  messages: readonly AgentMessage[],
+  signal: AbortSignal | undefined,
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  await inSlices(messages, (message) => names.add(nameOf(message)), { signal });
+  return names;
 }
 
 /** The cuts, those of messages that had no ids when they were made also under the ids they have. */
@@ -60,12 +78,19 @@ const namesOf = ({ first, request, parts }: StoredCut): string[] => [
   ...(request === null ? [] : [request]),
 ];
 
-/** Undefined: a message has no other name. Of two cuts at one place the newer one counts. */
-function renamed(cuts: Cuts, otherOf: (name: string) => string | undefined): Cuts {
+/**
+ * Undefined: a message has no other name. Of two cuts at one place the newer one counts. `shownOf`:
+ * the same for messages that a cut shows, if that is not the same.
+ */
+function renamed(
+  cuts: Cuts,
+  firstOf: (name: string) => string | undefined,
+  shownOf = firstOf,
+): Cuts {
   const all = new Map(cuts);
-  const now = (name: string) => otherOf(name) ?? name;
+  const now = (name: string) => shownOf(name) ?? name;
   for (const cut of [...cuts.values()].sort((a, b) => a.id - b.id)) {
-    const first = now(cut.first);
+    const first = firstOf(cut.first) ?? cut.first;
     const request = cut.request === null ? null : now(cut.request);
     const parts = new Map([...cut.parts].map(([name, part]) => [now(name), part]));
     all.set(first, { ...cut, first, request, parts });
