@@ -107,6 +107,27 @@ describe.concurrent.each(ofGroup(["sessions"]))("the engine that breaks %s", (id
   });
 });
 
+describe("a session on a host that gives messages no ids", () => {
+  it("fails where a compaction takes the newest request away", async () => {
+    const turn = { do: "turn", says: "long", tools: [["plain"]], answers: "plain", ends: "told" };
+    const session = {
+      host: { ids: false, files: false, eager: true },
+      steps: [
+        ...[turn, turn].map((one) => ({ ...one, heartbeat: false, in: 0 })),
+        { do: "compact", by: 0.5, asked: "budget", model: true, bare: false, in: 0 },
+      ],
+    };
+    const create = overStorage(BROKEN_ENGINES["compact/keeps-request"]);
+    expect(await replaySession(create, session, { storage: inMemory })).toMatchObject({
+      outcome: "failed",
+      reason: expect.stringContaining("compact() took the newest request away"),
+    });
+    expect(await replaySession(overStorage(), session, { storage: inMemory })).toEqual({
+      outcome: "passed",
+    });
+  });
+});
+
 describe("the engine that breaks process/strays", () => {
   it("fails by what it left behind", async () => {
     const runners = process.listeners("unhandledRejection");

@@ -3,12 +3,11 @@ import type { AssembleResult } from "../../contract/lifecycle.ts";
 import { estimateText } from "../../tokens/estimate.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { activeBranch } from "../../transcript/branch.ts";
-import { messageId } from "../../transcript/message-id.ts";
 import { parseTranscript } from "../../transcript/parse.ts";
 import { textOf } from "../../transcript/text.ts";
 import { quickModel } from "../case-session.ts";
 import { call } from "../engine-call.ts";
-import { inHeartbeat, isPlain, named } from "./judge-view.ts";
+import { inHeartbeat, isKnowable, isPlain, named } from "./judge-view.ts";
 import { marksIn } from "./marks.ts";
 import { placesOf } from "./place.ts";
 import { compactShapeFault } from "./result-shape.ts";
@@ -101,7 +100,7 @@ function checkRequest(stage: Stage, talk: Talk, { messages }: AssembleResult): v
     (message, at) => message.role === "user" && isPlain(message) && !inHeartbeat(given, at),
   );
   const request = given[newest];
-  if (request === undefined || messageId(request) === undefined) return;
+  if (request === undefined || !isKnowable(request)) return;
   if (!placesOf(messages, given).includes(newest))
     stage.fail("compact()", `took the newest request away: ${named(request)} is not shown`);
 }
