@@ -10,6 +10,16 @@ export const BROKEN_ISOLATION: BrokenEngines = {
       assemble: (params) => engine.assemble({ ...params, ...one }),
     };
   }),
+  "isolation/alike": memoryWith((engine) => {
+    const plain = <Params extends SessionRef>(params: Params) => ({
+      ...params,
+      sessionId: params.sessionId.replace(/\W/g, "_"),
+    });
+    return {
+      ingest: (params) => engine.ingest(plain(params)),
+      assemble: (params) => engine.assemble(plain(params)),
+    };
+  }),
   "isolation/at-once": memoryWith((engine) => {
     let current: SessionRef = { sessionId: "" };
     return {

@@ -5,6 +5,8 @@ import { check } from "../engine-call.ts";
 import { mentions, turnOf } from "./observe.ts";
 
 const NAMES = ["anna", "boris", "chandra"];
+/** One name for whoever makes names of files of them too simply. */
+const ALIKE = ["an:na", "an-na", "an_na", "an.na", "anna"];
 
 export const isolationCases: readonly ConformanceCase[] = [
   {
@@ -34,14 +36,26 @@ export const isolationCases: readonly ConformanceCase[] = [
       await expectApart(context);
     },
   },
+  {
+    id: "isolation/alike",
+    group: "isolation",
+    title: "keeps sessions apart whose ids differ in a sign only",
+    rule: "No session shows anything of another.",
+    async run(context) {
+      for (const turn of [1, 2])
+        for (const name of ALIKE)
+          await context.session(name).deliver(context.engine, turnOf(name, turn));
+      await expectApart(context, ALIKE);
+    },
+  },
 ];
 
-async function expectApart(context: CaseContext): Promise<void> {
-  for (const name of NAMES) {
+async function expectApart(context: CaseContext, names = NAMES): Promise<void> {
+  for (const name of names) {
     const session = context.session(name);
     for (const messages of [session.history(), []]) {
       const assembled = await session.assemble(context.engine, { messages });
-      for (const other of NAMES.filter((one) => one !== name))
+      for (const other of names.filter((one) => one !== name))
         check(
           !mentions(assembled.messages, other),
           "The assembly of one session holds a message of another one.",
