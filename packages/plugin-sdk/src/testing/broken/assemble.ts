@@ -33,6 +33,9 @@ export const BROKEN_ASSEMBLE: BrokenEngines = {
     let calls = 0;
     return reassemble(() => ({ systemPromptAddition: `Assembly number ${calls++}.` }))(engine);
   }),
+  "determinism/minutes-later": memoryWith(
+    reassemble(() => ({ systemPromptAddition: `It is ${new Date().toISOString().slice(0, 16)}.` })),
+  ),
 };
 
 /** The newest messages that fit, cut anywhere. */

@@ -3,6 +3,7 @@ import { pairToolCalls } from "../../transcript/tool-pairs.ts";
 import type { ConformanceCase } from "../case.ts";
 import { CaseFailure, check } from "../engine-call.ts";
 import { BUDGETS } from "./budget.ts";
+import { later } from "./later.ts";
 import { positionsIn, talk } from "./observe.ts";
 
 export const assembleCases: readonly ConformanceCase[] = [
@@ -105,4 +106,28 @@ export const assembleCases: readonly ConformanceCase[] = [
       }
     },
   },
+  {
+    id: "determinism/minutes-later",
+    group: "determinism",
+    title: "answers the same history in the same way some minutes later, as long as caches hold",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
+    async run(context) {
+      const session = context.session();
+      await session.deliver(context.engine, talk("a", { turns: 10, tools: 1 }));
+      for (const tokenBudget of [1_500, 1_000_000]) {
+        const shown = async () => {
+          const given = await session.assemble(context.engine, { tokenBudget });
+          return JSON.stringify([given.messages, given.systemPromptAddition]);
+        };
+        const before = await shown();
+        check(
+          (await later(MINUTES, shown)) === before,
+          "Four minutes later the same history is assembled otherwise, so that no cache holds.",
+        );
+      }
+    },
+  },
 ];
+
+/** Ms; less than any provider's cache lives. */
+const MINUTES = 4 * 60_000;
