@@ -15,17 +15,28 @@ import { createMemoryEngine } from "./memory-engine.ts";
 const files = new Map<string, string>();
 let folders = 0;
 
-async function inMemory(): Promise<CaseStorage> {
-  const agentDir = `/in-memory/${folders++}`;
+/** What engines have stored, by their folders, and how often one was made there. */
+const disks = new Map<string, { store: EngineStore; restarts: number }>();
+
+function storageIn(agentDir: string): CaseStorage {
   return {
     agentDir,
     write: async (path, text) => void files.set(path, text),
     read: async (path) => files.get(path),
+    copy() {
+      const copied = `/in-memory/${folders++}`;
+      const disk = disks.get(agentDir);
+      if (disk !== undefined) disks.set(copied, structuredClone(disk));
+      return storageIn(copied);
+    },
     remove: async () => {
+      disks.delete(agentDir);
       for (const path of files.keys()) if (path.startsWith(`${agentDir}/`)) files.delete(path);
     },
   };
 }
+
+const inMemory = async (): Promise<CaseStorage> => storageIn(`/in-memory/${folders++}`);
 
 const readTranscript = (file: string) =>
   parseTranscript(files.get(file) ?? readFileSync(file, "utf8")).entries.flatMap((entry) =>
@@ -42,7 +53,6 @@ type Shape = (
 
 /** Makes full engines whose storage belongs to the folder and outlives them. */
 function overStorage(shape: Shape = (full) => full): EngineMaker {
-  const disks = new Map<string, { store: EngineStore; restarts: number }>();
   return ({ agentDir, withoutFolder }) => {
     const disk = disks.get(agentDir) ?? { store: emptyStore(), restarts: 0 };
     disks.set(agentDir, disk);

@@ -1,4 +1,5 @@
 // Engines that do not know which turns were committed.
+import { record, stored } from "../full-engine.ts";
 import { type BrokenEngines, fullWith, tick } from "./break.ts";
 
 export const BROKEN_COMMIT: BrokenEngines = {
@@ -25,6 +26,16 @@ export const BROKEN_COMMIT: BrokenEngines = {
       },
     };
   }),
+  "commit/killed-within": fullWith((_engine, store) => ({
+    async commitTurn(params) {
+      const key = `${params.sessionId} ${params.advancementKey}`;
+      if (store.committed.has(key)) return { status: "duplicate" };
+      store.committed.add(key);
+      await new Promise(setImmediate);
+      record(stored(store, params), params.messages);
+      return { status: "committed" };
+    },
+  })),
   "commit/after-restart": fullWith((engine, store, restarts) => ({
     commitTurn(params) {
       if (restarts > 0) store.committed.clear();

@@ -1,5 +1,6 @@
 // Engines that come back from a crash with another memory.
 import { atomicGroups } from "../../transcript/tool-pairs.ts";
+import { nameOf, record, stored } from "../full-engine.ts";
 import { type BrokenEngines, fullWith, reassemble, storeAgain } from "./break.ts";
 
 export const BROKEN_CRASH: BrokenEngines = {
@@ -15,6 +16,20 @@ export const BROKEN_CRASH: BrokenEngines = {
       if (restarts > 0)
         storeAgain(store, params, params.messages.slice(params.prePromptMessageCount));
       await engine.afterTurn(params);
+    },
+  })),
+  "crash/killed-within": fullWith((_engine, store) => ({
+    async afterTurn(params) {
+      const told = params.messages.slice(params.prePromptMessageCount);
+      const session = stored(store, params);
+      if (session.messages.has(nameOf(told.at(-1)!))) return;
+      // The newest first, by which it knows the turn again.
+      record(session, told.slice(-1));
+      await new Promise(setImmediate);
+      const newest = [...session.messages];
+      session.messages.clear();
+      record(session, told);
+      for (const [name, message] of newest) session.messages.set(name, message);
     },
   })),
   "crash/compaction-survives": fullWith((_engine, store, restarts) => {

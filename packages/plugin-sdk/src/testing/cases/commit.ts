@@ -5,6 +5,7 @@ import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { call, check } from "../engine-call.ts";
 import { expectNothingTwice } from "./idempotence.ts";
+import { expectNothingLostWithin } from "./killed-within.ts";
 import { turnOf } from "./observe.ts";
 
 export const commitCases: readonly ConformanceCase[] = [
@@ -64,6 +65,18 @@ export const commitCases: readonly ConformanceCase[] = [
         status === "duplicate",
         `After a restart commitTurn() of a committed key answered "${status}".`,
       );
+    },
+  },
+  {
+    id: "commit/killed-within",
+    group: "commit",
+    title:
+      "has a turn that is committed again because the process was killed within the first time",
+    rule: "exactly once per `advancementKey`",
+    ...onlyWith("commitTurn"),
+    async run(context) {
+      const turn = await storedTurn(context, 1);
+      await expectNothingLostWithin(context, "commitTurn()", (engine) => commit(engine, turn()));
     },
   },
 ];

@@ -2,6 +2,7 @@
 import { type ConformanceCase, ownersOnly } from "../case.ts";
 import { check } from "../engine-call.ts";
 import { expectNothingTwice } from "./idempotence.ts";
+import { expectNothingLostWithin } from "./killed-within.ts";
 import { talk, turnOf } from "./observe.ts";
 
 export const crashCases: readonly ConformanceCase[] = [
@@ -36,6 +37,19 @@ export const crashCases: readonly ConformanceCase[] = [
       if (typeof engine.bootstrap === "function") await session.bootstrap(engine);
       await session.tell(engine, 4);
       await expectNothingTwice(context, "restarted and told of the last turn again", engine);
+    },
+  },
+  {
+    id: "crash/killed-within",
+    group: "crash",
+    title: "has a turn that is told again because the process was killed within the first time",
+    rule: "A turn told again, also after a crash, adds nothing.",
+    async run(context) {
+      const session = context.session();
+      await session.write(turnOf("a", 1, { tools: 1 }));
+      await expectNothingLostWithin(context, "being told of it", (engine) =>
+        session.tell(engine, 0),
+      );
     },
   },
   {
