@@ -3,8 +3,10 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { callersFolder } from "./callers-folder.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const caller = callersFolder();
 process.chdir(root);
 const [command = "start", ...args] = process.argv.slice(2);
 const say = (text) => process.stderr.write(`clew: ${text}\n`);
@@ -47,7 +49,7 @@ if (command === "test") {
   follow(node, ["node_modules/vitest/vitest.mjs", "run", ...projects, ...args]);
 } else if (command === "start") {
   runPnpm(["run", "build"], "building");
-  follow(node, ["apps/gateway/dist/main.js", "start", ...args]);
+  follow(node, [join(root, "apps/gateway/dist/main.js"), "start", ...args], caller);
 } else if (command === "pnpm") {
   follow(join(tools, "pnpm"), args);
 } else {
@@ -105,15 +107,16 @@ function fail(text, { status, signal }) {
 }
 
 /**
- * Runs the last step, hands it our signals, and ends it when our own parent dies (npm does
+ * Runs the last step in `cwd`, hands it our signals, and ends it when our own parent dies (npm does
  * not forward everything).
  */
-function follow(file, fileArgs) {
+function follow(file, fileArgs, cwd = root) {
   // The IPC channel closes when this process dies, however it dies: the
   // gateway stops on "disconnect".
   const child = spawn(file, fileArgs, {
     stdio: ["inherit", "inherit", "inherit", "ipc"],
     env: withoutOurNpmrc(env),
+    cwd,
   });
   const parent = process.ppid;
   const watch = setInterval(() => process.ppid !== parent && child.kill("SIGTERM"), 500);

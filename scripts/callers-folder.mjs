@@ -1,0 +1,8 @@
+// Where somebody typed the command that runs a script: npm itself goes to the checkout.
+import { statSync } from "node:fs";
+
+export function callersFolder() {
+  const { INIT_CWD: folder = "" } = process.env;
+  const isThere = statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return isThere ? folder : process.cwd();
+}
