@@ -5,6 +5,26 @@ export type {
   EngineFactoryContext,
 } from "./contract/engine.ts";
 export type {
+  PluginChildEnd,
+  PluginChildStart,
+  PluginCompaction,
+  PluginHookContext,
+  PluginHooks,
+  PluginInternalEvent,
+  PluginModelCall,
+  PluginModelInput,
+  PluginModelOutput,
+  PluginPromptAdditions,
+  PluginPromptEvent,
+  PluginReceivedMessage,
+  PluginSessionEnd,
+  PluginSessionReset,
+  PluginToolCall,
+  PluginToolEnd,
+  PluginToolVerdict,
+  PluginTurnEnd,
+} from "./contract/hooks.ts";
+export type {
   ContextEngineInfo,
   EngineOperation,
   HostAddedParam,
@@ -32,6 +52,7 @@ export type {
   SubagentEndedParams,
   SubagentPreparation,
 } from "./contract/lifecycle.ts";
+export type { PluginLogger } from "./contract/logger.ts";
 export type {
   MemoryCapability,
   MemoryFlushPlan,
@@ -66,11 +87,23 @@ export type {
   UserMessage,
 } from "./contract/message.ts";
 export type {
+  PluginAction,
+  PluginHttpRequest,
+  PluginHttpResponse,
+  PluginHttpRoute,
+  PluginMethod,
+  PluginMethodRequest,
+  PluginProgram,
+  PluginProgramContext,
+  PluginProgramOptions,
+  PluginService,
+  PluginServiceContext,
+} from "./contract/offers.ts";
+export type {
   MemoryToolOptions,
   PluginApi,
   PluginCommand,
   PluginEntry,
-  PluginLogger,
   PluginRuntime,
   PluginTool,
   PluginToolFactory,

@@ -1,6 +1,8 @@
 // What plugins offer to requests from outside, at a gateway that runs.
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { clew } from "../testing/command.ts";
 import { post } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { startServedGateway, writePlugin } from "../testing/plugins.ts";
@@ -113,5 +115,39 @@ describe("a method of a plugin", () => {
           'No plugin offers the method "ebb"; there is: tide.level, tide.refuse, tide.silent.',
       },
     });
+  });
+});
+
+describe("the example of the author guide", () => {
+  it("counts what is said, and tells it by a route, a method and a command", async () => {
+    const home = await temporaryHome();
+    const example = join(import.meta.dirname, "../plugins/__fixtures__/tally.ts");
+    const folder = writePlugin(join(home, "sources/tally"), {
+      id: "tally",
+      packageJson: { openclaw: { extensions: ["./tally.ts"] } },
+      files: { "tally.ts": readFileSync(example, "utf8") },
+    });
+    const config = {
+      gateway: { auth: { token: "a-token-of-the-person" } },
+      plugins: { load: { paths: [folder] } },
+    };
+    writeFileSync(join(home, "clew.json"), JSON.stringify(config));
+    const { server, say, gateway, log } = await startServedGateway(config, home);
+    gateway.plugins!.startServices();
+    expect(gateway.plugins!.records()).toMatchObject([{ status: "loaded", diagnostics: [] }]);
+    await say("how many are these");
+    const told = () => fetch(`${server.url}/plugins/tally`).then((answer) => answer.text());
+    await expect.poll(told).toBe("4 words\n");
+    const headers = { authorization: "Bearer a-token-of-the-person" };
+    const asked = await fetch(`${server.url}/api/plugins/methods/tally.words`, {
+      ...{ method: "POST", headers },
+    });
+    expect(await asked.json()).toEqual({ ok: true, payload: { words: 4 } });
+    expect(log.lines.join("\n")).toContain("counting words");
+
+    const printed = vi.spyOn(console, "log").mockImplementation(() => {});
+    expect((await clew(home, ["tally", "and these three"])).code).toBe(0);
+    expect(printed.mock.calls).toEqual([[3]]);
+    printed.mockRestore();
   });
 });

@@ -1,11 +1,21 @@
 // What a plugin is, and the api that its `register` receives.
 import type { ContextEngineFactory } from "./engine.ts";
+import type { PluginHooks, PluginInternalEvent } from "./hooks.ts";
+import type { PluginLogger } from "./logger.ts";
 import type {
   MemoryCapability,
   MemoryFlushPlanResolver,
   MemoryPromptBuilder,
   MemoryRuntime,
 } from "./memory.ts";
+import type {
+  PluginHttpRoute,
+  PluginMethod,
+  PluginProgram,
+  PluginProgramContext,
+  PluginProgramOptions,
+  PluginService,
+} from "./offers.ts";
 import type { LlmCompleteParams, LlmCompleteResult } from "./runtime.ts";
 import type { PluginSubagents } from "./subagent.ts";
 
@@ -21,18 +31,6 @@ export type RegistrationMode =
   | "setup-only"
   | "setup-runtime"
   | "cli-metadata";
-
-/** The host's log, under the plugin's name; secrets are masked. */
-export interface PluginLogger {
-  /** What an operator may want to know. */
-  info(message: string, ...details: unknown[]): void;
-  /** What works, but not as it should. */
-  warn(message: string, ...details: unknown[]): void;
-  /** What does not work. */
-  error(message: string, ...details: unknown[]): void;
-  /** What only the plugin's author wants to know. Absent: the host has no such level. */
-  debug?(message: string, ...details: unknown[]): void;
-}
 
 /** What a tool of a plugin returns. */
 export interface PluginToolResult {
@@ -55,6 +53,11 @@ export interface PluginTool {
   description: string;
   /** JSON Schema of the arguments. */
   parameters: Record<string, unknown>;
+  /** What it does to the world. Absent: nobody knows, so a person is asked before each call. */
+  annotations?: {
+    /** True: it changes nothing, and runs unasked. Absent: it may change something. */
+    readOnlyHint?: boolean;
+  };
   /**
    * Does the work; `params` were checked against `parameters`. A throw becomes a failed result.
    * `signal` absent: an older host, the work cannot be ended.
@@ -177,6 +180,15 @@ export interface PluginApi {
   /** Offers a word people can type. */
   registerCommand(command: PluginCommand): void;
   /** Asks to be told of something that happens in the host. */
+  on<Name extends keyof PluginHooks>(
+    hook: Name,
+    handler: PluginHooks[Name],
+    options?: {
+      /** Higher is told earlier. Absent: 0. */
+      priority?: number;
+    },
+  ): void;
+  /** The same of hooks that other hosts have. */
   on(
     hook: string,
     handler: (event: never, context: never) => unknown,
@@ -184,6 +196,33 @@ export interface PluginApi {
       /** Higher is told earlier. Absent: 0. */
       priority?: number;
     },
+  ): void;
+  /** The same under older names: "command:new", "command:reset", "gateway:startup". */
+  registerHook(
+    events: string | string[],
+    handler: (event: PluginInternalEvent) => unknown,
+    options?: {
+      /** What the hook is called; OpenClaw wants one. Absent: nothing. */
+      name?: string;
+      /** For display. Absent: nothing. */
+      description?: string;
+      /** Higher is told earlier. Absent: 0. */
+      priority?: number;
+    },
+  ): void;
+  /** Offers work that goes on as long as a gateway runs. */
+  registerService(service: PluginService): void;
+  /** Offers an address of the gateway's HTTP server. */
+  registerHttpRoute(route: PluginHttpRoute): void;
+  /** Offers something that others may ask by name, as in "tally.words". */
+  registerGatewayMethod(name: string, handler: PluginMethod): void;
+  /**
+   * Offers commands of the command line. They run in a process of their own, in which `register`
+   * runs with the mode "cli-metadata" and no service is started.
+   */
+  registerCli<Program = PluginProgram>(
+    register: (context: PluginProgramContext<Program>) => unknown,
+    options: PluginProgramOptions,
   ): void;
   /** Offers a memory; `plugins.slots.memory` selects it by the plugin's id. */
   registerMemoryCapability(capability: MemoryCapability): void;

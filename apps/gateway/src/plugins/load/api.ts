@@ -66,7 +66,7 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     registerContextEngine: (...given) => registerEngine(registering, ...given),
     registerTool: (...given) => registerTool(registering, ...given),
     registerCommand: (command) => registerCommand(registering, command),
-    on(...given) {
+    on(...given: Parameters<PluginApi["on"]>) {
       into.members.add("on");
       registerHook(registering, ...given);
     },

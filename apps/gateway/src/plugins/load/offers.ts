@@ -1,25 +1,14 @@
 // What plugins offer beside engines, tools, commands and hooks.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { PluginLogger } from "@clew/plugin-sdk/core";
-
-/** What a service is started and stopped with. */
-export interface ServiceContext {
-  /** The host's whole configuration, unchecked. */
-  config: unknown;
-  /** Folder that the default agent works in. */
-  workspaceDir: string;
-  /** Folder in which the plugin keeps its files; it is there. */
-  stateDir: string;
-  logger: PluginLogger;
-}
+import type { PluginMethodRequest, PluginServiceContext } from "@clew/plugin-sdk/core";
 
 /** Work that goes on as long as a gateway runs. */
 export interface RegisteredService {
   /** Unique within its plugin. */
   id: string;
-  start(context: ServiceContext): unknown;
+  start(context: PluginServiceContext): unknown;
   /** Absent: there is nothing to end. */
-  stop?: ((context: ServiceContext) => unknown) | undefined;
+  stop?: ((context: PluginServiceContext) => unknown) | undefined;
 }
 
 /** Words of the command line: `clew <word> …`. */
@@ -48,14 +37,7 @@ export interface RegisteredRoute {
 /** What others may ask of a plugin by name. */
 export interface RegisteredMethod {
   name: string;
-  handler(request: MethodRequest): unknown;
-}
-
-/** What a method's handler is given. */
-export interface MethodRequest {
-  params: Record<string, unknown>;
-  /** The first answer counts. */
-  respond(ok: boolean, payload?: unknown, error?: unknown): void;
+  handler(request: PluginMethodRequest): unknown;
 }
 
 export interface Offers {

@@ -1,9 +1,10 @@
 // Starts the services of plugins, and gives each a bounded time to stop.
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogPort } from "@clew/engine-core";
+import type { PluginServiceContext } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
 import { messageOf } from "../invalid.ts";
-import type { RegisteredService, ServiceContext } from "../load/offers.ts";
+import type { RegisteredService } from "../load/offers.ts";
 import type { RunAs } from "../load/running.ts";
 import { createPluginLogger } from "../load/runtime.ts";
 
@@ -24,7 +25,7 @@ const STOP_MS = 5000;
 
 export interface ServicesRequest {
   services: readonly OwnedService[];
-  context: Omit<ServiceContext, "logger" | "stateDir">;
+  context: Omit<PluginServiceContext, "logger" | "stateDir">;
   /** The folder of a plugin, which is there. */
   stateDirOf: (pluginId: string) => string;
   log: LogPort;
@@ -43,7 +44,7 @@ export function createServices({
 }: ServicesRequest): Services {
   const begun: { service: OwnedService; settled: Promise<void> }[] = [];
   let stopping: Promise<void> | undefined;
-  const contextOf = ({ pluginId }: OwnedService): ServiceContext => ({
+  const contextOf = ({ pluginId }: OwnedService): PluginServiceContext => ({
     ...context,
     stateDir: stateDirOf(pluginId),
     logger: createPluginLogger(log, pluginId),
