@@ -1,4 +1,5 @@
-// Where somebody typed the command that runs a script: npm itself goes to the checkout.
+// Says where somebody typed the command that runs a script.
+// npm itself goes to the checkout first.
 import { statSync } from "node:fs";
 
 export function callersFolder() {

@@ -8,6 +8,7 @@ export type {
   PluginChildEnd,
   PluginChildStart,
   PluginCompaction,
+  PluginHookAnswer,
   PluginHookContext,
   PluginHooks,
   PluginInternalEvent,

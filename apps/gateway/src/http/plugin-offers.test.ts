@@ -1,5 +1,5 @@
 // What plugins offer to requests from outside, at a gateway that runs.
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { clew } from "../testing/command.ts";
@@ -127,6 +127,10 @@ describe("the example of the author guide", () => {
       packageJson: { openclaw: { extensions: ["./tally.ts"] } },
       files: { "tally.ts": readFileSync(example, "utf8") },
     });
+    // As npm install would put it there.
+    mkdirSync(join(folder, "node_modules/@clew"), { recursive: true });
+    const sdk = join(import.meta.dirname, "../../../../packages/plugin-sdk");
+    symlinkSync(sdk, join(folder, "node_modules/@clew/plugin-sdk"));
     const config = {
       gateway: { auth: { token: "a-token-of-the-person" } },
       plugins: { load: { paths: [folder] } },

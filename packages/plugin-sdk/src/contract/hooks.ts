@@ -156,7 +156,7 @@ export interface PluginToolVerdict {
 
 /** What came of a call. */
 export interface PluginToolEnd extends PluginToolCall {
-  /** `content` as the model is shown it, and `details` for others. */
+  /** `content` as the model is shown it, `details` for others. Absent: the tool gave none. */
   result?: unknown;
   /** Why it failed. Absent: it did not. */
   error?: string;
@@ -261,7 +261,8 @@ export interface PluginInternalEvent {
   messages: string[];
 }
 
-type Answer<Value> = Value | undefined | Promise<Value | undefined>;
+/** What a handler of a hook may answer: nothing, or a value, at once or later. */
+export type PluginHookAnswer<Value> = Value | undefined | Promise<Value | undefined>;
 
 /**
  * By name, what a handler is given and may answer. What observes is given copies and nobody waits
@@ -272,12 +273,12 @@ export interface PluginHooks {
   before_prompt_build(
     event: PluginPromptEvent,
     context: PluginHookContext,
-  ): Answer<PluginPromptAdditions>;
+  ): PluginHookAnswer<PluginPromptAdditions>;
   /** The same under its old name. */
   before_agent_start(
     event: PluginPromptEvent,
     context: PluginHookContext,
-  ): Answer<PluginPromptAdditions>;
+  ): PluginHookAnswer<PluginPromptAdditions>;
   /** Observes each call of a model. */
   llm_input(event: PluginModelInput, context: PluginHookContext): unknown;
   /** Observes each answer of a model. */
@@ -302,7 +303,10 @@ export interface PluginHooks {
       }
     | undefined;
   /** Before a tool runs. A handler that fails refuses the call. */
-  before_tool_call(event: PluginToolCall, context: PluginHookContext): Answer<PluginToolVerdict>;
+  before_tool_call(
+    event: PluginToolCall,
+    context: PluginHookContext,
+  ): PluginHookAnswer<PluginToolVerdict>;
   /** Observes what came of a tool. */
   after_tool_call(event: PluginToolEnd, context: PluginHookContext): unknown;
   /** Before `/new` and `/reset`. */

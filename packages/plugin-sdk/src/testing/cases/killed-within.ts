@@ -12,7 +12,7 @@ const MOST_KILLS = 8;
 
 /**
  * Each kill is a copy of the engine's folder while `tell` runs; an engine that is made there is
- * told of the same turn by it. It has what the one that was not killed has of the turn.
+ * told of the same turn by it. It has what one has that is made after a turn without a kill.
  */
 export async function expectNothingLostWithin(
   context: CaseContext,
@@ -24,7 +24,15 @@ export async function expectNothingLostWithin(
   const history = session.history();
   const { sessionId, sessionKey } = session.ref;
   const recordIn = (engine: ContextEngine) => recordOf(engine, { sessionId, sessionKey });
-  const had = positionsIn(history, await recordIn(context.engine));
+  const whole = context.storage.copy?.();
+  if (whole === undefined) return;
+  let had: number[] = [];
+  await context.beside(
+    async ({ engine }) => {
+      had = positionsIn(history, await recordIn(engine));
+    },
+    { storage: whole },
+  );
   for (const storage of copies)
     await context.beside(
       async ({ engine }) => {

@@ -4,7 +4,7 @@ let real: DateConstructor | undefined;
 /** Who lets time pass at this moment. */
 let users = 0;
 
-/** Runs `work` while every clock that a `Date` shows is `ms` ahead; at the same time by the same. */
+/** Runs `work` while each `Date` shows a time `ms` ahead; all at the same time give the same. */
 export async function later<Result>(ms: number, work: () => Promise<Result>): Promise<Result> {
   real ??= ahead(ms);
   users++;
