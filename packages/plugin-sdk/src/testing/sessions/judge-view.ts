@@ -58,6 +58,7 @@ export function viewFault(result: AssembleResult, occasion: Occasion): string | 
     tornFault(messages, places, given) ??
     runningFault(messages, places, occasion) ??
     lossFault(messages, places, occasion) ??
+    summaryFault(messages, places, occasion) ??
     sizeFault(result, occasion)
   );
 }
@@ -209,6 +210,21 @@ function lossFault(
       !inHeartbeat(given, index),
   );
   return lost < 0 ? undefined : `lost ${named(given[lost]!)} though there was room for it`;
+}
+
+/** What the host's own compaction left is all that is left of what it stands for. */
+function summaryFault(
+  shown: readonly AgentMessage[],
+  places: Places,
+  { given, hasRoom, ownsCompaction, showsAll }: Occasion,
+): string | undefined {
+  if (!hasRoom || !showsAll || ownsCompaction) return undefined;
+  const place = given.findLastIndex(({ role }) => role === "compactionSummary");
+  // Whoever says something of its own may say it otherwise, or show what was compacted.
+  if (place < 0 || places.includes(place) || places.includes(undefined)) return undefined;
+  return shown.length === 0
+    ? undefined
+    : `left out the summary of the host's compaction, ${named(given[place]!)}`;
 }
 
 /** Short words without an id may stand anywhere, among others. */

@@ -78,6 +78,20 @@ describe("a view", () => {
     expect(faultOf(messages, changes)).toMatch(fault);
   });
 
+  it("has the summary of a compaction that was its host's, or says something of its own", () => {
+    const summary: AgentMessage = {
+      ...{ role: "compactionSummary", summary: "Item 1 weighs 1 kg." },
+      __openclaw: { id: "s" },
+    };
+    const given = [summary, ...TALK.slice(4)];
+    const of = { given, isAmple: false, ownsCompaction: false };
+    expect(faultOf(TALK.slice(4), of)).toMatch(/^left out the summary of the host's compaction/);
+    expect(faultOf(given, of)).toBeUndefined();
+    expect(faultOf([user("Said before: item 1 is light."), ...TALK.slice(4)], of)).toBeUndefined();
+    for (const other of [{ ownsCompaction: true }, { showsAll: false }, { hasRoom: false }])
+      expect(faultOf(TALK.slice(4), { ...of, ...other })).toBeUndefined();
+  });
+
   it("is taken for the newest of messages that say the same, where they have no ids", () => {
     const given = [...TALK, ...withIds(conversation({ turns: 3, tools: 1 }))].map((one, at) => ({
       ...one,
