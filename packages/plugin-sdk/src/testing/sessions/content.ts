@@ -128,8 +128,9 @@ const isFilled = ({ type, text }: AnyBlock) => type !== "text" || String(text ??
 const ESSENTIAL: Readonly<Record<string, readonly string[]>> = {
   text: ["text"],
   image: ["data", "mimeType"],
-  toolCall: ["id", "name", "arguments"],
-  thinking: ["thinking"],
+  // A provider refuses a step, or a thought, whose signature is lost.
+  toolCall: ["id", "name", "arguments", "thoughtSignature"],
+  thinking: ["thinking", "thinkingSignature"],
 };
 
 function isCopy(shown: AnyBlock, said: AnyBlock): boolean {

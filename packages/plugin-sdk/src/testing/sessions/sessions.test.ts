@@ -219,6 +219,14 @@ describe("what a message says", () => {
       { ...call, arguments: {} },
     ]);
     expect(contentFault(other, [said], "parts")).toMatch(/tool calls/);
+    const unsigned = assistant([
+      { type: "thinking", thinking: "hm" },
+      { type: "text", text: "I look" },
+      call,
+    ]);
+    expect(contentFault(unsigned, [said], "whole")).toMatch(/thinking block/);
+    const signed = assistant([{ ...call, thoughtSignature: "c2ln" }]);
+    expect(contentFault(assistant([call]), [signed], "parts")).toMatch(/tool calls/);
     expect(contentFault({ ...bare, timestamp: 1 }, [said], "whole")).toMatch(/timestamp/);
   });
   it.each([

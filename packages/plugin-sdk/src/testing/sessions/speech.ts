@@ -117,8 +117,8 @@ export const calling = (
   id: (index: number) => string,
 ): AgentMessage => {
   const { tag, number, timestamp } = saying;
-  const calls: ToolCallBlock[] = Array.from({ length: count }, (_, index) =>
-    toolCall(
+  const calls: ToolCallBlock[] = Array.from({ length: count }, (_, index) => ({
+    ...toolCall(
       index % 2 === 0 ? "read" : "run_command",
       {
         path: `notes-${number}/${index}.md`,
@@ -126,7 +126,9 @@ export const calling = (
       },
       id(index),
     ),
-  );
+    // As some providers sign each step: at its first call.
+    ...(index === 0 && number % 2 === 1 && { thoughtSignature: `c2lnbmVk${number}` }),
+  }));
   const said: AssistantBlock[] = number % 3 === 0 ? [{ type: "text", text: "I look." }] : [];
   return assistant([...said, ...calls], { timestamp, provider: "kit", model: "kit-1", api: "kit" });
 };
