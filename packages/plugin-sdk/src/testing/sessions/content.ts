@@ -107,10 +107,21 @@ function textFault(shown: string, said: string, mayCut: boolean): string | undef
   if (shown === said || (said.trim() !== "" && shown.includes(said))) return undefined;
   if (said.trim() === "" && shown.length <= SENTENCE_CHARS) return undefined;
   if (shown.trim() === "") return `it says nothing where ${short(said)} was said`;
-  if (mayCut && shown.length <= Math.max(said.length, SENTENCE_CHARS) + SENTENCE_CHARS)
-    return undefined;
   const [a, b] = quotes(shown, said);
-  return `it says ${a} where ${b} was said`;
+  if (!mayCut || shown.length > Math.max(said.length, SENTENCE_CHARS) + SENTENCE_CHARS)
+    return `it says ${a} where ${b} was said`;
+  return isSilentCut(shown.trim(), said.trim())
+    ? `it is cut from ${said.length} to ${shown.length} characters and does not say so`
+    : undefined;
+}
+
+/** Nothing but the beginning of what was said, and its end. */
+function isSilentCut(shown: string, said: string): boolean {
+  if (shown.length >= said.length) return false;
+  let [start, end] = [0, 0];
+  while (start < shown.length && shown[start] === said[start]) start++;
+  while (end < shown.length && shown.at(-1 - end) === said.at(-1 - end)) end++;
+  return start + end >= shown.length;
 }
 
 const ofType = (blocks: readonly AnyBlock[], type: string) =>

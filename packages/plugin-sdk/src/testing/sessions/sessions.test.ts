@@ -244,6 +244,11 @@ describe("what a message says", () => {
     const whole = toolResult(call, "x".repeat(2_000));
     const cut = toolResult(call, `${"x".repeat(20)} [1980 characters not shown]`);
     expect(contentFault(cut, [whole], "results")).toBeUndefined();
+    const said = toolResult(call, Array.from({ length: 99 }, (_, at) => `line ${at}`).join("\n"));
+    for (const text of ["line 0\nline 1\n", "line 0\nline 98", "line 97\nline 98"])
+      expect(contentFault(toolResult(call, text), [said], "results")).toMatch(
+        /^it is cut from 781 to \d+ characters and does not say so$/,
+      );
     expect(contentFault(cut, [whole], "whole")).toMatch(/it says/);
     expect(contentFault({ ...cut, isError: true }, [whole], "results")).toMatch(/isError/);
   });
