@@ -2,25 +2,31 @@
 
 /** Bounds that are waited for at most, however little of a processor the process gets. */
 export const MOST_BOUNDS = 15;
-/** Who waits uses less than this share of the time; who is kept waiting would use more. */
+/** Who waits uses less than this share of the time. */
 const IDLE_SHARE = 0.01;
+/** A busy machine gives some processes no more than that, but not for so many bounds in a row. */
+const IDLE_BOUNDS = 3;
 
 /** What a wait looks like at the end of a bound, in ms of a processor. */
 export interface Spent {
   /** Since the wait began. */
   inAll: number;
-  /** Since the bound before. */
-  lately: number;
+  /** Bounds in a row up to this one in which the process did next to nothing. */
+  idle: number;
   /** Bounds that are over. */
   bounds: number;
 }
 
 /**
- * Pure. True: it will not end, since the process did nothing for a bound, or worked a whole one,
- * or has had more than enough of them.
+ * Pure. True: it will not end, since the process did nothing for some bounds, or worked a whole
+ * one, or has had more than enough of them.
  */
-export const isHopeless = ({ inAll, lately, bounds }: Spent, boundMs: number): boolean =>
-  lately < boundMs * IDLE_SHARE || inAll >= boundMs || bounds >= MOST_BOUNDS;
+export const isHopeless = ({ inAll, idle, bounds }: Spent, boundMs: number): boolean =>
+  idle >= IDLE_BOUNDS || inAll >= boundMs || bounds >= MOST_BOUNDS;
+
+/** Pure. Idle bounds in a row after one in which the process used `lately` ms of a processor. */
+export const idleAfter = (idle: number, lately: number, boundMs: number): number =>
+  lately < boundMs * IDLE_SHARE ? idle + 1 : 0;
 
 /** Awaits `work` as long as there is hope; then `onTimeout` gives the result, or throws. */
 export async function patiently<Result>(
@@ -33,10 +39,12 @@ export async function patiently<Result>(
   const late = new Promise<"late">((resolve) => {
     const began = processorMs();
     let before = began;
+    let idle = 0;
     const wait = (bounds: number) => {
       timer = setTimeout(() => {
         const now = processorMs();
-        const spent = { inAll: now - began, lately: now - before, bounds };
+        idle = idleAfter(idle, now - before, boundMs);
+        const spent = { inAll: now - began, idle, bounds };
         before = now;
         if (isOver) return;
         if (isHopeless(spent, boundMs)) resolve("late");

@@ -12,11 +12,12 @@ const seconds = (count: number, told: (second: number) => { pulse: number; usedM
 describe("the pulse of a process", () => {
   it("shows one that works without end, or stands still", () => {
     expect(isStuck(seconds(60, (at) => ({ pulse: 1, usedMs: at * 990 })))).toBe(true);
-    expect(isStuck(seconds(40, () => ({ pulse: 1, usedMs: 700 })))).toBe(true);
+    expect(isStuck(seconds(80, () => ({ pulse: 1, usedMs: 700 })))).toBe(true);
   });
 
   it("goes on in one that works, or gets a fiftieth of a busy machine", () => {
     expect(isStuck(seconds(99, (at) => ({ pulse: at, usedMs: at * 990 })))).toBe(false);
     expect(isStuck(seconds(99, (at) => ({ pulse: at >> 6, usedMs: at * 20 })))).toBe(false);
+    expect(isStuck(seconds(99, (at) => ({ pulse: at >> 5, usedMs: at * 2 })))).toBe(false);
   });
 });

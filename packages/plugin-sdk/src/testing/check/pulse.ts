@@ -1,6 +1,6 @@
 // Tells a process that is stuck from one that a busy machine lets do only little.
 import { Worker } from "node:worker_threads";
-import { isHopeless, MOST_BOUNDS } from "../patience.ts";
+import { idleAfter, isHopeless, MOST_BOUNDS } from "../patience.ts";
 
 /** Where a checked process tells of its pulse. */
 export const PULSE_FD = 4;
@@ -39,6 +39,7 @@ export class PulseWatch {
   #beforeMs = 0;
   #since = 0;
   #bounds = 0;
+  #idle = 0;
 
   constructor(boundMs: number) {
     this.#boundMs = boundMs;
@@ -47,14 +48,16 @@ export class PulseWatch {
   isStuck(told: Pulse, now: number): boolean {
     if (told.pulse !== this.#last?.pulse) {
       this.#last = told;
+      this.#idle = 0;
       this.#begin(told, now, 0);
       return false;
     }
     if (now - this.#since < this.#boundMs) return false;
     const bounds = this.#bounds + 1;
-    const lately = told.usedMs - this.#beforeMs;
+    const idle = idleAfter(this.#idle, told.usedMs - this.#beforeMs, this.#boundMs);
+    this.#idle = idle;
     this.#begin(told, now, bounds);
-    return isHopeless({ inAll: told.usedMs - this.#last.usedMs, lately, bounds }, this.#boundMs);
+    return isHopeless({ inAll: told.usedMs - this.#last.usedMs, idle, bounds }, this.#boundMs);
   }
 
   #begin({ usedMs }: Pulse, now: number, bounds: number): void {
