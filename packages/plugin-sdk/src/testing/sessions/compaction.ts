@@ -57,7 +57,12 @@ export async function compact(
   }
   talk.isAmple = false;
   if (owns) noteCompaction(stage, talk);
+  const entries = new Set(talk.transcript.entries.map(({ id }) => id));
   await adopt(stage, talk, answered.result);
+  for (const { id } of talk.transcript.entries) entries.add(id);
+  const first = answered.result?.firstKeptEntryId;
+  if (first !== undefined && !entries.has(first))
+    stage.fail("compact()", `named "${first}" the first entry that it kept, which is none`);
   await maintain(stage, talk, false);
   const smaller = await look(stage, talk, null);
   const after = sizeOf(smaller);

@@ -59,6 +59,7 @@ export function viewFault(result: AssembleResult, occasion: Occasion): string | 
     runningFault(messages, places, occasion) ??
     lossFault(messages, places, occasion) ??
     summaryFault(messages, places, occasion) ??
+    coverageFault(result, places, occasion) ??
     sizeFault(result, occasion)
   );
 }
@@ -230,6 +231,27 @@ function summaryFault(
 /** Short words without an id may stand anywhere, among others. */
 export const isKnowable = (message: AgentMessage): boolean =>
   messageId(message) !== undefined || textOf(message).trim().length >= LEAST_WORDS;
+
+/** What is told of summaries is so: they are none of the history, and stand for stretches of it. */
+function coverageFault(
+  { messages, summaries = [] }: AssembleResult,
+  places: Places,
+  { given }: Occasion,
+): string | undefined {
+  const ids = given.map(messageId);
+  for (const { at, covers } of summaries) {
+    if (places[at] !== undefined)
+      return `called ${named(messages[at]!)} a summary, which was said in the session`;
+    for (const { from, until } of covers) {
+      const stray = [from, until].find((id) => id !== undefined && !ids.includes(id));
+      if (stray !== undefined)
+        return `said of a summary that it covers messages from or up to ${short(stray)}, which the history does not have`;
+      if (from !== undefined && ids.indexOf(from) >= ids.indexOf(until))
+        return `said of a summary that it covers messages from ${short(from)} up to ${short(until)}, which is not behind it`;
+    }
+  }
+  return undefined;
+}
 
 function sizeFault(
   { messages, estimatedTokens, promptAuthority }: AssembleResult,

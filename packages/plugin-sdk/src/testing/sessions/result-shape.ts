@@ -25,6 +25,7 @@ export function viewShapeFault(result: AssembleResult): string | undefined {
     return "its systemPromptAddition is no text";
   return (
     reasonsFault(reasons, messages.length) ??
+    summariesFault(result.summaries, messages.length) ??
     projectionFault(result.contextProjection) ??
     plainFault(result)
   );
@@ -56,6 +57,21 @@ function reasonsFault(reasons: AssembleResult["reasons"], count: number): string
   return undefined;
 }
 
+function summariesFault(summaries: AssembleResult["summaries"], count: number): string | undefined {
+  if (summaries === undefined) return undefined;
+  if (!Array.isArray(summaries)) return "its summaries are no list";
+  for (const one of summaries) {
+    if (!isRecord(one) || typeof one.id !== "string" || one.id === "")
+      return "one of its summaries has no id";
+    if (!Number.isInteger(one.at) || one.at < 0 || one.at >= count)
+      return `one of its summaries is message ${String(one.at)} of ${count}`;
+    const isCover = (cover: unknown) => isRecord(cover) && typeof cover.until === "string";
+    if (!Array.isArray(one.covers) || !one.covers.every(isCover))
+      return `the summary ${short(one.id)} does not say what it covers`;
+  }
+  return undefined;
+}
+
 function projectionFault(projection: unknown): string | undefined {
   if (projection === undefined) return undefined;
   const isValid =
@@ -77,13 +93,20 @@ function plainFault(result: AssembleResult): string | undefined {
   }
 }
 
+/** Those that are for a context which became smaller; all others say why it did not. */
+const COMPACTED_CODES: ReadonlySet<unknown> = new Set(["pruned-only", "weaker-summary"]);
+
 /** Undefined = nothing; else a sentence about `compact()`. */
 export function compactShapeFault(result: CompactResult): string | undefined {
-  const { ok, compacted, reason, result: done } = result;
+  const { ok, compacted, reason, code, result: done } = result;
   if (typeof ok !== "boolean" || typeof compacted !== "boolean")
     return "it did not answer { ok: boolean, compacted: boolean }";
   if (compacted && !ok) return "it answered that it compacted but is not ok";
   if (reason !== undefined && typeof reason !== "string") return "its reason is no text";
+  if (!ok && (reason ?? "").trim() === "" && code === undefined)
+    return "it is not ok, and neither reason nor code says why";
+  if (code !== undefined && COMPACTED_CODES.has(code) !== compacted)
+    return `it answered compacted: ${compacted} with the code ${short(code)}, which says otherwise`;
   if (done === undefined || !compacted) return undefined;
   const { tokensBefore, tokensAfter } = done;
   if (!Number.isFinite(tokensBefore) || tokensBefore < 0)

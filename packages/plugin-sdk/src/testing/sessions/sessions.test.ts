@@ -9,6 +9,7 @@ import { randomScript, type Weather } from "./generate.ts";
 import { recordFault } from "./judge-record.ts";
 import { type Occasion, viewFault } from "./judge-view.ts";
 import { placesOf } from "./place.ts";
+import { compactShapeFault } from "./result-shape.ts";
 import { inWords, isScript, ORDINARY, type Script, type Turn } from "./script.ts";
 import { shrink, smallerThan } from "./shrink.ts";
 import { Transcript } from "./transcript.ts";
@@ -92,6 +93,26 @@ describe("a view", () => {
       expect(faultOf(TALK.slice(4), { ...of, ...other })).toBeUndefined();
   });
 
+  it.each<[string, object, RegExp]>([
+    ["at no message", { at: 12, id: "s", covers: [] }, /message 12 of 9/],
+    ["at what was said", { at: 1, id: "s", covers: [] }, /which was said in the session/],
+    ["of nothing", { at: 0, id: "s" }, /does not say what it covers/],
+    ["of unknown messages", { at: 0, id: "s", covers: [{ until: "x" }] }, /up to "x"/],
+    [
+      "of a stretch that ends before it begins",
+      { at: 0, id: "s", covers: [{ from: "e3", until: "e3" }] },
+      /not behind it/,
+    ],
+  ])("that tells of a summary %s is wrong", (_what, summary, fault) => {
+    const own: AgentMessage = { role: "compactionSummary", summary: "before" };
+    const of = occasion({ isAmple: false });
+    const messages = [own, ...TALK.slice(4)];
+    const result = { messages, estimatedTokens: 0 };
+    const right = { at: 0, id: "s", covers: [{ from: "e1", until: "e4" }, { until: "e2" }] };
+    expect(viewFault({ ...result, summaries: [right] }, of)).toBeUndefined();
+    expect(viewFault({ ...result, summaries: [right, summary as never] }, of)).toMatch(fault);
+  });
+
   it("is taken for the newest of messages that say the same, where they have no ids", () => {
     const given = [...TALK, ...withIds(conversation({ turns: 3, tools: 1 }))].map((one, at) => ({
       ...one,
@@ -119,6 +140,24 @@ describe("a view", () => {
       })),
     ];
     expect(faultOf(TALK, { given })).toBeUndefined();
+  });
+});
+
+describe("what compact() answers", () => {
+  it("says why it is not ok, and has a code that fits", () => {
+    for (const right of [
+      { ok: true, compacted: false },
+      { ok: false, compacted: false, reason: "no model" },
+      { ok: false, compacted: false, code: "no-gain" },
+      { ok: true, compacted: true, code: "pruned-only" },
+    ] as const)
+      expect(compactShapeFault(right)).toBeUndefined();
+    expect(compactShapeFault({ ok: false, compacted: false })).toMatch(/says why/);
+    for (const [compacted, code] of [
+      [true, "nothing-to-compact"],
+      [false, "weaker-summary"],
+    ] as const)
+      expect(compactShapeFault({ ok: true, compacted, code })).toMatch(/says otherwise/);
   });
 });
 
