@@ -133,6 +133,15 @@ export const BROKEN_SESSIONS: BrokenEngines = {
       return { ...result, messages: [{ role: "compactionSummary", summary }, ...result.messages] };
     },
   })),
+  "sessions/long": fullWith((engine, store) => ({
+    bootstrap: () => ({ bootstrapped: false }),
+    commitTurn(params) {
+      const outcome = engine.commitTurn(params);
+      const { messages } = stored(store, params);
+      for (const name of messages.keys()) if (messages.size > 100) messages.delete(name);
+      return outcome;
+    },
+  })),
   "sessions/kills": fullWith((_engine, store, restarts) => {
     for (const { messages } of restarts > 0 ? store.sessions.values() : [])
       messages.delete([...messages.keys()].at(-1)!);

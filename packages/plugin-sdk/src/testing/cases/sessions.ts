@@ -1,6 +1,6 @@
 // Conformance cases of random sessions in which what is rare happens often.
 import type { ConformanceCase } from "../case.ts";
-import { explore, exploreKills } from "../sessions/explore.ts";
+import { explore, exploreKills, exploreLong } from "../sessions/explore.ts";
 import type { Weather } from "../sessions/generate.ts";
 import type { Chance } from "../sessions/random.ts";
 import type { Step } from "../sessions/script.ts";
@@ -281,6 +281,13 @@ export const sessionCases: readonly ConformanceCase[] = [
       run: (context) => explore(context, weather, salt),
     }),
   ),
+  {
+    id: "sessions/long",
+    group: "sessions",
+    title: "shows and keeps of a session of many turns what it shows and keeps of a short one",
+    rule: "Records one message, whatever its role and content.",
+    run: exploreLong,
+  },
   {
     id: "sessions/kills",
     group: "sessions",

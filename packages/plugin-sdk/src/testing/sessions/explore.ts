@@ -53,6 +53,14 @@ export async function explore(context: CaseContext, weather: Weather, salt: numb
   }
 }
 
+/** Throws a SessionFailure when a session of many turns fails. */
+export async function exploreLong(context: CaseContext): Promise<void> {
+  const { traits } = await observe(context);
+  const fault = await faultOf(context, LONG, traits);
+  if (fault !== undefined)
+    throw await smallest(LONG, fault, (smaller) => faultOf(context, smaller, traits));
+}
+
 /** Throws a SessionFailure when something was lost that the engine keeps otherwise. */
 export async function exploreKills(context: CaseContext): Promise<void> {
   const { loss, kills } = await observe(context);
@@ -144,6 +152,14 @@ const VARIED: Script = {
 
 /** With more messages than most engines would put off writing. */
 const LASTING = turns(Array.from({ length: 16 }, (_, at) => (at % 3 === 1 ? ["plain"] : [])));
+
+/** With more messages than whoever counts on few makes room for, and some said again. */
+const LONG: Script = {
+  host: ORDINARY,
+  steps: turns(Array.from({ length: 60 }, (_, at) => (at % 4 === 0 ? ["plain"] : []))).map(
+    (step, at) => (step.do === "turn" && at % 10 === 9 ? { ...step, says: "same" } : step),
+  ),
+};
 
 /** What an engine was seen to do. */
 interface Observed {

@@ -137,6 +137,10 @@ export const isScript = (value: unknown): value is Script =>
     (step) => isRecord(step) && typeof step.do === "string" && step.in !== undefined,
   );
 
+/** Steps that a sentence names, at each end of a longer script. */
+const NAMED_FIRST = 6;
+const NAMED_LAST = 4;
+
 /** The script in a sentence. */
 export function inWords({ host, steps }: Script): string {
   const sessions = new Set(steps.map((step) => step.in)).size;
@@ -145,7 +149,12 @@ export function inWords({ host, steps }: Script): string {
   );
   // One that was kept before hosts differed in more has less.
   const where = hostInWords({ ...ORDINARY, ...host });
-  return `${told.join("; ")}${where === "" ? "" : `, on a host that ${where}`}`;
+  const between = told.length - NAMED_FIRST - NAMED_LAST;
+  const named =
+    between < 2
+      ? told
+      : [...told.slice(0, NAMED_FIRST), `${between} more steps`, ...told.slice(-NAMED_LAST)];
+  return `${named.join("; ")}${where === "" ? "" : `, on a host that ${where}`}`;
 }
 
 export function stepInWords(step: Step): string {

@@ -310,6 +310,13 @@ describe("a random session", () => {
     );
   });
 
+  it("is told by its first and last steps where it has many", () => {
+    const again: Script["steps"] = Array.from({ length: 20 }, () => ({ do: "again", in: 0 }));
+    const told = inWords({ host: ORDINARY, steps: [turn, ...again] }).split("; ");
+    expect(told).toHaveLength(11);
+    expect([told[0], told[6]]).toEqual(["a turn", "11 more steps"]);
+  });
+
   it("is made as small as it can be and still fail", async () => {
     const script: Script = {
       host: { ...ORDINARY, remakes: true, budget: 60 },
