@@ -206,6 +206,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     converse: (turn) => converse(parts, turn),
     pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
     tellPlugins: (name, event, context) => plugins?.hooks.observe(name, () => event, context),
+    tellCreated: (session) => events.publish({ type: "session", session, change: "created" }),
     tellDeleted(session) {
       events.publish({ type: "session", session: session.sessionKey, change: "removed" });
       return deletedSession(plugins, session, host.workspace(session.agentId));

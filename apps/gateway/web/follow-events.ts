@@ -1,13 +1,9 @@
 // Keeps up with what the gateway tells of all sessions, while somebody looks at the page.
 import type { GatewayEvent } from "../src/events/shapes.ts";
-import { applyGatewayEvent, withoutTurn } from "./joined-turn.ts";
+import { applyGatewayEvent, type Joined, withoutTurn } from "./joined-turn.ts";
 import type { PageState } from "./page-state.ts";
+import { shareEvents } from "./shared-events.ts";
 import type { Store } from "./store.ts";
-
-const TYPES = [
-  ...["hello", "reset", "started", "accepted", "call", "text", "thinking", "call_end"],
-  ...["tool_start", "tool_end", "message", "compaction", "notice", "done", "command", "session"],
-] as const;
 
 export interface FollowRequest {
   store: Store<PageState>;
@@ -15,19 +11,24 @@ export interface FollowRequest {
   read(): Promise<void>;
 }
 
-/** Returns how to stop. A browser tries again by itself when the connection breaks. */
+/** What is stored is otherwise than it was. */
+const STORED: ReadonlySet<GatewayEvent["type"]> = new Set([
+  ...(["reset", "command", "session", "approval", "approval_end", "engine"] as const),
+]);
+
+/** Returns how to stop. */
 export function followEvents({ store, read }: FollowRequest): () => void {
-  const source = new EventSource("/api/events");
-  const onEvent = ({ data }: MessageEvent<string>) => {
-    const event = JSON.parse(data) as GatewayEvent;
-    store.set({ joined: applyGatewayEvent(store.get().joined, event) });
-    if (event.type === "reset" || event.type === "command" || event.type === "session") void read();
-    // Until its reply is read, the turn stays in sight.
-    if (event.type === "done")
-      void read().finally(() =>
-        store.set({ joined: withoutTurn(store.get().joined, event.session) }),
-      );
-  };
-  for (const type of TYPES) source.addEventListener(type, onEvent);
-  return () => source.close();
+  return shareEvents<Joined>({
+    state: () => store.get().joined,
+    onState: (joined) => store.set({ joined }),
+    onEvent(event) {
+      store.set({ joined: applyGatewayEvent(store.get().joined, event) });
+      if (STORED.has(event.type)) void read();
+      // Until its reply is read, the turn stays in sight.
+      if (event.type === "done")
+        void read().finally(() =>
+          store.set({ joined: withoutTurn(store.get().joined, event.session) }),
+        );
+    },
+  });
 }

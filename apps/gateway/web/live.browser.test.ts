@@ -1,4 +1,5 @@
 import { createOpenAIEmulator } from "@clew/providers/testing";
+import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { emulatedModel } from "../src/testing/gateway.ts";
 import { hasBrowser, startPageGateway, usePages } from "./testing/browser.ts";
@@ -35,6 +36,43 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     expect((await reply.textContent())?.trim()).toBe(STORY.trim());
     expect(await page.locator(".person").count()).toBe(1);
   });
+
+  it("is followed by eight tabs of one browser over one connection, whichever of them goes", async () => {
+    const { url, gateway } = await start({ text: STORY, chunkChars: 10, pauseMs: 400 });
+    const { page: first } = await openPage(url);
+    const others = await Promise.all(
+      Array.from({ length: 7 }, async () => {
+        const page = await first.context().newPage();
+        await page.goto(url);
+        await page.locator(".app").waitFor();
+        return page;
+      }),
+    );
+    await expect.poll(() => gateway.events.followers()).toBe(1);
+    const sender = others[0]!;
+    await sender.getByLabel("Message").fill("Tell me of Skerry.");
+    await sender.keyboard.press("Enter");
+    const written = (page: Page) => page.locator(".reply", { hasText: "The keeper" }).waitFor();
+    await Promise.all([first, ...others].map(written));
+    // Each still has the gateway's answers.
+    const began = performance.now();
+    for (const page of others)
+      expect(await page.evaluate(async () => (await fetch("/api/health")).status)).toBe(200);
+    expect((performance.now() - began) / others.length).toBeLessThan(2000);
+
+    // The first one leads: it was the first to come.
+    await first.close();
+    const early = await Promise.all(others.map((page) => page.locator(".reply").textContent()));
+    for (const [at, page] of others.entries())
+      await expect
+        .poll(async () => (await page.locator(".reply").textContent())!.length)
+        .toBeGreaterThan(early[at]!.length);
+    expect(gateway.events.followers()).toBe(1);
+    for (const page of others) {
+      await page.getByRole("button", { name: "Send", exact: true }).waitFor({ timeout: 90_000 });
+      expect((await page.locator(".reply").textContent())?.trim()).toBe(STORY.trim());
+    }
+  }, 240_000);
 
   it("shows what is sent before the model has answered", async () => {
     const { url } = await start({ text: STORY, chunkChars: 20, pauseMs: 400 });

@@ -39,7 +39,7 @@ document.addEventListener("visibilitychange", () => {
 });
 
 let stopListening: (() => void) | undefined;
-/** A browser has few connections to a place: pages that nobody looks at leave theirs to others. */
+/** Pages that nobody looks at may be put to sleep: they leave the connection to others. */
 function listen(): void {
   stopListening?.();
   const isSeen = document.visibilityState !== "hidden";

@@ -1,5 +1,6 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import type { CallPage } from "../inspect/shapes.ts";
 import { follow } from "../testing/follower.ts";
 import { post, startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
@@ -24,7 +25,12 @@ describe("who follows the events of a gateway", () => {
     const reply = await asked();
     const { call, session } = await tab.on("call");
     expect(session).toBe(MAIN);
-    expect(call).toMatchObject({ number: 1, model: "emulated/emulated", messages: { kept: 0 } });
+    expect(call).toMatchObject({
+      id: "1.1",
+      number: 1,
+      model: "emulated/emulated",
+      messages: { kept: 0 },
+    });
     expect(call.messages.items).toMatchObject([{ role: "user", source: { kind: "entry" } }]);
     const { total, ...bySource } = call.tokens;
     expect(Object.values(bySource).reduce((sum, each) => sum + each, 0)).toBe(total);
@@ -165,6 +171,37 @@ describe("who follows the events of a gateway", () => {
     expect(await tab.on("done", ({ outcome }) => outcome === "failed")).toMatchObject({
       error: { kind: "invalid_request" },
     });
+  });
+
+  it("is told calls by the names that the inspector will give them, also after a restart", async () => {
+    const { config } = await obedientModel();
+    const first = await startTestGateway(config);
+    await first.say(run("session_search", { query: "x" }));
+    await first.stop();
+    const { url, say, get } = await startTestGateway(config, first.home);
+    const tab = await follow(url);
+    await say(run("session_search", { query: "y" }));
+    await say("thank you");
+    const told = tab.events.flatMap((event) => (event.type === "call" ? [event.call] : []));
+    const { calls } = (await (await get("/api/sessions/main/calls")).json()) as CallPage;
+    expect(calls.map(({ id }) => id)).toEqual(["1.1", "1.2", "2.1", "2.2", "3.1"]);
+    expect(told.map(({ id, requestHash }) => [id, requestHash])).toEqual(
+      calls.slice(2).map(({ id, requestHash }) => [id, requestHash]),
+    );
+  });
+
+  it("is told of a fork as soon as it is there", async () => {
+    const { config } = await obedientModel();
+    const { url, say } = await startTestGateway(config);
+    const tab = await follow(url);
+    await say("The key hangs behind the barometer.");
+    await say(run("sessions_spawn", { task: "where?", contextMode: "fork", wait: true }));
+    const isOfChild = (event: { session: string | null }) => event.session !== MAIN;
+    const created = await tab.on("session", isOfChild);
+    expect(created).toMatchObject({ change: "created" });
+    const started = await tab.on("started", isOfChild);
+    expect(started.session).toBe(created.session);
+    expect(tab.events.indexOf(created)).toBeLessThan(tab.events.indexOf(started));
   });
 
   it("hears that the gateway stops, and its stream ends", async () => {

@@ -32,6 +32,8 @@ const ItemSchema = some<ReportItem>({
 
 /** A request that is about to be sent, or was just now. */
 export const LiveCallSchema = z.object({
+  /** "58.3", by which it will be found once its turn is over. Absent: it is not known yet. */
+  id: z.string().optional(),
   turnId: z.string(),
   /** Of the turn's calls, from 1. */
   number: z.int().positive(),

@@ -2,6 +2,7 @@
 import type { SentCall, TurnEvent, TurnRequest, TurnResult } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
+import { callId } from "../inspect/placed-call.ts";
 import { noTokens, planSources, sourceOf } from "../inspect/sources.ts";
 import { brokenEnding, endingOf } from "./ending.ts";
 import type { EventHub } from "./hub.ts";
@@ -14,6 +15,8 @@ export interface ToldTurn {
   prompt: TurnRequest["prompt"];
   /** True: the session is there from its first message on. */
   isNew: boolean;
+  /** The ordinal of the turn in its session; undefined = not known. */
+  now: () => number | undefined;
 }
 
 /** Runs the turn, which tells what happens by `onEvent`; `done` is told however it ends. */
@@ -37,7 +40,7 @@ export async function tellTurn(
 /** Outside of a turn, as in a compaction that is asked for, there is nothing to be accepted. */
 export function tellerOf(
   hub: EventHub,
-  { key: session, prompt, isNew }: Pick<ToldTurn, "key"> & Partial<ToldTurn>,
+  { key: session, prompt, isNew, now = () => undefined }: Pick<ToldTurn, "key"> & Partial<ToldTurn>,
 ): (event: TurnEvent) => void {
   let calls = 0;
   return (event) => {
@@ -49,7 +52,11 @@ export function tellerOf(
       }
       case "call":
         calls++;
-        return hub.publish({ type: "call", session, call: liveCall(event.call, calls) });
+        return hub.publish({
+          type: "call",
+          session,
+          call: liveCall(event.call, { turn: now(), number: calls }),
+        });
       case "text":
       case "thinking":
         return hub.delta(session, event.type, event.delta);
@@ -71,9 +78,13 @@ function shown(stored: AgentMessage): { message?: AgentMessage } {
 }
 
 /** Pure. With all its messages. */
-function liveCall(sent: SentCall, number: number): LiveCall {
+function liveCall(
+  sent: SentCall,
+  { turn, number }: { turn: number | undefined; number: number },
+): LiveCall {
   const { turnId, model, requestHash, size, budget, system, tools, messages } = sent;
   return {
+    ...(turn !== undefined && { id: callId({ turn, number }) }),
     ...{ turnId, number, model, requestHash, budget: { ...budget } },
     ...(size !== undefined && { size: { ...size } }),
     tokens: planSources(estimatesOf(sent), null),

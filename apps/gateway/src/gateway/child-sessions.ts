@@ -41,6 +41,8 @@ export interface ChildSessionsOptions {
   isStopping(): boolean;
   /** The `plugins` section in force. */
   pluginSettings(): PluginsConfig;
+  /** Tells those who follow that a session is there, which has no message of its own yet. */
+  tellCreated(key: string): void;
   /** Tells plugins that all of it is gone, and waits for what they do then. */
   tellDeleted(session: HostSession): Promise<void>;
   /** Tells hooks of plugins; nobody waits for them. */
@@ -148,7 +150,10 @@ export function createChildSessions(options: ChildSessionsOptions): ChildSession
 }
 
 /** A fork's file holds its parent's branch; any other is made by the first message. */
-function begin({ conversations }: ChildSessionsOptions, child: Child): Promise<HostSession> {
+function begin(
+  { conversations, tellCreated }: ChildSessionsOptions,
+  child: Child,
+): Promise<HostSession> {
   return conversations.run(child.key, async ({ session: opened }) => {
     const { sessionFile: _none, ...session } = opened.session;
     if (child.contextMode === "isolated") return session;
@@ -157,6 +162,7 @@ function begin({ conversations }: ChildSessionsOptions, child: Child): Promise<H
     const { entries, results } = planFork(parent.branch(), SPAWN_TOOL);
     await opened.compaction.graft({ keep: 0, leafId: null, entries });
     await opened.compaction.append(results);
+    tellCreated(child.key);
     return opened.session;
   });
 }

@@ -13,6 +13,10 @@ export interface TurnReports {
     conversation: Conversation,
     result: Pick<TurnResult, "report"> & Partial<Pick<TurnResult, "parts">>,
   ): Promise<void>;
+  /** Finds out which turn the next one is; not knowing it costs only the names of its calls. */
+  countTurns(conversation: Conversation): Promise<void>;
+  /** The ordinal of the turn under way; undefined = not known. */
+  turnNow(conversation: Conversation): number | undefined;
   /** Tells a conversation that was just opened what `model` counted for its last request. */
   recallCount(conversation: Conversation, model: ModelRef): Promise<void>;
   /** The conversation ends, or moves to another transcript. */
@@ -40,6 +44,7 @@ export function createTurnReports({
   maxBytes: number;
 }): TurnReports {
   const logs = new WeakMap<Conversation, ReportLog>();
+  const turns = new WeakMap<Conversation, number>();
   const logOf = (conversation: Conversation) => {
     const { agentId, sessionId } = conversation.session.session;
     const known =
@@ -56,6 +61,14 @@ export function createTurnReports({
         log.warn(`turn report not stored: ${(error as Error).message}`);
       }
     },
+    async countTurns(conversation) {
+      turns.delete(conversation);
+      const next = await logOf(conversation)
+        .nextTurn()
+        .catch(() => undefined);
+      if (next !== undefined) turns.set(conversation, next);
+    },
+    turnNow: (conversation) => turns.get(conversation),
     async recallCount({ session, state }, model) {
       const { agentId, sessionId } = session.session;
       const { reports } = agentPaths(home, agentId);
@@ -68,6 +81,8 @@ export function createTurnReports({
     async close(conversation) {
       const known = logs.get(conversation);
       logs.delete(conversation);
+      // Its transcript may be another one from here on.
+      turns.delete(conversation);
       await known?.close();
     },
   };

@@ -113,7 +113,9 @@ function runTurn(
         const prompt = await promptOf(conversation.session);
         if (prompt === undefined) return undefined;
         const { session } = conversation;
-        const turn = { key, kind: told, prompt, isNew: !session.exists() };
+        await reports.countTurns(conversation);
+        const isNew = !session.exists();
+        const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
         return tellTurn(events, turn, async (tell) => {
           const answered = await host.answer({
             transcript: conversation.session,

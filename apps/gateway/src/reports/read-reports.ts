@@ -49,6 +49,18 @@ export async function readReports(
   return end;
 }
 
+/** How many there are or were, a torn one included: whoever writes on ends its line. */
+export async function countReports(folder: string, sessionId: string): Promise<number> {
+  const newest = (await reportFiles(folder, sessionId)).at(-1);
+  if (newest === undefined) return 0;
+  let turns = newest.after.turns;
+  const rest = await readFileLines(newest.file, { from: 0 }, (bytes, start) => {
+    const isStart = start === 0 && decodeLine(bytes.toString("utf8")).kind === "start";
+    if (bytes.length > 0 && !isStart) turns++;
+  });
+  return rest.end > rest.start ? turns + 1 : turns;
+}
+
 /** The reports that stand at these places, without those that are not there any more. */
 export async function readReportsAt(
   folder: string,

@@ -13,7 +13,7 @@ import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core
 import { isSafeId } from "../sessions/keys.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
 import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
-import { findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
+import { countReports, findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
 import { olderReportFile, type ReportFile, reportFile, reportFiles } from "./report-files.ts";
 import { type BaseLine, encodeLine, encodeStart, mayBeBase } from "./report-lines.ts";
 import { removeUnnamedParts } from "./unnamed-parts.ts";
@@ -34,6 +34,8 @@ export const DEFAULT_REPORT_BYTES = 16 * 2 ** 20;
 
 export interface ReportLog {
   append(report: TurnReport, parts: ReportParts): Promise<void>;
+  /** The ordinal that the next report gets. Throws what the file system does. */
+  nextTurn(): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -58,6 +60,8 @@ export function openReportLog(
   const stored = new Set<string>();
   let target: Target | undefined;
   let known: KnownList | undefined;
+  /** Reports of the session; undefined = not counted. */
+  let turns: number | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
   const openOnce = async () => {
@@ -96,9 +100,11 @@ export function openReportLog(
         ...planned.known,
         bytesSince: planned.known.bytesSince + since,
       };
+      if (turns !== undefined) turns++;
     } catch (error) {
       // Nobody knows what of it is in the file.
       target = undefined;
+      turns = undefined;
       await to.handle.close().catch(() => {});
       throw error;
     }
@@ -106,6 +112,14 @@ export function openReportLog(
   return {
     append(report, parts) {
       const result = queue.then(() => write(report, parts));
+      queue = result.catch(() => undefined);
+      return result;
+    },
+    nextTurn() {
+      const result = queue.then(async () => {
+        turns ??= await countReports(folder, sessionId);
+        return turns + 1;
+      });
       queue = result.catch(() => undefined);
       return result;
     },

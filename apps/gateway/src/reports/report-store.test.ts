@@ -83,6 +83,7 @@ describe("the reports of a session", () => {
         let log = openReportLog(folder, "s");
         let list: string[] = [];
         const lists: string[][] = [];
+        const ordinals: number[] = [];
         for (const [index, { kept, added, before }] of changes.entries()) {
           if (before !== "nothing") {
             await log.close();
@@ -93,6 +94,7 @@ describe("the reports of a session", () => {
           const same = before === "nothing" ? Math.min(kept, list.length) : 0;
           const next = [...list.slice(0, Math.min(kept, list.length)), ...added];
           const isFull = index === 0 || same === 0;
+          ordinals.push(await log.nextTurn());
           await log.append(
             report(`t${index}`, [call(index, isFull ? 0 : same, next.slice(isFull ? 0 : same))]),
             {},
@@ -107,6 +109,7 @@ describe("the reports of a session", () => {
           expect(ids(foldMessages(calls.slice(0, index + 1)))).toEqual(expected);
         const turns = reports.map(({ turn: ordinal }) => ordinal);
         expect(turns).toEqual(turns.toSorted((a, b) => a - b));
+        expect(ordinals).toEqual(turns);
         expect(await readReportsAt(folder, "s", reports)).toEqual(reports);
         for (let from = 0; from < reports.length; from += 3)
           expect(await readReportsAt(folder, "s", reports.slice(from))).toEqual(
