@@ -1,5 +1,4 @@
-// Says where somebody typed the command that runs a script.
-// npm itself goes to the checkout first.
+// Says where somebody typed the command that runs a script; npm goes to the checkout.
 import { statSync } from "node:fs";
 
 export function callersFolder() {

@@ -83,8 +83,8 @@ function listen(since: string | null, onEvent: (event: GatewayEvent) => void): (
 }
 
 /**
- * Pure. False: it was told before, by the page that led then. Before it is told what is under way, a
- * page can do nothing with what happens.
+ * Pure. False: it was told before, by the page that led then. Before it is told what is under
+ * way, a page can do nothing with what happens.
  */
 export function isNew({ id, type }: Pick<GatewayEvent, "id" | "type">, last: string | null) {
   if (type === "hello" || type === "reset") return true;
