@@ -1,4 +1,4 @@
-// Says where somebody typed the command that runs a script; npm goes to the checkout.
+// Says where somebody typed the command that runs a script.
 import { statSync } from "node:fs";
 
 export function callersFolder() {
