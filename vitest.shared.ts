@@ -39,4 +39,5 @@ export default defineConfig({
 export const limitsWithProcesses = {
   testTimeout: fuzzing ? FUZZING_MS : 120_000,
   hookTimeout: 120_000,
+  expect: { poll: { timeout: 30_000 } },
 };

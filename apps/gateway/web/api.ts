@@ -25,13 +25,15 @@ export interface SessionRow {
   /** ISO 8601. */
   updatedAt: string;
   busy: boolean;
+  /** Clew made it to be looked at, and nobody said it. */
+  demo: boolean;
   /** How many sessions stand above it. */
   depth: number;
   /** Null: nobody started it but a person. */
   child: ListedChild | null;
 }
 
-export interface SessionView extends Omit<SessionRow, "depth" | "child"> {
+export interface SessionView extends Omit<SessionRow, "demo" | "depth" | "child"> {
   /**
    * All entries of the active branch; `entries` are the newest of them. Null: there are more, and
    * nobody has counted them.

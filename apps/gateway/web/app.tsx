@@ -98,7 +98,15 @@ export function App({ store, controller, api, inspect }: AppProps) {
           />
         ) : (
           <>
-            <Chat state={state} controller={controller} onDraft={(draft) => store.set({ draft })} />
+            <Chat
+              state={state}
+              controller={controller}
+              onDraft={(draft) => store.set({ draft })}
+              onInspect={(opened) => {
+                store.set({ isInspecting: true });
+                void controller.open(opened);
+              }}
+            />
             <ContextPanel view={state.context} isOlder={running} live={live} readItem={readItem} />
           </>
         )}

@@ -21,10 +21,13 @@ export function Chat({
   state,
   controller,
   onDraft,
+  onInspect,
 }: {
   state: PageState;
   controller: Controller;
   onDraft(text: string): void;
+  /** Shows the calls of a session. */
+  onInspect(key: string): void;
 }) {
   const { session, key, problems, draft, isLoading, connection, answers } = state;
   const turn = turnShown(state);
@@ -36,6 +39,7 @@ export function Chat({
   const problem = turn?.problem ?? problems[key] ?? null;
   const name = shortName(key);
   const scroller = useStickToEnd(name);
+  const demo = state.sessions.find((row) => row.demo)?.key ?? null;
   const send = (text: string) => void controller.send(text);
   return (
     <section class="chat" aria-label="Chat">
@@ -50,7 +54,9 @@ export function Chat({
           {items.map((item) => (
             <ChatItemView key={item.id} item={item} />
           ))}
-          {items.length === 0 && !isLoading && <Welcome onPick={send} />}
+          {items.length === 0 && !isLoading && (
+            <Welcome onPick={send} demo={demo} onDemo={onInspect} />
+          )}
           {turn?.notices.map((notice, index) => (
             <p key={index} class="notice">
               {notice}
@@ -86,7 +92,14 @@ function hiddenText({ totalEntries, entries }: NonNullable<PageState["session"]>
 
 const NO_ENTRIES: NonNullable<PageState["session"]>["entries"] = [];
 
-function Welcome({ onPick }: { onPick(text: string): void }) {
+interface WelcomeProps {
+  /** The demo session; null = there is none. */
+  demo: string | null;
+  onPick(text: string): void;
+  onDemo(key: string): void;
+}
+
+function Welcome({ demo, onPick, onDemo }: WelcomeProps) {
   return (
     <div class="welcome">
       <h2>Say something</h2>
@@ -100,6 +113,14 @@ function Welcome({ onPick }: { onPick(text: string): void }) {
           </li>
         ))}
       </ul>
+      {demo !== null && (
+        <p>
+          Or look at what an agent was sent in some five hundred calls, what was left out, and why:{" "}
+          <button type="button" class="link" onClick={() => onDemo(demo)}>
+            inspect the demo session
+          </button>
+        </p>
+      )}
     </div>
   );
 }

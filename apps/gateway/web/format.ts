@@ -33,8 +33,8 @@ export function formatShare(part: number, whole: number): string {
 }
 
 /** "1 call", "2 calls". */
-export function formatNumberOf(count: number, noun: string): string {
-  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+export function formatNumberOf(count: number, noun: string, nouns = `${noun}s`): string {
+  return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
 /** "$4.12", "$0.0124"; what is less than a hundredth of a cent is not nothing. */

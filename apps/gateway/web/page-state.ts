@@ -80,7 +80,7 @@ export function listedSessions({
 }: Pick<PageState, "sessions" | "key">): readonly SessionRow[] {
   return sessions.some((row) => isSameSession(row.key, key))
     ? sessions
-    : [{ key, updatedAt: "", busy: false, depth: 0, child: null }, ...sessions];
+    : [{ key, updatedAt: "", busy: false, demo: false, depth: 0, child: null }, ...sessions];
 }
 
 /** True also for a canonical key and its short name. */

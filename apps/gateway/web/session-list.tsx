@@ -24,14 +24,16 @@ export function SessionList({ state, isOpen, onOpen, onNew }: SessionListProps) 
         <span aria-hidden="true">+</span> New session
       </button>
       <ul>
-        {listedSessions(state).map(({ key, updatedAt, busy, depth, child }) => (
+        {listedSessions(state).map(({ key, updatedAt, busy, demo, depth, child }) => (
           <li key={key} class={depth > 0 ? "child" : undefined} style={{ "--depth": depth }}>
             <button
               type="button"
               aria-current={isSameSession(key, state.key) ? "page" : undefined}
               onClick={() => onOpen(key)}
             >
-              <span class="session-name">{child?.label ?? child?.task ?? shortName(key)}</span>
+              <span class="session-name">
+                {demo ? "Demo session" : (child?.label ?? child?.task ?? shortName(key))}
+              </span>
               <span class="soft">
                 {busy
                   ? "replying…"

@@ -61,6 +61,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: "SessionPage",
     errors: NO_SESSION,
   },
+  "GET /api/sessions/:key/transcript": {
+    summary: "The session's file as it is stored, to be saved.",
+    answer: "file",
+    errors: NO_SESSION,
+  },
   "GET /api/sessions/:key/messages": {
     summary: "The newest messages as they are shown to people, oldest first.",
     query: LIMIT,
@@ -272,6 +277,8 @@ function contentOf(answer: string): object {
   switch (answer) {
     case "text":
       return { "text/plain": { schema: { type: "string" } } };
+    case "file":
+      return { "application/octet-stream": { schema: { type: "string" } } };
     case "page":
       return { "text/html": { schema: { type: "string" } } };
     case "events":

@@ -84,7 +84,7 @@ export interface ShadowSummary {
   turns: number;
   calls: number;
   tokens: Pair;
-  /** US dollars; null = the prices are not known. */
+  /** US dollars, without summaries, which a shadow asks nobody for; null = not known. */
   dollars: Pair | null;
   /** Needed names that were in the request, of all that were needed. */
   evidence: Pair & { needed: number };
@@ -112,7 +112,8 @@ export function summarizeShadow(lines: readonly ShadowLine[]): ShadowSummary | n
     turns: own.filter(({ calls }) => calls.length > 0).length,
     calls: both.length,
     tokens: pair(({ tokens }) => tokens.total),
-    dollars: isPriced && both.length > 0 ? pair(({ cost }) => cost!.total) : null,
+    dollars:
+      isPriced && both.length > 0 ? pair(({ cost }) => cost!.total - cost!.summariser) : null,
     evidence: {
       ...pair(({ evidence }) => evidence.present),
       needed: pair(({ evidence }) => evidence.needed).shadow,

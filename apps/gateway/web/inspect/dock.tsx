@@ -1,28 +1,35 @@
 // What belongs to the call or the session as a whole, one thing at a time.
 import { useId } from "preact/hooks";
+import type { Usage } from "../../src/costs/usage.ts";
+import type { ShadowView } from "../../src/gateway/session-views.ts";
 import type { CallRow, CallView, WhatIf } from "../../src/inspect/shapes.ts";
 import type { Api, SessionRow } from "../api.ts";
 import { ActionPanel } from "./action-panel.tsx";
 import { EnginePanel } from "./engine-panel.tsx";
 import type { InspectApi } from "./inspect-api.ts";
+import type { DockTab } from "./place.ts";
 import { runCommand } from "./run-command.ts";
 import { SessionsPanel } from "./sessions-panel.tsx";
+import { ShadowPanel } from "./shadow-panel.tsx";
 import { WhatIfPanel } from "./what-if-panel.tsx";
 import { WhyPanel } from "./why-panel.tsx";
-
-export type DockTab = "why" | "what-if" | "compaction" | "engine" | "sessions";
 
 export interface DockProps {
   tab: DockTab;
   onTab(tab: DockTab): void;
   view: CallView;
   rows: readonly CallRow[];
+  /** Null: not read yet. */
+  usage: Usage | null;
   session: string;
   api: InspectApi;
   chat: Pick<Api, "send">;
   sessions: readonly SessionRow[];
   engines: readonly string[];
+  whatIf: WhatIf | null;
+  shadow: ShadowView | null;
   onPlayed(whatIf: WhatIf | null): void;
+  onShadow(shadow: ShadowView | null): void;
   onOpenSession(key: string): void;
   onDone(): void;
 }
@@ -30,6 +37,7 @@ export interface DockProps {
 const TABS: readonly (readonly [DockTab, string])[] = [
   ["why", "Why and cost"],
   ["what-if", "What if"],
+  ["shadow", "Shadow engine"],
   ["compaction", "Compaction"],
   ["engine", "Engine"],
   ["sessions", "Sessions below"],
@@ -70,13 +78,15 @@ export function Dock(props: DockProps) {
 }
 
 function Panel(props: DockProps) {
-  const { tab, view, rows, session, api, chat, sessions, engines } = props;
-  const { onPlayed, onOpenSession, onDone } = props;
+  const { tab, view, rows, usage, session, api, chat, sessions, engines } = props;
+  const { whatIf, shadow, onPlayed, onShadow, onOpenSession, onDone } = props;
   switch (tab) {
     case "why":
-      return <WhyPanel view={view} rows={rows} />;
+      return <WhyPanel view={view} rows={rows} usage={usage} />;
     case "what-if":
-      return <WhatIfPanel {...{ api, session, engines, onPlayed }} key={session} />;
+      return <WhatIfPanel {...{ api, session, engines, whatIf, onPlayed }} key={session} />;
+    case "shadow":
+      return <ShadowPanel {...{ api, session, rows, shadow, onShadow }} row={view.row} />;
     case "compaction": {
       const button = (label: string, line: string) => ({
         ...{ label, title: line },

@@ -3,7 +3,7 @@ import type { SessionRow } from "../api.ts";
 import { familyOf } from "./family.ts";
 
 const row = (key: string, depth: number): SessionRow => ({
-  ...{ key: `agent:main:${key}`, updatedAt: "", busy: false, depth, child: null },
+  ...{ key: `agent:main:${key}`, updatedAt: "", busy: false, demo: false, depth, child: null },
 });
 
 describe("the family of a session", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { entryRow } from "../testing/calls.ts";
-import { describeFound } from "./found.ts";
+import { describeFound, planRanges } from "./found.ts";
 
 describe("a text that was looked for", () => {
   it("is said, shown and named in so many places", () => {
@@ -18,5 +18,18 @@ describe("a text that was looked for", () => {
     expect(
       describeFound({ text: "x", entries: [], shownIn: [], lost: [], summaries: [], calls: 1 }),
     ).toBe("Nobody said it; shown in 0 of 1 call.");
+  });
+
+  it("is followed from each range of calls to what ended it", () => {
+    const shownIn = [
+      { from: "1.1", to: "2.3", calls: 5 },
+      { from: "9.1", to: "9.2", calls: 2 },
+    ];
+    const lost = [{ id: "2.4", why: "compaction" }];
+    const found = { text: "x", entries: [], shownIn, lost, summaries: [], calls: 20 };
+    expect(planRanges(found)).toEqual([
+      { from: "1.1", to: "2.3", gone: lost[0] },
+      { from: "9.1", to: "9.2", gone: null },
+    ]);
   });
 });

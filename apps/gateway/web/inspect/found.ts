@@ -13,6 +13,17 @@ export function describeFound({ entries, shownIn, summaries, calls }: FoundText)
   const named =
     summaries.length === 0
       ? ""
-      : `; in ${formatCount(saying)} of ${formatNumberOf(summaries.length, "summary").replace("summarys", "summaries")}`;
+      : `; in ${formatCount(saying)} of ${formatNumberOf(summaries.length, "summary", "summaries")}`;
   return `${said}; shown in ${formatCount(shown)} of ${formatNumberOf(calls, "call")}${named}.`;
 }
+
+export interface FoundRange {
+  from: string;
+  to: string;
+  /** What took it in the call after; null = the newest call still shows it. */
+  gone: FoundText["lost"][number] | null;
+}
+
+/** Pure. Each range of calls in which it could be read, with its end. */
+export const planRanges = ({ shownIn, lost }: FoundText): FoundRange[] =>
+  shownIn.map(({ from, to }, at) => ({ from, to, gone: lost[at] ?? null }));

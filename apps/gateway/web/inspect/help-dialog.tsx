@@ -1,6 +1,6 @@
 // All keys of the inspector.
 import { useEffect, useRef } from "preact/hooks";
-import { BINDINGS, LIST_KEYS } from "./keys.ts";
+import { BINDINGS, LIST_KEYS, PLOT_DEEDS } from "./keys.ts";
 import { MARKS } from "./marks.ts";
 
 export function HelpDialog({ onClose }: { onClose(): void }) {
@@ -26,6 +26,14 @@ export function HelpDialog({ onClose }: { onClose(): void }) {
               <kbd>{keys}</kbd>
             </dt>
             <dd>in a list: {does}</dd>
+          </div>
+        ))}
+        {PLOT_DEEDS.map(([deed, does]) => (
+          <div key={does}>
+            <dt>
+              <kbd>{deed}</kbd>
+            </dt>
+            <dd>in the plot: {does}</dd>
           </div>
         ))}
       </dl>

@@ -1,4 +1,6 @@
 // The calls of the gateway's HTTP API that the inspector makes.
+import type { Usage } from "../../src/costs/usage.ts";
+import type { ShadowView } from "../../src/gateway/session-views.ts";
 import type {
   CallDiff,
   CallPage,
@@ -48,8 +50,12 @@ export interface InspectApi {
   /** Null: no call showed it. */
   summary(key: string, id: string): Promise<SummaryRow | null>;
   find(key: string, text: string): Promise<FoundText | null>;
+  /** What the session's calls came to, as the gateway counts them. */
+  usage(key: string): Promise<Usage>;
   /** Plays the session again; ends with what became of it, or why it cannot be played. */
   whatIf(key: string, ask: WhatIfAsk, signal: AbortSignal): AsyncGenerator<WhatIfEvent>;
+  /** Null: no shadow engine was handed any of it. */
+  shadow(key: string): Promise<ShadowView | null>;
   engine(key: string): Promise<EngineStatus>;
   /** Gives engines another chance; what came of it, for people. */
   retryEngine(key: string): Promise<string>;
@@ -61,6 +67,9 @@ export const requestPath = (key: string, call: string): string =>
 
 /** Where all that is known of a call is, to be saved. */
 export const callPath = (key: string, call: string): string => `${sessionPath(key)}/calls/${call}`;
+
+/** Where the session's file is, to be saved. */
+export const transcriptPath = (key: string): string => `${sessionPath(key)}/transcript`;
 
 /** `origin`: "" on the page itself. */
 export function createInspectApi(origin = ""): InspectApi {
@@ -94,12 +103,14 @@ export function createInspectApi(origin = ""): InspectApi {
       ),
     summary: (key, id) => orNull(`${sessionPath(key)}/summaries/${encodeURIComponent(id)}`),
     find: (key, text) => orNull(`${sessionPath(key)}/find?${new URLSearchParams({ text })}`),
+    usage: (key) => json(`${sessionPath(key)}/usage`),
     async *whatIf(key, ask, signal) {
       const headers = { "content-type": "application/json" };
       const asked = { method: "POST", headers, body: JSON.stringify(ask), signal };
       const { body } = await http.get(`${sessionPath(key)}/whatif`, asked);
       if (body !== null) yield* readEvents<WhatIfEvent>(body);
     },
+    shadow: (key) => orNull(`${sessionPath(key)}/shadow`),
     engine: (key) => json(`/api/engine?${new URLSearchParams({ session: key })}`),
     async retryEngine(key) {
       const path = `${sessionPath(key)}/engine/retry`;

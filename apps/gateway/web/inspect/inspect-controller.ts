@@ -12,7 +12,7 @@ import {
   PAGE_SIZE,
   stepFrom,
 } from "./inspect-state.ts";
-import type { Place } from "./place.ts";
+import { NEWEST, type Place } from "./place.ts";
 import { missingPages, type Span } from "./virtual.ts";
 
 /** Calls read at once. */
@@ -44,7 +44,7 @@ export function createInspectController({ api, store }: InspectParts): InspectCo
   const parts = { api, store };
   const run = latestOnly(async () => {
     await readRows(parts);
-    await readCall(parts);
+    await Promise.all([readCall(parts), readUsage(parts)]);
   });
   const go = (change: Partial<Place>) => {
     const before = store.get();
@@ -55,13 +55,13 @@ export function createInspectController({ api, store }: InspectParts): InspectCo
   };
   return {
     async show(key, place) {
-      if (key !== store.get().key)
-        store.set({ ...initialInspect(key), metric: store.get().metric });
+      if (key !== store.get().key) store.set(initialInspect(key));
       await go(place);
     },
     follow(key) {
-      if (key !== store.get().key)
-        store.set({ ...initialInspect(key), metric: store.get().metric });
+      const { key: before, place } = store.get();
+      const { tab, metric } = place;
+      if (key !== before) store.set({ ...initialInspect(key), place: { ...NEWEST, tab, metric } });
       return run();
     },
     refresh: run,
@@ -112,6 +112,14 @@ async function readRows({ api, store }: InspectParts): Promise<void> {
     if (more.next === null) break;
   }
   store.set({ isReading: false, problem: null });
+}
+
+/** Again when there are more calls. */
+async function readUsage({ api, store }: InspectParts): Promise<void> {
+  const { key, rows, usage, usageOf } = store.get();
+  if (rows.length === 0 || (usage !== null && usageOf === rows.length)) return;
+  const read = await api.usage(key);
+  if (store.get().key === key) store.set({ usage: read, usageOf: rows.length });
 }
 
 /** The call shown and what it is compared with, unless they are there already. */

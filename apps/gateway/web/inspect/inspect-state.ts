@@ -1,8 +1,10 @@
 // What the inspector shows, as one value, and what follows from it.
+
+import type { Usage } from "../../src/costs/usage.ts";
+import type { ShadowView } from "../../src/gateway/session-views.ts";
 import type { CallDiff, CallRow, CallView, EntryRow, WhatIf } from "../../src/inspect/shapes.ts";
 import { type Link, NO_LINK } from "./links.ts";
 import { NEWEST, type Place } from "./place.ts";
-import type { Metric } from "./sources.ts";
 
 /** Entries in a page of the transcript. */
 export const PAGE_SIZE = 100;
@@ -19,10 +21,13 @@ export interface InspectState {
   /** The session that all of it is about. */
   key: string;
   place: Place;
-  metric: Metric;
   /** Its calls, oldest first, as far as they are read. */
   rows: readonly CallRow[];
   isReading: boolean;
+  /** What they all came to; null = not read yet. */
+  usage: Usage | null;
+  /** How many there were then. */
+  usageOf: number;
   /** The call shown; null = not read yet, or there is none. */
   view: CallView | null;
   /** Null: there is no call to compare with, or it is not read yet. */
@@ -31,13 +36,16 @@ export interface InspectState {
   link: Link;
   /** What the session would have been otherwise, laid over it; null = none was asked for. */
   whatIf: WhatIf | null;
+  /** What a shadow engine made of its calls; null = none was handed any, or it was not read. */
+  shadow: ShadowView | null;
   /** Why something cannot be shown. */
   problem: string | null;
 }
 
 export const initialInspect = (key: string): InspectState => ({
-  ...{ key, place: NEWEST, metric: "tokens", rows: [], isReading: true, view: null, diff: null },
-  ...{ entries: NO_ENTRIES, link: NO_LINK, whatIf: null, problem: null },
+  ...{ key, place: NEWEST, rows: [], isReading: true },
+  ...{ usage: null, usageOf: 0, view: null, diff: null },
+  ...{ entries: NO_ENTRIES, link: NO_LINK, whatIf: null, shadow: null, problem: null },
 });
 
 type Placed = Pick<InspectState, "place" | "rows">;

@@ -1,8 +1,9 @@
+import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import type { CallPage, CallView, EntryPage } from "../../src/inspect/shapes.ts";
 import { formatCount } from "../format.ts";
-import { barriers, hasBrowser, usePages } from "../testing/browser.ts";
+import { barriers, hasBrowser, startPageGateway, usePages } from "../testing/browser.ts";
 import { CALLS, inspectedSession, PLANTED } from "../testing/inspected-session.ts";
 
 const column = (page: Page, number: 1 | 2 | 3) => page.locator(`#column-${number}`);
@@ -148,6 +149,35 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await answer.getByText("The largest call:").waitFor();
   });
 
+  it("compares a shadow engine with the one that answers, by an address of its own", async () => {
+    const config = { agents: { defaults: { shadowEngine: "lossless" } } };
+    const { url, gateway } = await startPageGateway({ config });
+    const { page } = await openPage(`${url}/#main/calls?show=shadow`);
+    await page.getByText("No model was called in this session yet.").waitFor();
+    await gateway.send({ key: "main", content: "My cat is called Minka." });
+    await gateway.send({ key: "main", content: "What is my cat called?" });
+    await page.getByText("2 calls in 2 turns were compared").waitFor({ timeout: 90_000 });
+    const row = page.getByRole("row", { name: /^tokens per call/ });
+    expect(await row.getByRole("cell").allTextContents()).toEqual([
+      expect.stringMatching(/^[\d,]+$/),
+      expect.stringMatching(/^[\d,]+$/),
+      expect.stringMatching(/%$/),
+    ]);
+    await page.getByRole("list", { name: "Legend" }).getByText("━ lossless").waitFor();
+    expect(await hashOf(page)).toBe("#main/calls?show=shadow");
+  });
+
+  it("hands out the session's file as it is stored", async () => {
+    const { url, gateway } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByText("Export", { exact: true }).click();
+    const link = page.getByRole("link", { name: "The whole session" });
+    const saved = await page.request.get(`${url}${await link.getAttribute("href")}`);
+    const { file } = (await gateway.store.find("main"))!;
+    expect(await saved.text()).toBe(await readFile(file, "utf8"));
+    expect(saved.headers()["content-disposition"]).toBe('attachment; filename="main.jsonl"');
+  });
+
   it("is gone through by keys alone, which the help tells", async () => {
     const { url, get } = await inspectedSession();
     const { page } = await openPage(`${url}/#main`);
@@ -225,8 +255,8 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
       await rows(page, "transcript").filter({ hasText: "Thank you." }).waitFor();
       expect(await barriers(page)).toEqual([]);
     }
-    for (const tab of ["Compaction", "Engine", "Sessions below", "What if"]) {
-      await page.getByRole("tab", { name: tab }).click();
+    for (const tab of ["Compaction", "Engine", "Shadow engine", "Sessions below", "What if"]) {
+      await page.getByRole("tab", { name: tab, exact: true }).click();
       expect(await barriers(page)).toEqual([]);
     }
     await page.getByRole("button", { name: "Keys" }).click();

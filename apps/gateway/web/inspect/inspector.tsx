@@ -8,14 +8,14 @@ import type { Store } from "../store.ts";
 import { useStore } from "../use-store.ts";
 import { ChangesColumn } from "./changes-column.tsx";
 import { Detail, idOfItem } from "./detail.tsx";
-import { Dock, type DockTab } from "./dock.tsx";
+import { Dock } from "./dock.tsx";
 import { type FateFilter, filterChoices } from "./fates.ts";
 import { HelpDialog } from "./help-dialog.tsx";
-import { callPath, type InspectApi, requestPath } from "./inspect-api.ts";
+import { callPath, type InspectApi, requestPath, transcriptPath } from "./inspect-api.ts";
 import type { InspectController } from "./inspect-controller.ts";
 import { callBefore, callShown, type InspectState, indexOfCall } from "./inspect-state.ts";
 import type { Action } from "./keys.ts";
-import { describeCost, describeShare, sumOf } from "./ledger.ts";
+import { describeCost, describeShare, sumOfUsage } from "./ledger.ts";
 import type { Link } from "./links.ts";
 import { LiveCallView } from "./live-call.tsx";
 import type { Opened, Place } from "./place.ts";
@@ -47,9 +47,10 @@ type Column = "1" | "2" | "3";
 export function Inspector(props: InspectorProps) {
   const { store, controller, api, chat, sessions, engines, live, onOpenSession, onChat } = props;
   const state = useStore(store);
-  const { key, rows, view, diff, entries, place, link, metric, problem, isReading, whatIf } = state;
+  const { key, rows, view, diff, entries, place, link, problem, isReading } = state;
+  const { usage, whatIf, shadow } = state;
+  const { tab, metric } = place;
   const [column, setColumn] = useState<Column>("2");
-  const [tab, setTab] = useState<DockTab>("why");
   const [isHelpShown, setHelpShown] = useState(false);
   const plotRef = useRef<Plot | null>(null);
 
@@ -105,7 +106,8 @@ export function Inspector(props: InspectorProps) {
       }
       case "why":
       case "what-if":
-        return setTab(action);
+      case "shadow":
+        return go({ tab: action });
       case "export":
         return document.getElementById("export-call")?.click();
     }
@@ -115,10 +117,10 @@ export function Inspector(props: InspectorProps) {
   const [shownId, beforeId] = [callShown(state), callBefore(state)];
   const shown = indexOfCall(rows, shownId);
   const compared = indexOfCall(rows, beforeId);
-  const total = useMemo(() => sumOf(rows), [rows]);
+  const total = usage === null ? null : sumOfUsage(usage);
   const over = useMemo(
-    () => (whatIf === null || metric === "cost" ? null : planOver(rows, whatIf.played.points)),
-    [rows, whatIf, metric],
+    () => overOf(rows, { metric, shadow: tab === "shadow" ? shadow : null, whatIf }),
+    [rows, whatIf, shadow, tab, metric],
   );
   const turns = rows.at(-1)?.turn ?? 0;
   const { sentReveal, entryReveal } = revealed(state);
@@ -142,18 +144,22 @@ export function Inspector(props: InspectorProps) {
               </span>
             </>
           )}
-          <span>
-            session <b>{describeCost(total)}</b>
-          </span>
-          <span>
-            cached <b>{describeShare(total)}</b>
-          </span>
+          {total !== null && (
+            <>
+              <span>
+                session <b>{describeCost(total)}</b>
+              </span>
+              <span>
+                cached <b>{describeShare(total)}</b>
+              </span>
+            </>
+          )}
         </p>
         <label class="metric">
           <span class="hidden">Shown as</span>
           <select
             value={metric}
-            onChange={(event) => store.set({ metric: event.currentTarget.value as Metric })}
+            onChange={(event) => go({ metric: event.currentTarget.value as Metric })}
           >
             <option value="tokens">tokens</option>
             <option value="cost">cost</option>
@@ -170,11 +176,13 @@ export function Inspector(props: InspectorProps) {
           onEntry={(number) => void controller.showEntry(number)}
         />
         <CallSteps id={shownId} controller={controller} onNewest={() => act("last-call")} />
-        {shownId !== null && <Exports session={key} call={shownId} />}
-        <button type="button" class="help-button" onClick={() => setHelpShown(true)}>
-          <span aria-hidden="true">?</span>
-          <span class="hidden">Keys</span>
-        </button>
+        <div class="inspect-tools">
+          {shownId !== null && <Exports session={key} call={shownId} />}
+          <button type="button" class="help-button" onClick={() => setHelpShown(true)}>
+            <span aria-hidden="true">?</span>
+            <span class="hidden">Keys</span>
+          </button>
+        </div>
       </header>
       {problem !== null && (
         <p class="problem" role="alert">
@@ -260,15 +268,19 @@ export function Inspector(props: InspectorProps) {
           </div>
           <Dock
             tab={tab}
-            onTab={setTab}
+            onTab={(next) => go({ tab: next })}
             view={view}
             rows={rows}
+            usage={usage}
             session={key}
             api={api}
             chat={chat}
             sessions={sessions}
             engines={engines}
+            whatIf={whatIf}
+            shadow={shadow}
             onPlayed={(played) => store.set({ whatIf: played })}
+            onShadow={(read) => store.set({ shadow: read })}
             onOpenSession={onOpenSession}
             onDone={() => void controller.refresh()}
           />
@@ -277,6 +289,22 @@ export function Inspector(props: InspectorProps) {
       {isHelpShown && <HelpDialog onClose={() => setHelpShown(false)} />}
     </section>
   );
+}
+
+interface Others extends Pick<InspectState, "whatIf" | "shadow"> {
+  metric: Metric;
+}
+
+/** The curve over the session's own: what runs along, or what was played. */
+function overOf(rows: InspectState["rows"], { metric, shadow, whatIf }: Others) {
+  if (shadow !== null) {
+    const points = shadow.calls.flatMap(({ shadow: point }) => point ?? []);
+    return { name: shadow.summary.engine, heights: planOver(rows, points, metric) };
+  }
+  if (whatIf === null) return null;
+  const { engine, contextWindow, points } = whatIf.played;
+  const name = `what if: ${engine.ran}, ${formatCount(contextWindow)}`;
+  return { name, heights: planOver(rows, points, metric) };
 }
 
 /** Where the lists stand when something was opened by a link or in another column. */
@@ -349,6 +377,11 @@ function Exports({ session, call }: { session: string; call: string }) {
         <li>
           <a href={requestPath(session, call)} download={`${name}.request.json`}>
             Its request, exactly as sent
+          </a>
+        </li>
+        <li>
+          <a href={transcriptPath(session)} download>
+            The whole session (JSON Lines)
           </a>
         </li>
       </ul>

@@ -21,6 +21,7 @@ export type Action =
   | "column-3"
   | "why"
   | "what-if"
+  | "shadow"
   | "export";
 
 export interface Binding {
@@ -49,6 +50,7 @@ export const BINDINGS: readonly Binding[] = [
   { action: "column-3", keys: ["3"], does: "to the changes, or what is open" },
   { action: "why", keys: ["w"], does: "why these entries" },
   { action: "what-if", keys: ["e"], does: "what if: another engine or window" },
+  { action: "shadow", keys: ["s"], does: "the shadow engine beside the one that answers" },
   { action: "zoom-in", keys: ["+", "="], does: "zoom in around the call" },
   { action: "zoom-out", keys: ["-"], does: "zoom out" },
   { action: "zoom-all", keys: ["0"], does: "all calls" },
@@ -56,6 +58,13 @@ export const BINDINGS: readonly Binding[] = [
   { action: "chat", keys: ["c"], does: "back to the chat" },
   { action: "close", keys: ["Escape"], does: "close what is open" },
   { action: "help", keys: ["?"], does: "this help" },
+];
+
+/** What a pointer does in the plot, where keys do the same. */
+export const PLOT_DEEDS: readonly (readonly [string, string])[] = [
+  ["click", "show the call"],
+  ["Shift click", "compare with the call"],
+  ["drag", "zoom into these calls; a double click shows all"],
 ];
 
 /** Keys of a list that has the focus; they are told, and handled there. */

@@ -1,6 +1,7 @@
-// Adds up what a call, its turn and the whole session sent, had from a cache and cost.
+// Lays out what a call, its turn and the whole session sent, had from a cache and cost.
+import type { Usage } from "../../src/costs/usage.ts";
 import type { CallRow } from "../../src/inspect/shapes.ts";
-import { formatCount, formatDollars, formatShare } from "../format.ts";
+import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
 
 export interface LedgerLine {
   label: string;
@@ -15,7 +16,7 @@ export interface Sums {
   output: number;
   /** Of the calls that tell; null = none does. */
   cacheRead: number | null;
-  /** Sent in those calls. */
+  /** Sent in those that tell. */
   cacheOf: number;
   /** Null: no call's price is known. */
   cost: number | null;
@@ -42,25 +43,59 @@ export function sumOf(rows: readonly CallRow[]): Sums {
   return sums;
 }
 
-/** Pure. `rows`: the session's, all of them. */
-export function planLedger(row: CallRow, rows: readonly CallRow[]): LedgerLine[] {
-  const [call, turn, session] = [
-    sumOf([row]),
-    sumOf(rows.filter((each) => each.turn === row.turn)),
-    sumOf(rows),
-  ];
+/** Pure. As the gateway counts them: side calls, and sessions that this one started, included. */
+export function sumOfUsage({ total }: Pick<Usage, "total">): Sums {
+  const { calls, unknown, tokens, cost } = total;
+  const sent = tokens.input + tokens.cacheRead + tokens.cacheWrite;
+  return {
+    ...{ calls, sent, output: tokens.output, cacheOf: sent },
+    cacheRead: sent === 0 ? null : tokens.cacheRead,
+    ...{ cost: calls === unknown ? null : cost.total, unpriced: unknown },
+  };
+}
+
+/** Pure. `rows`: the session's; `usage`: what all of it came to, null = not known yet. */
+export function planLedger(
+  row: CallRow,
+  rows: readonly CallRow[],
+  usage: Pick<Usage, "total"> | null,
+): LedgerLine[] {
+  const [call, turn] = [sumOf([row]), sumOf(rows.filter((each) => each.turn === row.turn))];
+  const session = usage === null ? null : sumOfUsage(usage);
   const line = (label: string, word: (sums: Sums) => string): LedgerLine => ({
     label,
     call: word(call),
     turn: word(turn),
-    session: word(session),
+    session: session === null ? "…" : word(session),
   });
+  const waste = usage === null ? [] : wasteLines(usage.total);
   return [
     line("calls", ({ calls }) => formatCount(calls)),
     line("sent", ({ sent }) => formatCount(sent)),
     line("written", ({ output }) => formatCount(output)),
     line("from cache", describeShare),
     line("cost", describeCost),
+    ...waste,
+  ];
+}
+
+/** What was paid for nothing, by cause, and what summaries and the like took. */
+function wasteLines({ waste, sideCalls, cost }: Usage["total"]): LedgerLine[] {
+  const { brokenPrefix, resent, overFull } = waste;
+  const line = (label: string, calls: number, dollars: number): LedgerLine[] =>
+    calls === 0
+      ? []
+      : [
+          {
+            ...{ label, call: "", turn: "" },
+            session: `${formatDollars(dollars)} in ${formatNumberOf(calls, "call")}`,
+          },
+        ];
+  return [
+    ...line("of it summaries", sideCalls, cost.summariser),
+    ...line("of it lost caches", brokenPrefix.calls, brokenPrefix.dollars),
+    ...line("of it sent again", resent.calls, resent.dollars),
+    ...line("of it too large", overFull.calls, overFull.dollars),
   ];
 }
 

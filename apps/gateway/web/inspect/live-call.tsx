@@ -4,7 +4,7 @@ import { formatCount, formatNumberOf } from "../format.ts";
 import { BANDS } from "./sources.ts";
 
 export function LiveCallView({ call, isAnswered }: { call: LiveCall; isAnswered: boolean }) {
-  const { model, tokens, number, messages, budget } = call;
+  const { id, model, tokens, number, messages, budget } = call;
   const parts = BANDS.tokens.flatMap(({ key, label, color }) => {
     const count = tokens[key as keyof typeof tokens];
     return count > 0 ? [{ label, color, count }] : [];
@@ -14,8 +14,8 @@ export function LiveCallView({ call, isAnswered }: { call: LiveCall; isAnswered:
     <section class="live-call" aria-label="Being sent now">
       <p>
         <strong>{isAnswered ? "Being answered" : "Being sent"}</strong> to {model}:{" "}
-        {formatCount(tokens.total)} of {formatCount(budget.promptBudget)} tokens, call {number} of
-        the turn
+        {formatCount(tokens.total)} of {formatCount(budget.promptBudget)} tokens,{" "}
+        {id === undefined ? `call ${number} of the turn` : `call ${id}`}
         {fresh === null || messages.kept === 0
           ? ""
           : `; ${formatNumberOf(messages.kept, "message")} as in the call before, ${formatCount(fresh)} new`}

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FateFilter } from "./fates.ts";
-import { NEWEST, type Opened, pathOfPlace, placeInPath } from "./place.ts";
+import { DOCK_TABS, NEWEST, type Opened, pathOfPlace, placeInPath } from "./place.ts";
 
 const id = fc.tuple(fc.nat(999), fc.nat(99)).map(([turn, call]) => `${turn}.${call}`);
 const filters = ["all", "shown", "left-out", "in:C 2/&?=#"] as const satisfies FateFilter[];
@@ -15,6 +15,8 @@ describe("a place in the address", () => {
     const places = fc.record({
       ...{ call: fc.option(id), from: fc.option(id), opened: fc.option(opened) },
       filter: fc.constantFrom<FateFilter>(...filters),
+      tab: fc.constantFrom(...DOCK_TABS),
+      metric: fc.constantFrom("tokens" as const, "cost" as const, "cache" as const),
     });
     fc.assert(
       fc.property(places, (place) => {
@@ -27,14 +29,14 @@ describe("a place in the address", () => {
     expect(pathOfPlace(NEWEST)).toBe("calls");
     expect(
       pathOfPlace({
-        ...{ call: "58.3", from: "57.1", filter: "cleared" },
+        ...{ ...NEWEST, call: "58.3", from: "57.1", filter: "cleared", tab: "shadow" },
         opened: { kind: "entry", id: "1f2e" },
       }),
-    ).toBe("calls/58.3?from=57.1&fate=cleared&entry=1f2e");
+    ).toBe("calls/58.3?from=57.1&fate=cleared&entry=1f2e&show=shadow");
   });
 
   it("is read as far as it can be", () => {
     expect(placeInPath("chat")).toBeNull();
-    expect(placeInPath("calls/x?from=y&fate=z&other=1")).toEqual(NEWEST);
+    expect(placeInPath("calls/x?from=y&fate=z&show=q&by=w&other=1")).toEqual(NEWEST);
   });
 });

@@ -1,11 +1,18 @@
 // The part of the address that names a call and what of it is open.
 import type { FateFilter } from "./fates.ts";
+import type { Metric } from "./sources.ts";
 
 /** What is open beside a call. */
 export type Opened =
   | { kind: "entry"; id: string }
   | { kind: "summary"; id: string }
   | { kind: "item"; id: string };
+
+/** What is shown below the columns. */
+export const DOCK_TABS = ["why", "what-if", "shadow", "compaction", "engine", "sessions"] as const;
+export type DockTab = (typeof DOCK_TABS)[number];
+
+const METRICS = ["tokens", "cost", "cache"] as const satisfies readonly Metric[];
 
 export interface Place {
   /** Null: the newest one, whichever that is. */
@@ -14,16 +21,23 @@ export interface Place {
   from: string | null;
   filter: FateFilter;
   opened: Opened | null;
+  tab: DockTab;
+  /** Of the plot. */
+  metric: Metric;
 }
 
-export const NEWEST: Place = { call: null, from: null, filter: "all", opened: null };
+export const NEWEST: Place = {
+  ...{ call: null, from: null, filter: "all", opened: null, tab: "why", metric: "tokens" },
+};
 
 /** "calls/58.3?from=58.2&fate=cleared&entry=1f2e3d4c". */
-export function pathOfPlace({ call, from, filter, opened }: Place): string {
+export function pathOfPlace({ call, from, filter, opened, tab, metric }: Place): string {
   const query = new URLSearchParams({
     ...(from !== null && { from }),
     ...(filter !== "all" && { fate: filter }),
     ...(opened !== null && { [opened.kind]: opened.id }),
+    ...(tab !== NEWEST.tab && { show: tab }),
+    ...(metric !== NEWEST.metric && { by: metric }),
   });
   const path = call === null ? "calls" : `calls/${call}`;
   return query.size === 0 ? path : `${path}?${query}`;
@@ -45,6 +59,8 @@ export function placeInPath(path: string): Place | null {
     from: from !== null && CALL.test(from) ? from : null,
     filter: filterOf(given.get("fate")),
     opened: kind === undefined ? null : { kind, id: given.get(kind) ?? "" },
+    tab: DOCK_TABS.find((each) => each === given.get("show")) ?? NEWEST.tab,
+    metric: METRICS.find((each) => each === given.get("by")) ?? NEWEST.metric,
   };
 }
 

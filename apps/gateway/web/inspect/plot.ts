@@ -14,8 +14,8 @@ export interface PlotGiven {
   /** Place of the call shown, and of the one it is compared with; null = there is none. */
   shown: number | null;
   compared: number | null;
-  /** Heights of another curve over the first, by place; null = there is none. */
-  over: readonly (number | null)[] | null;
+  /** Another curve over the first, by place; null = there is none. */
+  over: { name: string; heights: readonly (number | null)[] } | null;
 }
 
 export interface Plot {
@@ -26,7 +26,7 @@ export interface Plot {
   destroy(): void;
 }
 
-const AXIS = 44;
+const AXIS = 52;
 /** Pixels below the curves for the marks. */
 const BELOW = 22;
 
@@ -109,7 +109,7 @@ function dataOf({ plan, over }: PlotGiven): uPlot.AlignedData {
     [...plan.places],
     ...plan.curves.map(({ heights }) => [...heights]),
     [...plan.budget],
-    over === null ? plan.places.map(() => null) : [...over],
+    over === null ? plan.places.map(() => null) : [...over.heights],
   ];
 }
 

@@ -1,8 +1,9 @@
 // Finds a text in all that was said or sent, or the place that the words name.
+import { Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { FoundText } from "../../src/inspect/shapes.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
-import { describeFound } from "./found.ts";
+import { describeFound, planRanges } from "./found.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import type { Place } from "./place.ts";
 import { soughtBy } from "./search-words.ts";
@@ -88,7 +89,8 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
 const MOST_ENTRIES = 20;
 
 function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>): void }) {
-  const { entries, shownIn, lost, summaries } = found;
+  const { entries, summaries } = found;
+  const saying = summaries.filter(({ says }) => says);
   return (
     <>
       <p role="status">{describeFound(found)}</p>
@@ -106,30 +108,41 @@ function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>)
         {entries.length > MOST_ENTRIES && (
           <li class="soft">and {formatNumberOf(entries.length - MOST_ENTRIES, "more")}</li>
         )}
-        {shownIn.map(({ from, to }) => (
-          <li key={`shown ${from}`}>
-            <button type="button" onClick={() => onGo({ call: to, from: null, opened: null })}>
-              Last seen in call {to} <span class="soft">first in {from}</span>
-            </button>
-          </li>
+        {planRanges(found).map(({ from, to, gone }) => (
+          <Fragment key={`shown ${from}`}>
+            <li>
+              <button type="button" onClick={() => onGo({ call: to, from: null, opened: null })}>
+                Last seen in call {to} <span class="soft">first in {from}</span>
+              </button>
+            </li>
+            {gone !== null && (
+              <li>
+                <button
+                  type="button"
+                  onClick={() => onGo({ call: gone.id, from: null, opened: null })}
+                >
+                  Gone in call {gone.id} <span class="soft">{gone.why}</span>
+                </button>
+              </li>
+            )}
+          </Fragment>
         ))}
-        {lost.map(({ id, why }) => (
-          <li key={`lost ${id}`}>
-            <button type="button" onClick={() => onGo({ call: id, from: null, opened: null })}>
-              Gone in call {id} <span class="soft">{why}</span>
-            </button>
-          </li>
-        ))}
-        {summaries.map(({ summaryId, says }) => (
+        {saying.map(({ summaryId }) => (
           <li key={`summary ${summaryId}`}>
             <button
               type="button"
               onClick={() => onGo({ opened: { kind: "summary", id: summaryId } })}
             >
-              Summary {summaryId} <span class="soft">{says ? "says it" : "does not say it"}</span>
+              Summary {summaryId} <span class="soft">says it</span>
             </button>
           </li>
         ))}
+        {saying.length < summaries.length && (
+          <li class="soft">
+            {formatNumberOf(summaries.length - saying.length, "summary", "summaries")} that stood in
+            calls without it
+          </li>
+        )}
       </ul>
     </>
   );

@@ -73,6 +73,7 @@ export function TimelineView(props: TimelineViewProps) {
           </li>
         ))}
         {metric !== "cost" && <li>┄ Budget</li>}
+        {over !== null && <li>━ {over.name}</li>}
         {[...happening].map((mark) => (
           <li key={mark} data-bad={MARKS[mark].isBad}>
             {MARKS[mark].glyph} {MARKS[mark].label}

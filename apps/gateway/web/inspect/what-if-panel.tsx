@@ -8,16 +8,22 @@ import { describeWhatIf } from "./what-if.ts";
 export interface WhatIfPanelProps {
   api: InspectApi;
   session: string;
-  /** Ids of the engines there are. */
+  /** Ids of the engines that are loaded. */
   engines: readonly string[];
+  /** What was played last; null = nothing yet. */
+  whatIf: WhatIf | null;
   onPlayed(whatIf: WhatIf | null): void;
 }
 
-type Shown =
-  | { kind: "progress" | "failed"; text: string }
-  | { kind: "done"; lines: readonly string[] };
+interface Shown {
+  kind: "progress" | "failed";
+  text: string;
+}
 
-export function WhatIfPanel({ api, session, engines, onPlayed }: WhatIfPanelProps) {
+/** They are there for a play also where nobody enabled them. */
+const BUNDLED = ["legacy", "lossless"];
+
+export function WhatIfPanel({ api, session, engines, whatIf, onPlayed }: WhatIfPanelProps) {
   const [shown, setShown] = useState<Shown | null>(null);
   const stopping = useRef<AbortController | null>(null);
   useEffect(() => () => stopping.current?.abort(), []);
@@ -41,7 +47,7 @@ export function WhatIfPanel({ api, session, engines, onPlayed }: WhatIfPanelProp
         else if (event.type === "error") setShown({ kind: "failed", text: event.error.message });
         else {
           onPlayed(event.whatIf);
-          setShown({ kind: "done", lines: describeWhatIf(event.whatIf) });
+          setShown(null);
         }
       }
     } catch (error) {
@@ -62,7 +68,7 @@ export function WhatIfPanel({ api, session, engines, onPlayed }: WhatIfPanelProp
           Engine{" "}
           <select name="engine">
             <option value="">the same</option>
-            {engines.map((id) => (
+            {[...new Set([...engines, ...BUNDLED])].map((id) => (
               <option key={id} value={id}>
                 {id}
               </option>
@@ -81,19 +87,20 @@ export function WhatIfPanel({ api, session, engines, onPlayed }: WhatIfPanelProp
         )}
       </form>
       <div role="status" aria-label="Answer: What if">
-        {shown === null ? (
-          <p class="soft">
-            Plays the whole session again, with its recorded replies: no model is called, nothing of
-            it changes. The curve lies over the session's own.
-          </p>
-        ) : shown.kind === "done" ? (
+        {shown !== null ? (
+          <p data-bad={shown.kind === "failed"}>{shown.text}</p>
+        ) : whatIf !== null ? (
           <ul>
-            {shown.lines.map((line) => (
+            {describeWhatIf(whatIf).map((line) => (
               <li key={line}>{line}</li>
             ))}
           </ul>
         ) : (
-          <p data-bad={shown.kind === "failed"}>{shown.text}</p>
+          <p class="soft">
+            Choose an engine or a window and play the whole session again with its recorded replies:
+            no model is called, and nothing of it changes. A second curve is laid over the session's
+            own.
+          </p>
         )}
       </div>
     </div>

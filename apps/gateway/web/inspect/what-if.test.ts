@@ -1,19 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { WhatIf } from "../../src/inspect/shapes.ts";
-import { callRow, dollars, fates } from "../testing/calls.ts";
+import { callRow, dollars, playedPoint } from "../testing/calls.ts";
 import { describeWhatIf, planOver } from "./what-if.ts";
 
-const point = (ofCall: string | null, total: number): WhatIf["played"]["points"][number] => ({
-  ...{ id: "1.1", ofCall, turn: 1, call: 1, tokens: callRow("1.1", { tokens: total }).tokens },
-  ...{ promptBudget: 1000, isOverBudget: total > 1000, cache: { read: 0, written: 0 } },
-  ...{
-    cost: dollars(0.5),
-    fates: fates({ shown: 2, summary: 1, leftOut: 1 }),
-    engineMs: 1,
-    marks: [],
-  },
-  evidence: { needed: 4, present: 3 },
-});
+const point = (ofCall: string | null, total: number) => ({ ...playedPoint("1.1", total), ofCall });
 
 const tokens = { total: 5000, median: 2500, max: 3000 };
 const whatIf: WhatIf = {
@@ -32,12 +22,17 @@ const whatIf: WhatIf = {
 describe("what would have been", () => {
   it("is laid over the session's own calls; what has no counterpart is a gap", () => {
     const rows = [callRow("1.1"), callRow("1.2"), callRow("2.1")];
-    expect(planOver(rows, [...whatIf.played.points, point(null, 7)])).toEqual([400, null, 1200]);
+    expect(planOver(rows, [...whatIf.played.points, point(null, 7)], "tokens")).toEqual([
+      400,
+      null,
+      1200,
+    ]);
+    expect(planOver(rows, whatIf.played.points, "cost")).toEqual([0.5, null, 0.5]);
   });
 
   it("is told beside what was", () => {
     expect(describeWhatIf(whatIf)).toEqual([
-      "lossless in a window of 32,000: 1,600 tokens in 2 calls; it was 5,000 in 2.",
+      "lossless in a window of 32,000: 1,600 tokens, estimated, in 2 calls; it was 5,000 in 2.",
       "The largest call: 1,200 tokens; it was 3,000. 1 compaction, 1 call over budget.",
       "Not shown in one call, at most: 2 of its entries; 1 in summaries, 0 cleared, 1 left out.",
       "It would cost $1.00 without what summaries cost; it cost $2.00.",

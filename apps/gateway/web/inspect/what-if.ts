@@ -1,13 +1,20 @@
 // Lays what a session would have been over what it was, call by call.
-import type { CallRow, WhatIf } from "../../src/inspect/shapes.ts";
+import type { CallRow, PlayedPoint, WhatIf } from "../../src/inspect/shapes.ts";
 import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
+import type { Metric } from "./sources.ts";
 
 type Points = WhatIf["played"]["points"];
 
-/** Pure. The played tokens by the places of the session's own calls; null = none stands there. */
-export function planOver(rows: readonly CallRow[], points: Points): (number | null)[] {
+/** Pure. Heights by the places of the session's own calls; null = none stands there. */
+export function planOver(
+  rows: readonly CallRow[],
+  points: readonly PlayedPoint[],
+  metric: Metric,
+): (number | null)[] {
+  const heightOf = ({ tokens, cost }: PlayedPoint) =>
+    metric === "cost" ? (cost?.total ?? null) : tokens.total;
   const byCall = new Map(
-    points.flatMap(({ ofCall, tokens }) => (ofCall === null ? [] : [[ofCall, tokens.total]])),
+    points.flatMap((point) => (point.ofCall === null ? [] : [[point.ofCall, heightOf(point)]])),
   );
   return rows.map(({ id }) => byCall.get(id) ?? null);
 }
@@ -25,7 +32,7 @@ export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
     Math.max(0, ...points.map(({ fates }) => of(fates)));
   const notShown = most(({ all, shown }) => all - shown);
   return [
-    `${engine.ran} in a window of ${formatCount(contextWindow)}: ${formatCount(total)} tokens in ${formatNumberOf(points.length, "call")}; it was ${formatCount(asItWas.tokens.total)} in ${formatCount(asItWas.calls)}.`,
+    `${engine.ran} in a window of ${formatCount(contextWindow)}: ${formatCount(total)} tokens, estimated, in ${formatNumberOf(points.length, "call")}; it was ${formatCount(asItWas.tokens.total)} in ${formatCount(asItWas.calls)}.`,
     `The largest call: ${formatCount(largest)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")}, ${formatNumberOf(over, "call")} over budget.`,
     notShown === 0
       ? "Every entry is shown in every call."

@@ -1,9 +1,17 @@
 // Why the call holds what it holds, and what it, its turn and the session come to.
+import type { Usage } from "../../src/costs/usage.ts";
 import type { CallRow, CallView } from "../../src/inspect/shapes.ts";
 import { formatCount } from "../format.ts";
 import { planLedger } from "./ledger.ts";
 
-export function WhyPanel({ view, rows }: { view: CallView; rows: readonly CallRow[] }) {
+export interface WhyPanelProps {
+  view: CallView;
+  rows: readonly CallRow[];
+  /** Null: not read yet. */
+  usage: Usage | null;
+}
+
+export function WhyPanel({ view, rows, usage }: WhyPanelProps) {
   const { row, why, rebuilt } = view;
   return (
     <div class="why">
@@ -18,7 +26,7 @@ export function WhyPanel({ view, rows }: { view: CallView; rows: readonly CallRo
             : `The request cannot be made again to the byte: ${rebuilt.why ?? "nobody knows why"}.`}
         </li>
       </ul>
-      <Ledger row={row} rows={rows} />
+      <Ledger row={row} rows={rows} usage={usage} />
     </div>
   );
 }
@@ -33,7 +41,7 @@ function describeRoom({ tokens, promptBudget, contextWindow }: CallRow): string 
   return `${formatCount(tokens.total)} of ${formatCount(promptBudget)} tokens${window}: ${room}.`;
 }
 
-function Ledger({ row, rows }: { row: CallRow; rows: readonly CallRow[] }) {
+function Ledger({ row, rows, usage }: Omit<WhyPanelProps, "view"> & { row: CallRow }) {
   return (
     <table class="ledger">
       <caption class="hidden">Cost and cache</caption>
@@ -46,7 +54,7 @@ function Ledger({ row, rows }: { row: CallRow; rows: readonly CallRow[] }) {
         </tr>
       </thead>
       <tbody>
-        {planLedger(row, rows).map(({ label, call, turn, session }) => (
+        {planLedger(row, rows, usage).map(({ label, call, turn, session }) => (
           <tr key={label}>
             <th scope="row">{label}</th>
             <td>{call}</td>

@@ -1,6 +1,5 @@
 // Shows the built page in a real browser, for tests.
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
@@ -14,42 +13,15 @@ import { pageLink } from "../../src/http/trust.ts";
 import { createLog } from "../../src/log/log.ts";
 import { startPlugins } from "../../src/plugins/start.ts";
 import { temporaryHome } from "../../src/testing/home.ts";
+import { BROWSER_FLAGS, BROWSERS, findBrowser } from "./find-browser.ts";
 
 /** The tests' global setup sees to it that it is current. */
 const BUILT_PAGE = join(import.meta.dirname, "../../dist/web");
 
-const BROWSERS = ["chromium", "chromium-browser", "google-chrome"];
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  // Any name but our own address is unknown: a request to elsewhere fails and is seen.
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
-
 /** Absent: the tests of pages are skipped, which is said. */
-const executablePath = findOnPath(BROWSERS);
+const executablePath = findBrowser();
 if (executablePath === undefined)
   console.log(`No ${BROWSERS.join(", ")} on PATH: the page's browser test is skipped.`);
-
-function findOnPath(names: readonly string[]): string | undefined {
-  const folders = (process.env.PATH ?? "").split(delimiter);
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-}
-
-function isExecutable(file: string): boolean {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 export const hasBrowser = executablePath !== undefined;
 
@@ -65,7 +37,7 @@ export interface OpenedPage {
 export function usePages() {
   let browser: Browser;
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? "", args: FLAGS });
+    browser = await chromium.launch({ executablePath: executablePath ?? "", args: BROWSER_FLAGS });
   });
   afterAll(() => browser?.close());
   return {

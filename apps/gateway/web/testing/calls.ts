@@ -1,5 +1,5 @@
 // Calls of models for tests, named by what matters.
-import type { CallRow, EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallRow, EntryRow, PlayedPoint, SentItem } from "../../src/inspect/shapes.ts";
 
 const NO_TOKENS = {
   system: 0,
@@ -47,6 +47,14 @@ export function fates(given: Partial<Omit<CallRow["fates"], "all">>): CallRow["f
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { shortened: 0, changed: 0, ...counts, all };
 }
+
+/** Of a call as it would have been made. */
+export const playedPoint = (id: string, total: number): PlayedPoint => ({
+  ...{ id, ofCall: null, turn: 1, call: 1, tokens: callRow("1.1", { tokens: total }).tokens },
+  ...{ promptBudget: 1000, isOverBudget: total > 1000, cache: { read: 0, written: 0 } },
+  ...{ cost: dollars(0.5), fates: fates({ shown: 2, summary: 1, leftOut: 1 }) },
+  ...{ evidence: { needed: 4, present: 3 }, engineMs: 1, marks: [] },
+});
 
 export function dollars(total: number): NonNullable<CallRow["cost"]> {
   return { input: total, cacheRead: 0, cacheWrite: 0, output: 0, summariser: 0, total };

@@ -1,6 +1,10 @@
 // What the HTTP API tells of sessions, and how it cancels a run.
+import { createReadStream } from "node:fs";
+import { stat } from "node:fs/promises";
+import { Readable } from "node:stream";
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
+import { shortName } from "../../sessions/keys.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
 import { refuse } from "../errors.ts";
 
@@ -16,6 +20,23 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
     if (found === null) throw sessionNotFound(key);
     const { header, file: _file, ...page } = found;
     return context.json({ ...page, createdAt: header.timestamp });
+  });
+
+  app.get("/api/sessions/:key/transcript", async (context) => {
+    const key = context.req.param("key");
+    const found = await gateway.store.find(gateway.canonicalKey(key));
+    if (found === null) throw sessionNotFound(key);
+    const name = shortName(found.key).replaceAll(/[^\w.-]+/g, "_");
+    const { size } = await stat(found.file);
+    // What is written meanwhile is left out, so that the last line is whole.
+    const file = createReadStream(found.file, { end: Math.max(0, size - 1) });
+    return new Response(Readable.toWeb(file) as ReadableStream<Uint8Array>, {
+      headers: {
+        "content-type": "application/octet-stream",
+        "content-disposition": `attachment; filename="${name}.jsonl"`,
+        "cache-control": "no-store",
+      },
+    });
   });
 
   app.get("/api/sessions/:key/messages", async (context) => {
