@@ -89,8 +89,23 @@ describe.skipIf(!hasBrowser)("what people ask of the page", () => {
     // What is it composed of?
     await begin();
     await openCalls();
-    for (const label of ["System", "Tools", "Summaries", "Messages", "Replies", "Tool output"])
-      await says(label);
+    const legend = inspector.getByRole("list", { name: "Legend" });
+    for (const [label, key] of [
+      ...([
+        ["System", "system"],
+        ["Tools", "tools"],
+        ["Summaries", "summaries"],
+      ] as const),
+      ...([
+        ["Messages", "messages"],
+        ["Replies", "replies"],
+        ["Tool output", "toolOutput"],
+      ] as const),
+    ])
+      await legend
+        .getByText(`${label} ${formatCount(last.tokens[key])}`, { exact: true })
+        .waitFor();
+    expect(actions).toBeLessThanOrEqual(TWO);
 
     // What did call, turn and session cost, and what came from the cache?
     await begin();

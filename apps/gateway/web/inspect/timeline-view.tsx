@@ -1,9 +1,10 @@
 // The calls of a session as a plot, which is a slider for the keyboard.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { CallRow } from "../../src/inspect/shapes.ts";
+import { formatCount, formatDollars } from "../format.ts";
 import { MARKS } from "./marks.ts";
 import { createPlot, type Plot, type PlotGiven } from "./plot.ts";
-import { BANDS, type Metric } from "./sources.ts";
+import { BANDS, type Band, type Metric } from "./sources.ts";
 import { describePlace, planTimeline } from "./timeline.ts";
 
 export interface TimelineViewProps {
@@ -66,10 +67,10 @@ export function TimelineView(props: TimelineViewProps) {
         aria-valuetext={describePlace(rows[shown ?? -1], metric)}
       />
       <ul class="plot-legend" aria-label="Legend">
-        {BANDS[metric].map(({ key, label, color }) => (
-          <li key={key}>
-            <span class="swatch" style={{ background: `var(${color})` }} aria-hidden="true" />{" "}
-            {label}
+        {BANDS[metric].map((band) => (
+          <li key={band.key}>
+            <span class="swatch" style={{ background: `var(${band.color})` }} aria-hidden="true" />{" "}
+            {band.label} <b>{amountOf(rows[shown ?? -1], band, metric)}</b>
           </li>
         ))}
         {metric !== "cost" && <li>┄ Budget</li>}
@@ -82,4 +83,11 @@ export function TimelineView(props: TimelineViewProps) {
       </ul>
     </div>
   );
+}
+
+/** Of the call shown, "" where it is not known. */
+function amountOf(row: CallRow | undefined, band: Band, metric: Metric): string {
+  const amount = row === undefined ? null : band.of(row);
+  if (amount === null) return "";
+  return metric === "cost" ? formatDollars(amount) : formatCount(amount);
 }
