@@ -90,21 +90,14 @@ describe.skipIf(!hasBrowser)("what people ask of the page", () => {
     await begin();
     await openCalls();
     const legend = inspector.getByRole("list", { name: "Legend" });
-    for (const [label, key] of [
-      ...([
-        ["System", "system"],
-        ["Tools", "tools"],
-        ["Summaries", "summaries"],
-      ] as const),
-      ...([
-        ["Messages", "messages"],
-        ["Replies", "replies"],
-        ["Tool output", "toolOutput"],
-      ] as const),
-    ])
-      await legend
-        .getByText(`${label} ${formatCount(last.tokens[key])}`, { exact: true })
-        .waitFor();
+    const parts = {
+      ...({ System: "system", Tools: "tools", Summaries: "summaries" } as const),
+      ...({ Messages: "messages", Replies: "replies", "Tool output": "toolOutput" } as const),
+    };
+    for (const [label, key] of Object.entries(parts)) {
+      const text = `${label} ${formatCount(last.tokens[key])}`;
+      await legend.getByText(text, { exact: true }).waitFor();
+    }
     expect(actions).toBeLessThanOrEqual(TWO);
 
     // What did call, turn and session cost, and what came from the cache?
