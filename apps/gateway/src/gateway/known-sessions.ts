@@ -1,5 +1,6 @@
 // Tells what sessions hold, without reading from a file what is in memory.
 import type { Conversations } from "../sessions/conversations.ts";
+import type { SessionSummary } from "../sessions/list-sessions.ts";
 import type { ReadSession, SessionPage, SessionStore } from "../sessions/store.ts";
 
 export type KnownSession = Omit<ReadSession, "header">;
@@ -8,6 +9,13 @@ export type KnownSession = Omit<ReadSession, "header">;
 export interface KnownSessions {
   /** Null when there is none. */
   read(key: string): Promise<KnownSession | null>;
+  /** What `read` tells of it without reading a transcript; null when there is none. */
+  find(key: string): Promise<SessionSummary | null>;
+  /**
+   * Reads sessions as `read` does, and remembers them: the same one again while its file stays as
+   * it is.
+   */
+  remembering(): (key: string) => Promise<KnownSession | null>;
   /** At most `limit` of its newest entries; null when there is none. */
   newest(key: string, limit: number): Promise<SessionPage | null>;
 }
@@ -26,6 +34,20 @@ export function knownSessions(
       : undefined;
   };
   return {
+    find: store.find,
+    remembering() {
+      let last: KnownSession | undefined;
+      return async (key) => {
+        const open = await opened(key);
+        if (open !== undefined) return open;
+        const found = await store.find(key);
+        if (found === null || (last !== undefined && isSameFile(found, last)))
+          return found && last!;
+        const read = await store.read(key);
+        last = read ?? undefined;
+        return read;
+      };
+    },
     read: async (key) => (await opened(key)) ?? store.read(key),
     async newest(key, limit) {
       const page = await store.newest(key, limit);
@@ -34,3 +56,6 @@ export function knownSessions(
     },
   };
 }
+
+const isSameFile = (one: SessionSummary, other: SessionSummary): boolean =>
+  one.file === other.file && one.bytes === other.bytes && one.updatedAt === other.updatedAt;

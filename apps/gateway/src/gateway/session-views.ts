@@ -117,13 +117,19 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   };
   const reportsOf = ({ agentId }: KnownSession) => agentPaths(home, agentId).reports;
   const inspectors = new Map<string, Inspector>();
+  const createInspectorOf = (key: string): Inspector => {
+    const readAgain = known.remembering();
+    return createInspector(
+      async () => {
+        const found = await readAgain(key);
+        if (found === null) throw sessionNotFound(key);
+        return sourceOf(found, reportsOf(found));
+      },
+      (placed) => costOfPlaced(placed, (model) => pricesNow(host, model)),
+    );
+  };
   const inspectorOf = (key: string): Inspector => {
-    const inspector =
-      inspectors.get(key) ??
-      createInspector(
-        async () => sourceOf(await require(key), reportsOf(await require(key))),
-        (placed) => costOfPlaced(placed, (model) => pricesNow(host, model)),
-      );
+    const inspector = inspectors.get(key) ?? createInspectorOf(key);
     inspectors.delete(key);
     inspectors.set(key, inspector);
     for (const oldest of inspectors.keys())
@@ -179,8 +185,9 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       return readContextItem(reportsOf(found), found, part, index);
     },
     async inspect(text) {
-      await require(text);
-      return inspectorOf(canonicalKey(text));
+      const key = canonicalKey(text);
+      if ((await known.find(key)) === null) throw sessionNotFound(text);
+      return inspectorOf(key);
     },
   };
 }

@@ -1,8 +1,7 @@
 // Explains why one model call held what it held.
 import { counted, number } from "../text/number.ts";
-import { isMember, planBoundaries } from "./boundaries.ts";
-import { numbersOf, type PlacedItem, summaryIn } from "./describe-items.ts";
-import type { OpenedCall } from "./session-calls.ts";
+import { type PlacedItem, summaryIn } from "./describe-items.ts";
+import type { OpenedCall } from "./opened-call.ts";
 import type { SummaryRow } from "./shapes.ts";
 
 /** Pure. A sentence each: engine, budget, size, policy, recovery. */
@@ -47,39 +46,38 @@ export function describeSummaries(
   opened: OpenedCall,
   textOf: (item: PlacedItem) => string,
 ): SummaryRow[] {
-  const { path, messages, report, facts } = opened;
-  const compactions = new Map(
-    path.flatMap((entry, at) => (entry.type === "compaction" ? [[entry.id, at] as const] : [])),
-  );
-  const ids = new Set(compactions.keys());
-  const numbers = numbersOf(path);
-  const hidden = planBoundaries(path);
+  const { path, messages, report } = opened;
   const rows = new Map<string, SummaryRow>();
   for (const [index, item] of messages.entries()) {
-    const summaryId = summaryIn(item.source, ids);
+    const summaryId = summaryIn(item.source, opened);
     if (summaryId === null) continue;
     const isHost = item.source.kind === "entry";
-    const covers = path.flatMap((entry, at) => {
-      const isIn = isHost
-        ? hidden[at]?.id === summaryId
-        : facts.covered.get(entry.id) === summaryId;
-      return isMember(entry) && isIn ? [numbers.get(entry.id)!] : [];
-    });
     const known = rows.get(summaryId);
     const text = textOf({ part: "messages", index, item });
     rows.set(summaryId, {
       summaryId,
       by: isHost ? "compaction" : report.engine.ran,
       tokens: (known?.tokens ?? 0) + item.tokens,
-      covers:
-        covers.length === 0
-          ? null
-          : { from: covers[0]!, to: covers.at(-1)!, entries: covers.length },
-      sources: isHost ? sourcesOf(path, compactions.get(summaryId)!) : [],
+      covers: known === undefined ? coverOf(opened, summaryId, isHost) : known.covers,
+      sources: isHost ? sourcesOf(path, opened.placeOf(summaryId)!) : [],
       text: known === undefined ? text : `${known.text}\n\n${text}`,
     });
   }
   return [...rows.values()];
+}
+
+/** The entries it stands for, whatever else became of them; null = none, or nobody says. */
+function coverOf(opened: OpenedCall, summaryId: string, isHost: boolean): SummaryRow["covers"] {
+  const hidden = isHost ? opened.hidden() : [];
+  let [first, last, entries] = [0, 0, 0];
+  for (const [at, { id }] of (isHost ? opened.path : opened.members()).entries()) {
+    const by = isHost ? hidden[at]?.id : opened.facts.covered.get(id);
+    const number = by === summaryId ? opened.numberOf(id) : undefined;
+    if (number === undefined) continue;
+    if (entries++ === 0) first = number;
+    last = number;
+  }
+  return entries === 0 ? null : { from: first, to: last, entries };
 }
 
 /** The compaction that a compaction was made from, unless a reset came between. */

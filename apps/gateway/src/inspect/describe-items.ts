@@ -1,7 +1,7 @@
 // One thing that was sent, as it is told.
 import type { ItemSource, ReportItem } from "@clew/engine-core";
-import { isMember } from "./boundaries.ts";
-import type { OpenedCall } from "./session-calls.ts";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { OpenedCall } from "./opened-call.ts";
 import type { SentItem } from "./shapes.ts";
 
 export type Part = SentItem["part"];
@@ -32,21 +32,12 @@ export function itemsOf({ call, messages }: OpenedCall): PlacedItem[] {
   ];
 }
 
-/** Numbers of the entries of a branch, as a person is told them. */
-export function numbersOf(path: OpenedCall["path"]): ReadonlyMap<string, number> {
-  const numbers = new Map<string, number>();
-  for (const entry of path) if (isMember(entry)) numbers.set(entry.id, numbers.size + 1);
-  return numbers;
-}
-
 /** Pure. All items of a call; `textOf` knows their texts. */
 export function describeItems(
   opened: OpenedCall,
   textOf: (item: PlacedItem) => string,
 ): SentItem[] {
-  const { path, facts, report } = opened;
-  const numbers = numbersOf(path);
-  const compactions = new Set(path.flatMap(({ id, type }) => (type === "compaction" ? [id] : [])));
+  const { facts, report } = opened;
   const cached = cachedItems(opened);
   return itemsOf(opened).map((placed, place) => {
     const { item, part, index } = placed;
@@ -56,8 +47,8 @@ export function describeItems(
       ...{ index, part, entryId },
       source: { kind: source.kind, name: nameOf(source, report.engine.ran) },
       role: item.role ?? null,
-      number: (entryId !== null && numbers.get(entryId)) || null,
-      summaryId: summaryIn(source, compactions),
+      number: (entryId !== null && opened.numberOf(entryId)) || null,
+      summaryId: summaryIn(source, opened),
       reason: reasonOf(item, report.promptEntryId),
       engineReason: item.engineReason ?? null,
       ...{ tokens: item.tokens, hash: item.hash },
@@ -68,9 +59,14 @@ export function describeItems(
   });
 }
 
-export function summaryIn(source: ItemSource, compactions: ReadonlySet<string>): string | null {
+/** The summary that something sent is, where it is one; `find`: on the branch of the call. */
+export function summaryIn(
+  source: ItemSource,
+  { find }: { find: (entryId: string) => TranscriptEntry | undefined },
+): string | null {
   if (source.kind === "summary") return source.summaryId;
-  return source.kind === "entry" && compactions.has(source.entryId) ? source.entryId : null;
+  if (source.kind !== "entry") return null;
+  return find(source.entryId)?.type === "compaction" ? source.entryId : null;
 }
 
 function nameOf(source: ItemSource, engine: string): string {

@@ -1,7 +1,6 @@
 // Finds in which calls a text could be read, and what took it from there.
 import type { ReportItem } from "@clew/engine-core";
 import { messageText } from "../reports/message-text.ts";
-import { isMember } from "./boundaries.ts";
 import { type Part, type PlacedItem, summaryIn } from "./describe-items.ts";
 import { readContent } from "./item-contents.ts";
 import { describeEntry } from "./list-entries.ts";
@@ -36,7 +35,7 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
     const found: boolean[] = [];
     for (const [index, item] of items.entries()) {
       const is = await isIn(walked, { part, index, item });
-      const id = summaryOf(walked, item);
+      const id = summaryIn(item.source, walked);
       if (id !== null) summaries.set(id, is || summaries.get(id) === true);
       found.push(is);
     }
@@ -66,14 +65,9 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
   };
 }
 
-function summaryOf({ find }: WalkedCall, { source }: ReportItem): string | null {
-  const entry = source.kind === "entry" ? find(source.entryId) : undefined;
-  return summaryIn(source, new Set(entry?.type === "compaction" ? [entry.id] : []));
-}
-
 async function entriesThatSay(calls: SessionCalls, text: string): Promise<FoundText["entries"]> {
   const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
-  return (newest?.path ?? []).filter(isMember).flatMap((entry, at) => {
+  return (newest?.members() ?? []).flatMap((entry, at) => {
     const message = messageOf(entry);
     const is = message !== undefined && messageText(message).includes(text);
     return is ? [describeEntry(entry, at + 1)] : [];

@@ -3,14 +3,14 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { messageText } from "../reports/message-text.ts";
 import { describeSummaries, explainCall } from "./describe-call.ts";
 import { describeItems, itemsOf, type Part, type PlacedItem } from "./describe-items.ts";
-import { countFates, planFates } from "./fates.ts";
 import { findText } from "./find-text.ts";
 import type { CostOf } from "./fold-calls.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
 import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
+import type { OpenedCall } from "./opened-call.ts";
 import { planDiff } from "./plan-diff.ts";
 import { rebuildRequest } from "./rebuild.ts";
-import { createSessionCalls, type OpenedCall } from "./session-calls.ts";
+import { createSessionCalls, type SessionCalls } from "./session-calls.ts";
 import type { SessionSource } from "./session-source.ts";
 import type {
   CallDiff,
@@ -61,10 +61,11 @@ export function createInspector(
   read: () => Promise<SessionSource>,
   costOf: CostOf = () => null,
 ): Inspector {
-  let known: { sessionId: string; calls: ReturnType<typeof createSessionCalls> } | undefined;
+  let known: { sessionId: string; calls: SessionCalls } | undefined;
+  let running: Promise<unknown> = Promise.resolve();
 
-  /** A session that moved to another transcript, or whose reports were rewritten, is read anew. */
-  const refresh = async () => {
+  /** A session that moved to another transcript, or was rewritten, is read anew. */
+  const readNow = async () => {
     const source = await read();
     if (known?.sessionId === source.sessionId && (await known.calls.refresh(source)))
       return known.calls;
@@ -72,6 +73,12 @@ export function createInspector(
     await calls.refresh(source);
     known = { sessionId: source.sessionId, calls };
     return calls;
+  };
+  /** One after the other: questions that come together read what is new once. */
+  const refresh = () => {
+    const next = running.then(readNow);
+    running = next.catch(() => undefined);
+    return next;
   };
   const open = async (id: string | undefined) => {
     const calls = await refresh();
@@ -113,7 +120,7 @@ export function createInspector(
         (each) => each.part === part && each.index === index,
       )!;
       const { text } = contents(placed);
-      const stored = messageOf(opened.path.find((entry) => entry.id === item.entryId));
+      const stored = messageOf(opened.find(item.entryId ?? ""));
       const before = stored === undefined ? text : messageText(stored);
       return { item, text, before: before === text ? null : before };
     },
@@ -126,46 +133,38 @@ export function createInspector(
     async diff(fromId, toId) {
       const [from, to] = [await open(fromId), await open(toId)];
       if (from === undefined || to === undefined) return null;
-      const { path, facts } = to.opened;
-      return planDiff(await compared(from), await compared(to), planFates(path, facts));
+      return planDiff(await compared(from), await compared(to), to.opened.fateOf);
     },
     async entry(entryId, call) {
       const found = await open(call);
       if (found === undefined) return null;
-      const { path, facts, row } = found.opened;
-      const entry = findEntry(path, planFates(path, facts), entryId);
-      return entry === null ? null : { call: row.id, ...entry };
+      const entry = findEntry(found.opened, entryId);
+      return entry === null ? null : { call: found.opened.row.id, ...entry };
     },
     async entries({ call, fate, after, skip, limit }) {
       const found = await open(call);
       if (found === undefined) return null;
       const { opened } = found;
-      const fates = planFates(opened.path, opened.facts);
-      const summaries = fates.flatMap((each) =>
-        each.fate.kind === "summary" ? [each.fate.summaryId] : [],
-      );
-      if (fate !== undefined && ![...FATE_NAMES, ...summaries].includes(fate))
+      if (fate !== undefined && !FATE_NAMES.includes(fate) && opened.numbersWith(fate).length === 0)
         throw new ContextEngineError(
           "REQUEST_INVALID",
           `There is no fate "${fate}"; name one of ${FATE_NAMES.join(", ")}, or the id of a summary that stands in the call.`,
         );
-      const listed = listEntries(opened.path, fates, {
-        ...{ fate, limit },
+      const listed = listEntries(opened, {
+        limit,
+        ...(fate !== undefined && { fate }),
         ...(after !== undefined && { after }),
         ...(skip !== undefined && { skip }),
       });
-      return { call: opened.row.id, fates: countFates(fates), ...listed };
+      return { call: opened.row.id, fates: opened.row.fates, ...listed };
     },
     async summary(summaryId) {
       const calls = await refresh();
-      for (const { id } of calls.rows.toReversed()) {
-        const opened = await calls.open(id);
-        if (opened === undefined || !shows(opened, summaryId)) continue;
-        const contents = await contentsOf(calls.folder, opened);
-        const rows = describeSummaries(opened, (item) => contents(item).text);
-        return rows.find((row) => row.summaryId === summaryId) ?? null;
-      }
-      return null;
+      const opened = await calls.open(calls.newestWith(summaryId) ?? "");
+      if (opened === undefined) return null;
+      const contents = await contentsOf(calls.folder, opened);
+      const rows = describeSummaries(opened, (item) => contents(item).text);
+      return rows.find((row) => row.summaryId === summaryId) ?? null;
     },
     trace: async (name) => traceEntry(await refresh(), name),
     find: async (text) => findText(await refresh(), text),
@@ -177,25 +176,17 @@ async function compared({ opened, folder }: { opened: OpenedCall; folder: string
   return { row: opened.row, items: describeItems(opened, (item) => contents(item).text) };
 }
 
-const shows = ({ messages }: OpenedCall, summaryId: string): boolean =>
-  messages.some(({ source }) =>
-    source.kind === "entry"
-      ? source.entryId === summaryId
-      : source.kind === "summary" && source.summaryId === summaryId,
-  );
-
 /** Contents of all items of a call, or of one of them. */
 async function contentsOf(
   folder: string,
   opened: OpenedCall,
   only?: PlacedItem,
 ): Promise<(item: PlacedItem) => ItemContent> {
-  const entries = new Map(opened.path.map((entry) => [entry.id, entry]));
   const found = new Map<string, ItemContent>();
   const key = ({ part, index }: PlacedItem) => `${part} ${index}`;
   for (const placed of only === undefined ? itemsOf(opened) : [only]) {
     const { source } = placed.item;
-    const entry = source.kind === "entry" ? entries.get(source.entryId) : undefined;
+    const entry = source.kind === "entry" ? opened.find(source.entryId) : undefined;
     found.set(key(placed), await readContent(folder, placed, entry));
   }
   return (item) => found.get(key(item)) ?? NOT_READ;

@@ -1,19 +1,15 @@
 // Lists the entries of a branch with what became of them in one call.
-
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageText } from "../reports/message-text.ts";
-import { isMember } from "./boundaries.ts";
 import { previewOf } from "./describe-items.ts";
-import type { EntryFate } from "./fates.ts";
+import type { OpenedCall } from "./opened-call.ts";
 import type { EntryPage, EntryRow, EntryText } from "./shapes.ts";
 import { messageOf } from "./stored-message.ts";
 
-/** A fate or a mark by name, or the id of a summary; undefined = any. */
-export type WantedFate = string | undefined;
-
 export interface EntriesWanted {
-  fate?: WantedFate;
+  /** A fate or a mark by name, or the id of a summary. Absent: any. */
+  fate?: string;
   /** Absent: from the first on. */
   after?: number;
   /** Absent: none. */
@@ -22,15 +18,6 @@ export interface EntriesWanted {
 }
 
 export const FATE_NAMES = ["shown", "summary", "cleared", "left-out", "shortened", "changed"];
-
-/** Pure. */
-export function hasFate({ fate, marks }: EntryFate, wanted: WantedFate): boolean {
-  if (wanted === undefined || fate.kind === wanted) return true;
-  return (
-    (fate.kind === "summary" && fate.summaryId === wanted) ||
-    marks.some(({ kind }) => kind === wanted)
-  );
-}
 
 /** What a row tells of a stored entry, whatever became of it. */
 export function describeEntry(
@@ -53,36 +40,36 @@ export function describeEntry(
  * of these only. `matching` counts all with the fate, wherever they stand.
  */
 export function listEntries(
-  path: readonly TranscriptEntry[],
-  fates: readonly EntryFate[],
+  opened: OpenedCall,
   { fate, after = 0, skip = 0, limit }: EntriesWanted,
 ): Pick<EntryPage, "entries" | "matching" | "next"> {
-  const members = path.filter(isMember);
-  const numbers = fates.flatMap((each, index) => (hasFate(each, fate) ? [index + 1] : []));
-  const behind = numbers.filter((number) => number > after).slice(skip);
-  const entries = behind
-    .slice(0, limit)
-    .map((number) => describeFated(members[number - 1]!, number, fates[number - 1]!));
-  const isLast = behind.length <= limit;
-  return { entries, matching: numbers.length, next: isLast ? null : entries.at(-1)!.number };
+  const members = opened.members();
+  const numbers = fate === undefined ? undefined : opened.numbersWith(fate);
+  const matching = numbers?.length ?? members.length;
+  const passed = numbers?.findIndex((number) => number > after) ?? Math.min(after, matching);
+  const first = (passed < 0 ? matching : passed) + skip;
+  const end = Math.min(matching, first + limit);
+  const entries: EntryRow[] = [];
+  for (let place = first; place < end; place++) {
+    const number = numbers?.[place] ?? place + 1;
+    entries.push(describeFated(opened, members[number - 1]!, number));
+  }
+  return { entries, matching, next: end >= matching ? null : entries.at(-1)!.number };
 }
 
 /** Null: the call's branch has no such entry. */
 export function findEntry(
-  path: readonly TranscriptEntry[],
-  fates: readonly EntryFate[],
+  opened: OpenedCall,
   entryId: string,
 ): Pick<EntryText, "entry" | "text"> | null {
-  const members = path.filter(isMember);
-  const index = members.findIndex(({ id }) => id === entryId);
-  const [found, fate] = [members[index], fates[index]];
-  if (found === undefined || fate === undefined) return null;
-  const entry = describeFated(found, index + 1, fate);
+  const found = opened.find(entryId);
+  const number = opened.numberOf(entryId);
+  if (found === undefined || number === undefined) return null;
+  const entry = describeFated(opened, found, number);
   return { entry, text: messageText(messageOf(found)!) };
 }
 
-const describeFated = (
-  entry: TranscriptEntry,
-  number: number,
-  { fate, marks }: EntryFate,
-): EntryRow => ({ ...describeEntry(entry, number), fate, marks: [...marks] });
+function describeFated(opened: OpenedCall, entry: TranscriptEntry, number: number): EntryRow {
+  const { fate, marks } = opened.fateOf(entry.id)!;
+  return { ...describeEntry(entry, number), fate, marks: [...marks] };
+}

@@ -9,11 +9,11 @@ export interface ComparedCall {
   items: readonly SentItem[];
 }
 
-/** Pure. `fates`: of the entries in call `to`. */
+/** Pure. `fateOf`: of an entry in call `to`. */
 export function planDiff(
   from: ComparedCall,
   to: ComparedCall,
-  fates: readonly EntryFate[],
+  fateOf: (entryId: string) => EntryFate | undefined,
 ): CallDiff {
   const limit = Math.min(from.items.length, to.items.length);
   let same = 0;
@@ -22,7 +22,6 @@ export function planDiff(
   const [left, right] = [from.items.slice(same), to.items.slice(same)];
   const before = byKey(left);
   const after = byKey(right);
-  const fateOf = new Map(fates.map((each) => [each.entryId, each]));
   const pairs = [...after].flatMap(([key, item]) => {
     const old = before.get(key);
     return old === undefined ? [] : [{ before: old, after: item }];
@@ -33,12 +32,12 @@ export function planDiff(
     prefix: { items: same, tokens, share: share(tokens, sumOf(from.items)) },
     added: [...after].flatMap(([key, item]) => (before.has(key) ? [] : [item])),
     removed: [...before].flatMap(([key, item]) =>
-      after.has(key) ? [] : [{ item, why: whyGone(item, fateOf.get(item.entryId ?? "")) }],
+      after.has(key) ? [] : [{ item, why: whyGone(item, fateOf(item.entryId ?? "")) }],
     ),
     changed: pairs.flatMap((pair) =>
       pair.before.hash === pair.after.hash
         ? []
-        : [{ ...pair, why: whyChanged(pair.after, fateOf.get(pair.after.entryId ?? "")) }],
+        : [{ ...pair, why: whyChanged(pair.after, fateOf(pair.after.entryId ?? "")) }],
     ),
   };
 }

@@ -3,8 +3,8 @@ import { isRecord } from "@clew/plugin-sdk/host";
 import { contentHash } from "../text/content-hash.ts";
 import { itemsOf, type PlacedItem } from "./describe-items.ts";
 import type { ItemContent } from "./item-contents.ts";
+import type { OpenedCall } from "./opened-call.ts";
 import { callId, modelOf } from "./placed-call.ts";
-import type { OpenedCall } from "./session-calls.ts";
 import type { RebuiltRequest } from "./shapes.ts";
 
 /** Pure. `contents`: of every item of the call. */

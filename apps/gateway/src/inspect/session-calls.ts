@@ -1,5 +1,5 @@
 // Keeps the calls of a session known at the cost of what is new.
-import type { ReportItem, WithheldEntry } from "@clew/engine-core";
+import type { WithheldEntry } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { foldMessages } from "../reports/expand.ts";
 import {
@@ -12,23 +12,15 @@ import {
 import { readPart } from "../reports/report-log.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
 import { planCoverage } from "./coverage.ts";
-import type { CallFacts, EntryFate } from "./fates.ts";
+import type { EntryFate } from "./fates.ts";
 import { type CallFold, type CostOf, createCallFold, type TokenReckoning } from "./fold-calls.ts";
-import { type CallOnBranch, moveToCall, placeOnBranch } from "./one-call.ts";
+import { branchOfCall, moveToCall, sentInCall } from "./one-call.ts";
+import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
 import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
-import { createTreatments, type Treatments } from "./treatments.ts";
-
-/** A call with everything it takes to explain it. */
-export interface OpenedCall extends PlacedCall {
-  row: CallRow;
-  /** The branch it was made on, to its newest entry. */
-  path: readonly TranscriptEntry[];
-  /** All messages that were sent, in order. */
-  messages: readonly ReportItem[];
-  facts: CallFacts;
-}
+import { createShownSummaries } from "./shown-summaries.ts";
+import { createTreatments, type KnownTreatments, type Treatments } from "./treatments.ts";
 
 /** A call on the way through all of them. */
 export interface WalkedCall extends PlacedCall {
@@ -42,12 +34,14 @@ export interface WalkedCall extends PlacedCall {
 export interface SessionCalls {
   /** The agent's folder of reports. */
   readonly folder: string;
-  /** Reads what came since. False: the reports are not the ones that were read. */
+  /** Reads what came since. False: entries or reports are not the ones that were read. */
   refresh(source: SessionSource): Promise<boolean>;
   /** Oldest first. */
   readonly rows: readonly CallRow[];
-  /** Undefined: there is no such call. */
+  /** Undefined: there is no such call. Those opened last are at hand. */
   open(id: string): Promise<OpenedCall | undefined>;
+  /** The newest call that showed a summary; null = none did. */
+  newestWith(summaryId: string): string | null;
   /**
    * Tells of each call in order, and waits for what it may be promised; the branch is the walker's
    * own and moves on with the next call.
@@ -57,10 +51,15 @@ export interface SessionCalls {
 
 interface KnownCall {
   row: CallRow;
+  /** Counts calls from 0. */
+  at: number;
   /** Place of its report among `places`, and of the one that holds the full list before it. */
   report: number;
   full: number;
 }
+
+/** Calls that are kept opened. */
+const MOST_OPENED = 8;
 
 /** Costs of calls are `costOf`'s affair. */
 export function createSessionCalls(
@@ -72,10 +71,12 @@ export function createSessionCalls(
   const part = (hash: string) => readPart(folder, hash);
   const finder = createEntryFinder(first);
   const cursor = createBranchCursor(finder.find);
-  const treatments = createTreatments(part, cursor);
+  const known: KnownTreatments = new Map();
+  const treatments = createTreatments(part, cursor, known);
   const fold = createCallFold(cursor, costOf, reckoning);
   const places: ReportPlace[] = [];
-  const calls: KnownCall[] = [];
+  const calls = new Map<string, KnownCall>();
+  const opened = new Map<string, Promise<OpenedCall | undefined>>();
   const rows: CallRow[] = [];
   /** What reports told of entries that were kept from the model, and in which call. */
   const withheld: (WithheldEntry & { at: number })[] = [];
@@ -83,8 +84,12 @@ export function createSessionCalls(
   let full = 0;
   let running: Promise<unknown> = Promise.resolve();
 
-  const moveTo = (at: BranchCursor, placed: PlacedCall, messages: readonly ReportItem[]) =>
-    moveToCall(finder, at, placed, messages);
+  const shown = createShownSummaries(({ source }) => {
+    if (source.kind === "summary") return source.summaryId;
+    const place = source.kind === "entry" ? cursor.placeOf(source.entryId) : undefined;
+    const entry = cursor.path[place ?? -1];
+    return entry?.type === "compaction" ? entry.id : null;
+  });
 
   const addCall = async (
     at: BranchCursor,
@@ -93,7 +98,8 @@ export function createSessionCalls(
     placed: PlacedCall,
   ): Promise<CallRow> => {
     const { kept, items } = placed.call.messages;
-    const stayed = await moveTo(at, placed, to.sent.items.slice(0, kept).concat(items));
+    const messages = () => to.sent.items.slice(0, kept).concat(items);
+    const stayed = await moveToCall(finder, at, placed, messages);
     return to.add({ placed, kept: stayed, treat: await looked.of(placed, items, kept) });
   };
 
@@ -103,44 +109,39 @@ export function createSessionCalls(
     for (const placed of placedCalls(place.turn, report)) {
       if (placed.call.messages.kept === 0) full = places.length - 1;
       const row = await addCall(cursor, treatments, fold, placed);
+      shown.add(placed.call.messages.kept, placed.call.messages.items);
       for (const told of placed.call.withheld ?? []) withheld.push({ ...told, at: rows.length });
       rows.push(row);
-      calls.push({ row, report: places.length - 1, full });
+      calls.set(row.id, { row, at: rows.length - 1, report: places.length - 1, full });
     }
   };
 
-  const factsAt = (
-    { row }: KnownCall,
-    { report }: PlacedCall,
-    { path, sent }: CallOnBranch,
-  ): CallFacts => {
-    const until = rows.indexOf(row);
-    return {
-      ...{ sent: sent.sent, madeByEngine: sent.madeByEngine, engine: report.engine.ran },
-      covered: planCoverage(path, sent.summaries),
-      withheld: new Map(
-        withheld.flatMap(({ at, entryId, by, why }) =>
-          at <= until ? [[entryId, { by, why }]] : [],
-        ),
-      ),
-    };
-  };
+  const withheldUntil = (last: number) =>
+    new Map(
+      withheld.flatMap(({ at, entryId, by, why }) => (at <= last ? [[entryId, { by, why }]] : [])),
+    );
 
   /** The reports from the last full list before the call to its own. */
   const reportsOf = ({ report, full: from }: KnownCall) =>
     readReportsAt(folder, sessionId, places.slice(from, report + 1));
 
-  const openIn = async (known: KnownCall): Promise<OpenedCall | undefined> => {
-    const placed = (await reportsOf(known)).flatMap(({ turn, report }) =>
+  const openAnew = async (wanted: KnownCall): Promise<OpenedCall | undefined> => {
+    const placed = (await reportsOf(wanted)).flatMap(({ turn, report }) =>
       placedCalls(turn, report),
     );
-    const at = placed.findIndex((each) => callId(each) === known.row.id);
+    const at = placed.findIndex((each) => callId(each) === wanted.row.id);
     const call = placed[at];
     const messages = foldMessages(placed.slice(0, at + 1).map((each) => each.call));
     if (call === undefined || messages === null) return undefined;
-    const onBranch = await placeOnBranch(finder, part, call, messages);
-    const { path } = onBranch;
-    return { ...call, row: known.row, path, messages, facts: factsAt(known, call, onBranch) };
+    const branch = await branchOfCall(finder, cursor, call, () => messages);
+    const looked = createTreatments(part, branch, known);
+    const { sent, madeByEngine, summaries } = await sentInCall(looked, call, messages);
+    const facts = {
+      ...{ sent, madeByEngine, engine: call.report.engine.ran },
+      covered: planCoverage(branch.path, summaries),
+      withheld: withheldUntil(wanted.at),
+    };
+    return createOpenedCall({ ...call, ...branch, row: wanted.row, messages, facts });
   };
 
   return {
@@ -148,7 +149,7 @@ export function createSessionCalls(
     rows,
     refresh(source) {
       const next = running.then(async () => {
-        finder.follow(source);
+        if (!finder.follow(source)) return false;
         const before = end;
         end = await readReports(folder, sessionId, before, take);
         return end.bytes >= before.bytes;
@@ -156,14 +157,24 @@ export function createSessionCalls(
       running = next.catch(() => undefined);
       return next;
     },
+    newestWith: (summaryId) => rows[shown.newestWith(summaryId) ?? -1]?.id ?? null,
     async open(id) {
-      const wanted = parseCallId(id);
-      const known = wanted && calls.find(({ row }) => row.id === callId(wanted));
-      return known && openIn(known);
+      const named = parseCallId(id);
+      const wanted = named && calls.get(callId(named));
+      if (wanted === undefined) return undefined;
+      const { row } = wanted;
+      const found = opened.get(row.id) ?? openAnew(wanted);
+      opened.delete(row.id);
+      opened.set(row.id, found);
+      const forget = () => opened.delete(row.id);
+      // What could not be read now may be read the next time.
+      found.then((call) => call ?? forget(), forget);
+      for (const oldest of opened.keys()) if (opened.size > MOST_OPENED) opened.delete(oldest);
+      return found;
     },
     async walk(onCall) {
       const own = createBranchCursor(finder.find);
-      const looked = createTreatments(part, own);
+      const looked = createTreatments(part, own, known);
       const folded = createCallFold(own, costOf, reckoning);
       const find = (id: string) => own.path[own.placeOf(id) ?? -1];
       const { fateOf } = folded;

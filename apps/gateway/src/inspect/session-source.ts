@@ -15,8 +15,8 @@ export interface SessionSource {
 /** Entries of a transcript by id. */
 export interface EntryFinder {
   find(id: string): TranscriptEntry | undefined;
-  /** Takes in what the branch has grown by. */
-  follow(source: SessionSource): void;
+  /** Takes in what the branch has grown by. False: what was known of it was read anew. */
+  follow(source: SessionSource): boolean;
   /** Reads the whole transcript where one of `ids` is not known yet. */
   ensure(ids: readonly (string | null)[]): Promise<void>;
 }
@@ -26,15 +26,17 @@ export function createEntryFinder(first: SessionSource): EntryFinder {
   let source: SessionSource | undefined;
   let isWhole = false;
   const follow = (next: SessionSource) => {
-    if (source?.branch === next.branch) return;
+    if (source?.branch === next.branch) return true;
     source = next;
     isWhole = false;
     for (let at = next.branch.length - 1; at >= 0; at--) {
       const entry = next.branch[at]!;
+      const known = entries.get(entry.id);
       // What an entry follows never changes, so all before it is known, too.
-      if (entries.has(entry.id)) break;
+      if (known !== undefined) return known === entry;
       entries.set(entry.id, entry);
     }
+    return true;
   };
   follow(first);
   return {

@@ -1,5 +1,4 @@
 // What became of one entry from call to call.
-import { isMember } from "./boundaries.ts";
 import type { EntryFate } from "./fates.ts";
 import { describeEntry } from "./list-entries.ts";
 import { describeFate } from "./plan-diff.ts";
@@ -9,7 +8,7 @@ import type { EntryTrace } from "./shapes.ts";
 /** `name`: its id, or its number in the newest call. Null: there is none. */
 export async function traceEntry(calls: SessionCalls, name: string): Promise<EntryTrace | null> {
   const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
-  const members = (newest?.path ?? []).filter(isMember);
+  const members = newest?.members() ?? [];
   const at = members.findIndex(({ id }, index) => id === name || String(index + 1) === name);
   const entry = members[at];
   if (entry === undefined) return null;

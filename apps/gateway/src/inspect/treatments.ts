@@ -3,7 +3,7 @@ import type { ReportItem } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageInPart, messageText } from "../reports/message-text.ts";
-import type { BranchCursor } from "./branch-cursor.ts";
+import type { Branch } from "./branch-cursor.ts";
 import { AS_STORED, type Treatment } from "./fates.ts";
 import type { PlacedCall } from "./placed-call.ts";
 import type { ItemTreatment } from "./sent-items.ts";
@@ -28,12 +28,15 @@ export interface Treatments {
 
 const UNCHANGED: ItemTreatment = { treatment: AS_STORED, merged: [] };
 
+/** What was looked up before, by entry and content. */
+export type KnownTreatments = Map<string, ItemTreatment>;
+
 /** `part`: the content a report names by a hash; null = it is not stored any more. */
 export function createTreatments(
   part: (hash: string) => Promise<string | null>,
-  { path, placeOf }: Pick<BranchCursor, "path" | "placeOf">,
+  { path, placeOf }: Pick<Branch, "path" | "placeOf">,
+  known: KnownTreatments = new Map(),
 ): Treatments {
-  const known = new Map<string, ItemTreatment>();
   let records: { end: TranscriptEntry | undefined; value: ResultRecords } | undefined;
   const recordsNow = () => {
     const end = path.at(-1);
