@@ -58,7 +58,7 @@ export async function replayCommand(
   const place = { ...environment, home } satisfies Environment;
   // Installed plugins are where the person has them; what they store belongs to the replay.
   const plugins = await startPlugins({ environment, stateDir: home, loaded, log });
-  const host = composeHost({ environment: place, loaded, log, plugins });
+  const host = composeHost({ environment: place, loaded, log, plugins, callsNoModel: true });
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);

@@ -2,12 +2,14 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
-import { describe, expect, it } from "vitest";
+import { createOpenAIEmulator } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, runClew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
+import { writePlugin } from "../testing/plugins.ts";
 import { planRecordedTurns } from "./recorded-turns.ts";
 import { quantile } from "./summary.ts";
 
@@ -121,6 +123,41 @@ describe("clew replay", () => {
     expect(json.perCall).toHaveLength(8);
     expect(json.perCall[7].messages).toBeGreaterThan(json.perCall[0].messages);
     expect(await readdir(temporary)).toEqual([]);
+  });
+
+  it("asks no model, also where its engine would", async () => {
+    const home = await temporaryHome();
+    const server = await createOpenAIEmulator({ answers: [{ text: "Asked." }] });
+    onTestFinished(() => server.close());
+    const folder = writePlugin(join(home, "asking"), {
+      id: "asking",
+      code: `export default { id: "asking", register(api) {
+        api.registerContextEngine("asking", () => ({
+          info: { id: "asking", name: "Asking" },
+          ingest: async () => ({ ingested: true }),
+          async assemble({ messages }) {
+            const asked = [{ role: "user", content: "which?" }];
+            const why = await api.runtime.llm.complete({ messages: asked }).then(
+              () => "was answered",
+              ({ message }) => message,
+            );
+            api.logger.warn("asking: " + why);
+            return { messages, estimatedTokens: 0 };
+          },
+          compact: async () => ({ ok: true, compacted: false }),
+        }));
+      } };`,
+    });
+    const settings = {
+      models: { providers: { local: { baseUrl: server.baseUrl, apiKey: "any" } } },
+      agents: { defaults: { model: "local/small" } },
+      plugins: { load: { paths: [folder] }, slots: { contextEngine: "asking" } },
+    };
+    await writeFile(join(home, "clew.json"), JSON.stringify(settings));
+    const file = await writeRecording(home, RECORDING);
+    const { code, errors } = await runClew(home, ["replay", file, "--json"]);
+    expect([code, server.requests.length]).toEqual([0, 0]);
+    expect(errors).not.toContain("was answered");
   });
 
   it("counts what was left out", async () => {
