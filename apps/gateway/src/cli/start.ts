@@ -10,8 +10,8 @@ import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import { pageLink } from "../http/trust.ts";
 import type { GatewayLog } from "../log/log.ts";
+import { watchProcess } from "../plugins/contain/watch-process.ts";
 import { watchStart } from "../plugins/contain/watch-start.ts";
-import { startWatchdog } from "../plugins/contain/watchdog.ts";
 import { inSafeMode } from "../plugins/load/record.ts";
 import { internalEvent } from "../plugins/offer/hook-context.ts";
 import { startPlugins } from "../plugins/start.ts";
@@ -60,7 +60,7 @@ async function serve(
 ): Promise<number> {
   const { home } = environment;
   const { port, watchdogSeconds: seconds } = loaded.config.gateway;
-  const watchdog = startWatchdog({ home, seconds, exitCode: EXIT.blocked, log });
+  const watchdog = watchProcess({ home, seconds, log });
   const watchedStart = watchStart(home);
   if (watchedStart.told !== undefined) log.warn(watchedStart.told);
   const plugins = await startPlugins({ environment, loaded, log });

@@ -4,6 +4,8 @@ import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { gatewayTools } from "../recall/gateway-tools.ts";
+import { isProcessGuarded } from "./contain/guard-process.ts";
+import { watchProcess } from "./contain/watch-process.ts";
 import { bundledPlugins } from "./find/bundled.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
 import { SKILL_TOOL } from "./skills/skill-tool.ts";
@@ -26,10 +28,13 @@ export function startPlugins({
   mode,
 }: StartPluginsRequest): Promise<PluginHost> {
   const { config, raw } = loaded;
+  const { home } = environment;
+  // Only where the process is ours to end.
+  if (isProcessGuarded()) watchProcess({ home, seconds: config.gateway.watchdogSeconds, log });
   return createPluginHost({
-    home: environment.home,
+    home,
     stateDir,
-    workspaceDir: agentSettings(config, environment.home, defaultAgentId(config)).workspace,
+    workspaceDir: agentSettings(config, home, defaultAgentId(config)).workspace,
     plugins: config.plugins,
     raw,
     log,
