@@ -9,6 +9,7 @@ import { describeBytes } from "../../limits/size.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { checkCompatibility } from "./compatibility.ts";
 import { compiledEntry } from "./compiled-entry.ts";
+import { schemaFault } from "./schema-cost.ts";
 
 export const MANIFEST_FILE = "openclaw.plugin.json";
 
@@ -61,20 +62,24 @@ function realFolder(folder: string): string {
 }
 
 function readManifest(root: string): PluginManifest {
-  const text = readText(join(root, MANIFEST_FILE));
+  const text = readText(root, MANIFEST_FILE);
   if (text === undefined)
     throw invalidPlugin(`${root} is not a plugin: it has no ${MANIFEST_FILE}.`);
   const parsed = PluginManifestSchema.safeParse(parse(text, `${root}/${MANIFEST_FILE}`));
-  if (parsed.success && isPluginId(parsed.data.id)) return parsed.data;
-  const problems = parsed.success
-    ? [`id: "${parsed.data.id.slice(0, MAX_ID_LENGTH)}" ${problemOfId(parsed.data.id)}`]
-    : describe(parsed.error);
+  const problems = parsed.success ? problemsOf(parsed.data) : describe(parsed.error);
+  if (parsed.success && problems.length === 0) return parsed.data;
   throw invalidPlugin(`The manifest ${root}/${MANIFEST_FILE} is invalid: ${problems.join("; ")}.`);
+}
+
+function problemsOf({ id, configSchema }: PluginManifest): string[] {
+  if (!isPluginId(id)) return [`id: "${id.slice(0, MAX_ID_LENGTH)}" ${problemOfId(id)}`];
+  const fault = schemaFault(configSchema);
+  return fault === null ? [] : [`its configSchema ${fault}`];
 }
 
 function readPackage(root: string): PluginPackage {
   const file = join(root, "package.json");
-  const text = readText(file);
+  const text = readText(root, "package.json");
   if (text === undefined) return {};
   const parsed = PackageSchema.safeParse(parse(text, file));
   if (parsed.success) return parsed.data;
@@ -157,8 +162,16 @@ export function isInside(root: string, file: string): boolean {
 /** A manifest with a large schema has some ten thousand. */
 const MOST_BYTES = 1024 * 1024;
 
-function readText(file: string): string | undefined {
-  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+/** What is no file may never end, and what is elsewhere is not the plugin's to be read. */
+function readText(root: string, name: string): string | undefined {
+  const file = join(root, name);
+  const stats = statSync(file, { throwIfNoEntry: false });
+  if (stats === undefined) return undefined;
+  if (!stats.isFile())
+    throw invalidPlugin(`${file} is not a file, so nothing is read from it; put one there.`);
+  if (!isInside(root, realpathSync(file)))
+    throw invalidPlugin(`${file} is a link that leads outside its folder; put the file there.`);
+  const bytes = stats.size;
   if (bytes > MOST_BYTES)
     throw invalidPlugin(
       `${file} is larger than ${describeBytes(MOST_BYTES)}, which no manifest is; make it smaller.`,
@@ -166,7 +179,6 @@ function readText(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw invalidPlugin(`${file} cannot be read: ${messageOf(error)}.`, error);
   }
 }

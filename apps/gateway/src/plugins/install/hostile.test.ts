@@ -6,6 +6,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -128,6 +129,21 @@ describe("an archive", () => {
   });
 });
 
+/** Twelve definitions, each of which is eight times the next. */
+const manyReferences = (): string =>
+  JSON.stringify({
+    id: "small",
+    configSchema: {
+      $ref: "#/definitions/d0",
+      definitions: Object.fromEntries(
+        Array.from({ length: 12 }, (_, level) => [
+          `d${level}`,
+          level === 11 ? {} : { allOf: Array(8).fill({ $ref: `#/definitions/d${level + 1}` }) },
+        ]),
+      ),
+    },
+  });
+
 describe("a folder", () => {
   const folderWith = async (plugin: WrittenPlugin = {}) => {
     const place = await openPlace();
@@ -192,6 +208,11 @@ describe("a folder", () => {
       /takes longer than 500 ms to check/,
     ],
     [
+      "a schema that refers to itself again and again",
+      (at) => writeFileSync(join(at, "openclaw.plugin.json"), manyReferences()),
+      /its configSchema needs more than 100000 checks/,
+    ],
+    [
       "five thousand entries",
       (at) =>
         writeFileSync(
@@ -213,6 +234,21 @@ describe("a folder", () => {
     const { place, folder } = await folderWith();
     prepare(folder);
     await expectRefused(folder, place, reason);
+  });
+
+  it.each<[string, (file: string) => void, RegExp]>([
+    ["a pipe", (file) => void execFileSync("mkfifo", [file]), /json is not a file/],
+    ["a link to a device", (file) => symlinkSync("/dev/zero", file), /json is not a file/],
+    ["a link to another's file", (file) => symlinkSync("/etc/passwd", file), /leads outside/],
+  ])("that is linked and has %s for what it says of itself is refused", async (_, put, reason) => {
+    for (const name of ["openclaw.plugin.json", "package.json"]) {
+      const { place, folder } = await folderWith();
+      rmSync(join(folder, name));
+      put(join(folder, name));
+      const failure = await failureOf(installPlugin({ spec: folder, link: true }, place));
+      expect(failure?.message).toMatch(reason);
+      expectUntouched(place);
+    }
   });
 
   it("keeps the links within it as they are", async () => {

@@ -1,5 +1,5 @@
 // Matches the patterns of a plugin's schema, which may take for ever, in bounded time.
-import { createContext, Script } from "node:vm";
+import { inTime } from "./bounded-time.ts";
 
 /** Patterns of one value, ms: a usual one takes far less than one. */
 const BOUND_MS = 500;
@@ -14,24 +14,15 @@ export interface PatternMaker {
   code: string;
 }
 
-/** Only what runs in a context of its own can be stopped while it runs. */
-let shared: { match: Script; context: { pattern?: RegExp; text?: string } } | undefined;
-
 /** The patterns of one schema; `begin` before each value that is checked against it. */
 export function boundedPatterns(): { make: PatternMaker; begin(): void } {
   let end = 0;
   const test = (pattern: RegExp, text: string): boolean => {
-    shared ??= { match: new Script("pattern.test(text)"), context: createContext({}) };
-    Object.assign(shared.context, { pattern, text });
-    const timeout = Math.max(1, Math.ceil(end - performance.now()));
-    try {
-      return shared.match.runInContext(shared.context, { timeout });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-      throw new SlowPatternError(
+    const late = () =>
+      new SlowPatternError(
         `the pattern ${pattern.source.slice(0, 100)} of its schema takes longer than ${BOUND_MS} ms to check`,
       );
-    }
+    return inTime(Math.ceil(end - performance.now()), late, () => pattern.test(text));
   };
   const make = (source: string, flags: string) => {
     const pattern = new RegExp(source, flags);

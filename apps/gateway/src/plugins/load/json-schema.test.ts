@@ -77,3 +77,42 @@ describe("a pattern of a plugin", () => {
     });
   });
 });
+
+describe("a schema of a plugin that costs more than it may", () => {
+  const deeper = (way: (next: object) => object) =>
+    Object.fromEntries(
+      Array.from({ length: 12 }, (_, level) => [
+        `d${level}`,
+        level === 11 ? { type: "object" } : way({ $ref: `#/definitions/d${level + 1}` }),
+      ]),
+    );
+
+  it.each(["allOf", "anyOf", "oneOf"])("is refused before it is used, with %s", (keyword) => {
+    const definitions = deeper((next) => ({ [keyword]: Array(8).fill(next) }));
+    expect(() => compileSchema({ definitions, $ref: "#/definitions/d0" })).toThrow(
+      /^it needs more than 100000 checks of one value.*make it smaller$/,
+    );
+  });
+
+  it("is ended where that depends on the value", () => {
+    const again = { properties: { x: { $ref: "#/definitions/a" } } };
+    const checker = compileSchema({
+      definitions: { a: { allOf: Array(4).fill(again) } },
+      $ref: "#/definitions/a",
+    });
+    const deep = Array.from({ length: 40 }).reduce<object>((x) => ({ x }), {});
+    expect(checker.check({ x: {} })).toMatchObject({ ok: true });
+    expect(checker.check(deep)).toMatchObject({
+      problems: ["its schema takes longer than 2 s to check one value"],
+    });
+  });
+
+  it("is not what is merely large, refers to itself or goes far", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 2000 }, (_, at) => [`p${at}`, { $ref: "#/definitions/tree" }]),
+    );
+    const tree = { properties: { children: { items: { $ref: "#/definitions/tree" } } } };
+    const checker = compileSchema({ definitions: { tree }, properties });
+    expect(checker.check({ p7: { children: [{ children: [] }] } })).toMatchObject({ ok: true });
+  });
+});

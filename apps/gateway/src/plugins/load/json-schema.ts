@@ -3,7 +3,9 @@ import { createRequire } from "node:module";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type * as AjvModule from "ajv";
 import type { ErrorObject } from "ajv";
+import { schemaFault } from "../find/schema-cost.ts";
 import { boundedPatterns, SlowPatternError } from "./bounded-patterns.ts";
+import { inTime } from "./bounded-time.ts";
 
 /** Loaded at the first schema: most starts have no plugin, and should not wait for it. */
 let loaded: typeof AjvModule | undefined;
@@ -11,6 +13,14 @@ function ajvModule(): typeof AjvModule {
   loaded ??= createRequire(import.meta.url)("ajv") as typeof AjvModule;
   return loaded;
 }
+
+/** For one schema to be read, or one value to be checked, ms: a usual one takes a few. */
+const BOUND_MS = 2000;
+
+/** Thrown where it takes longer. */
+class SlowSchemaError extends Error {}
+const slow = () =>
+  new SlowSchemaError(`its schema takes longer than ${BOUND_MS / 1000} s to check one value`);
 
 /** `paths`: of each problem, the dotted path of the value that it is about; "" is the whole. */
 export type SchemaCheck =
@@ -32,7 +42,7 @@ export interface SchemaOptions {
   coerces?: boolean;
 }
 
-/** Throws when `schema` itself is not usable. Draft 7; formats are not checked. */
+/** Throws when `schema` itself is not usable, or costs too much. Draft 7; formats are not checked. */
 export function compileSchema(
   schema: Record<string, unknown>,
   { defaults = false, coerces = false }: SchemaOptions = {},
@@ -40,12 +50,16 @@ export function compileSchema(
   // A "$schema" of another draft would be refused for its name alone; "$id" must
   // not collide with anything.
   const { $schema: _draft, $id: _id, ...rules } = schema;
+  const fault = schemaFault(rules);
+  if (fault !== null) throw new Error(`it ${fault}`);
   const patterns = boundedPatterns();
-  const compile = (coerceTypes: boolean) =>
-    new (ajvModule().Ajv)({
+  const compile = (coerceTypes: boolean) => {
+    const ajv = new (ajvModule().Ajv)({
       ...{ allErrors: true, strict: false, validateFormats: false, logger: false },
       ...{ useDefaults: defaults, coerceTypes, code: { regExp: patterns.make } },
-    }).compile(rules);
+    });
+    return inTime(BOUND_MS, slow, () => ajv.compile(rules));
+  };
   const asItIs = compile(false);
   let coercing: ReturnType<typeof compile> | undefined;
   const run = (validate: typeof asItIs, given: unknown): SchemaCheck => {
@@ -53,9 +67,9 @@ export function compileSchema(
     const value = coerces ? withoutNulls(copy, rules) : copy;
     patterns.begin();
     try {
-      if (validate(value)) return { ok: true, value };
+      if (inTime(BOUND_MS, slow, () => validate(value))) return { ok: true, value };
     } catch (error) {
-      if (!(error instanceof SlowPatternError)) throw error;
+      if (!(error instanceof SlowPatternError || error instanceof SlowSchemaError)) throw error;
       return { ok: false, problems: [error.message], paths: [""] };
     }
     const told = new Map((validate.errors ?? []).map((each) => [describe(each), pathOf(each)]));

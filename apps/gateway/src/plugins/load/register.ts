@@ -1,6 +1,7 @@
 // What each kind of registration must have to be taken.
 import type { PluginApi, PluginCommand } from "@clew/plugin-sdk/core";
 import { isRecord, type PluginManifest } from "@clew/plugin-sdk/host";
+import { schemaFault } from "../find/schema-cost.ts";
 import { messageOf } from "../invalid.ts";
 import { hookRule } from "./hook-rules.ts";
 import { compileSchema, type SchemaChecker } from "./json-schema.ts";
@@ -44,6 +45,12 @@ export function registerTool(
 ): void {
   const names = namesOf(tool, options);
   if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
+  const fault = typeof tool === "function" ? null : schemaFault(tool.parameters);
+  if (fault !== null) {
+    const name = names?.join(", ") ?? "";
+    complain(`tool ${name} is left out, because the schema of its parameters ${fault}`);
+    return;
+  }
   const declared = manifest.contracts?.tools ?? [];
   const undeclared = names?.filter((each) => !declared.includes(each)) ?? [];
   for (const name of undeclared) into.undeclared.add(name);

@@ -182,3 +182,24 @@ describe("tools of plugins", () => {
     ).toEqual(["own_tool"]);
   });
 });
+
+it("a tool whose parameters cost too much to check is left out and told of", async () => {
+  const home = await temporaryHome();
+  const code = `export default (api) => {
+    const definitions = { d9: {} };
+    for (let level = 8; level >= 0; level--)
+      definitions["d" + level] = { allOf: Array(8).fill({ $ref: "#/definitions/d" + (level + 1) }) };
+    const parameters = { definitions, $ref: "#/definitions/d0" };
+    api.registerTool({ name: "dear", description: "", parameters, execute: () => ({}) });
+    api.registerTool(() => ({ name: "late", description: "", parameters, execute: () => ({}) }));
+  };`;
+  const manifest = { contracts: { tools: ["dear", "late"] } };
+  const folder = writePlugin(join(home, "sources/small"), { code, manifest });
+  const log = collectLog();
+  const plugins = { load: { paths: [folder] } };
+  const host = await createPluginHost({ home, plugins, raw: {}, log });
+  const port = createPluginTools({ log, runAs: host.runAs })({ base, tools: host.tools() });
+  expect(port.list(session).map(({ name }) => name)).toEqual(["own_tool"]);
+  expect(log.lines.join("\n")).toMatch(/tool dear is left out.*needs more than 100000 checks/);
+  expect(log.lines.join("\n")).toMatch(/could not be created: it needs more than 100000 checks/);
+});
