@@ -339,6 +339,13 @@ describe("a folder", () => {
     },
   );
 
+  it("that has no name that npm could read is refused in our words", async () => {
+    const { place, folder } = await folderWith();
+    const packageJson = { name: ["x"], version: "1.0.0", dependencies: { part: "1.0.0" } };
+    writeFileSync(join(folder, "package.json"), JSON.stringify(packageJson));
+    await expectRefused(folder, place, /package\.json is invalid: name: /);
+  });
+
   it("that would take the name of the built-in engine is refused", async () => {
     const { place, folder } = await folderWith({ code: engineCode("legacy") });
     await expectRefused(folder, place, /reserved by core: legacy/);
@@ -407,6 +414,70 @@ describe("code that runs while a plugin is installed", () => {
     const settings = { home, raw: {}, entryConfig: undefined };
     const failure = await failureOf(tryPlugin(files, settings, bounds));
     expect(failure?.message).toContain("needed more than 64 MiB of memory");
+  });
+
+  it("is ended when it eats all memory that is not of JavaScript", async () => {
+    const { home, scratch } = await openPlace();
+    const code = "const kept = []; while (true) kept.push(Buffer.alloc(5e6, 1));";
+    const files = readPluginFiles(writePlugin(join(scratch, "small"), { code }));
+    const bounds = { deadlineMs: 60_000, heapMib: 128, residentMib: 700 };
+    const settings = { home, raw: {}, entryConfig: undefined };
+    const failure = await failureOf(tryPlugin(files, settings, bounds));
+    expect(failure?.message).toContain("needed more than 700 MiB of memory");
+  });
+
+  it("is shown in words that neither steer a terminal nor go on for ever", async () => {
+    const place = await openPlace();
+    const code = 'throw new Error("\\u001b[2J\\u202e" + "x".repeat(5_000_000));';
+    const folder = writePlugin(join(place.scratch, "small"), { code });
+    const failure = await failureOf(installPlugin({ spec: folder }, place));
+    expect(failure?.message).toMatch(/small.*\\u001b\[2J\\u202exxx.*x…$/);
+    expect(failure?.message.length).toBeLessThan(3000);
+  });
+
+  it("is named also where what it exports throws", async () => {
+    const place = await openPlace();
+    const code = 'export default new Proxy({}, { get() { throw new Error("trap"); } });';
+    const folder = writePlugin(join(place.scratch, "small"), { code });
+    await expectRefused(folder, place, /"small".*trap/);
+  });
+
+  it("may not end who installs it", async () => {
+    const place = await openPlace();
+    const code = 'process.kill(process.ppid, "SIGTERM");';
+    const folder = writePlugin(join(place.scratch, "small"), { code });
+    await expectRefused(folder, place, /would end who installs it; it was refused/);
+  });
+
+  const own = "const own = fileURLToPath(import.meta.url);";
+  it.each([
+    ["deletes its files", `${own} rmSync(own);`, /changed its own file index\.js/],
+    ["writes itself anew", `${own} writeFileSync(own, "");`, /changed its own file index\.js/],
+    ["links to others' files", 'symlinkSync("/etc", join(own, "../etc"));', /leads outside/],
+  ])("and then %s is not installed", async (_, act, reason) => {
+    const place = await openPlace();
+    const code = `import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+      import { join } from "node:path";
+      import { fileURLToPath } from "node:url";
+      ${act.startsWith(own) ? "" : own}
+      ${act}
+      export default { register() {} };`;
+    const folder = writePlugin(join(place.scratch, "small"), { code });
+    await expectRefused(folder, place, reason);
+  });
+
+  it("leaves no program behind, in whatever group it put it", async () => {
+    const place = await openPlace();
+    const started = join(place.scratch, "started");
+    const code = `import { spawn } from "node:child_process";
+      import { writeFileSync } from "node:fs";
+      const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+      child.unref();
+      writeFileSync(${JSON.stringify(started)}, String(child.pid));
+      export default { register() {} };`;
+    await installPlugin({ spec: writePlugin(join(place.scratch, "small"), { code }) }, place);
+    const pid = Number(readFileSync(started, "utf8"));
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   it("runs only after somebody agreed to what they were shown", async () => {

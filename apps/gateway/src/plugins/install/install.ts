@@ -23,8 +23,9 @@ import {
 } from "./config-file.ts";
 import { contentsOf, installedContents } from "./contents.ts";
 import { type Introduction, introduce } from "./introduce.ts";
-import { keepReplaced, NOTHING_KEPT } from "./keep-replaced.ts";
+import { keepReplaced, NOTHING_KEPT, otherManifests } from "./keep-replaced.ts";
 import { withPluginsLock } from "./lock.ts";
+import { planNamedData } from "./plugin-data.ts";
 import { planSwitchOn, toolNote } from "./settings.ts";
 import { type PluginSource, planSource } from "./source.ts";
 import { type StagedPlugin, stagePlugin } from "./stage.ts";
@@ -104,13 +105,14 @@ async function copyPlugin(
   try {
     refuseUnfit(files, current, place, request.force === true);
     await askFor(files, request.agree, { from: request.spec, size: staged.size });
+    const { id } = files.manifest;
+    const contents = contentsOf(staged.folder);
     const trial = await tryPlugin(files, {
       home: place.home,
       raw: current.raw,
-      entryConfig: current.plugins.entries?.[files.manifest.id],
+      entryConfig: current.plugins.entries?.[id],
     });
-    const { id } = files.manifest;
-    const contents = contentsOf(staged.folder);
+    staged.lookAgain();
     // What is put over the same files replaces nothing; the version before stays the kept one.
     const isSame = contents === contentsNow(place.home, id);
     const keeping = isSame
@@ -253,7 +255,10 @@ async function switchOn(request: {
     return {
       pluginId: id,
       version: record.version,
-      notes: [...unlinked, ...notes, ...trial.warnings, ...toolNote(id, trial.tools)],
+      notes: [
+        ...[...unlinked, ...notes, ...trial.warnings, ...toolNote(id, trial.tools)],
+        ...planNamedData(files.manifest, otherManifests(place.home, id)).leftOut,
+      ],
     };
   } catch (error) {
     await writeBack(configFile, request.current.text);

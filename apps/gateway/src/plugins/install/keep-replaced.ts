@@ -2,10 +2,12 @@
 import { randomBytes } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import type { PluginManifest } from "@clew/plugin-sdk/host";
+import { bundledPlugins } from "../find/bundled.ts";
 import { readPluginFiles } from "../find/manifest.ts";
 import { pluginsFolder, readRecords } from "../find/records.ts";
 import { installFailed, messageOf } from "../invalid.ts";
-import { copyData, type DataPlace, dataPlaces } from "./plugin-data.ts";
+import { copyData, type DataPlace, dataPlaces, placeFault } from "./plugin-data.ts";
 import { keep } from "./previous.ts";
 
 export interface Keeping {
@@ -29,6 +31,10 @@ export async function keepReplaced(
   const places = withData ? placesOf(home, pluginId, join(pluginsFolder(home), record.root)) : null;
   let bytes = 0;
   try {
+    for (const { path } of places ?? []) {
+      const fault = placeFault(home, path);
+      if (fault !== null) throw new Error(`${path} ${fault}`);
+    }
     if (places !== null) bytes = await copyData(places, join(staged, "data"));
   } catch (error) {
     discard();
@@ -58,10 +64,28 @@ export async function keepReplaced(
 
 /** One that cannot be read any more has its own folder at least. */
 function placesOf(home: string, pluginId: string, root: string): DataPlace[] {
+  const others = otherManifests(home, pluginId);
+  return dataPlaces(home, manifestIn(root) ?? { id: pluginId, configSchema: {} }, others);
+}
+
+/** Of the other plugins that were installed, and of those that come with Clew. */
+export function otherManifests(home: string, pluginId: string): PluginManifest[] {
+  const records = Object.values(readRecords(home).plugins);
+  const roots = [
+    ...records.map(({ source, root }) =>
+      source === "link" ? root : join(pluginsFolder(home), root),
+    ),
+    ...bundledPlugins(),
+  ];
+  const manifests = roots.map(manifestIn).filter((manifest) => manifest !== null);
+  return manifests.filter(({ id }) => id !== pluginId);
+}
+
+function manifestIn(root: string): PluginManifest | null {
   try {
-    return dataPlaces(home, readPluginFiles(root, { checkHost: false }).manifest);
+    return readPluginFiles(root, { checkHost: false }).manifest;
   } catch {
-    return dataPlaces(home, { id: pluginId, configSchema: {} });
+    return null;
   }
 }
 

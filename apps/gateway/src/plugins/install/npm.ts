@@ -110,5 +110,7 @@ export function describe(errors: string, what: string): string {
     .split("\n")
     .find((line) => /npm (error|ERR!) (?!code)/.test(line))
     ?.replace(/^npm (error|ERR!) /, "");
+  if (/^(?:TypeError|Cannot \w+ propert)|is not (?:a function|iterable)/.test(reason ?? ""))
+    return `npm could not install ${what}: it cannot read its package.json, or that of something it depends on.`;
   return `npm could not install ${what}${code === "" ? "" : ` (${code})`}: ${reason ?? "it gave no reason"}.`;
 }

@@ -8,14 +8,18 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readlinkSync,
   readSync,
+  realpathSync,
   rmSync,
+  statSync,
+  symlinkSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
-import { agentFolder } from "../../sessions/paths.ts";
-import { isInside } from "../find/manifest.ts";
+import { describeBytes } from "../../limits/size.ts";
+import { agentFolder, agentPaths } from "../../sessions/paths.ts";
 import { dataFolder } from "../load/own-home.ts";
 
 /** A folder or file of a plugin. */
@@ -27,23 +31,105 @@ export interface DataPlace {
 }
 
 /** The plugin's own folder, and what its manifest names in the folders of agents. */
-export function dataPlaces(home: string, manifest: PluginManifest): DataPlace[] {
+export function dataPlaces(
+  home: string,
+  manifest: PluginManifest,
+  others: readonly PluginManifest[],
+): DataPlace[] {
   const own = { path: dataFolder(home, manifest.id), name: "own" };
-  const named = (manifest.backupResources ?? []).flatMap(({ disposition, scope, relativePath }) =>
+  const { named } = planNamedData(manifest, others);
+  const ofAgents = agentsOf(home).flatMap((agentId) =>
+    named.map((relativePath): DataPlace => {
+      const folder = agentFolder(home, agentId);
+      const name = `agents/${agentId}/${relativePath}`;
+      return { path: join(folder, relativePath), name };
+    }),
+  );
+  return [own, ...ofAgents].filter(({ path }) => lstatSync(path, { throwIfNoEntry: false }));
+}
+
+/** What Clew keeps in the folder of an agent. */
+const OF_CLEW: ReadonlySet<string> = new Set(
+  Object.values(agentPaths("", "x")).map((path) => path.split(sep)[2]!),
+);
+
+/**
+ * Pure. The paths below an agent's folder that a manifest names and that are the plugin's own, and
+ * sentences about those that are not.
+ */
+export function planNamedData(
+  { id, backupResources = [] }: PluginManifest,
+  others: readonly PluginManifest[],
+): { named: string[]; leftOut: string[] } {
+  const of = pathsNamed(backupResources);
+  const taken = others.flatMap((other) =>
+    other.id === id
+      ? []
+      : [other.id, ...pathsNamed(other.backupResources ?? [])].map((path) => ({
+          by: other.id,
+          path,
+        })),
+  );
+  const named: string[] = [];
+  const leftOut: string[] = [];
+  for (const given of of) {
+    const path = normalize(given).replace(/[\\/]+$/, "");
+    const fault = faultOf(path, id, taken);
+    if (fault === null) named.push(path);
+    else
+      leftOut.push(
+        `Of what plugin "${id}" names under backupResources, ${JSON.stringify(given)} is left out, because it ${fault}.`,
+      );
+  }
+  return { named, leftOut };
+}
+
+type Resources = NonNullable<PluginManifest["backupResources"]>;
+
+const pathsNamed = (resources: Resources): string[] =>
+  resources.flatMap(({ disposition, scope, relativePath }) =>
     disposition !== "exclude" && scope === "agent" && relativePath !== undefined
       ? [relativePath]
       : [],
   );
-  const ofAgents = agentsOf(home).flatMap((agentId) =>
-    named.flatMap((relativePath): DataPlace[] => {
-      const folder = agentFolder(home, agentId);
-      const path = join(folder, relativePath);
-      return isInside(folder, path) && path !== folder
-        ? [{ path, name: `agents/${agentId}/${relativePath}` }]
-        : [];
-    }),
-  );
-  return [own, ...ofAgents].filter(({ path }) => existsSync(path));
+
+function faultOf(
+  path: string,
+  id: string,
+  taken: readonly { by: string; path: string }[],
+): string | null {
+  // Some systems take letters of either size for the same.
+  const [first = "", ...rest] = path.toLowerCase().split(/[\\/]/);
+  if (isAbsolute(path) || first === ".." || first === "" || first === ".")
+    return "does not lie within an agent's folder";
+  if (OF_CLEW.has(first)) return "is Clew's";
+  const lower = [first, ...rest].join("/");
+  const isOwn = first === id.toLowerCase();
+  const other = taken.find(({ path: theirs }) => {
+    const those = normalize(theirs)
+      .replace(/[\\/]+$/, "")
+      .toLowerCase();
+    return lower === those || lower.startsWith(`${those}/`) || those.startsWith(`${lower}/`);
+  });
+  return other === undefined || isOwn ? null : `belongs to plugin "${other.by}"`;
+}
+
+/** Of files that take less of the disk than they say they hold. */
+const MOST_HOLES = 1024 ** 3;
+
+/**
+ * Why what stands at a place cannot be exchanged as one, to stand after "it"; null: it can. What
+ * lies behind a link, or on another disk, cannot be moved in one step.
+ */
+export function placeFault(home: string, path: string): string | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return null;
+  if (stats.isSymbolicLink()) return `is a link to ${readlinkSync(path)}`;
+  const [top, agentId] = relative(home, path).split(sep);
+  const base = top === "agents" ? agentFolder(home, agentId ?? "") : dirname(path);
+  if (realpathSync(path) !== join(realpathSync(base), relative(base, path)))
+    return `leads elsewhere, to ${realpathSync(path)}`;
+  return stats.dev === statSync(home).dev ? null : "lies on another disk than the home";
 }
 
 /** Bytes that were copied. A database is copied as it is at one moment, whoever has it open. */
@@ -55,6 +141,11 @@ export async function copyData(places: readonly DataPlace[], into: string): Prom
 
 async function copyTree(from: string, to: string): Promise<number> {
   const stats = lstatSync(from);
+  if (stats.isSymbolicLink()) {
+    mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+    symlinkSync(readlinkSync(from), to);
+    return 0;
+  }
   if (stats.isDirectory()) {
     mkdirSync(to, { recursive: true, mode: 0o700 });
     let bytes = 0;
@@ -62,8 +153,10 @@ async function copyTree(from: string, to: string): Promise<number> {
       bytes += await copyTree(join(from, name), join(to, name));
     return bytes;
   }
-  // Links lead to what is not the plugin's, and sockets to whoever listens.
+  // Sockets lead to whoever listens.
   if (!stats.isFile()) return 0;
+  if (stats.size > MOST_HOLES && stats.blocks * 512 < stats.size / 2)
+    throw new Error(`${from} would be copied with all its holes, ${describeBytes(stats.size)}`);
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   if (isDatabase(from)) await copyDatabase(from, to);
   else copyFileSync(from, to, constants.COPYFILE_FICLONE);

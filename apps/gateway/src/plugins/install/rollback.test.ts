@@ -4,6 +4,8 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  symlinkSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -15,6 +17,7 @@ import { writePlugin } from "../../testing/plugins.ts";
 import { readRecords } from "../find/records.ts";
 import { type InstallPlace, installPlugin } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
+import { planNamedData } from "./plugin-data.ts";
 import { beginRollback, planRollback, readKept } from "./previous.ts";
 import { rollbackPlugin } from "./rollback.ts";
 import { uninstallPlugin } from "./uninstall.ts";
@@ -267,5 +270,84 @@ describe("the data that an update keeps", () => {
     await uninstallPlugin({ pluginId: "small" }, place);
     expect(existsSync(join(place.home, "plugins/.previous"))).toBe(false);
     expect(told(place)).toEqual(["of 2.0.0", "of 2.0.0"]);
+  });
+});
+
+describe("the data that is kept of a plugin", () => {
+  const named = (...paths: string[]) =>
+    paths.map((relativePath) => ({ disposition: "include", scope: "agent", relativePath }));
+
+  it("is its own alone: what else its manifest names is left out, and that is told", () => {
+    const others = [
+      { id: "other", configSchema: {}, backupResources: named("shared/other-data") },
+      { id: "clew-lossless", configSchema: {} },
+    ];
+    const own = ["small", "small-data/x", "./notes/"];
+    const clews = ["sessions", "sessions/a.jsonl", "x/../Sessions", "reports", "workspace/small"];
+    const far = ["", ".", "..", "../main/sessions", "/etc", "x/.."];
+    const theirs = ["shared", "shared/other-data/a", "clew-lossless/lossless.db", "other"];
+    const resources = named(...own, ...clews, ...far, ...theirs);
+    const manifest = { id: "small", configSchema: {}, backupResources: resources };
+    const plan = planNamedData(manifest, others);
+    expect(plan.named).toEqual(["small", "small-data/x", "notes"]);
+    const faults = plan.leftOut.map((text) => /because it (.*)\.$/.exec(text)![1]);
+    expect(faults).toEqual([
+      ...clews.map(() => "is Clew's"),
+      ...far.map(() => "does not lie within an agent's folder"),
+      ...theirs.map(
+        (path) => `belongs to plugin "${path.startsWith("clew") ? "clew-lossless" : "other"}"`,
+      ),
+    ]);
+  });
+
+  it("never is a person's sessions, whatever an author says", async () => {
+    const place = await openPlace();
+    const manifest = { backupResources: named("sessions") };
+    const session = join(place.home, "agents/main/sessions/a.jsonl");
+    const source = join(place.cwd, "small");
+    writePlugin(source, { manifest, packageJson: { version: "2.0.0" } });
+    const [first] = await updatePlugins(["small"], place);
+    expect(first?.note).toContain('"sessions" is left out, because it is Clew\'s.');
+    write(session, "one");
+    writePlugin(source, { manifest, packageJson: { version: "3.0.0" } });
+    await updatePlugins(["small"], place);
+    write(session, "one and two");
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(readFileSync(session, "utf8")).toBe("one and two");
+  });
+
+  it("is not copied or exchanged where it lies behind a link, and is never lost", async () => {
+    const place = await openPlace();
+    const folder = join(place.home, "plugin-data/small");
+    const elsewhere = join(place.cwd, "elsewhere");
+    renameSync(folder, elsewhere);
+    symlinkSync(elsewhere, folder);
+    place.offer("2.0.0");
+    await expect(updatePlugins(["small"], place)).rejects.toThrow(/is a link to .*--no-data/);
+    await updatePlugins(["small"], place, { data: false });
+    const { notes } = await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(notes.join(" ")).toContain("Its data stays as it is.");
+    expect(told(place)).toEqual(["of 1.0.0", "of 1.0.0"]);
+  });
+
+  it("that was put behind a link since is not exchanged", async () => {
+    const place = await openUpdated();
+    const folder = join(place.home, "plugin-data/small");
+    renameSync(folder, join(place.cwd, "elsewhere"));
+    symlinkSync(join(place.cwd, "elsewhere"), folder);
+    const rollback = (withData: boolean) => rollbackPlugin({ pluginId: "small", withData }, place);
+    await expect(rollback(true)).rejects.toThrow(/is a link to .*nothing was changed/);
+    expect([versionIn(place)[0], told(place)]).toEqual(["2.0.0", ["of 2.0.0", "of 2.0.0"]]);
+    await rollback(false);
+    expect([versionIn(place)[0], told(place)]).toEqual(["1.0.0", ["of 2.0.0", "of 2.0.0"]]);
+  });
+
+  it("with a file that is nearly all holes is not copied for hours", async () => {
+    const place = await openPlace();
+    const file = join(place.home, "plugin-data/small/sparse.bin");
+    writeFileSync(file, "");
+    truncateSync(file, 200 * 1024 ** 3);
+    place.offer("2.0.0");
+    await expect(updatePlugins(["small"], place)).rejects.toThrow(/all its holes.*--no-data/);
   });
 });

@@ -8,6 +8,7 @@ import { installFailed, messageOf, notOffered } from "../invalid.ts";
 import { readCurrentConfig } from "./config-file.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
+import { placeFault } from "./plugin-data.ts";
 import {
   beginRollback,
   finishRollback,
@@ -56,6 +57,13 @@ export function rollbackPlugin(
         `There is nothing to go back to: plugin "${pluginId}" was not updated since it was installed.`,
       );
     const hasData = withData && (kept.data ?? []).length > 0;
+    for (const { path } of hasData ? kept.data! : []) {
+      const fault = placeFault(home, path);
+      if (fault !== null)
+        throw installFailed(
+          `The data of plugin "${pluginId}" cannot be exchanged, because ${path} ${fault}; nothing was changed. To bring back the code alone, add --no-data.`,
+        );
+    }
     await tryKept(pluginId, kept.record, place);
     const now = new Date().toISOString();
     await whileNobodyServes(home, hasData, () => {

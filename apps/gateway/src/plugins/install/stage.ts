@@ -18,6 +18,8 @@ export interface StagedPlugin {
   rootBelow: string;
   /** With its dependencies. */
   size: TreeSize;
+  /** To be called when its code was run: throws what of it may no longer be kept. */
+  lookAgain(): void;
   discard(): void;
 }
 
@@ -31,10 +33,13 @@ export async function stagePlugin(source: PluginSource, home: string): Promise<S
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {
     const root = await fetchInto(source, folder);
-    const size = checkTree({ root: folder, what: originOf(source) });
-    mendModes(folder);
+    const look = () => {
+      const size = checkTree({ root: folder, what: originOf(source) });
+      mendModes(folder);
+      return { size, files: readStaged(root, source) };
+    };
     const rootBelow = relative(folder, root);
-    return { files: readStaged(root, source), folder, rootBelow, size, discard };
+    return { ...look(), folder, rootBelow, lookAgain: look, discard };
   } catch (error) {
     discard();
     throw error;
@@ -49,6 +54,8 @@ async function fetchInto(source: PluginSource, folder: string): Promise<string> 
         `${source.folder} holds the home of Clew itself (${folder}), so it cannot be copied into it; name the plugin's own folder.`,
       );
     checkTree({ root: source.folder, what: source.folder, skip: NOT_COPIED });
+    // In our words: npm has its own for what it cannot read.
+    readPluginFiles(source.folder);
     cpSync(source.folder, folder, {
       recursive: true,
       verbatimSymlinks: true,

@@ -1,6 +1,7 @@
 // The process in which a plugin is tried.
 import { Worker } from "node:worker_threads";
-import { messageOf } from "../invalid.ts";
+import { invalidPlugin, messageOf } from "../invalid.ts";
+import { guardGateway } from "../isolate/guard-gateway.ts";
 import type { TrialAnswer, TrialOrder } from "./trial.ts";
 import { tryEntries } from "./try-plugin.ts";
 
@@ -12,6 +13,12 @@ async function answer({ files, settings, deadlineMs, token }: TrialOrder): Promi
   // The channel is ours.
   delete process.send;
   endLate(deadlineMs);
+  const { id } = files.manifest;
+  guardGateway(process.ppid, (asked, why) =>
+    invalidPlugin(
+      `Plugin "${id}": ${asked} ${why.replace("the gateway", "who installs it")}; it was refused.`,
+    ),
+  );
   // What it leaves behind nobody catches is no reason to refuse it: the gateway outlives that too.
   process.on("uncaughtException", () => {});
   process.on("unhandledRejection", () => {});

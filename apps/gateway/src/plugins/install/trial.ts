@@ -5,10 +5,14 @@ import { mkdirSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { z } from "zod";
+import { visible } from "../../text/visible.ts";
 import type { PluginFiles } from "../find/manifest.ts";
 import { pluginsFolder } from "../find/records.ts";
 import { invalidPlugin } from "../invalid.ts";
 import { variablesWithStateDir } from "../load/state-dir.ts";
+import { firstChanged, lookAtFiles } from "./own-files.ts";
+import { residentMib } from "./resident-memory.ts";
+import { endTrialPrograms, TRIAL_VARIABLE } from "./trial-programs.ts";
 
 export interface Trial {
   engines: string[];
@@ -29,10 +33,14 @@ export interface TrialSettings {
 /** What the process is given before it is ended. */
 export interface TrialBounds {
   deadlineMs: number;
+  /** Of what JavaScript makes. */
   heapMib: number;
+  /** Of everything, buffers and native code included. Absent: 512 more than of the other. */
+  residentMib?: number;
 }
 
 const BOUNDS: TrialBounds = { deadlineMs: 60_000, heapMib: 512 };
+const LOOKS_EVERY_MS = 100;
 
 /** What the process is told, once. */
 export interface TrialOrder {
@@ -74,14 +82,23 @@ export async function tryPlugin(
   const token = randomBytes(16).toString("hex");
   const { deadlineMs } = bounds;
   const order = { files, settings: { ...settings, stateDir }, deadlineMs, token };
+  const { id } = files.manifest;
+  const before = lookAtFiles(files.root);
   const child = startTrial(stateDir, bounds);
   try {
-    const end = await outcome(child, order);
-    if (end.kind !== "answered") throw invalidPlugin(describeEnd(files.manifest.id, end, bounds));
-    if (!end.result.ok) throw invalidPlugin(end.result.reason);
-    return end.result.trial;
+    const end = await outcome(child, order, residentBound(bounds));
+    if (end.kind !== "answered") throw invalidPlugin(describeEnd(id, end, bounds));
+    if (!end.result.ok) throw invalidPlugin(planReason(id, end.result.reason));
+    endTree(child, stateDir);
+    const changed = firstChanged(before, lookAtFiles(files.root));
+    if (changed !== null)
+      throw invalidPlugin(
+        `Plugin "${id}" was tried in a process of its own and changed its own file ${visible(changed)}, so it is not what was looked at; nothing was changed, and its author should be told.`,
+      );
+    const { trial } = end.result;
+    return { ...trial, warnings: trial.warnings.map(shown) };
   } finally {
-    endTree(child);
+    endTree(child, stateDir);
     rmSync(stateDir, { recursive: true, force: true, maxRetries: 3 });
   }
 }
@@ -93,7 +110,7 @@ function startTrial(stateDir: string, { heapMib }: TrialBounds): ChildProcess {
   const node = [...source, "--disable-warning=ExperimentalWarning"];
   return spawn(process.execPath, [`--max-old-space-size=${heapMib}`, ...node, program], {
     detached: process.platform !== "win32",
-    env: variablesWithStateDir(stateDir),
+    env: { ...variablesWithStateDir(stateDir), [TRIAL_VARIABLE]: stateDir },
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });
 }
@@ -101,11 +118,14 @@ function startTrial(stateDir: string, { heapMib }: TrialBounds): ChildProcess {
 type TrialEnd =
   | { kind: "answered"; result: TrialAnswer["result"] }
   | { kind: "ended"; code: number | null; signal: string | null; errors: string }
-  | { kind: "late" };
+  | { kind: "late" }
+  | { kind: "large" };
 
 const MAX_ERRORS = 64 * 1024;
 
-function outcome(child: ChildProcess, order: TrialOrder): Promise<TrialEnd> {
+const residentBound = ({ heapMib, residentMib = heapMib + 512 }: TrialBounds) => residentMib;
+
+function outcome(child: ChildProcess, order: TrialOrder, mostMib: number): Promise<TrialEnd> {
   const { promise, resolve, reject } = Promise.withResolvers<TrialEnd>();
   let errors = "";
   child.stderr?.on("data", (piece) => {
@@ -120,27 +140,53 @@ function outcome(child: ChildProcess, order: TrialOrder): Promise<TrialEnd> {
   // A process that is gone already is known by its end.
   child.send(order satisfies TrialOrder, () => {});
   const timer = setTimeout(() => resolve({ kind: "late" }), order.deadlineMs);
-  return promise.finally(() => clearTimeout(timer));
+  const looks = setInterval(() => {
+    if ((residentMib(child.pid ?? 0) ?? 0) > mostMib) resolve({ kind: "large" });
+  }, LOOKS_EVERY_MS);
+  return promise.finally(() => {
+    clearTimeout(timer);
+    clearInterval(looks);
+  });
 }
 
 /** Pure. */
 function describeEnd(
   pluginId: string,
   end: Exclude<TrialEnd, { kind: "answered" }>,
-  { deadlineMs, heapMib }: TrialBounds,
+  bounds: TrialBounds,
 ): string {
+  const { deadlineMs, heapMib } = bounds;
   const tried = `Plugin "${pluginId}" was tried in a process of its own and`;
   const next = "; nothing was changed, and its author should be told";
   if (end.kind === "late")
     return `${tried} did not come to an end within ${deadlineMs / 1000} s${next}.`;
+  if (end.kind === "large")
+    return `${tried} needed more than ${residentBound(bounds)} MiB of memory${next}.`;
   if (/heap out of memory|Allocation failed/.test(end.errors))
     return `${tried} needed more than ${heapMib} MiB of memory${next}.`;
   const how = end.signal === null ? `exit code ${end.code}` : end.signal;
   return `${tried} ended that process (${how})${next}.`;
 }
 
-/** What it started with itself. */
-function endTree(child: ChildProcess): void {
+/** Pure. Names the plugin, whatever its code made of the sentence. */
+function planReason(pluginId: string, reason: string): string {
+  const text = shown(reason);
+  return text.includes(pluginId) ? text : `Plugin "${pluginId}" does not load: ${text}`;
+}
+
+const MOST_SHOWN = 2000;
+
+/** Pure. Words of the plugin must not steer a terminal. */
+const shown = (text: string): string =>
+  visible(text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text);
+
+/** What it started, with itself. */
+function endTree(child: ChildProcess, stateDir: string): void {
+  endGroup(child);
+  endTrialPrograms(stateDir);
+}
+
+function endGroup(child: ChildProcess): void {
   try {
     if (child.pid !== undefined && process.platform !== "win32")
       process.kill(-child.pid, "SIGKILL");

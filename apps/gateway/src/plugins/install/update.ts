@@ -6,8 +6,9 @@ import { installFailed, notOffered } from "../invalid.ts";
 import { readCurrentConfig } from "./config-file.ts";
 import { contentsOf, installedContents } from "./contents.ts";
 import { type InstallPlace, moveIntoPlace, versionOf } from "./install.ts";
-import { keepReplaced } from "./keep-replaced.ts";
+import { keepReplaced, otherManifests } from "./keep-replaced.ts";
 import { withPluginsLock } from "./lock.ts";
+import { planNamedData } from "./plugin-data.ts";
 import { planSource } from "./source.ts";
 import { type StagedPlugin, stagePlugin } from "./stage.ts";
 import { tryPlugin } from "./trial.ts";
@@ -122,6 +123,7 @@ async function replace({
   const { raw, plugins } = await readCurrentConfig(place.configFile);
   const entryConfig = plugins.entries?.[pluginId];
   const trial = await tryPlugin(staged.files, { home: place.home, raw, entryConfig });
+  staged.lookAgain();
   const keeping = await keepReplaced(place.home, pluginId, data);
   const undo = moveIntoPlace(staged, place.home);
   try {
@@ -134,7 +136,8 @@ async function replace({
       engines: { ...records.engines, ...brought },
       plugins: { ...records.plugins, [pluginId]: updated },
     });
-    const notes = keeping.finish(undo.aside);
+    const { leftOut } = planNamedData(staged.files.manifest, otherManifests(place.home, pluginId));
+    const notes = [...keeping.finish(undo.aside), ...leftOut];
     undo.forget();
     return notes;
   } catch (error) {
