@@ -53,6 +53,33 @@ export function enterSafeMode(home: string, pluginId: string, entry: SafeModeEnt
   write(home, { ...readSafeMode(home).plugins, [pluginId]: entry });
 }
 
+/**
+ * Leaves off all of these, of which nothing shows which is at fault. `what`: a clause whose subject
+ * is the gateway. Throws what the file system says.
+ */
+export function suspectInSafeMode(
+  home: string,
+  plugins: readonly string[],
+  { at, what }: { at: string; what: string },
+): void {
+  const entries = plugins.map((id) => [id, { at, reason: describeSuspicion(id, plugins, what) }]);
+  write(home, { ...readSafeMode(home).plugins, ...Object.fromEntries(entries) });
+}
+
+/** Pure. A clause for people whose subject is the plugin. */
+export function describeSuspicion(
+  pluginId: string,
+  plugins: readonly string[],
+  what: string,
+): string {
+  const others = plugins.filter((id) => id !== pluginId).map((id) => `"${id}"`);
+  const which =
+    others.length === 0
+      ? "no other plugin had run that does not come with Clew"
+      : `so may ${others.join(", ")}, and nothing shows which it was: bring them back one by one`;
+  return `may be why the gateway ${what}; ${which}`;
+}
+
 /** False: it was not in it. */
 export function leaveSafeMode(home: string, pluginId: string): boolean {
   const { [pluginId]: left, ...others } = readSafeMode(home).plugins;

@@ -13,6 +13,8 @@ export interface ProcessOptions {
   gateway?: object;
   /** Its `plugins.entries.small`. */
   entry?: object;
+  /** Other plugins, which only answer to a hook. Absent: none. */
+  beside?: readonly string[];
   /** False: until it listens, nobody waits. Absent: true. */
   waits?: boolean;
 }
@@ -20,15 +22,20 @@ export interface ProcessOptions {
 /** The plugin is "small", and has this code. */
 export async function startPluginProcess(
   code: string,
-  { env, gateway: settings, entry = {}, waits = true }: ProcessOptions = {},
+  { env, gateway: settings, entry = {}, beside = [], waits = true }: ProcessOptions = {},
 ) {
   const home = await homeWithOwnPort();
   const folder = writePlugin(join(home, "sources/small"), { code });
   const { gateway } = JSON.parse(readFileSync(join(home, "clew.json"), "utf8")) as object & {
     gateway: { port: number };
   };
+  const others = beside.map((id) => {
+    const code = `export default { id: "${id}", register(api) { api.on("before_prompt_build", async () => ({})); } };`;
+    return writePlugin(join(home, "sources", id), { id, code });
+  });
   const slots = { contextEngine: "small" };
-  const plugins = { load: { paths: [folder] }, slots, entries: { small: entry } };
+  const paths = [folder, ...others];
+  const plugins = { load: { paths }, slots, entries: { small: entry } };
   writeFileSync(
     join(home, "clew.json"),
     JSON.stringify({ gateway: { ...gateway, ...settings }, plugins }),

@@ -75,7 +75,7 @@ function signalExitFolder(): string {
 }
 
 /** `src`, or `dist`: where this file is, of which it is two folders below or none. */
-function ownFolder(): string {
+export function ownFolder(): string {
   const here = import.meta.dirname;
   return here.endsWith(join("plugins", "contain")) ? dirname(dirname(here)) : here;
 }

@@ -15,16 +15,22 @@ export const LOOKS_EVERY_MS = 250;
 
 /**
  * Pure. What a machine slept, or the whole process was stopped, does not count: then nobody looked.
- * `isHeld`: a debugger may hold the loop.
+ * `isHeld`: a debugger may hold the loop. `queuedMs`: how long of it the loop's thread would have
+ * run, and others had the processor.
  */
 export function planLook(
   before: Watched,
-  { beats, now, isHeld }: { beats: number; now: number; isHeld: boolean },
+  {
+    beats,
+    now,
+    isHeld,
+    queuedMs = 0,
+  }: { beats: number; now: number; isHeld: boolean; queuedMs?: number },
   limitMs: number,
 ): { watched: Watched; isDue: boolean } {
   if (beats !== before.beats || isHeld)
     return { watched: { beats, blockedMs: 0, lookedAt: now, wasDue: false }, isDue: false };
-  const passed = Math.min(now - before.lookedAt, 2 * LOOKS_EVERY_MS);
+  const passed = Math.max(0, Math.min(now - before.lookedAt - queuedMs, 2 * LOOKS_EVERY_MS));
   const blockedMs = before.blockedMs + passed;
   const isDue = blockedMs >= limitMs && !before.wasDue;
   return { watched: { beats, blockedMs, lookedAt: now, wasDue: before.wasDue || isDue }, isDue };
@@ -39,7 +45,7 @@ const ASLEEP = 0.01;
 
 /**
  * Pure. Whether what does not let itself be halted is native code. On a machine that is busy a
- * process gets little of it, and that little counts. `cpuMs`: of the process, in this time.
+ * process gets little of it, and that little counts. `cpuMs`: of the loop's thread, in this time.
  */
 export function isNative({ waitedMs, cpuMs }: { waitedMs: number; cpuMs: number }): boolean {
   if (waitedMs < HALT_MS) return false;

@@ -29,21 +29,22 @@ let ofProcess: SharedObjects | undefined;
 
 /** Says whose doing it may have been. */
 let tell: (changes: readonly SharedChange[]) => void = () => {};
-let lastCalled: string | undefined;
+let onLasting: (pluginId: string, name: string) => void = () => {};
+
+/** `told` of what one plugin changed, and nobody else could have, that cannot be put back. */
+export function watchLasting(told: typeof onLasting): void {
+  onLasting = told;
+}
 
 /**
  * Puts back at once what plugins changed between calls; `isVital`: only that without which nothing
- * works. Gives whose code was called last, if anything was changed. Never throws.
+ * works. Never throws.
  */
-export function mendShared(isVital = false): string | undefined {
+export function mendShared(isVital = false): void {
   try {
     const changes = (isVital ? ofProcess?.peek() : ofProcess?.glance()) ?? [];
-    if (changes.length === 0) return undefined;
-    tell(changes);
-    return lastCalled;
-  } catch {
-    return lastCalled;
-  }
+    if (changes.length > 0) tell(changes);
+  } catch {}
 }
 
 /** `given`: what is looked after; absent: this process, if it is ours to. */
@@ -58,8 +59,11 @@ export function createSharedWatch(strays: Strays, given?: SharedObjects): Shared
     else underWay.set(pluginId, left);
   };
   const note = (changes: readonly SharedChange[], suspects: Iterable<string>) => {
-    for (const [pluginId, { done, others }] of layAtDoors(changes, [...suspects]))
+    for (const [pluginId, { done, others }] of layAtDoors(changes, [...suspects])) {
       strays.note(pluginId, describeChanges(done, others), "changed");
+      const lasting = done.find(isLasting);
+      if (others.length === 0 && lasting !== undefined) onLasting(pluginId, lasting.name);
+    }
   };
   if (given === undefined) tell = (changes) => note(changes, known);
   return {
@@ -69,7 +73,6 @@ export function createSharedWatch(strays: Strays, given?: SharedObjects): Shared
       // A timer's doing is not that of whoever is called next.
       note(shared.peek(), known);
       known.add(pluginId);
-      lastCalled = pluginId;
       let result: ReturnType<typeof work>;
       try {
         result = work();
@@ -91,11 +94,14 @@ export function createSharedWatch(strays: Strays, given?: SharedObjects): Shared
     afterRun: () => note(sharedNow()?.glance() ?? [], known),
     afterLoad(pluginId) {
       known.add(pluginId);
-      lastCalled = pluginId;
       note(sharedNow()?.check() ?? [], [pluginId]);
     },
   };
 }
+
+/** A method more does no harm, unless every object has it. */
+const isLasting = ({ name, kind, isMended }: SharedChange) =>
+  !isMended && (kind !== "added" || name.startsWith("Object.prototype."));
 
 /** Whose door changes are laid at, and whose else they may be. */
 type Doors = Map<string, { done: SharedChange[]; others: string[] }>;

@@ -1,13 +1,15 @@
 // The thread that finds out who keeps a gateway from answering.
-import { closeSync, writeSync } from "node:fs";
+import { closeSync, readFileSync, writeSync } from "node:fs";
 import { get } from "node:http";
 import { type Debugger, Session } from "node:inspector/promises";
-import { basename, isAbsolute } from "node:path";
+import { basename, isAbsolute, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parentPort, workerData } from "node:worker_threads";
-import { enterSafeMode } from "../safe-mode.ts";
+import { enterSafeMode, suspectInSafeMode } from "../safe-mode.ts";
 import { readAtWork, writeAtWork } from "./at-work.ts";
+import { loopThreadTimes } from "./loop-thread.ts";
+import { type Blame, type Frame, planBlame } from "./plan-blame.ts";
 import {
   type Answering,
   ASKS,
@@ -21,8 +23,8 @@ import {
   type AskedPort,
   BLOCKED_PROCESS,
   CELL,
+  type LastingChange,
   type NamedPlugin,
-  OURS,
   type WatchdogOrder,
 } from "./watchdog.ts";
 
@@ -30,29 +32,48 @@ import {
 const END_MS = 5000;
 /** A call that takes so long is noted, for the next start. */
 const BUSY_MS = 500;
+/** More of a stack is not looked at. */
+const FRAMES = 200;
 
-const { home, limitMs, cells, exitCode, token } = workerData as WatchdogOrder;
-const names: string[] = [];
+const { home, limitMs, cells, exitCode, token, ours, ownFolder } = workerData as WatchdogOrder;
+const plugins: NamedPlugin[] = [];
+/** By plugin: what it changed that cannot be put back. */
+const lasting = new Map<string, string>();
 let port: number | null = null;
-parentPort!.on("message", (message: NamedPlugin | AskedPort) => {
-  if ("pluginId" in message) names[message.number] = message.pluginId;
+parentPort!.on("message", (message: NamedPlugin | LastingChange | AskedPort) => {
+  if ("pluginId" in message) plugins.push(message);
+  else if ("changedBy" in message) lasting.set(message.changedBy, message.name);
   else if (port === null && message.port !== null) {
     port = message.port;
     void askOnAndOn();
   } else port = message.port;
 });
 
+/** Those that could be at fault. */
+const suspects = () => [
+  ...new Set(plugins.map(({ pluginId }) => pluginId).filter((id) => !ours.includes(id))),
+];
+
+/** Whom the gateway calls at this moment. */
+function called(): string | null {
+  const running = Atomics.load(cells, CELL.running);
+  return plugins.find(({ number }) => number === running)?.pluginId ?? null;
+}
+
 let watched: Watched = {
   ...{ beats: -1, blockedMs: 0, wasDue: false },
   lookedAt: performance.now(),
 };
 let isAsking = false;
+let queued = loopThreadTimes().queuedMs;
 setInterval(() => {
   const beats = Atomics.load(cells, CELL.beats);
   const isHeld = isAsking || Atomics.load(cells, CELL.held) === 1;
+  const before = queued;
+  queued = loopThreadTimes().queuedMs;
   const { watched: now, isDue } = planLook(
     watched,
-    { beats, now: performance.now(), isHeld },
+    { beats, now: performance.now(), isHeld, queuedMs: queued - before },
     limitMs,
   );
   watched = now;
@@ -69,13 +90,12 @@ let noted: string | null = null;
 
 /** A process that a plugin's call fills the memory of ends without a word, and not at once. */
 function noteWhoIsBusy(blockedMs: number): void {
-  const running = blockedMs < BUSY_MS ? undefined : names[Atomics.load(cells, CELL.running)];
-  const busy = running ?? null;
+  const busy = blockedMs < BUSY_MS ? null : called();
   if (busy === noted) return;
-  const { plugin, before } = readAtWork(home);
-  if (plugin === noted) writeAtWork(home, { plugin: busy, before });
+  const atWork = readAtWork(home);
   // A start notes it by itself.
-  else if (busy !== null) return;
+  if (atWork === undefined || atWork.isStarting) return;
+  writeAtWork(home, { ...atWork, plugin: busy });
   noted = busy;
 }
 
@@ -85,21 +105,34 @@ async function act(blockedMs: number): Promise<void> {
   const asked = await interrupt();
   // It went on meanwhile.
   if (asked === undefined && Atomics.load(cells, CELL.beats) !== watched.beats) return;
-  const running = Atomics.load(cells, CELL.running);
-  const who = asked === undefined ? (names[running] ?? null) : asked.who;
   const where = asked?.where == null ? "" : `, at ${asked.where}`;
+  const blame = planBlame(
+    { frames: asked?.frames ?? [], context: asked?.context ?? null },
+    { called: called(), ran: suspects() },
+    {
+      isOurs: (path) => path.startsWith(`${ownFolder}${sep}`),
+      pluginAt: (path) => plugins.find(({ root }) => path.startsWith(`${root}${sep}`))?.pluginId,
+    },
+  );
   // A database that is written anew may take its time.
-  const isOurs = asked !== undefined || running === OURS || names.length === 0;
-  if (who === null && isOurs) {
+  if (blame.kind === "ours" || (blame.kind === "one" && ours.includes(blame.plugin))) {
     say(`clew: the gateway itself has answered nobody for ${seconds} s${where}; please report it.`);
     asked?.goOn();
     return;
   }
-  if (who === null)
-    say(
-      `clew: stopping: for ${seconds} s something outside JavaScript has kept the gateway from answering${suspects()}.`,
-    );
-  else accuse(who, `kept the gateway from answering for ${seconds} s${where}`);
+  accuse(blame, {
+    one: `kept the gateway from answering for ${seconds} s${where}`,
+    some:
+      asked === undefined
+        ? `was kept from answering for ${seconds} s by something outside JavaScript`
+        : `has answered nobody for ${seconds} s${where}`,
+  });
+  await endBy(asked);
+}
+
+async function endBy(asked: Interrupted | undefined): Promise<void> {
+  // It ends with a word.
+  writeAtWork(home, undefined);
   await asked?.end();
   await pause(asked === undefined ? 0 : END_MS);
   process.kill(process.pid, "SIGKILL");
@@ -138,40 +171,49 @@ function isAnswering(at: number, withinMs: number): Promise<boolean> {
   });
 }
 
-/** Which plugin it was cannot be told, only which one ran last. */
+/** Which plugin it was cannot be told, unless one left behind what cannot be put back. */
 async function actOnSilence(): Promise<void> {
   const seconds = Math.round(limitMs / 1000);
-  const last = names[Atomics.load(cells, CELL.last)];
-  if (last === undefined) {
+  const [changer] = lasting;
+  if (suspects().length === 0) {
     say(`clew: the gateway runs and has answered nobody for ${seconds} s; please report it.`);
     return;
   }
   isAsking = true;
-  accuse(
-    last,
-    `was the last to run before the gateway answered nobody for ${seconds} s, and may be the cause`,
-  );
-  const asked = await interrupt();
-  await asked?.end();
-  await pause(asked === undefined ? 0 : END_MS);
-  process.kill(process.pid, "SIGKILL");
+  const some = `has answered nobody for ${seconds} s, although it ran`;
+  if (changer !== undefined && lasting.size === 1)
+    accuse(
+      { kind: "one", plugin: changer[0] },
+      {
+        one: `changed ${changer[1]} so that it cannot be put back, after which the gateway answered nobody for ${seconds} s`,
+        some,
+      },
+    );
+  else accuse({ kind: "some", plugins: suspects() }, { one: "", some });
+  await endBy(await interrupt());
 }
 
-const suspects = () =>
-  names.length === 0 ? "" : `; plugins that ran: ${names.filter(Boolean).join(", ")}`;
-
-/** `did`: what it did, as the end of a sentence. */
-function accuse(pluginId: string, did: string): void {
-  const found = `Plugin "${pluginId}" ${did}`;
+/** What was done, as the end of a sentence about the plugin, or about the gateway. */
+function accuse(blame: Exclude<Blame, { kind: "ours" }>, did: { one: string; some: string }): void {
+  const at = new Date().toISOString();
+  const ids = blame.kind === "one" ? [blame.plugin] : blame.plugins;
+  const found =
+    blame.kind === "one"
+      ? `Plugin "${blame.plugin}" ${did.one}`
+      : `the gateway ${did.some}, and nothing shows which plugin is at fault`;
+  const off = blame.kind === "one" ? "it" : ids.map((id) => `"${id}"`).join(", ");
+  const commands = (does: string) => ids.map((id) => `"clew plugins ${does} ${id}"`).join(", ");
   try {
-    enterSafeMode(home, pluginId, { at: new Date().toISOString(), reason: did });
+    if (blame.kind === "one") enterSafeMode(home, blame.plugin, { at, reason: did.one });
+    else suspectInSafeMode(home, ids, { at, what: did.some });
+    const each = ids.length > 1 ? " (one by one)" : "";
     say(
-      `clew: stopping: ${found}; the next start leaves it off (safe mode), until "clew plugins enable ${pluginId}".`,
+      `clew: stopping: ${found}; the next start leaves ${off} off (safe mode), until ${commands("enable")}${each}.`,
     );
   } catch (error) {
     const why = (error as Error).message;
     say(
-      `clew: stopping: ${found}; that cannot be noted for the next start (${why}), so switch it off yourself: clew plugins disable ${pluginId}.`,
+      `clew: stopping: ${found}; that cannot be noted for the next start (${why}), so switch off ${off} yourself: ${commands("disable")}.`,
     );
   }
 }
@@ -179,17 +221,17 @@ function accuse(pluginId: string, did: string): void {
 /** Resolves when it is certain that only native code can be what does not let itself be halted. */
 async function nativeCode(): Promise<undefined> {
   const since = performance.now();
-  const before = process.cpuUsage();
+  const before = loopThreadTimes().cpuMs;
   for (;;) {
     await pause(LOOKS_EVERY_MS);
-    const { user, system } = process.cpuUsage(before);
-    const cpuMs = (user + system) / 1000;
+    const cpuMs = loopThreadTimes().cpuMs - before;
     if (isNative({ waitedMs: performance.now() - since, cpuMs })) return undefined;
   }
 }
 
 interface Interrupted {
-  who: string | null;
+  frames: readonly Frame[];
+  context: string | null;
   where: string | null;
   goOn(): void;
   end(): Promise<void>;
@@ -200,8 +242,8 @@ async function interrupt(): Promise<Interrupted | undefined> {
   const session = new Session();
   try {
     session.connectToMainThread();
-    const urls = new Map<string, string>();
-    session.on("Debugger.scriptParsed", ({ params }) => void urls.set(params.scriptId, params.url));
+    const scripts = new Map<string, Debugger.ScriptParsedEventDataType>();
+    session.on("Debugger.scriptParsed", ({ params }) => void scripts.set(params.scriptId, params));
     const halted = new Promise<Debugger.CallFrame[]>((resolve) => {
       session.once("Debugger.paused", ({ params }) => resolve(params.callFrames));
     });
@@ -210,21 +252,26 @@ async function interrupt(): Promise<Interrupted | undefined> {
     asked.catch(() => {});
     const found = await Promise.race([halted, nativeCode()]);
     if (found === undefined) return undefined;
-    const frames = found.map(({ functionName, location }) => ({
-      functionName,
-      line: location.lineNumber + 1,
-      path: pathOf(urls.get(location.scriptId) ?? ""),
-    }));
-    const stack = frames.map(({ path }) => path).join("\n");
+    const sourceOf = async (scriptId: string) =>
+      (await session.post("Debugger.getScriptSource", { scriptId })).scriptSource;
+    const frames = await Promise.all(
+      found.slice(0, FRAMES).map(async ({ functionName, location }): Promise<Frame> => {
+        const { scriptId, lineNumber } = location;
+        const path = pathOf(scripts.get(scriptId));
+        const isOfFile = path !== null && (await isTextOf(path, () => sourceOf(scriptId)));
+        return { functionName, line: lineNumber + 1, path, isOfFile };
+      }),
+    );
     const call = (what: string) =>
       session.post("Runtime.evaluate", {
         expression: `globalThis[Symbol.for(${JSON.stringify(BLOCKED_PROCESS)})].${what}`,
         returnByValue: true,
       });
-    const { result } = await call(`who(${JSON.stringify(stack)})`);
-    const value: unknown = result.value;
+    const { result } = await call("context()");
+    const context: unknown = result.value;
     return {
-      who: typeof value === "string" ? value : null,
+      frames,
+      context: typeof context === "string" ? idOf(context) : null,
       where: placeOf(frames),
       goOn: () => session.disconnect(),
       async end() {
@@ -238,26 +285,36 @@ async function interrupt(): Promise<Interrupted | undefined> {
   }
 }
 
-interface Frame {
-  functionName: string;
-  line: number;
-  /** Empty: it is in no file. */
-  path: string;
-}
+/** As safe mode knows it: a plugin may have several entries. */
+const idOf = (entry: string): string =>
+  [...ours, ...suspects()].find((id) => entry === id || entry.startsWith(`${id}/`)) ?? entry;
 
 /** Of the innermost frame that is in a file: "work (index.js:3)". */
 function placeOf(frames: readonly Frame[]): string | null {
-  const frame = frames.find(({ path }) => isAbsolute(path));
+  const frame = frames.find(({ path }) => path !== null && isAbsolute(path));
   if (frame === undefined) return null;
-  const place = `${basename(frame.path)}:${frame.line}`;
+  const place = `${basename(frame.path!)}:${frame.line}`;
   return frame.functionName === "" ? place : `${frame.functionName} (${place})`;
 }
 
-function pathOf(url: string): string {
+/** What code says that it is called does not count, only what it was loaded from. */
+function pathOf(script: Debugger.ScriptParsedEventDataType | undefined): string | null {
+  const { embedderName: url = "" } = (script ?? {}) as { embedderName?: string };
   try {
-    return fileURLToPath(url);
+    const path = url.startsWith("file:") ? fileURLToPath(url) : url;
+    return isAbsolute(path) || path.startsWith("node:") ? path : null;
   } catch {
-    return url;
+    return null;
+  }
+}
+
+/** Whether a file is really what runs; TypeScript is not, as it stands there. */
+async function isTextOf(path: string, source: () => Promise<string>): Promise<boolean> {
+  try {
+    const bare = (text: string) => text.replace(/^\uFEFF/, "").trim();
+    return bare(readFileSync(path, "utf8")) === bare(await source());
+  } catch {
+    return false;
   }
 }
 

@@ -8,11 +8,7 @@ import { parseStream, post } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
 import { engineCode } from "../../testing/plugins.ts";
-import { exposeSdkTo } from "../load/module-hooks.ts";
-import { asPlugin } from "../load/running.ts";
 import { enterSafeMode, leaveSafeMode, readSafeMode, safeModeFile } from "../safe-mode.ts";
-import { createStrays } from "../strays.ts";
-import { BLOCKED_PROCESS, type BlockedProcess, startWatchdog } from "./watchdog.ts";
 
 const assembling = (code: string) =>
   engineCode(
@@ -98,51 +94,47 @@ describe("a plugin after which the gateway answers nobody", () => {
     await say("hello").catch(() => {});
     expect(await child.exit).toBe(EXIT.blocked);
     expect(child.errors()).toMatch(
-      /clew: stopping: Plugin "small" was the last to run before the gateway answered nobody for 2 s, and may be the cause; the next start leaves it off \(safe mode\)/,
+      /clew: stopping: Plugin "small" changed Object\.prototype\.headers so that it cannot be put back, after which the gateway answered nobody for 2 s; the next start leaves it off \(safe mode\)/,
     );
-    expect(readSafeMode(home).plugins.small?.reason).toMatch(/^was the last to run before/);
+    expect(readSafeMode(home).plugins.small?.reason).toMatch(/^changed Object\.prototype\.headers/);
   });
 });
 
-describe("a loop in code of one plugin that another one began", () => {
-  it("is laid at the door of whose code it is", async () => {
-    const home = await temporaryHome();
-    const strays = createStrays({ error: () => {} });
-    const lacks = () => {};
-    for (const pluginId of ["good", "bad"])
-      exposeSdkTo(join(home, pluginId), { pluginId, strays, lacks });
-    const log = { warn: () => {} };
-    const watchdog = startWatchdog({ home, seconds: 60, exitCode: EXIT.blocked, log });
-    const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
-    const whoIn = (...paths: string[]) =>
-      asPlugin({ pluginId: "good", strays }, () =>
-        slots[Symbol.for(BLOCKED_PROCESS)]!.who(paths.join("\n")),
-      );
-    const bad = join(home, "bad/index.js");
-    expect(whoIn("", bad, "node:internal/timers")).toBe("bad");
-    expect(whoIn(join(home, "good/index.js"), bad)).toBe("good");
-    expect(whoIn("node:internal/timers", "/opt/clew/dist/main.js", bad)).toBe("good");
-    await watchdog.stop();
-  });
-});
+/** What a hook of "small" does, and why nothing shows that it was its doing. */
+const HIDDEN = {
+  "destroys every answer in a channel of Node's": [
+    'process.getBuiltinModule("node:diagnostics_channel").subscribe("http.server.request.start", ({ response }) => response.destroy())',
+    "has answered nobody for 2 s, although it ran",
+  ],
+};
 
-describe("a plugin that comes with Clew", () => {
-  it("is not accused: a large database may be written for longer than others may work", async () => {
-    const home = await temporaryHome();
-    const watchdog = startWatchdog({
-      home,
-      seconds: 60,
-      exitCode: EXIT.blocked,
-      log: { warn: () => {} },
-    });
-    const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
-    const whoIn = (pluginId: string) =>
-      asPlugin({ pluginId, strays: createStrays({ error: () => {} }) }, () =>
-        slots[Symbol.for(BLOCKED_PROCESS)]!.who(""),
+describe("a fault that nothing lays at one plugin's door", () => {
+  it.each(Object.entries(HIDDEN))(
+    "%s: all that may be at fault are left off, and come back one by one",
+    async (_, [code, told]) => {
+      const { home, child, say } = await startPluginProcess(assembling(code!), {
+        ...{ gateway: { watchdogSeconds: 2 }, beside: ["other"] },
+      });
+      await say("hello").catch(() => {});
+      expect(await child.exit).toBe(EXIT.blocked);
+      expect(child.errors()).toContain(
+        `clew: stopping: the gateway ${told}, and nothing shows which plugin is at fault; the next start leaves "small", "other" off (safe mode), until "clew plugins enable small", "clew plugins enable other" (one by one).`,
       );
-    expect([whoIn("lossless"), whoIn("small")]).toEqual([null, "small"]);
-    await watchdog.stop();
-  });
+      const { plugins } = readSafeMode(home);
+      expect(plugins.other?.reason).toBe(
+        `may be why the gateway ${told}; so may "small", and nothing shows which it was: bring them back one by one`,
+      );
+      expect(plugins.small?.reason).toContain('so may "other"');
+      const next = startClew(home, ["start"]);
+      await expect
+        .poll(() => next.lines.join("\n"))
+        .toMatch(/Safe mode: plugin "other": .*clew plugins enable other brings it back/);
+      next.process.kill("SIGTERM");
+      expect(await next.exit).toBe(0);
+      expect((await clew(home, ["plugins", "enable", "other"])).code).toBe(0);
+      expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
+    },
+  );
 });
 
 describe("the file of safe mode", () => {

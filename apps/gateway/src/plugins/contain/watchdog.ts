@@ -2,15 +2,15 @@
 import { randomUUID } from "node:crypto";
 import { url as debuggerUrl } from "node:inspector";
 import { createRequire } from "node:module";
-import { isAbsolute } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { LogPort } from "@clew/engine-core";
 import { bundledIds } from "../find/bundled.ts";
 import { messageOf } from "../invalid.ts";
-import { pluginOfStack } from "../load/module-hooks.ts";
+import { folderOf, type PluginFolder } from "../load/module-hooks.ts";
 import { runningPlugin, watchRunning } from "../load/running.ts";
+import { ownFolder } from "./acting-plugin.ts";
 import { LOOKS_EVERY_MS } from "./plan-look.ts";
-import { mendShared } from "./shared-watch.ts";
+import { mendShared, watchLasting } from "./shared-watch.ts";
 
 /** What the thread is given. */
 export interface WatchdogOrder {
@@ -22,19 +22,28 @@ export interface WatchdogOrder {
   exitCode: number;
   /** Without it `BlockedProcess.end` does nothing. */
   token: string;
+  /** What comes with Clew is trusted. */
+  ours: readonly string[];
+  /** Where Clew's own code is. */
+  ownFolder: string;
 }
 
 /** What `CELL.running` says while a plugin works that comes with Clew. */
 export const OURS = -1;
 
-/** `last` is who ran last that does not come with Clew. */
-export const CELL = { beats: 0, running: 1, held: 2, last: 3, count: 4 } as const;
+/** `turns` is how often all that code waits for had come through. */
+export const CELL = { beats: 0, running: 1, held: 2, turns: 3, count: 4 } as const;
 
 /** Sent to the thread before the plugin runs for the first time. */
-export interface NamedPlugin {
+export interface NamedPlugin extends PluginFolder {
   /** What `CELL.running` says while its code is called. */
   number: number;
-  pluginId: string;
+}
+
+/** Sent to the thread when a plugin changed what cannot be put back. */
+export interface LastingChange {
+  changedBy: string;
+  name: string;
 }
 
 /** Sent to the thread when the gateway begins to answer there, and when it no longer means to. */
@@ -44,7 +53,8 @@ export interface AskedPort {
 
 /** What the thread asks for in the process that it watches, while nothing else runs there. */
 export interface BlockedProcess {
-  who(stack: string): string | null;
+  /** In whose async context it is. */
+  context(): string | null;
   end(token: string, exitCode: number): void;
 }
 export const BLOCKED_PROCESS = "clew.blocked-process";
@@ -55,10 +65,19 @@ export interface Watchdog {
   stop(): Promise<void>;
 }
 
+/** What is looked up by others may be replaced by them, so it is made once and only asks this. */
+let blocked: BlockedProcess | undefined;
+Object.defineProperty(globalThis, Symbol.for(BLOCKED_PROCESS), {
+  value: Object.freeze<BlockedProcess>({
+    context: () => blocked?.context() ?? null,
+    end: (token, exitCode) => blocked?.end(token, exitCode),
+  }),
+});
+
 /**
  * From now on a plugin that keeps the loop from turning for `seconds` is put into safe mode, and
- * the process ends; so is the one that ran last where the loop turns and nobody is answered; what
- * comes with Clew is trusted to end by itself. 0: nothing is watched.
+ * the process ends; where the loop turns and nobody is answered, or nothing shows who it was, all
+ * are that may be at fault. What comes with Clew is trusted to end by itself. 0: nothing is watched.
  */
 export function startWatchdog({
   home,
@@ -77,21 +96,17 @@ export function startWatchdog({
   const token = randomUUID();
   // As it is for us: a plugin reads another.
   const { reallyExit } = process as unknown as { reallyExit(exitCode: number): void };
-  const slots = globalThis as unknown as Record<symbol, BlockedProcess>;
-  slots[Symbol.for(BLOCKED_PROCESS)] = {
-    who(stack) {
-      // As with errors: whose code it is counts first, whoever began it.
-      const innermost = stack.split("\n").find((path) => isAbsolute(path)) ?? "";
-      const plugin = pluginOfStack(innermost) ?? runningPlugin() ?? pluginOfStack(stack);
-      const pluginId = plugin?.pluginId ?? mendShared();
-      return pluginId === undefined || ours.has(pluginId) ? null : pluginId;
-    },
+  blocked = {
+    context: () => runningPlugin()?.pluginId ?? null,
     end: (given, exitCode) => {
       if (given === token) reallyExit.call(process, exitCode);
     },
   };
   const program = createRequire(import.meta.url).resolve("#watchdog-thread");
-  const workerData: WatchdogOrder = { home, limitMs: seconds * 1000, cells, exitCode, token };
+  const workerData: WatchdogOrder = {
+    ...{ home, limitMs: seconds * 1000, cells, exitCode, token },
+    ...{ ours: [...ours], ownFolder: ownFolder() },
+  };
   const thread = new Worker(program, {
     workerData,
     name: "watchdog",
@@ -110,15 +125,19 @@ export function startWatchdog({
   const numberOf = (pluginId: string) => {
     const known = numbers.get(pluginId);
     if (known !== undefined) return known;
-    const number = numbers.size + 1;
+    const folder = folderOf(pluginId);
+    // It runs in a process of its own.
+    if (folder === undefined) return OURS;
+    const number = ours.has(folder.pluginId) ? OURS : numbers.size + 1;
     numbers.set(pluginId, number);
-    thread.postMessage({ number, pluginId } satisfies NamedPlugin);
+    thread.postMessage({ number, ...folder } satisfies NamedPlugin);
     return number;
   };
+  watchLasting((changedBy, name) =>
+    thread.postMessage({ changedBy, name } satisfies LastingChange),
+  );
   const unwatch = watchRunning((pluginId, work) => {
-    const number = ours.has(pluginId) ? OURS : numberOf(pluginId);
-    const before = Atomics.exchange(cells, CELL.running, number);
-    if (number !== OURS) Atomics.store(cells, CELL.last, number);
+    const before = Atomics.exchange(cells, CELL.running, numberOf(pluginId));
     try {
       return work();
     } finally {

@@ -17,7 +17,7 @@ import { nativeImport } from "./native-import.ts";
 import { dataFolder } from "./own-home.ts";
 import { checkPluginConfig } from "./plugin-config.ts";
 import { noRegistrations, type Registrations } from "./registrations.ts";
-import { asPlugin } from "./running.ts";
+import { asPlugin, whileLoading } from "./running.ts";
 import { createPluginLogger, createPluginRuntime } from "./runtime.ts";
 import type { SessionTranscripts } from "./session-transcripts.ts";
 import { createPluginSubagents, type SubagentsPort } from "./subagents.ts";
@@ -69,9 +69,12 @@ export async function loadPlugin(
     const ownHome = isOwn ? dataFolder(context.home, id) : undefined;
     exposeSdkTo(files.root, { pluginId: id, strays, transcripts, lacks, ownHome });
     const url = moduleUrl(entry.file, generation);
-    const registrations = await asPlugin(
-      { pluginId: entry.pluginId, strays, transcripts },
-      async () => register(files, entry, pluginConfig, await importWithin(url, entry), context),
+    const plugin = { pluginId: entry.pluginId, strays, transcripts };
+    const exported = await whileLoading(entry.pluginId, () =>
+      asPlugin(plugin, () => importWithin(url, entry)),
+    );
+    const registrations = asPlugin(plugin, () =>
+      register(files, entry, pluginConfig, exported, context),
     );
     for (const what of lacking)
       registrations.diagnostics.push({

@@ -124,6 +124,19 @@ function sourceOf(url: string): string {
   }
 }
 
+export interface PluginFolder {
+  /** As its manifest says, also where it has several entries. */
+  pluginId: string;
+  root: string;
+}
+
+/** Undefined: no code of it is in this process. `pluginId`: of the plugin, or one of its entries. */
+export function folderOf(pluginId: string): PluginFolder | undefined {
+  for (const [root, { pluginId: id }] of roots)
+    if (id === pluginId || pluginId.startsWith(`${id}/`)) return { pluginId: id, root };
+  return undefined;
+}
+
 interface PluginAt extends Pick<ExposedPlugin, "pluginId" | "lacks" | "ownHome"> {
   root: string;
 }

@@ -24,13 +24,32 @@ slots[SLOT] ??= new AsyncLocalStorage();
 const storage = slots[SLOT];
 
 let watching: readonly RunAs[] = [];
+let watchingLoads: readonly WatchLoads[] = [];
+
+/** Told whose code is being loaded, and null when it is. */
+export type WatchLoads = (pluginId: string | null) => void;
 
 /** From now on every call of a plugin's code goes through `runAs`; what it gives ends that. */
-export function watchRunning(runAs: RunAs): () => void {
+export function watchRunning(runAs: RunAs, watchLoads: WatchLoads = () => {}): () => void {
   watching = [...watching, runAs];
+  watchingLoads = [...watchingLoads, watchLoads];
   return () => {
     watching = watching.filter((each) => each !== runAs);
+    watchingLoads = watchingLoads.filter((each) => each !== watchLoads);
   };
+}
+
+/** Runs what loads a plugin: until it has ended, code runs by which nobody is called. */
+export async function whileLoading<Result>(
+  pluginId: string,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  for (const watch of watchingLoads) watch(pluginId);
+  try {
+    return await work();
+  } finally {
+    for (const watch of watchingLoads) watch(null);
+  }
 }
 
 /** Runs `work`, and everything it starts, as code of one plugin. */

@@ -1,0 +1,89 @@
+// Has Node call what plugins gave it as theirs, and outlives what that throws.
+import asyncHooks, { type HookCallbacks } from "node:async_hooks";
+import { channel } from "node:diagnostics_channel";
+import { syncBuiltinESMExports } from "node:module";
+import { asPlugin, type RunningPlugin } from "../load/running.ts";
+import { callingPlugin } from "./acting-plugin.ts";
+
+type OnThrown = (error: unknown, plugin: RunningPlugin) => void;
+type Callback = (...given: unknown[]) => unknown;
+
+/** For the life of the process, to be called once. What the gateway gives Node stays as it is. */
+export function guardCallbacks(onThrown: OnThrown): void {
+  guardAsyncHooks(onThrown);
+  guardChannels(onThrown);
+  syncBuiltinESMExports();
+}
+
+const HOOKS = ["init", "before", "after", "destroy", "promiseResolve"] as const;
+const later = process.nextTick.bind(process);
+
+/** An error in one of these ends the process at once: the hook is switched off instead. */
+function guardAsyncHooks(onThrown: OnThrown): void {
+  const { createHook } = asyncHooks;
+  asyncHooks.createHook = function guarded(given: HookCallbacks) {
+    const plugin = callingPlugin(guarded)?.plugin;
+    if (plugin === undefined || typeof given !== "object" || given === null)
+      return createHook(given);
+    const outliving = (callback: Callback): Callback =>
+      function (this: unknown, ...about) {
+        try {
+          return Reflect.apply(callback, this, about);
+        } catch (error) {
+          hook.disable();
+          later(() => onThrown(error, plugin));
+          return undefined;
+        }
+      };
+    const callbacks = { ...given } as Record<string, unknown>;
+    for (const name of HOOKS) {
+      const callback = given[name];
+      if (typeof callback === "function") callbacks[name] = outliving(callback as Callback);
+    }
+    const hook = createHook(callbacks as HookCallbacks);
+    return hook;
+  };
+}
+
+/** What listens there is called in the middle of other work, which nobody began for a plugin. */
+function guardChannels(onThrown: OnThrown): void {
+  const wrapped = new WeakMap<object, Callback>();
+  const wrap = (plugin: RunningPlugin, callback: Callback): Callback => {
+    const known = wrapped.get(callback);
+    if (known !== undefined) return known;
+    const listener: Callback = (...given) => {
+      try {
+        return asPlugin(plugin, () => callback(...given));
+      } catch (error) {
+        onThrown(error, plugin);
+        return undefined;
+      }
+    };
+    wrapped.set(callback, listener);
+    return listener;
+  };
+  for (const prototype of channelPrototypes()) {
+    const { subscribe, unsubscribe } = prototype;
+    prototype.subscribe = function guarded(callback) {
+      const plugin = callingPlugin(guarded)?.plugin;
+      const isTheirs = plugin !== undefined && typeof callback === "function";
+      return Reflect.apply(subscribe, this, [isTheirs ? wrap(plugin, callback) : callback]);
+    };
+    prototype.unsubscribe = function (callback) {
+      return Reflect.apply(unsubscribe, this, [wrapped.get(callback) ?? callback]);
+    };
+  }
+}
+
+type Channels = Record<"subscribe" | "unsubscribe", (callback: Callback) => unknown>;
+
+/** A channel has another one as soon as somebody listens. */
+function channelPrototypes(): Channels[] {
+  const own = channel("clew.none");
+  const idle = Object.getPrototypeOf(own) as Channels;
+  const listener = () => {};
+  own.subscribe(listener);
+  const active = Object.getPrototypeOf(own) as Channels;
+  own.unsubscribe(listener);
+  return [idle, active];
+}
