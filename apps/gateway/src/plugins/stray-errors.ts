@@ -1,4 +1,5 @@
 // Catches errors that no caller can, and lays each at the door of whoever caused it.
+import { writeSync } from "node:fs";
 import { isAbort } from "@clew/plugin-sdk/core";
 import { RefusedAct } from "./contain/guard-process.ts";
 import { mendShared } from "./contain/shared-watch.ts";
@@ -30,21 +31,41 @@ const nextTick = process.nextTick.bind(process);
 export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErrors {
   let answer = endProcess;
   let inBurst = 0;
-  const take = (kind: Kind) => (error: unknown) => {
-    // What throws here ends the process. Of rejections thousands may come with nothing between.
+  const take = (kind: Kind, error: unknown) => {
+    // Of rejections thousands may come with nothing between.
     if (inBurst++ === 0) nextTick(() => (inBurst = 0));
     if (inBurst <= LOOKED_AT) mendShared(true);
     const plugin = whoseError(error);
     if (plugin === undefined) answer(error);
     else noteStray(plugin, kind, error);
   };
-  process.on("unhandledRejection", take("rejection"));
-  process.on("uncaughtException", take("exception"));
+  const survive = (kind: Kind) => (error: unknown) => {
+    try {
+      take(kind, error);
+    } catch {
+      sayAtLeast();
+    }
+  };
+  process.on("unhandledRejection", survive("rejection"));
+  // Not as a listener: nobody can take it away, and no other module decides about errors.
+  process.setUncaughtExceptionCaptureCallback(survive("exception"));
   return {
     onHostError(given) {
       answer = given;
     },
   };
+}
+
+// As it is before any plugin.
+const write = writeSync;
+
+/** What throws where errors are answered ends the process. Nothing that can be changed is used. */
+function sayAtLeast(): void {
+  try {
+    const who = runningPlugin()?.pluginId;
+    const of = who === undefined ? "nobody known" : `plugin "${who}"`;
+    write(2, `clew: an error of ${of} could not be told, because what tells it is broken\n`);
+  } catch {}
 }
 
 /** Never throws. */

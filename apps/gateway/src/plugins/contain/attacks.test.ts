@@ -99,6 +99,47 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     "const { EventEmitter } = await import('node:events'); setTimeout(() => new EventEmitter().emit('error', new Error('unheard')));",
     `${NEVER}unheard`,
   ],
+  "disconnect-event": [
+    'process.emit("disconnect");',
+    'process.emit("disconnect") would end the gateway; it was refused',
+  ],
+  "forged-error": [
+    'process.emit("uncaughtException", new Error("forged"));',
+    'process.emit("uncaughtException", …) would tell of an error that there is not',
+  ],
+  "call-listeners": [
+    'for (const each of process.rawListeners("SIGTERM")) each.call(process, "SIGTERM", 15);',
+    'process.listeners("SIGTERM")[…]() would call what the gateway listens with',
+  ],
+  "listeners-gone": [
+    'process._events = Object.create(null); setTimeout(() => { throw new Error("heard"); }, 5);',
+    `${NEVER}heard`,
+  ],
+  domain: [
+    'process.getBuiltinModule("node:domain").create().enter(); setTimeout(() => { throw new Error("in a domain"); }, 5);',
+    "would keep errors from the gateway; it was refused",
+  ],
+  "after-domain": ['setTimeout(() => { throw new Error("outside"); }, 5);', `${NEVER}outside`],
+  "hook-init": [
+    'track({ init() { throw new Error("in init"); } }); await new Promise((go) => setTimeout(go, 5));',
+    `${NEVER}in init`,
+  ],
+  "hook-before": [
+    'track({ before() { throw new Error("in before"); } }); setTimeout(() => {}, 5);',
+    `${NEVER}in before`,
+  ],
+  "hook-destroy": [
+    'track({ destroy() { throw new Error("in destroy"); } }); setTimeout(() => {}, 5);',
+    `${NEVER}in destroy`,
+  ],
+  "hook-promise": [
+    'track({ promiseResolve() { throw new Error("in resolve"); } });',
+    `${NEVER}in resolve`,
+  ],
+  channel: [
+    'const { subscribe, unsubscribe } = process.getBuiltinModule("node:diagnostics_channel"); const once = () => { unsubscribe("http.server.request.start", once); throw new Error("in a channel"); }; subscribe("http.server.request.start", once);',
+    `${NEVER}in a channel`,
+  ],
   many: ["for (let at = 0; at < 10_000; at++) void Promise.reject(at);", "(10000 so far)"],
 };
 
@@ -112,7 +153,9 @@ describe("a plugin that attacks the process", () => {
       return { messages, estimatedTokens: 0 };
     },`;
     const { home, child, say, get, log, record, stop } = await startPluginProcess(
-      `const kept = { exit: process.exit };\n${engineCode("small", assemble)}`,
+      `const kept = { exit: process.exit };
+      const track = (hooks) => process.getBuiltinModule("node:async_hooks").createHook(hooks).enable();
+      ${engineCode("small", assemble)}`,
       { entry: { failurePolicy: "retry-next-turn" } },
     );
     const lines = (told: string) =>
@@ -224,6 +267,31 @@ const REPLACED: Record<string, [code: string, name: string]> = {
     "node('sqlite').DatabaseSync.prototype.prepare = () => { throw 1; };",
     "DatabaseSync.prototype.prepare",
   ],
+  tick: ["process.nextTick = () => {};", "process.nextTick (put back)"],
+  exiting: ["process._exiting = true;", "process._exiting (put back)"],
+  ancestor: ["Object.setPrototypeOf(process, null);", "process.__proto__ (put back)"],
+  size: ["getter(Map.prototype, 'size');", "Map.prototype.size (put back)"],
+  flags: ["getter(RegExp.prototype, 'flags');", "RegExp.prototype.flags (put back)"],
+  species: [
+    "getter(Array, Symbol.species); getter(Promise, Symbol.species);",
+    "Promise[Symbol.species] (put back)",
+  ],
+  length: [
+    "getter(Object.getPrototypeOf(Uint8Array).prototype, 'length');",
+    "TypedArray.length (put back)",
+  ],
+  index: [
+    "Object.defineProperty(Array.prototype, '0', { set() { throw new Error('taken'); }, configurable: true });",
+    "Array.prototype.0 (added, put back)",
+  ],
+  "index-later": [
+    "setTimeout(() => { Object.defineProperty(Array.prototype, '1', { set() { throw new Error('taken'); }, configurable: true }); throw new Error('and told'); }, 50);",
+    "Array.prototype.1 (added, put back)",
+  ],
+  dispatcher: [
+    "globalThis[Symbol.for('undici.globalDispatcher.2')] = { dispatch() { throw new Error('taken'); } };",
+    "undici.globalDispatcher.2 (put back)",
+  ],
   later: [
     "setTimeout(() => { node('http').ServerResponse.prototype.write = () => true; }, 300);",
     "ServerResponse.prototype.write",
@@ -240,7 +308,10 @@ describe("a plugin that changes what all code shares", () => {
       ([name, [code]]) => `case "${name}": ${code} break;`,
     );
     const { say, log, stop } = await startPluginProcess(
-      `const node = (name) => process.getBuiltinModule('node:' + name);\n${engineCode(
+      `const node = (name) => process.getBuiltinModule('node:' + name);
+      const getter = (of, name) =>
+        Object.defineProperty(of, name, { get() { throw new Error("taken"); }, configurable: true });
+      ${engineCode(
         "small",
         `assemble: async ({ messages, sessionKey }) => {
           switch (sessionKey.split(":").at(-1)) { ${cases.join("\n")} }

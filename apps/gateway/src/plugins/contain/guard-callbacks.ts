@@ -25,11 +25,15 @@ function guardAsyncHooks(onThrown: OnThrown): void {
     const plugin = callingPlugin(guarded)?.plugin;
     if (plugin === undefined || typeof given !== "object" || given === null)
       return createHook(given);
+    // Node still calls it while the call that it is in goes on.
+    let isOff = false;
     const outliving = (callback: Callback): Callback =>
       function (this: unknown, ...about) {
+        if (isOff) return undefined;
         try {
           return Reflect.apply(callback, this, about);
         } catch (error) {
+          isOff = true;
           hook.disable();
           later(() => onThrown(error, plugin));
           return undefined;

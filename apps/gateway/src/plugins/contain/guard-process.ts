@@ -3,6 +3,7 @@ import { syncBuiltinESMExports } from "node:module";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { currentPluginScope } from "../load/scope.ts";
 import { callingPlugin } from "./acting-plugin.ts";
+import { guardCallbacks } from "./guard-callbacks.ts";
 import { guardedPids } from "./guarded-pids.ts";
 import { type ActPlan, planAct, planListener, WATCHED_ACTS } from "./plan-act.ts";
 
@@ -17,6 +18,7 @@ const ADDING = [
   ...["prependListener", "prependOnceListener"],
 ] as const;
 const REMOVING = ["removeListener", "off"] as const;
+const LISTING = ["listeners", "rawListeners"] as const;
 
 let isSyncing = false;
 let isGuarded = false;
@@ -52,8 +54,28 @@ export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) =
   for (const name of REMOVING)
     guard(name, (plugin, [event, listener]) => {
       if (listeners.has(listener)) return undefined;
-      if (own(event).includes(listener as Listener)) refuse(plugin, removal(name, event));
+      if (standsIn.has(listener as Listener) || own(event).includes(listener as Listener))
+        refuse(plugin, removal(name, event));
       return { value: process };
+    });
+  /** Of the gateway's own, for plugins: they may be counted and asked for by name. */
+  const standIns = new WeakMap<Listener, Listener>();
+  const standsIn = new WeakSet<Listener>();
+  const standInFor = (plugin: RunningPlugin, event: unknown, listener: Listener): Listener => {
+    const known = standIns.get(listener);
+    if (known !== undefined) return known;
+    const made = () => refuse(callingPlugin(made)?.plugin ?? plugin, calling(event));
+    standIns.set(listener, made);
+    standsIn.add(made);
+    return made;
+  };
+  for (const name of LISTING)
+    guard(name, (plugin, [event]) => {
+      const all = process[name](event as "exit") as unknown as Listener[];
+      const value = all.map((each) =>
+        listeners.has(each) ? each : standInFor(plugin, event, each),
+      );
+      return { value };
     });
   guard("removeAllListeners", (plugin, [event]) => {
     const events = event === undefined ? process.eventNames() : [event as string];
@@ -64,6 +86,7 @@ export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) =
         if (listeners.has(listener)) process.removeListener(each as string, listener);
     return { value: process };
   });
+  guardCallbacks(onThrown);
   isGuarded = true;
   isSyncing = true;
   syncBuiltinESMExports();
@@ -85,6 +108,8 @@ function guard(name: string, answer: Answer): void {
   const members = process as unknown as Members;
   let inner = members[name];
   if (inner === undefined) return;
+  // Ours is set. Modules of Node set theirs from anywhere, once a plugin has loaded them.
+  if (name === "setUncaughtExceptionCaptureCallback") inner = () => {};
   const guarded = function (this: unknown, ...given: unknown[]): unknown {
     const caller = callingPlugin(guarded);
     const answered = caller && answer(caller.plugin, given, caller.isCode);
@@ -122,6 +147,11 @@ const removal = (name: string, event: unknown): Extract<ActPlan, { kind: "refuse
   asked: `process.${name}(${event === undefined ? "" : JSON.stringify(String(event))})`,
 });
 
+const calling = (event: unknown): Extract<ActPlan, { kind: "refused" }> => ({
+  ...{ kind: "refused", isLoud: false, why: "would call what the gateway listens with" },
+  asked: `process.listeners(${JSON.stringify(String(event))})[…]()`,
+});
+
 const own = (event: unknown) => process.listeners(event as "exit") as unknown as Listener[];
 
 interface Added {
@@ -151,6 +181,7 @@ function createPluginListeners(onThrown: (error: unknown, plugin: RunningPlugin)
         { listener },
       );
       theirs.add(listener);
+      theirs.add(wrapped);
       if (name.startsWith("prepend")) process.prependListener(event as "exit", wrapped);
       else process.on(event as "exit", wrapped);
     },

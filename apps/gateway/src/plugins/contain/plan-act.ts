@@ -16,6 +16,7 @@ export const WATCHED_ACTS = [
   "disconnect",
   "emit",
   "setUncaughtExceptionCaptureCallback",
+  "addUncaughtExceptionCaptureCallback",
   "_getActiveHandles",
   "_getActiveRequests",
 ] as const;
@@ -38,8 +39,11 @@ export function planAct(member: WatchedAct, given: readonly unknown[], pids: Gua
     case "_kill":
       return reachesGateway(given[0], pids) && given[1] !== 0 ? refused(END) : ALLOWED;
     case "emit":
+      if (ERROR_EVENTS.includes(given[0] as string))
+        return refused("would tell of an error that there is not", false);
       return isHeeded(given[0]) ? refused(END, false) : ALLOWED;
     case "setUncaughtExceptionCaptureCallback":
+    case "addUncaughtExceptionCaptureCallback":
       return refused("would keep errors from the gateway");
     case "_getActiveHandles":
     case "_getActiveRequests":
@@ -59,7 +63,8 @@ export function planListener(event: unknown): ActPlan {
 }
 
 const isHeeded = (event: unknown) =>
-  typeof event === "string" && (/^SIG[A-Z]/.test(event) || event === "exit");
+  typeof event === "string" &&
+  (/^SIG[A-Z]/.test(event) || ["exit", "beforeExit", "disconnect"].includes(event));
 
 /** Never throws; what is no plain value is not looked at. */
 function shown(value: unknown): string {

@@ -29,7 +29,7 @@ export interface SharedChange {
   kind: "changed" | "removed" | "added" | "frozen";
   /** True: it is again as it was. */
   isMended: boolean;
-  /** What was found there, or its getter. Absent: nothing, or what was there before. */
+  /** What was found there, or its getter or setter. Absent: nothing, or what was there before. */
   found?: unknown;
 }
 
@@ -56,8 +56,11 @@ interface Kept {
 interface Prototype {
   holder: object;
   name: string;
-  keys: readonly PropertyKey[];
+  /** Null: any may be added. */
+  keys: readonly PropertyKey[] | null;
   parent: object | null;
+  /** True: it was frozen, which is told. Absent: nothing is kept from being changed there. */
+  isClosed?: boolean;
   /** True: only what hides a member of an ancestor counts. Absent: whatever is added. */
   isOpen?: boolean;
 }
@@ -74,13 +77,21 @@ type Shared = { kept: Kept[]; prototypes: Prototype[]; imported: Imported[] };
 
 // As they are before any plugin runs: what is looked for may be one of them.
 const { getOwnPropertyDescriptor, defineProperty, deleteProperty, ownKeys } = Reflect;
-const { getPrototypeOf, setPrototypeOf } = Reflect;
+const { getPrototypeOf, setPrototypeOf, isExtensible } = Reflect;
 const { is } = Object;
 
 /** Node and programs of all kinds put their own there. */
 const FREE: readonly string[] = ["console", "global", "globalThis"];
 /** Their getters give the same each time; others load what nobody asked for. */
 const READ: readonly string[] = ["Buffer", "process", "performance", "crypto"];
+
+/** Libraries replace these members of `process`, and mean well. */
+const FREE_OF_PROCESS: readonly PropertyKey[] = ["cwd", "chdir", "umask", "emitWarning"];
+
+/** Where Node keeps what sends the requests of `fetch`, in this and in older versions. */
+const DISPATCHERS = ["undici.globalDispatcher.2", "undici.globalDispatcher.1"].map((name) =>
+  Symbol.for(name),
+);
 
 /** Without them a gateway answers nobody. */
 const VITAL_MODULES = {
@@ -102,7 +113,7 @@ export function watchShared(world: object = globalThis): SharedObjects {
     const fresh: SharedChange[] = [];
     for (let at = 0; at < changes.length; at++) {
       const change = changes[at]!;
-      if (change.isMended || told[change.name] === undefined) fresh[fresh.length] = change;
+      if (change.isMended || told[change.name] === undefined) add(fresh, change);
       if (!change.isMended) told[change.name] = true;
     }
     return fresh;
@@ -129,10 +140,42 @@ function remember(world: object): Shared {
   }
   for (const prototype of hiddenPrototypes())
     rememberPrototype(shared, prototype, nameOf(prototype), seen);
-  if (world === globalThis)
+  if (world === globalThis) {
     for (const [name, module] of Object.entries(MODULES))
       rememberModule(shared, name, module, seen);
+    rememberProcess(shared);
+    rememberDispatchers(shared);
+  }
   return shared;
+}
+
+/** What is not a function, and decides whether anything is called any more. */
+const STATE_OF_PROCESS = ["_exiting", "_events"] as const;
+
+function rememberProcess(shared: Shared): void {
+  const of: Shared = { kept: [], prototypes: [], imported: [] };
+  rememberProperties(of, process, "process");
+  shared.kept.push(...of.kept.filter(({ key }) => !FREE_OF_PROCESS.includes(key)));
+  for (const key of STATE_OF_PROCESS) rememberValue(shared, process, key, `process.${key}`);
+  const parent = getPrototypeOf(process);
+  shared.prototypes.push({ holder: process, name: "process", keys: null, parent });
+}
+
+/** Whoever sets another one decides where all calls of models go. */
+function rememberDispatchers(shared: Shared): void {
+  // It is there as soon as somebody has looked at fetch.
+  void globalThis.fetch;
+  for (const key of DISPATCHERS)
+    if (key in globalThis) rememberValue(shared, globalThis, key, key.description!);
+}
+
+function rememberValue(shared: Shared, holder: object, key: PropertyKey, name: string): void {
+  const was = getOwnPropertyDescriptor(holder, key);
+  if (was === undefined) return;
+  const known = shared.kept.findIndex((each) => each.holder === holder && each.key === key);
+  if (known !== -1) shared.kept.splice(known, 1);
+  const value = Reflect.get(holder, key) as unknown;
+  shared.kept.push({ holder, key, name, was, value });
 }
 
 /** What `import` and `require` give, and the methods of its classes. */
@@ -175,14 +218,17 @@ function rememberClass(shared: Shared, made: object, name: string, seen: Set<unk
 }
 
 const VITAL =
-  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map\.prototype|Set\.prototype|String\.prototype|RegExp\.prototype|Function\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|setTimeout|structuredClone|URL|AbortController)$/;
+  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map|Map\.prototype|Set|Set\.prototype|String\.prototype|Symbol\.prototype|RegExp|RegExp\.prototype|Error\.prototype|Function\.prototype|TypedArray|ArrayBuffer\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|setTimeout|structuredClone|URL|AbortController|process\.(nextTick|_exiting|_events|__proto__)|undici\..*)$/;
+const VITAL_PROTOTYPES: readonly string[] = [
+  ...["Object.prototype", "Array.prototype", "Function.prototype", "Error.prototype", "process"],
+];
 
 const VITAL_NAMES = new Set([...Object.keys(VITAL_MODULES), "Buffer"]);
 const isVital = (name: string) => VITAL_NAMES.has(name.split(".")[0]!);
 
 const vitalOf = ({ kept, prototypes }: Shared): Shared => ({
   kept: kept.filter(({ name }) => VITAL.test(name) || isVital(name)),
-  prototypes: prototypes.filter(({ name }) => name === "Object.prototype" || isVital(name)),
+  prototypes: prototypes.filter(({ name }) => VITAL_PROTOTYPES.includes(name) || isVital(name)),
   imported: [],
 });
 
@@ -245,7 +291,7 @@ function checkAll({ kept, prototypes, imported }: Shared): SharedChange[] {
     const isMended = attempt(() => {
       (module.default as Record<string, unknown>)[key] = was;
     });
-    changes[changes.length] = { name, kind: "changed", isMended, found };
+    add(changes, { name, kind: "changed", isMended, found });
   }
   if (!isSynced) syncBuiltinESMExports();
   return changes;
@@ -260,33 +306,52 @@ function checkPrototype(prototype: Prototype, changes: SharedChange[]): void {
   const { holder, name, keys, parent, isOpen = false } = prototype;
   if (getPrototypeOf(holder) !== parent) {
     const isMended = attempt(() => setPrototypeOf(holder, parent));
-    changes[changes.length] = { name: `${name}.__proto__`, kind: "changed", isMended };
+    add(changes, { name: `${name}.__proto__`, kind: "changed", isMended });
   }
+  if (prototype.isClosed !== true && !isExtensible(holder)) {
+    prototype.isClosed = true;
+    add(changes, { name, kind: "frozen", isMended: false });
+  }
+  if (keys === null) return;
   const now = ownKeys(holder);
   if (now.length === keys.length) return;
-  const known = keys.slice();
+  const known: PropertyKey[] = [];
+  for (let at = 0; at < keys.length; at++) add(known, keys[at]!);
   for (let at = 0; at < now.length; at++) {
     const key = now[at]!;
     if (isAmong(keys, key)) continue;
     const isHarmless = isOpen && !(parent !== null && key in parent);
+    const { value, get, set } = getOwnPropertyDescriptor(holder, key)!;
     const isGone = !isHarmless && withoutHarm(prototype, key);
     // What stays is told of once.
-    if (!isGone) known[known.length] = key;
+    if (!isGone) add(known, key);
     if (isHarmless) continue;
     const own = typeof key === "symbol" ? `${name}[symbol]` : `${name}.${key as string}`;
-    changes[changes.length] = { name: own, kind: "added", isMended: isGone };
+    add(changes, { name: own, kind: "added", isMended: isGone, found: get ?? set ?? value });
   }
   prototype.keys = known;
 }
 
-/** What hides something of all objects is taken away; else it stays, but no loop comes upon it. */
+/** Assigning it would call what somebody put into the ancestor of lists. */
+function add<Item>(list: Item[], value: Item): void {
+  const own = { value, writable: true, enumerable: true, configurable: true, __proto__: null };
+  defineProperty(list, list.length, own);
+}
+
+/**
+ * What hides something of all objects, or an item that a list lacks, is taken away; else it stays,
+ * but no loop comes upon it.
+ */
 function withoutHarm({ holder, name, isOpen }: Prototype, key: PropertyKey): boolean {
-  if (name === "Object.prototype" || isOpen) return attempt(() => deleteProperty(holder, key));
+  if (name === "Object.prototype" || isOpen || isIndex(key))
+    return attempt(() => deleteProperty(holder, key));
   const now = getOwnPropertyDescriptor(holder, key);
   if (now?.enumerable === true)
     attempt(() => defineProperty(holder, key, { ...now, enumerable: false }));
   return false;
 }
+
+const isIndex = (key: PropertyKey) => typeof key === "string" && `${(key as never) >>> 0}` === key;
 
 function isAmong(keys: readonly PropertyKey[], key: PropertyKey): boolean {
   for (let at = 0; at < keys.length; at++) if (keys[at] === key) return true;
@@ -303,13 +368,23 @@ function checkKept({ holder, key, name, was, value }: Kept, changes: SharedChang
   const isFrozen = isSame && was.configurable === true && now.configurable === false;
   if (isSame && now.set === was.set && !isFrozen) return;
   // A property that Node makes when it is first read becomes a value by that.
-  if (was.get !== undefined && now?.value !== undefined && holder === globalThis) return;
+  if (isMadeLate(holder, was, now)) return;
   const isMended = !isFrozen && attempt(() => defineProperty(holder, key, was));
   const kind = now === undefined ? "removed" : isFrozen ? "frozen" : "changed";
   const found: unknown = now?.get ?? now?.value;
-  changes[changes.length] =
-    kind === "changed" ? { name, kind, isMended, found } : { name, kind, isMended };
+  add(changes, kind === "changed" ? { name, kind, isMended, found } : { name, kind, isMended });
 }
+
+type Counted = { _events: object; _eventsCount: number };
+const recount = (emitter: Counted) => {
+  emitter._eventsCount = ownKeys(emitter._events).length;
+};
+
+const isMadeLate = (holder: object, was: PropertyDescriptor, now?: PropertyDescriptor) =>
+  was.get !== undefined &&
+  now !== undefined &&
+  now.get === undefined &&
+  (holder === globalThis || holder === process);
 
 /** Node's own setter remembers what it is given, so putting the getter back is not enough. */
 function checkRead({ holder, key, name, was, value }: Kept, changes: SharedChange[]): void {
@@ -319,22 +394,30 @@ function checkRead({ holder, key, name, was, value }: Kept, changes: SharedChang
   const now = getOwnPropertyDescriptor(holder, key);
   attempt(() => defineProperty(holder, key, was));
   if (!isSame()) attempt(() => ((holder as Record<PropertyKey, unknown>)[key] = value));
+  // Node takes new ones when it counts none.
+  if (key === "_events") attempt(() => recount(holder as Counted));
   const kind = now === undefined ? "removed" : "changed";
-  changes[changes.length] = { name, kind, isMended: isSame() };
+  add(changes, { name, kind, isMended: isSame() });
 }
 
-/** Only values, ancestors, and the number of names. */
+/** Only values, getters, ancestors, and the number of names. */
 function isAsItWas({ kept, prototypes, imported }: Shared): boolean {
   try {
     for (let at = 0; at < kept.length; at++) {
       const { holder, key, was, value } = kept[at]!;
-      if (was.get !== undefined && value === undefined) continue;
-      const expected = was.get === undefined ? was.value : value;
+      if (was.get !== undefined && value === undefined) {
+        const now = getOwnPropertyDescriptor(holder, key);
+        if (now?.get !== was.get && !isMadeLate(holder, was, now)) return false;
+        continue;
+      }
+      const expected = was.get === undefined && value === undefined ? was.value : value;
       if ((holder as Record<PropertyKey, unknown>)[key] !== expected) return false;
     }
     for (let at = 0; at < prototypes.length; at++) {
-      const { holder, keys, parent } = prototypes[at]!;
-      if (ownKeys(holder).length !== keys.length || getPrototypeOf(holder) !== parent) return false;
+      const { holder, keys, parent, isClosed } = prototypes[at]!;
+      if (getPrototypeOf(holder) !== parent) return false;
+      if (isClosed !== true && !isExtensible(holder)) return false;
+      if (keys !== null && ownKeys(holder).length !== keys.length) return false;
     }
     for (let at = 0; at < imported.length; at++) {
       const { module, key, was } = imported[at]!;

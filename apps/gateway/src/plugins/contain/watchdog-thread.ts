@@ -141,13 +141,16 @@ async function endBy(asked: Interrupted | undefined): Promise<void> {
 /** Until the gateway no longer means to answer. Nothing that plugins change is used here. */
 async function askOnAndOn(): Promise<void> {
   const everyMs = limitMs / ASKS;
+  let lastTurns = -1;
   let answering: Answering = { beats: Atomics.load(cells, CELL.beats), silentMs: 0 };
   for (;;) {
     await pause(everyMs);
     const at = port;
     if (at === null) return;
     const before = performance.now();
-    const isAnswered = await isAnswering(at, limitMs);
+    const turns = Atomics.load(cells, CELL.turns);
+    const isAnswered = (await isAnswering(at, limitMs)) && turns !== lastTurns;
+    lastTurns = turns;
     const isHeld = isAsking || Atomics.load(cells, CELL.held) === 1;
     const beats = Atomics.load(cells, CELL.beats);
     const tookMs = everyMs + performance.now() - before;

@@ -100,6 +100,44 @@ describe("a plugin after which the gateway answers nobody", () => {
   });
 });
 
+const IN_A_CHANNEL =
+  'process.getBuiltinModule("node:diagnostics_channel").subscribe("http.server.request.start", new Function("for(;;);"))';
+const AS_ANOTHER =
+  'setTimeout(new Function("for(;;);\\n//# sourceURL=" + import.meta.url.replace("small", "other")), 5)';
+
+describe("a loop in code that is in no file", () => {
+  it.each([
+    ["is called by Node for nobody", IN_A_CHANNEL],
+    ["says that it is of another plugin", AS_ANOTHER],
+  ])("and %s is that of the plugin that made it", async (_, code) => {
+    const { home, child, say } = await startPluginProcess(assembling(code), {
+      ...{ gateway: { watchdogSeconds: 2 }, beside: ["other"] },
+    });
+    await say("hello").catch(() => {});
+    await say("hello").catch(() => {});
+    expect(await child.exit).toBe(EXIT.blocked);
+    expect(child.errors()).toContain('clew: stopping: Plugin "small" kept the gateway from');
+    expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
+  });
+});
+
+describe("a plugin that freezes what Node's own objects are made of", () => {
+  it("is named for it when the gateway falls silent", async () => {
+    const freeze = 'Object.freeze(process.getBuiltinModule("node:events").prototype)';
+    const { home, child, say } = await startPluginProcess(assembling(freeze), {
+      ...{ gateway: { watchdogSeconds: 2 }, beside: ["other"] },
+    });
+    await say("hello").catch(() => {});
+    expect(await child.exit).toBe(EXIT.blocked);
+    expect(readSafeMode(home).plugins).toEqual({
+      small: {
+        at: expect.any(String),
+        reason: expect.stringMatching(/^changed events\.EventEmitter\.prototype so that/),
+      },
+    });
+  });
+});
+
 /** What a hook of "small" does, and why nothing shows that it was its doing. */
 const HIDDEN = {
   "destroys every answer in a channel of Node's": [

@@ -65,6 +65,18 @@ export interface Watchdog {
   stop(): Promise<void>;
 }
 
+// As it is before any plugin.
+const { add } = Atomics;
+
+/** Calls `done` after all that code waits with, as it is now: what does not come through hangs. */
+function turnOnce(done: () => void): void {
+  try {
+    process.nextTick(() => {
+      void Promise.resolve().then(() => setTimeout(() => setImmediate(done).unref(), 0).unref());
+    });
+  } catch {}
+}
+
 /** What is looked up by others may be replaced by them, so it is made once and only asks this. */
 let blocked: BlockedProcess | undefined;
 Object.defineProperty(globalThis, Symbol.for(BLOCKED_PROCESS), {
@@ -117,7 +129,8 @@ export function startWatchdog({
   const beat = setInterval(() => {
     // What answers nobody may depend on it, and no call of a plugin may come that is looked after.
     mendShared();
-    Atomics.add(cells, CELL.beats, 1);
+    add(cells, CELL.beats, 1);
+    turnOnce(() => add(cells, CELL.turns, 1));
     Atomics.store(cells, CELL.held, debuggerUrl() === undefined ? 0 : 1);
   }, LOOKS_EVERY_MS);
   beat.unref();
