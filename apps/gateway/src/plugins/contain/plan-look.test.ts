@@ -23,6 +23,19 @@ it("a loop that does not beat for as long as it may is found out, once", () => {
   expect(due(every(0, 5000, 1))).toEqual([1000]);
 });
 
+it("a loop that was let go on is found out once more, after ten times as long", () => {
+  expect(due(every(0, 30_000, 1))).toEqual([1000, 10_000]);
+});
+
+it("time in which others had the processor does not count", () => {
+  const look = planLook(
+    { ...start, blockedMs: 900 },
+    { beats: 1, now: 250, isHeld: false, queuedMs: 400 },
+    1000,
+  );
+  expect(look).toMatchObject({ watched: { blockedMs: 900 }, isDue: false });
+});
+
 it("a loop that beats now and then is not", () => {
   expect(due([...every(0, 750, 1), ...every(750, 1500, 2), ...every(1500, 2250, 3)])).toEqual([]);
 });

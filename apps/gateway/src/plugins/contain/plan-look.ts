@@ -13,6 +13,9 @@ export interface Watched {
 
 export const LOOKS_EVERY_MS = 250;
 
+/** What was let go on is looked at again after so many times as long. */
+export const LATE = 10;
+
 /**
  * Pure. What a machine slept, or the whole process was stopped, does not count: then nobody looked.
  * `isHeld`: a debugger may hold the loop. `queuedMs`: how long of it the loop's thread would have
@@ -32,7 +35,8 @@ export function planLook(
     return { watched: { beats, blockedMs: 0, lookedAt: now, wasDue: false }, isDue: false };
   const passed = Math.max(0, Math.min(now - before.lookedAt - queuedMs, 2 * LOOKS_EVERY_MS));
   const blockedMs = before.blockedMs + passed;
-  const isDue = blockedMs >= limitMs && !before.wasDue;
+  const isLate = before.wasDue && before.blockedMs < LATE * limitMs && blockedMs >= LATE * limitMs;
+  const isDue = isLate || (blockedMs >= limitMs && !before.wasDue);
   return { watched: { beats, blockedMs, lookedAt: now, wasDue: before.wasDue || isDue }, isDue };
 }
 

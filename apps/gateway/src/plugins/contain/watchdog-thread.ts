@@ -14,6 +14,7 @@ import {
   type Answering,
   ASKS,
   isNative,
+  LATE,
   LOOKS_EVERY_MS,
   planAnswer,
   planLook,
@@ -114,13 +115,15 @@ async function act(blockedMs: number): Promise<void> {
       pluginAt: (path) => plugins.find(({ root }) => path.startsWith(`${root}${sep}`))?.pluginId,
     },
   );
-  // A database that is written anew may take its time.
-  if (blame.kind === "ours" || (blame.kind === "one" && ours.includes(blame.plugin))) {
+  // A database that is written anew may take its time; work on what plugins gave, not for ever.
+  const isTrusted = blame.kind === "one" && ours.includes(blame.plugin);
+  const isLate = blockedMs >= LATE * limitMs && suspects().length > 0;
+  if (isTrusted || (blame.kind === "ours" && !isLate)) {
     say(`clew: the gateway itself has answered nobody for ${seconds} s${where}; please report it.`);
     asked?.goOn();
     return;
   }
-  accuse(blame, {
+  accuse(blame.kind === "ours" ? { kind: "some", plugins: suspects() } : blame, {
     one: `kept the gateway from answering for ${seconds} s${where}`,
     some:
       asked === undefined
