@@ -1,0 +1,108 @@
+// Requests of Google's generateContent, as the door reads and shortens them.
+import { isRecord } from "@clew/plugin-sdk/host";
+import type { DoorWire, JsonObject, MessageLook, Speaker } from "./door-wire.ts";
+import { fixedSentence } from "./fixed-sentence.ts";
+import { identityOf, isThinking } from "./identity.ts";
+import {
+  changeEach,
+  countOf,
+  formOf,
+  lengthOf,
+  messagesOf,
+  objectsOf,
+  recordOf,
+  textOf,
+} from "./json.ts";
+
+export const GENERATE_CONTENT: DoorWire = {
+  api: "google-generative-ai",
+  list: "contents",
+  replyLimits: [["generationConfig", "maxOutputTokens"]],
+  mostMarkers: 0,
+  thinkingLimit: [],
+  read(body, path) {
+    const messages =
+      typeof body.contents === "string"
+        ? [{ role: "user", parts: [{ text: body.contents }] }]
+        : messagesOf(body.contents);
+    if (messages === undefined) return undefined;
+    const [, model = "", method = ""] = /\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
+    return {
+      model,
+      streaming: method.startsWith("stream"),
+      messages,
+      leading: 0,
+      system: body.systemInstruction ?? body.system_instruction ?? null,
+      tools: objectsOf(body.tools).flatMap((tool) => {
+        const declared = objectsOf(tool.functionDeclarations ?? tool.function_declarations);
+        return declared.length > 0 ? declared.map(({ name }) => textOf(name)) : Object.keys(tool);
+      }),
+      ...countOf(recordOf(body.generationConfig).maxOutputTokens),
+    };
+  },
+  look(content): MessageLook {
+    const parts = objectsOf(content.parts);
+    const idsOf = (name: string) =>
+      parts.map((part) => textOf(recordOf(part[name]).id)).filter(Boolean);
+    return {
+      speaker: speakerOf(content, parts),
+      identity: identityOf(content),
+      calls: idsOf("functionCall"),
+      forms: parts
+        .filter(({ functionCall }) => functionCall !== undefined)
+        .map(({ functionCall }) =>
+          formOf(recordOf(functionCall).name, recordOf(functionCall).args),
+        ),
+      answers: idsOf("functionResponse"),
+      text: parts
+        .filter((part) => !isThinking(part))
+        .map(({ text }) => textOf(text))
+        .filter(Boolean)
+        .join("\n"),
+      thinks: parts.some((part) => isThinking(part) || part.thoughtSignature !== undefined),
+    };
+  },
+  elide(content, chars, say) {
+    const parts = changeEach(content.parts, (part) => {
+      const result = part.functionResponse;
+      if (!isRecord(result)) return part;
+      const length = lengthOf(result.response) + (result.parts ? lengthOf(result.parts) : 0);
+      if (length <= chars) return part;
+      const { parts: _media, ...rest } = result;
+      const said = "error" in recordOf(result.response) ? "error" : "output";
+      return { ...part, functionResponse: { ...rest, response: { [said]: say(length) } } };
+    });
+    return parts === content.parts || !Array.isArray(content.parts)
+      ? content
+      : { ...content, parts };
+  },
+  // The first call of a step is refused without its signature.
+  withoutThinking: (content) => content,
+  withText: (content, text) => ({ ...content, parts: [...objectsOf(content.parts), { text }] }),
+  withMarker: () => undefined,
+  overflow: (overflow) =>
+    googleError(
+      400,
+      `The input token count (${overflow.tokens}) exceeds the maximum number of tokens allowed (${overflow.window}).${fixedSentence(overflow)}`,
+    ),
+  error: googleError,
+};
+
+const STATUSES: Readonly<Record<number, string>> = {
+  401: "UNAUTHENTICATED",
+  403: "PERMISSION_DENIED",
+  404: "NOT_FOUND",
+  429: "RESOURCE_EXHAUSTED",
+  503: "UNAVAILABLE",
+  504: "DEADLINE_EXCEEDED",
+};
+
+function googleError(code: number, message: string) {
+  const status = STATUSES[code] ?? (code < 500 ? "INVALID_ARGUMENT" : "INTERNAL");
+  return { status: code, body: { error: { code, message, status } } };
+}
+
+function speakerOf({ role }: JsonObject, parts: readonly JsonObject[]): Speaker {
+  if (role === "model") return "model";
+  return parts.some(({ functionResponse }) => functionResponse !== undefined) ? "tools" : "person";
+}

@@ -1,0 +1,74 @@
+// Requests of Responses, as the door reads and shortens them.
+import type { DoorWire, JsonObject, MessageLook, Speaker } from "./door-wire.ts";
+import { identityOf } from "./identity.ts";
+import { countOf, formOf, leadingCount, lengthOf, messagesOf, objectsOf, textOf } from "./json.ts";
+import { chatText } from "./openai-completions.ts";
+import { openaiError, openaiOverflow } from "./openai-errors.ts";
+
+export const RESPONSES: DoorWire = {
+  api: "openai-responses",
+  list: "input",
+  replyLimits: [["max_output_tokens"]],
+  mostMarkers: 0,
+  thinkingLimit: [],
+  read(body) {
+    const { input } = body;
+    const messages =
+      typeof input === "string" ? [{ role: "user", content: input }] : messagesOf(input);
+    if (messages === undefined) return undefined;
+    return {
+      model: textOf(body.model),
+      streaming: body.stream === true,
+      messages,
+      leading: leadingCount(messages, ({ role }) => isSystem(role)),
+      system: body.instructions ?? null,
+      tools: objectsOf(body.tools).map(({ name, type }) => textOf(name) || textOf(type)),
+      ...countOf(body.max_output_tokens),
+    };
+  },
+  look(item): MessageLook {
+    const type = textOf(item.type);
+    const call = textOf(item.call_id);
+    return {
+      speaker: speakerOf(item),
+      identity: identityOf(item),
+      calls: type.endsWith("_call") && call !== "" ? [call] : [],
+      forms: type.endsWith("_call") ? [formOf(item.name, item.arguments ?? item.input)] : [],
+      answers: type.endsWith("_output") && call !== "" ? [call] : [],
+      text: item.role === undefined ? "" : chatText(item.content),
+      thinks: type === "reasoning",
+    };
+  },
+  elide(item, chars, say) {
+    const length = lengthOf(item.output);
+    if (!ELIDABLE.has(textOf(item.type)) || length <= chars) return item;
+    return { ...item, output: say(length) };
+  },
+  // A call whose reasoning is missing is refused.
+  withoutThinking: (item) => item,
+  withText: (item, text) => ({
+    ...item,
+    content:
+      typeof item.content === "string"
+        ? `${item.content}\n\n${text}`
+        : [...objectsOf(item.content), { type: "input_text", text }],
+  }),
+  withMarker: () => undefined,
+  overflow: (overflow) => openaiOverflow(overflow, "input"),
+  error: openaiError,
+};
+
+/** Results that may be a text, whatever they were. */
+const ELIDABLE = new Set([
+  "function_call_output",
+  "custom_tool_call_output",
+  "local_shell_call_output",
+]);
+
+const isSystem = (role: unknown) => role === "system" || role === "developer";
+
+function speakerOf({ role, type }: JsonObject): Speaker {
+  if (isSystem(role)) return "system";
+  if (role === "user") return "person";
+  return role === undefined && textOf(type).endsWith("_output") ? "tools" : "model";
+}
