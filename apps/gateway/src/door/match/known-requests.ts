@@ -1,0 +1,265 @@
+// What the door remembers of the requests it has answered, to recognise the next one.
+import { tokensOfReply } from "./sketch.ts";
+
+/** How a request stands to its session: only a turn moves it on. */
+export type RequestKind = "turn" | "side" | "compaction";
+
+/** Written when a request is sent on. */
+export interface RequestEvent {
+  type: "request";
+  session: string;
+  /** The client's own name of the session. Absent: it has none. */
+  key?: string;
+  /** What the session shares with its subagents. Absent: not told. */
+  family?: string;
+  /** The session that started this one. Absent: none, or not told. */
+  parent?: string;
+  kind: RequestKind;
+  /** Hash of all its messages. */
+  end: string;
+  /** Hash of all its messages but the first. Absent: the first is not the client's own. */
+  behindFirst?: string;
+  /** True: a model has spoken in it. */
+  begun: boolean;
+  tools: readonly string[];
+  head: string;
+  /** How many tokens of the session's list are still at its front, and which come behind them. */
+  kept: number;
+  added: readonly string[];
+  /** Results that came with it: id of the call, hash of the message. */
+  results: readonly (readonly [id: string, hash: string])[];
+}
+
+/** Written when its reply has ended, or was given up. */
+export interface ReplyEvent {
+  type: "reply";
+  session: string;
+  kind: RequestKind;
+  /** The request's; likewise the next. */
+  end: string;
+  /** Absent: the request has none. */
+  behindFirst?: string;
+  /** False: the reply broke off, and its client may not have it whole. */
+  whole: boolean;
+  /** Ids of its calls. */
+  calls: readonly string[];
+  /** Its calls by name and arguments, for wires without ids. */
+  forms: readonly string[];
+  /** What it said, one text for each message. */
+  texts: readonly string[];
+}
+
+export type DoorEvent = RequestEvent | ReplyEvent;
+
+/** The end of a known request. */
+export interface KnownEnd {
+  session: string;
+  kind: RequestKind;
+  tools: readonly string[];
+  head: string;
+  begun: boolean;
+  /**
+   * Each reply that was given to it, oldest first: the same request may be asked again.
+   */
+  replies: readonly Omit<ReplyEvent, "type" | "session" | "kind" | "end" | "behindFirst">[];
+  /** True: a reply is being waited for, as far as this process knows. */
+  open: boolean;
+}
+
+export interface KnownSession {
+  id: string;
+  key?: string;
+  family?: string;
+  parent?: string;
+  /** Those of its first turn. */
+  tools: readonly string[];
+  head: string;
+  /** Where its newest turn ended. */
+  tip: string;
+  /** True until a request goes on from its reply. */
+  provisional: boolean;
+  /** By what the messages of its newest turn and the reply are found. */
+  tokens: readonly string[];
+  /** Replies to side requests and compactions, newest last. */
+  summaries: readonly string[];
+}
+
+interface KnownCall {
+  session: string;
+  /** Hash of the message that answered it; null: none yet. */
+  answer: string | null;
+}
+
+/** A summary that is shorter tells nothing. */
+const LEAST_SUMMARY = 40;
+const MOST_SUMMARIES = 8;
+const MOST_REPLIES = 8;
+const FIRST_ENDS = 8;
+const MOST_ENDS = 256;
+const MOST_CALLS = 4_096;
+
+/** Ends and calls of one session, in the order they came. */
+interface Trail {
+  ends: string[];
+  calls: string[];
+}
+
+export class KnownRequests {
+  readonly #sessions = new Map<string, KnownSession>();
+  readonly #trails = new Map<string, Trail>();
+  readonly #keys = new Map<string, string>();
+  readonly #ends = new Map<string, KnownEnd[]>();
+  /** Small servers give the same ids to everybody, and clients copy histories. */
+  readonly #calls = new Map<string, KnownCall[]>();
+
+  session(id: string): KnownSession | undefined {
+    return this.#sessions.get(id);
+  }
+
+  /** Newest use last. */
+  sessions(): Iterable<KnownSession> {
+    return this.#sessions.values();
+  }
+
+  sessionOfKey(key: string): KnownSession | undefined {
+    return this.#sessions.get(this.#keys.get(key) ?? "");
+  }
+
+  endsAt(end: string): readonly KnownEnd[] {
+    return this.#ends.get(end) ?? [];
+  }
+
+  /** The session that alone has a call of this id. */
+  sessionOfCall(id: string): string | undefined {
+    const known = this.#calls.get(id) ?? [];
+    return known.length === 1 ? known[0]!.session : undefined;
+  }
+
+  call(session: string, id: string): KnownCall | undefined {
+    return this.#calls.get(id)?.find((call) => call.session === session);
+  }
+
+  /** Applies one event; those of a file, one after another, make the same memory again. */
+  learn(event: DoorEvent): void {
+    if (event.type === "request") this.#learnRequest(event);
+    else this.#learnReply(event);
+  }
+
+  /** After a restart nobody waits for a reply any more. */
+  closeAll(): void {
+    for (const ends of this.#ends.values())
+      for (const [index, end] of ends.entries()) ends[index] = { ...end, open: false };
+  }
+
+  forget(id: string): void {
+    const { key } = this.#sessions.get(id) ?? {};
+    if (key !== undefined) this.#keys.delete(key);
+    for (const end of this.#trails.get(id)?.ends ?? []) this.#forgetEnd(id, end);
+    for (const call of this.#trails.get(id)?.calls ?? []) this.#forgetCall(id, call);
+    this.#trails.delete(id);
+    this.#sessions.delete(id);
+  }
+
+  #learnRequest(event: RequestEvent): void {
+    const { session: id, key, family, parent, kind, end, begun, tools, head } = event;
+    const before = this.#sessions.get(id);
+    const turns = kind === "turn";
+    const session: KnownSession = {
+      id,
+      ...(key !== undefined && { key }),
+      ...(family !== undefined && { family }),
+      ...(parent !== undefined && { parent }),
+      summaries: [],
+      provisional: !begun,
+      ...before,
+      tools: before?.tools ?? tools,
+      head: before === undefined || turns ? head : before.head,
+      tip: before === undefined || turns ? end : before.tip,
+      tokens: turns
+        ? [...(before?.tokens ?? []).slice(0, event.kept), ...event.added]
+        : (before?.tokens ?? []),
+      ...(before !== undefined && begun && { provisional: false }),
+    };
+    // Last in the order, as the newest in use.
+    this.#sessions.delete(id);
+    this.#sessions.set(id, session);
+    if (session.key !== undefined) this.#keys.set(session.key, id);
+    const known = { session: id, kind, tools, head, begun, replies: [], open: true };
+    this.#rememberEnd(id, end, known);
+    if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
+    for (const [call, answer] of event.results) this.#rememberCall(id, call, answer);
+  }
+
+  #learnReply(event: ReplyEvent): void {
+    const { session: id, kind, whole, calls, forms, texts } = event;
+    const session = this.#sessions.get(id);
+    if (session === undefined) return;
+    for (const hash of [event.end, event.behindFirst])
+      if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, texts });
+    const isTip = kind === "turn" && session.tip === event.end;
+    const said = texts.filter((text) => text.trim().length >= LEAST_SUMMARY);
+    const isSummary = kind !== "turn" && calls.length === 0;
+    this.#sessions.set(id, {
+      ...session,
+      ...(isTip && { tokens: [...session.tokens, ...tokensOfReply(event)] }),
+      ...(isSummary && { summaries: [...session.summaries, ...said].slice(-MOST_SUMMARIES) }),
+    });
+    for (const call of calls) this.#rememberCall(id, call, null);
+  }
+
+  #answerEnd(id: string, hash: string, reply: KnownEnd["replies"][number]): void {
+    const ends = this.#ends.get(hash) ?? [];
+    for (const [place, end] of ends.entries())
+      if (end.session === id)
+        ends[place] = {
+          ...end,
+          replies: [...end.replies, reply].slice(-MOST_REPLIES),
+          open: false,
+        };
+  }
+
+  #trail(id: string): Trail {
+    const trail = this.#trails.get(id) ?? { ends: [], calls: [] };
+    this.#trails.set(id, trail);
+    return trail;
+  }
+
+  #rememberEnd(id: string, hash: string, end: KnownEnd): void {
+    const ends = this.#ends.get(hash) ?? [];
+    this.#ends.set(hash, ends);
+    const place = ends.findIndex(({ session }) => session === id);
+    if (place >= 0) {
+      // Asked again: what was answered before still is.
+      ends[place] = { ...ends[place]!, open: true };
+      return;
+    }
+    ends.push(end);
+    const { ends: trail } = this.#trail(id);
+    trail.push(hash);
+    // The first ones stay: they are what is left when a client edits what stands behind them.
+    if (trail.length > MOST_ENDS) this.#forgetEnd(id, trail.splice(FIRST_ENDS, 1)[0]!);
+  }
+
+  #forgetEnd(id: string, hash: string): void {
+    const left = (this.#ends.get(hash) ?? []).filter(({ session }) => session !== id);
+    if (left.length > 0) this.#ends.set(hash, left);
+    else this.#ends.delete(hash);
+  }
+
+  #rememberCall(id: string, call: string, answer: string | null): void {
+    const known = this.#calls.get(call) ?? [];
+    const others = known.filter(({ session }) => session !== id);
+    const own = known.find(({ session }) => session === id);
+    this.#calls.set(call, [...others, { session: id, answer: own?.answer ?? answer }]);
+    if (own !== undefined) return;
+    const { calls } = this.#trail(id);
+    calls.push(call);
+    if (calls.length > MOST_CALLS) this.#forgetCall(id, calls.shift()!);
+  }
+
+  #forgetCall(id: string, call: string): void {
+    const left = (this.#calls.get(call) ?? []).filter(({ session }) => session !== id);
+    if (left.length > 0) this.#calls.set(call, left);
+    else this.#calls.delete(call);
+  }
+}

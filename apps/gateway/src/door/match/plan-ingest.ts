@@ -1,0 +1,173 @@
+// Decides which messages of a request are new to their session.
+import { commonOrder } from "./common-order.ts";
+import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
+import { holdsSummary, type Match } from "./plan-match.ts";
+import { isAnchor, isSaid, type RequestSketch, type SketchedMessage, tokenOf } from "./sketch.ts";
+
+/** Indexes are those of the sketch: leading messages do not count. */
+export interface IngestPlan {
+  /** To be stored, in order. */
+  fresh: readonly number[];
+  /** Stored before, or standing among what was, and not so: the client's edits. */
+  edited: readonly number[];
+  /** The client's own summary of what it left away. Absent: there is none. */
+  summary?: number;
+}
+
+/** Nothing of a side request or a compaction is stored. */
+export function planIngest(
+  known: KnownRequests,
+  match: Match,
+  { messages }: RequestSketch,
+): IngestPlan {
+  if (match.kind !== "turn") return { fresh: [], edited: [] };
+  const session = match.session === null ? undefined : known.session(match.session);
+  const all = messages.map((_, index) => index);
+  if (session === undefined) return { fresh: all, edited: [] };
+
+  const rest = all.slice(match.known);
+  const standings = standingsOf(known, session, messages, match.known);
+  // What is known by its words alone cannot stand behind what is certainly new.
+  const firstNew = rest.find((index) => hasIds(messages[index]!) && standings.get(index) === "new");
+  const isKnown = (index: number) =>
+    index < (firstNew ?? messages.length) && (standings.get(index) ?? "new") !== "new";
+  const lastKnown = rest.findLast(isKnown) ?? match.known - 1;
+  const summary = rest.find((index) => holdsSummary(messages[index]!, session));
+  const made = madeUp(messages, summary);
+  const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
+  return {
+    fresh: rest.filter((index) => index > lastKnown && !made.includes(index)),
+    edited: own.filter((index) => index <= lastKnown && standings.get(index) !== "known"),
+    ...(summary !== undefined && { summary }),
+  };
+}
+
+/** What is to be remembered of a request. */
+export function requestEvent(
+  known: KnownRequests,
+  session: string,
+  { match, plan, request }: { match: Match; plan: IngestPlan; request: RequestSketch },
+): RequestEvent {
+  const { messages, tools, head } = request;
+  const { kind, key, family, parent } = match;
+  const tokens = messages.flatMap((message) => tokenOf(message) ?? []);
+  const before = known.session(session)?.tokens ?? [];
+  const kept = lengthOfCommonStart(before, tokens);
+  const results = plan.fresh.flatMap((index) => {
+    const { answers, hash } = messages[index]!;
+    return answers.map((id) => [id, hash ?? ""] as const);
+  });
+  return {
+    type: "request",
+    session,
+    ...(key !== undefined && { key }),
+    ...(family !== undefined && { family }),
+    ...(parent !== undefined && { parent }),
+    kind,
+    ...endOf(request),
+    begun: messages.some(({ speaker }) => speaker === "model"),
+    tools,
+    head,
+    kept: kind === "turn" ? kept : before.length,
+    added: kind === "turn" ? tokens.slice(kept) : [],
+    results,
+  };
+}
+
+/** By what a request is found again as the beginning of a later one. */
+export function endOf({ messages }: RequestSketch): { end: string; behindFirst?: string } {
+  const { end = "", behindFirst = null } = messages.at(-1) ?? {};
+  return { end, ...(behindFirst !== null && { behindFirst }) };
+}
+
+type Standing = "known" | "edited" | "new";
+
+function standingsOf(
+  known: KnownRequests,
+  session: KnownSession,
+  messages: readonly SketchedMessage[],
+  from: number,
+): Map<number, Standing> {
+  const standings = new Map<number, Standing>();
+  const tokens = messages.flatMap((message, index) => {
+    const token = tokenOf(message);
+    return token === null ? [] : [{ index, token }];
+  });
+  const all = tokens.map(({ token }) => token);
+  const start = lengthOfCommonStart(session.tokens, all);
+  const places = placesOf(session.tokens.slice(start), all.slice(start));
+  for (const [at, { index }] of tokens.entries()) {
+    if (index < from) continue;
+    const message = messages[index]!;
+    const byWords = at < start || places.has(at - start) ? "known" : "new";
+    standings.set(index, hasIds(message) ? standingOfIds(known, session, message) : byWords);
+  }
+  const newest = messages.length - 1;
+  const last = tokens.at(-1);
+  if (last?.index === newest && messages[newest]!.speaker === "person")
+    standings.set(newest, isSaidAgain(session, last.token) ? "known" : "new");
+  return standings;
+}
+
+/** Anchors first: what people say, they say again and again. */
+function placesOf(before: readonly string[], next: readonly string[]): Map<number, number> {
+  const indexes = (tokens: readonly string[]) =>
+    tokens.flatMap((token, index) => (isAnchor(token) ? [index] : []));
+  const [anchorsBefore, anchorsNext] = [indexes(before), indexes(next)];
+  const anchored = commonOrder(
+    anchorsBefore.map((index) => before[index]!),
+    anchorsNext.map((index) => next[index]!),
+  );
+  const places = new Map<number, number>();
+  let from = { before: 0, next: 0 };
+  const fillUpTo = (to: { before: number; next: number }) => {
+    const between = commonOrder(
+      before.slice(from.before, to.before),
+      next.slice(from.next, to.next),
+    );
+    for (const [at, place] of between) places.set(from.next + at, from.before + place);
+    from = { before: to.before + 1, next: to.next + 1 };
+  };
+  for (const [at, place] of [...anchored].sort(([a], [b]) => a - b)) {
+    const pair = { before: anchorsBefore[place]!, next: anchorsNext[at]! };
+    fillUpTo(pair);
+    places.set(pair.next, pair.before);
+  }
+  fillUpTo({ before: before.length, next: next.length });
+  return places;
+}
+
+/**
+ * The request that is open is sent until it is answered; who says the same after that says it
+ * anew.
+ */
+function isSaidAgain({ tokens }: KnownSession, token: string): boolean {
+  const asked = tokens.findLastIndex((other) => !isAnchor(other));
+  return tokens[asked] === token && !isSaid(tokens.at(-1));
+}
+
+const hasIds = ({ calls, answers }: SketchedMessage) => calls.length > 0 || answers.length > 0;
+
+function standingOfIds(
+  known: KnownRequests,
+  session: KnownSession,
+  { calls, answers, hash }: SketchedMessage,
+): Standing {
+  const answered = answers.map((id) => known.call(session.id, id)?.answer ?? null);
+  if (calls.some((id) => known.call(session.id, id) === undefined)) return "new";
+  if (answered.includes(null)) return "new";
+  return answered.every((before) => before === hash) ? "known" : "edited";
+}
+
+/** The client's summary, and the reply that some make up for it. */
+function madeUp(messages: readonly SketchedMessage[], summary: number | undefined): number[] {
+  if (summary === undefined) return [];
+  const next = messages[summary + 1];
+  const isReply = next?.speaker === "model" && !hasIds(next);
+  return isReply ? [summary, summary + 1] : [summary];
+}
+
+function lengthOfCommonStart(a: readonly string[], b: readonly string[]): number {
+  const end = a.findIndex((item, index) => item !== b[index]);
+  return end < 0 ? a.length : end;
+}

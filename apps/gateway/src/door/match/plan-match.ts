@@ -1,0 +1,277 @@
+// Decides which session a request continues, and by what it was recognised.
+import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
+import { fitOfReply, isLike } from "./reply-fit.ts";
+import type { RequestSketch, SketchedMessage } from "./sketch.ts";
+
+/** In the order in which they are tried. */
+export type MatchedBy = "key" | "prefix" | "call-id" | "summary" | "nothing";
+
+export interface Match {
+  /** Null: it opens a session. */
+  session: string | null;
+  by: MatchedBy;
+  kind: RequestKind;
+  /** The client's name of a session to be opened. Absent: it has none. */
+  key?: string;
+  /** What it shares with others. Absent: nothing is told. */
+  family?: string;
+  /** The session that started this one. Absent: none is known. */
+  parent?: string;
+  /** Messages that an earlier request had just so, and the reply behind them. */
+  known: number;
+}
+
+/**
+ * Reads what is known and nothing else. A request that continues two sessions equally well
+ * continues the one whose newest turn it goes on from, the older one first.
+ */
+export function planMatch(known: KnownRequests, request: RequestSketch): Match {
+  const place = placeOf(known, request);
+  const found = place.own === undefined ? undefined : matchedByKey(known, request, place.own);
+  const match = found ?? matchedByContents(known, request, place);
+  const session = match && known.session(match.session);
+  const { key, family, parent } = place;
+  const names = {
+    ...(key !== undefined && { key }),
+    ...(family !== undefined && { family }),
+    ...(parent !== undefined && { parent }),
+  };
+  if (match === undefined || session === undefined)
+    return { session: null, by: "nothing", kind: "turn", known: 0, ...names };
+  const kind = kindOf(request, session, match.end);
+  return { session: session.id, by: match.by, kind, known: match.known, ...names };
+}
+
+/** Among which sessions a request may be found, and what a new one would be called. */
+interface Place {
+  /** The session that has its key. */
+  own?: KnownSession | undefined;
+  key?: string | undefined;
+  family?: string | undefined;
+  parent?: string | undefined;
+  mayBe(found: { session: string }): boolean;
+}
+
+/**
+ * A key names the requests with tools. Those without may have nothing to do with the conversation,
+ * a title for example: they are looked for by their contents, among others of that key.
+ */
+function placeOf(known: KnownRequests, { client, tools }: RequestSketch): Place {
+  const { key, family } = client;
+  const own = key === undefined ? undefined : known.sessionOfKey(key);
+  const parent = client.parent === undefined ? undefined : known.sessionOfKey(client.parent)?.id;
+  const isKeyless = (id: string) => {
+    const session = known.session(id);
+    return session !== undefined && session.key === undefined ? session : undefined;
+  };
+  if (key === undefined)
+    return { family, parent, mayBe: ({ session }) => isKeyless(session) !== undefined };
+  if (tools.length > 0) return { own, key, family, parent, mayBe: () => false };
+  return {
+    own,
+    family: key,
+    parent: own?.id ?? parent,
+    mayBe: ({ session }) => isKeyless(session)?.family === key,
+  };
+}
+
+interface Found {
+  session: string;
+  by: MatchedBy;
+  known: number;
+  /** Absent: no earlier request is the beginning of this one. */
+  end?: KnownEnd;
+}
+
+function matchedByKey(
+  known: KnownRequests,
+  request: RequestSketch,
+  own: KnownSession,
+): Found | undefined {
+  const place: Place = { family: own.family, mayBe: ({ session }) => session === own.id };
+  const found =
+    matchedByEnd(known, request, place, "sure") ?? matchedByEnd(known, request, place, "open");
+  if (found !== undefined) return { ...found, by: "key" };
+  const isBeside = isToolless(request, own) && !request.client.compacts;
+  return isBeside ? undefined : { session: own.id, by: "key", known: 0 };
+}
+
+const matchedByContents = (
+  known: KnownRequests,
+  request: RequestSketch,
+  place: Place,
+): Found | undefined =>
+  matchedByEnd(known, request, place, "sure") ??
+  matchedBehindFirst(known, request, place) ??
+  matchedByCall(known, request, place) ??
+  matchedBySummary(known, request, place) ??
+  matchedByEnd(known, request, place, "open");
+
+/**
+ * The longest known request that this one begins with, and the reply to it behind; "open": where
+ * nobody knows what the reply was, if one session alone was asked so.
+ */
+function matchedByEnd(
+  known: KnownRequests,
+  request: RequestSketch,
+  { family, mayBe }: Place,
+  wanted: "sure" | "open",
+): Found | undefined {
+  const { messages } = request;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    const { end: hash, identity } = messages[index]!;
+    if (identity === null) continue;
+    const following = messages.slice(index + 1);
+    const fitting = known
+      .endsAt(hash)
+      .filter(mayBe)
+      .map((end) => ({ end, ...fitOfReply(end, request, following) }))
+      .filter(({ fit }) => fit === wanted);
+    const best =
+      wanted === "sure" || fitting.length === 1
+        ? pickBest(known, request, fitting, { hash, family })
+        : undefined;
+    if (best !== undefined) return foundAt(index, best);
+  }
+  return undefined;
+}
+
+const foundAt = (index: number, { end, replied }: Fitting): Found => ({
+  session: end.session,
+  by: "prefix",
+  known: index + 1 + replied,
+  end,
+});
+
+/**
+ * As above, for a client that has written its first message anew, with another date or another list
+ * of files; only where a model has spoken, and one session alone fits.
+ */
+function matchedBehindFirst(
+  known: KnownRequests,
+  request: RequestSketch,
+  { mayBe }: Place,
+): Found | undefined {
+  const { messages } = request;
+  for (let index = messages.length - 1; index > 0; index--) {
+    const { behindFirst } = messages[index]!;
+    if (behindFirst === null) return undefined;
+    const fitting = known
+      .endsAt(behindFirst)
+      .filter(mayBe)
+      .map((end) => ({ end, ...fitOfReply(end, request, messages.slice(index + 1)) }))
+      .filter(({ end, fit, replied }) => fit === "sure" && (end.begun || replied > 0));
+    const [only, ...others] = fitting;
+    if (others.length > 0) return undefined;
+    if (only !== undefined) return foundAt(index, only);
+  }
+  return undefined;
+}
+
+interface Fitting {
+  end: KnownEnd;
+  replied: number;
+}
+
+function pickBest(
+  known: KnownRequests,
+  request: RequestSketch,
+  fitting: readonly Fitting[],
+  { hash, family }: { hash: string; family: string | undefined },
+): Fitting | undefined {
+  const claims: ((fitting: Fitting) => boolean)[] = [
+    ({ end }) => known.session(end.session)?.tip === hash,
+    ({ end }) => known.session(end.session)?.family === family,
+    ({ end }) => end.head === request.head,
+  ];
+  let left = fitting;
+  for (const claim of claims) {
+    const better = left.filter(claim);
+    if (better.length > 0) left = better;
+  }
+  return left[0];
+}
+
+/** The newest id that one session alone has. */
+function matchedByCall(
+  known: KnownRequests,
+  request: RequestSketch,
+  { mayBe }: Place,
+): Found | undefined {
+  for (const { calls, answers } of request.messages.toReversed())
+    for (const id of [...calls, ...answers].reverse()) {
+      const session = known.sessionOfCall(id);
+      if (session !== undefined && mayBe({ session })) return { session, by: "call-id", known: 0 };
+    }
+  return undefined;
+}
+
+/** Clients put the summary at the front, some of them behind all that the person said. */
+const FRONT = 3;
+const MOST_OF_FRONT = 64;
+
+/** A text that one session alone was given. */
+function matchedBySummary(
+  known: KnownRequests,
+  { messages }: RequestSketch,
+  { family, mayBe }: Place,
+): Found | undefined {
+  const replied = messages.findIndex(({ speaker }) => speaker === "model");
+  const front = messages.slice(0, Math.max(FRONT, replied < 0 ? MOST_OF_FRONT : replied));
+  const holders = [...known.sessions()].filter(
+    (session) =>
+      session.summaries.length > 0 &&
+      mayBe({ session: session.id }) &&
+      front.some((message) => holdsSummary(message, session)),
+  );
+  const relatives = holders.filter((session) => session.family === family);
+  const [session, ...others] = relatives.length > 0 ? relatives : holders;
+  return session === undefined || others.length > 0
+    ? undefined
+    : { session: session.id, by: "summary", known: 0 };
+}
+
+/** True: the message repeats what a compaction of the session was answered. */
+export const holdsSummary = (message: SketchedMessage, session: KnownSession): boolean =>
+  message.speaker === "person" &&
+  session.summaries.some((summary) => repeats(message.text, summary));
+
+/** A line that may be found in a text that was put between tags or cut at its ends. */
+const LEAST_LINE = 40;
+
+function repeats(text: string, summary: string): boolean {
+  if (text.includes(summary.trim())) return true;
+  const lines = summary.split("\n").filter((line) => line.trim().length >= LEAST_LINE);
+  const found = lines.filter((line) => text.includes(line.trim()));
+  return lines.length > 1 && found.length * 2 >= lines.length;
+}
+
+function kindOf(
+  request: RequestSketch,
+  session: KnownSession,
+  end: KnownEnd | undefined,
+): RequestKind {
+  if (request.client.compacts || asksForSummary(request)) return "compaction";
+  if (isToolless(request, session)) return "side";
+  const own = new Set(session.tools);
+  const shared = request.tools.filter((tool) => own.has(tool)).length;
+  if (shared * 2 < own.size && request.head !== session.head) return "side";
+  return end !== undefined && end.kind === "side" && isLike(request, end) ? "side" : "turn";
+}
+
+const isToolless = (request: RequestSketch, session: KnownSession) =>
+  request.tools.length === 0 && session.tools.length > 0;
+
+/** Clients ask at length; a person who wants a summary does not. */
+const LEAST_ASKING = 800;
+
+function asksForSummary({ messages }: RequestSketch): boolean {
+  const last = messages.at(-1);
+  return (
+    last !== undefined &&
+    last.speaker !== "model" &&
+    messages.some(({ speaker }) => speaker === "model") &&
+    last.text.length >= LEAST_ASKING &&
+    /\b(?:summar|compact|condens)/i.test(last.text)
+  );
+}

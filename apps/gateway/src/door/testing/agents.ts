@@ -1,0 +1,264 @@
+// Plays agents with the habits of real clients, one request at a time.
+import type { Chance } from "../../demo/chance.ts";
+import type { Said, SaidCall, Writing, WrittenRequest } from "./conversation.ts";
+import type { Habits } from "./habits.ts";
+import { writeRequest } from "./write-request.ts";
+
+export interface Reply {
+  text: string;
+  thinking: string;
+  calls: readonly SaidCall[];
+}
+
+/** What an agent sends, and what it does with the reply; null: the reply broke off. */
+export interface Ask {
+  /** "turn": it moves the conversation on · "beside": it does not. */
+  kind: "turn" | "beside";
+  request: WrittenRequest;
+  headers: Record<string, string>;
+  /** True: a summary is wanted, in words alone. */
+  wantsWords: boolean;
+  take(reply: Reply | null): void;
+}
+
+const PROMPTS = ["Fix the bug in the parser.", "Write the tests that are missing."];
+const FOLLOW_UPS = ["continue", "go on", "Is that all?"];
+const ASK_FOR_SUMMARY = `Write a detailed summary of this conversation. ${"Name every file. ".repeat(60)}`;
+
+/** Numbers that no other agent of the same world gets. */
+export interface World {
+  chance: Chance;
+  next(): number;
+  agents: Agent[];
+}
+
+export class Agent {
+  /** What the conversation is, whatever its client calls it. */
+  readonly label: string;
+  /** What the client has of it. */
+  said: Said[];
+  readonly #world: World;
+  readonly habits: Habits;
+  readonly #session: string;
+  readonly #parent: string | undefined;
+  readonly #beside: Ask[] = [];
+  #head: readonly string[];
+  #requests = 0;
+  #forgetsThinking = false;
+  #begun = false;
+  #isPaused = false;
+  /** Its own compaction is under way, perhaps in the background. */
+  #compacts = false;
+
+  constructor(world: World, habits: Habits, parent?: Agent) {
+    this.#world = world;
+    this.habits = habits;
+    this.label = `${habits.name}-${world.next()}`;
+    this.#session = parent === undefined ? this.label : parent.#session;
+    this.#parent = parent?.label;
+    this.#head =
+      parent === undefined ? habits.head : [...habits.head.slice(0, -1), "You are a subagent."];
+    const before = parent === undefined ? habits.before : [];
+    this.said = before.map((text) => this.#person(text));
+    world.agents.push(this);
+  }
+
+  /** Undefined: it waits. */
+  ask(): Ask | undefined {
+    const { chance } = this.#world;
+    const beside = this.#beside.shift();
+    if (beside !== undefined) return beside;
+    if (this.#isPaused) return undefined;
+    if (!this.#begun) {
+      this.#begun = true;
+      this.said.push(this.#person(chance.pick(PROMPTS)));
+      const title = this.#titleAsk();
+      if (title !== undefined) return title;
+    } else if (this.said.at(-1)?.by === "model") {
+      if (this.#parent === undefined && chance.happens(0.2)) this.#resume();
+      if (!this.#compacts && chance.happens(0.1)) this.#goBack();
+      else this.said.push(this.#person(chance.pick(FOLLOW_UPS)));
+    }
+    if (this.#requests > 3 && !this.#compacts && chance.happens(0.15)) {
+      const compaction = this.#compactionAsk();
+      if (compaction !== undefined) return compaction;
+    }
+    this.#mask();
+    return this.#turnAsk();
+  }
+
+  #turnAsk(): Ask {
+    this.#requests++;
+    const request = this.#write(this.said);
+    return {
+      kind: "turn",
+      request,
+      headers: this.#headers(),
+      wantsWords: false,
+      take: (reply) => {
+        if (reply === null) this.#beside.push(this.#again(request));
+        else this.#take(reply);
+      },
+    };
+  }
+
+  /** The same request once more, as clients do after an answer that broke off. */
+  #again(request: WrittenRequest): Ask {
+    return {
+      kind: "turn",
+      request,
+      headers: this.#headers(),
+      wantsWords: false,
+      take: (reply) => {
+        if (reply === null) this.#beside.push(this.#again(request));
+        else this.#take(reply);
+      },
+    };
+  }
+
+  #take({ text, thinking, calls }: Reply): void {
+    const { chance } = this.#world;
+    this.said.push({ uid: this.#uid(), by: "model", text, thinking, calls });
+    if (calls.length === 0) return;
+    const results = calls.map(({ id, name }) => ({ id, name, text: this.#output() }));
+    this.said.push({ uid: this.#uid(), by: "tools", results });
+    if (this.habits.nudges && chance.happens(0.1))
+      this.said.push({ uid: this.#uid(), by: "system", text: "Mind your list of tasks." });
+    if (this.#parent === undefined && this.#world.agents.length < 9 && chance.happens(0.1))
+      for (let count = 0; count < 2; count++) new Agent(this.#world, this.habits, this);
+    if (this.habits.checksLoops && chance.happens(0.1)) this.#beside.push(this.#loopAsk());
+  }
+
+  #compactionAsk(): Ask | undefined {
+    const { compaction } = this.habits;
+    // Without a call there is no id that would survive, and some clients name nothing else.
+    const hasCalls = this.said.some((one) => one.by === "model" && one.calls.length > 0);
+    if (compaction === undefined || !hasCalls) return undefined;
+    const { asks, headers = {}, inBackground = false } = compaction;
+    const history = [...this.said];
+    const prompt = madeUp(ASK_FOR_SUMMARY);
+    const told = history.map((one) => ("text" in one ? one.text : "(result)")).join("\n");
+    this.#compacts = true;
+    this.#isPaused = !inBackground;
+    return {
+      kind: "beside",
+      request: this.#write(
+        asks === "text" ? [madeUp(`${told}\n${ASK_FOR_SUMMARY}`)] : [...history, prompt],
+        asks === "history" ? {} : { tools: [] },
+      ),
+      headers: { ...this.#headers(), ...headers },
+      wantsWords: true,
+      take: (reply) => {
+        this.#isPaused = false;
+        this.#compacts = false;
+        if (reply === null) return;
+        const since = this.said.slice(history.length);
+        this.said = [...compaction.restart(history, reply.text), ...since];
+      },
+    };
+  }
+
+  #titleAsk(): Ask | undefined {
+    if (!this.habits.asksForTitle) return undefined;
+    const asked = madeUp(`A title for: ${this.said.length} messages`);
+    return this.#besideAsk([asked], { tools: [], model: "small", head: ["You write titles."] });
+  }
+
+  #loopAsk(): Ask {
+    const asked = madeUp("Does this go round in circles?");
+    const from = this.said.findIndex(
+      ({ by }, index) => by === "person" && index >= this.said.length - 20,
+    );
+    const newest = this.said.slice(Math.max(0, from));
+    return this.#besideAsk([...newest, asked], { tools: [], model: "flash", head: ["Look."] });
+  }
+
+  #besideAsk(said: readonly Said[], writing: Partial<Writing>): Ask {
+    return {
+      kind: "beside",
+      request: this.#write(said, writing),
+      headers: this.#headers(),
+      wantsWords: true,
+      take: () => {},
+    };
+  }
+
+  /** An agent of its own over the copied history, in two steps. */
+  #memoryAsk(): Ask {
+    const writing = { tools: this.habits.tools.slice(0, 6), head: ["You extract memories."] };
+    const copied = [...this.said, madeUp("Extract what is worth keeping.")];
+    const ask = (said: readonly Said[], take: Ask["take"]): Ask => ({
+      kind: "beside",
+      request: this.#write(said, writing),
+      headers: this.#headers(),
+      wantsWords: false,
+      take,
+    });
+    return ask(copied, (reply) => {
+      if (reply === null || reply.calls.length === 0) return;
+      const results = reply.calls.map(({ id, name }) => ({ id, name, text: "kept" }));
+      const more: Said[] = [
+        { uid: null, by: "model", ...reply },
+        { uid: null, by: "tools", results },
+      ];
+      this.#beside.push(ask([...copied, ...more], () => {}));
+    });
+  }
+
+  #resume(): void {
+    const { resume, remembers } = this.habits;
+    if (resume === "head") this.#head = [`You are again here. Git: ${this.#world.next()}.`];
+    if (resume === "no-thinking") this.#forgetsThinking = true;
+    const [first, ...rest] = this.said;
+    if (resume === "first-message" && first?.by === "person")
+      this.said = [{ ...first, text: `Today is day ${this.#world.next()}.` }, ...rest];
+    if (remembers) this.#beside.push(this.#memoryAsk());
+  }
+
+  /** Takes the last thing said back, and says another. */
+  #goBack(): void {
+    const from = this.said.findLastIndex(({ by, uid }) => by === "person" && uid !== null);
+    const left = this.said.slice(0, from);
+    // Behind a compaction there is nothing left to go back to.
+    if (left.some(({ by }) => by === "model")) this.said = left;
+    this.said.push(this.#person(`No: number ${this.#world.next()}.`));
+  }
+
+  #mask(): void {
+    const { masksFrom } = this.habits;
+    if (masksFrom === undefined || this.#requests < masksFrom || this.#requests % 3 > 0) return;
+    const until = this.said.length - 4;
+    this.said = this.said.map((one, index) =>
+      one.by === "tools" && index < until
+        ? { ...one, results: one.results.map((result) => ({ ...result, text: "[masked]" })) }
+        : one,
+    );
+  }
+
+  #write(said: readonly Said[], writing: Partial<Writing> = {}): WrittenRequest {
+    const { api, tools, marks, ids, body } = this.habits;
+    return writeRequest(api, said, {
+      model: "model",
+      head: this.#head,
+      tools: this.#parent === undefined ? tools : tools.slice(0, -1),
+      forgetsThinking: this.#forgetsThinking,
+      ...(marks && { marks }),
+      ...(ids === false && { ids }),
+      ...(body && { more: body(this.label, this.#session) }),
+      ...writing,
+    });
+  }
+
+  #headers(): Record<string, string> {
+    return this.habits.headers?.(this.label, this.#session, this.#parent) ?? {};
+  }
+
+  #person(text: string): Said {
+    return { uid: this.#uid(), by: "person", text };
+  }
+
+  #uid = () => `${this.label}/${this.#world.next()}`;
+  #output = () => `result ${this.#world.chance.below(3)} ${"x".repeat(200)}`;
+}
+
+const madeUp = (text: string): Said => ({ uid: null, by: "person", text });

@@ -1,0 +1,37 @@
+// What is said in a generated conversation, before any wire writes it down.
+
+export interface SaidCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** `uid` is its own in all conversations; null: the client made it up. */
+export type Said = { uid: string | null } & (
+  | { by: "person" | "system"; text: string }
+  | { by: "model"; text: string; thinking?: string; calls: readonly SaidCall[] }
+  | { by: "tools"; results: readonly { id: string; name: string; text: string }[] }
+);
+
+/** How a client writes a conversation down. */
+export interface Writing {
+  model: string;
+  /** Leads; Codex has two. */
+  head: readonly string[];
+  tools: readonly string[];
+  /** Anthropic: the newest message bears a marker. Absent: none does. */
+  marks?: boolean;
+  /** True: thinking does not go back. Absent: it does. */
+  forgetsThinking?: boolean;
+  /** False: calls have no ids. Absent: they have. */
+  ids?: boolean;
+  maxTokens?: number;
+  more?: Record<string, unknown>;
+}
+
+export interface WrittenRequest {
+  path: string;
+  body: Record<string, unknown>;
+  /** Which messages were made of which Said, behind the leading ones. */
+  uids: readonly (string | null)[];
+}

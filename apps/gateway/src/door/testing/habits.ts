@@ -1,0 +1,202 @@
+// What each of nine coding agents does that a matcher must see through.
+import type { DoorApi } from "../wires/door-wire.ts";
+import type { Said } from "./conversation.ts";
+
+/** How a client shortens a history of its own. */
+export interface CompactionHabit {
+  /**
+   * "history": the history with its tools, and a prompt behind · "toolless": the same without tools
+   * · "text": all of it in one text.
+   */
+  asks: "history" | "toolless" | "text";
+  headers?: Record<string, string>;
+  /** What the next request begins with; `said` does not hold what was asked and answered. */
+  restart(said: readonly Said[], summary: string): Said[];
+  /** True: the next turn does not wait for the summary. Absent: it does. */
+  inBackground?: boolean;
+}
+
+export interface Habits {
+  name: string;
+  api: DoorApi;
+  /** False: its upstream gives calls no ids. Absent: it does. */
+  ids?: boolean;
+  /** Headers that name conversation and parent. Absent: it tells neither. */
+  headers?(conversation: string, session: string, parent?: string): Record<string, string>;
+  /** Members of the body that name them. */
+  body?(conversation: string, session: string): Record<string, unknown>;
+  head: readonly string[];
+  tools: readonly string[];
+  /** Said by the client before the person's first words. */
+  before: readonly string[];
+  marks?: boolean;
+  /** A call without tools before the first one. */
+  asksForTitle?: boolean;
+  /** Late system messages behind results. */
+  nudges?: boolean;
+  /** Requests after which it cuts old results to a placeholder. Absent: it never does. */
+  masksFrom?: number;
+  /** What is different after it was started again. */
+  resume?: "head" | "first-message" | "no-thinking";
+  /** A side agent over a copy of the history after it was started again. */
+  remembers?: boolean;
+  /** A check without tools over the newest messages. */
+  checksLoops?: boolean;
+  compaction?: CompactionHabit;
+}
+
+const made = (text: string): Said => ({ uid: null, by: "person", text });
+const persons = (said: readonly Said[]) => said.filter(({ by }) => by === "person");
+const lastOf = (said: readonly Said[]) => persons(said).slice(-1);
+
+/** From the newest reply that calls, so that no result stands alone. */
+function newestPair(said: readonly Said[]): Said[] {
+  const from = said.findLastIndex((one) => one.by === "model" && one.calls.length > 0);
+  return from < 0 ? lastOf(said) : said.slice(from);
+}
+
+const TOOLS = ["bash", "edit", "glob", "grep", "read", "write"];
+
+export const HABITS: readonly Habits[] = [
+  {
+    name: "claude-code",
+    api: "anthropic-messages",
+    headers: (conversation, session) => ({
+      "x-claude-code-session-id": session,
+      ...(conversation !== session && { "x-claude-code-agent-id": conversation }),
+    }),
+    head: ["You are an agent.", "Be brief."],
+    tools: [...TOOLS, "agent", "todo"],
+    before: [],
+    marks: true,
+    nudges: true,
+    compaction: {
+      asks: "history",
+      restart: (said, summary) => [made(`Continued:\n${summary}\nGo on.`), ...newestPair(said)],
+    },
+  },
+  {
+    name: "codex",
+    api: "openai-responses",
+    headers: (conversation, session, parent) => ({
+      "session-id": session,
+      "thread-id": conversation,
+      ...(parent && { "x-codex-parent-thread-id": parent }),
+    }),
+    body: (_conversation, session) => ({ prompt_cache_key: session }),
+    head: ["Permissions.", "Rules of the house."],
+    tools: ["apply_patch", "plan", "shell", "view"],
+    before: ["<environment>cwd: /work</environment>"],
+    compaction: {
+      asks: "toolless",
+      headers: { "x-codex-turn-metadata": '{"request_kind":"compaction"}' },
+      restart: (said, summary) => [...persons(said), made(`Another model's summary: ${summary}`)],
+    },
+  },
+  {
+    name: "opencode",
+    api: "openai-completions",
+    headers: (conversation, _session, parent) => ({
+      "x-session-id": conversation,
+      "x-session-affinity": conversation,
+      ...(parent && { "x-parent-session-id": parent }),
+    }),
+    head: ["You are a coding agent."],
+    tools: [...TOOLS, "task"],
+    before: [],
+    asksForTitle: true,
+    compaction: {
+      asks: "text",
+      restart: (said, summary) => [made(`What we did: ${summary}`), ...newestPair(said)],
+    },
+  },
+  {
+    name: "pi",
+    api: "openai-completions",
+    head: ["You are pi."],
+    tools: ["bash", "edit", "read", "write"],
+    before: [],
+    compaction: {
+      asks: "text",
+      restart: (said, summary) => [made(`<summary>${summary}</summary>`), ...newestPair(said)],
+    },
+  },
+  {
+    name: "qwen",
+    api: "openai-completions",
+    head: ["You are qwen. Git: clean."],
+    tools: [...TOOLS, "agent", "memory", "skill", "todo", "web", "plan", "ls", "ask"],
+    before: [],
+    masksFrom: 11,
+    resume: "head",
+    remembers: true,
+    compaction: {
+      asks: "toolless",
+      restart: (said, summary) => [
+        made(summary),
+        { uid: null, by: "model", text: "Got it. Thanks for the context!", calls: [] },
+        ...lastOf(said),
+      ],
+    },
+  },
+  {
+    name: "gemini",
+    api: "google-generative-ai",
+    head: ["You are gemini."],
+    tools: TOOLS,
+    before: ["Today is a day. Files: a, b."],
+    masksFrom: 8,
+    resume: "first-message",
+    checksLoops: true,
+  },
+  {
+    name: "gemini without ids",
+    api: "google-generative-ai",
+    ids: false,
+    head: ["You are gemini."],
+    tools: TOOLS,
+    before: ["Today is a day. Files: a, b."],
+    checksLoops: true,
+  },
+  {
+    name: "copilot",
+    api: "openai-completions",
+    head: ["You are copilot."],
+    tools: [...TOOLS, "task"],
+    before: [],
+    resume: "no-thinking",
+    compaction: {
+      asks: "history",
+      headers: { "x-interaction-type": "conversation-compaction" },
+      inBackground: true,
+      restart: (said, summary) => [
+        ...persons(said).slice(0, 1),
+        made(`Summary: ${summary}`),
+        ...newestPair(said),
+      ],
+    },
+  },
+  {
+    name: "cline",
+    api: "openai-completions",
+    head: ["You are cline."],
+    tools: [...TOOLS, "done", "ask"],
+    before: [],
+    compaction: {
+      asks: "text",
+      restart: (said, summary) => [made(`Context summary:\n${summary}`), ...newestPair(said)],
+    },
+  },
+  {
+    name: "kimi",
+    api: "openai-completions",
+    body: (_conversation, session) => ({ prompt_cache_key: session }),
+    head: ["You are kimi."],
+    tools: [...TOOLS, "task", "think"],
+    before: ["<rules>Mind the tests.</rules>", "<environment>cwd: /work</environment>"],
+    compaction: {
+      asks: "history",
+      restart: (said, summary) => [...persons(said), made(`So far:\n${summary}`)],
+    },
+  },
+];

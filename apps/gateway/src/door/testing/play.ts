@@ -1,0 +1,119 @@
+// Plays agents at one door, and tells what it got wrong of what was really said.
+import { createChance } from "../../demo/chance.ts";
+import type { MatchedBy } from "../match/plan-match.ts";
+import { Agent, type Ask, type Reply, type World } from "./agents.ts";
+import type { Habits } from "./habits.ts";
+import { type Handled, PlayedDoor } from "./play-door.ts";
+
+interface Flight {
+  agent: Agent;
+  ask: Ask;
+  handled: Handled;
+}
+
+export interface Played {
+  /** What went wrong, as sentences; an empty list is what is wanted. */
+  wrong: string[];
+  /** By what turns were recognised. */
+  ways: Set<MatchedBy>;
+}
+
+export function play(seed: number, habitsOf: readonly Habits[], steps: number): Played {
+  let count = 0;
+  const chance = createChance(seed);
+  const world: World = { chance, next: () => ++count, agents: [] };
+  for (const own of habitsOf) new Agent(world, own);
+  const door = new PlayedDoor();
+  const flights: Flight[] = [];
+  const labels = new Map<string, string>();
+  const sessions = new Map<string, string>();
+  const stored = new Map<string, number>();
+  const wrong: string[] = [];
+  const ways = new Set<MatchedBy>();
+
+  const replyOf = ({ ask, agent: { habits: own } }: Flight): Reply | null => {
+    if (chance.happens(0.08)) return null;
+    const calls = ask.wantsWords || chance.happens(0.3) ? 0 : 1 + chance.below(2);
+    return {
+      text:
+        calls > 0 && chance.happens(0.5)
+          ? ""
+          : `A reply of many and more and still more words, number ${++count}.`,
+      thinking: own.api === "openai-completions" && chance.happens(0.5) ? "" : `t${++count}`,
+      calls: Array.from({ length: calls }, () => ({
+        id: `call_${++count}`,
+        name: "read",
+        args: { path: `f${++count}` },
+      })),
+    };
+  };
+
+  const land = (flight: Flight) => {
+    const { agent, ask, handled } = flight;
+    const reply = replyOf(flight);
+    door.reply(handled, reply, agent.habits.ids !== false);
+    const before = agent.said.length;
+    ask.take(reply);
+    const said = agent.said.slice(before).find(({ by }) => by === "model");
+    if (ask.kind === "turn" && said?.uid) stored.set(`${handled.session} ${said.uid}`, 1);
+  };
+
+  const send = (agent: Agent, ask: Ask) => {
+    const handled = door.request(agent.habits.api, ask);
+    const { session, match, plan, sketch } = handled;
+    flights.push({ agent, ask, handled });
+    const tell = (text: string) => wrong.push(`${agent.label}: ${text} (by ${match.by})`);
+    if (ask.kind === "beside") {
+      if (session === sessions.get(agent.label) && plan.fresh.length > 0)
+        tell(`a request beside the session stored ${plan.fresh.length} messages`);
+      else if (labels.has(session) && labels.get(session) !== agent.label)
+        tell(`a request beside went to ${labels.get(session)}`);
+      return;
+    }
+    ways.add(match.by);
+    if (match.kind !== "turn") tell(`a turn was taken for ${match.kind}`);
+    const hasBegun = sketch.messages.some(({ speaker }) => speaker === "model");
+    const isFirst = !hasBegun && !sessions.has(agent.label);
+    // Whoever asks first in the same words may take the place of another who got no answer.
+    if (isFirst) {
+      for (const uid of ask.request.uids) stored.set(`${session} ${uid}`, 1);
+      return;
+    }
+    const label = labels.get(session) ?? agent.label;
+    if (label !== agent.label) tell(`was merged with ${label}`);
+    const known = sessions.get(agent.label) ?? session;
+    if (known !== session) tell(`was split from ${known}`);
+    labels.set(session, agent.label);
+    sessions.set(agent.label, session);
+
+    const leading = ask.request.uids.length === sketch.messages.length;
+    if (!leading) tell("its messages were not counted");
+    const freshUids = new Set(plan.fresh.map((index) => ask.request.uids[index]));
+    for (const uid of new Set(ask.request.uids)) {
+      if (uid === null || uid === undefined) continue;
+      const times = stored.get(`${session} ${uid}`) ?? 0;
+      if (freshUids.has(uid) && times > 0) tell(`${uid} was stored twice`);
+      if (!freshUids.has(uid) && times === 0) tell(`${uid} was lost`);
+      stored.set(`${session} ${uid}`, 1);
+    }
+  };
+
+  for (let step = 0; step < steps && wrong.length === 0; step++) {
+    if (chance.happens(0.02)) {
+      for (const flight of flights.splice(0)) land(flight);
+      door.restart();
+    }
+    const agent = chance.pick(world.agents);
+    const own = flights.filter((flight) => flight.agent === agent);
+    const waits = own.some(({ ask }) => ask.kind === "turn");
+    if (own.length > 0 && (waits || chance.happens(0.5))) {
+      const flight = chance.pick(own);
+      flights.splice(flights.indexOf(flight), 1);
+      land(flight);
+    } else if (!waits) {
+      const ask = agent.ask();
+      if (ask !== undefined) send(agent, ask);
+    }
+  }
+  return { wrong, ways };
+}
