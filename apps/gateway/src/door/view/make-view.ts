@@ -1,0 +1,185 @@
+// Makes the body that goes upstream of the one that came, and says what was done.
+import { type BodyEdits, editBody } from "../body/edit-body.ts";
+import type { SketchedMessage } from "../match/sketch.ts";
+import type { DoorRequest, DoorWire, JsonObject, Overflow } from "../wires/door-wire.ts";
+import { recordOf } from "../wires/json.ts";
+import { markersIn, spareMarker } from "./markers.ts";
+import { planView, type ViewMarks, type ViewPlan } from "./plan-view.ts";
+import { tokensOf } from "./weigh.ts";
+
+export interface ViewRequest {
+  wire: DoorWire;
+  /** As it came. */
+  text: string;
+  /** The same, parsed. */
+  body: JsonObject;
+  request: DoorRequest;
+  /** Those of the request behind the leading ones, as the matcher knows them. */
+  messages: readonly SketchedMessage[];
+  /** Of the model that is asked. */
+  window: number;
+  marks: ViewMarks;
+  /** True: the model refuses thinking whose history has changed. */
+  bindsThinking: boolean;
+  /** Tokens the provider counted for one of ours, learned of the session's usage. Absent: 1. */
+  scale?: number;
+}
+
+export interface MadeView {
+  /** The client's bytes but for what the view changes. */
+  text: string;
+  plan: ViewPlan;
+  /** The client's limit of the reply, and what it was lowered to. Absent: it stands. */
+  clamped?: { from: number; to: number };
+  /** Present when nothing fits: it is the client's to shorten its history. */
+  overflow?: Overflow;
+}
+
+/** Results up to so many characters stay: the placeholder is hardly shorter. */
+const LEAST_ELIDED = 300;
+const LEAST_REPLY = 1_024;
+/** A budget of thinking may not be below 1,024, nor the reply's limit below the budget. */
+const LEAST_THINKING_REPLY = 2_048;
+const LEAST_BUDGET = 1_024;
+/** Of the window: what estimates may be wrong by. */
+const MARGIN = 0.02;
+
+const setAside = (chars: number) =>
+  `[This result of ${chars} characters was set aside to make room. Call the tool again if it is needed.]`;
+
+const leftOut = (count: number) =>
+  `[${count} earlier messages stood behind this one; they were left out to make room.]`;
+
+export function makeView(input: ViewRequest): MadeView {
+  const { wire, body, request, window, marks, scale = 1 } = input;
+  const list = request.messages.slice(request.leading);
+  const { [wire.list]: _list, ...rest } = body;
+  const leadingTokens = tokensOf(request.messages.slice(0, request.leading));
+  const scaled = (tokens: number) => Math.ceil(tokens * scale);
+  const budget = numberAt(body, wire.thinkingLimit);
+  const leastReply = Math.min(
+    budget === undefined ? LEAST_REPLY : LEAST_THINKING_REPLY,
+    Math.floor(window / 8),
+  );
+  const elided: (JsonObject | undefined)[] = [];
+  const elide = (index: number): JsonObject => {
+    const message = elided[index] ?? wire.elide(list[index]!, LEAST_ELIDED, setAside);
+    elided[index] = message;
+    return message;
+  };
+  const fixedTokens = scaled(tokensOf(rest) + leadingTokens);
+  const tokens = list.map((message) => scaled(tokensOf(message)));
+  const plan = planView({
+    messages: input.messages.map(({ speaker, calls, answers, end }, index) => ({
+      speaker,
+      calls,
+      answers,
+      tokens: tokens[index]!,
+      place: placeOf({ calls, answers, end }),
+    })),
+    elidedTokens: (index) =>
+      elide(index) === list[index] ? tokens[index]! : scaled(tokensOf(elide(index))),
+    fixedTokens,
+    window,
+    leastReply,
+    marks,
+  });
+  const overflow = { tokens: plan.tokens, window, fixedTokens };
+  if (!plan.fits) return { text: input.text, plan, overflow };
+  const limits = limitsOf(input, { plan, leastReply, budget });
+  return {
+    text: editBody(input.text, {
+      list: wire.list,
+      messages: editsOf(input, plan, elide),
+      values: limits.values,
+    }),
+    plan,
+    ...(limits.clamped && { clamped: limits.clamped }),
+  };
+}
+
+const placeOf = ({
+  calls,
+  answers,
+  end,
+}: Pick<SketchedMessage, "calls" | "answers" | "end">): string => {
+  if (answers.length > 0) return `answers ${answers.join()}`;
+  return calls.length > 0 ? `calls ${calls.join()}` : end;
+};
+
+/** The messages that are not as the client sent them; what it did not send is not there either. */
+function editsOf(
+  { wire, body, request, bindsThinking }: ViewRequest,
+  plan: ViewPlan,
+  elide: (index: number) => JsonObject,
+): Map<number, JsonObject | null> {
+  const { leading } = request;
+  const list = request.messages.slice(leading);
+  const shown = list.map((message, index) => {
+    if (plan.leftOut.has(index)) return null;
+    const elided = index < plan.elidedBefore ? elide(index) : message;
+    return bindsThinking && index < plan.thinkingBefore ? wire.withoutThinking(elided) : elided;
+  });
+  const firstLeftOut = Math.min(...plan.leftOut, list.length);
+  const noted = firstLeftOut < list.length ? lastPerson(wire, shown, firstLeftOut) : -1;
+  if (noted >= 0) shown[noted] = wire.withText(shown[noted]!, leftOut(plan.leftOut.size));
+  const cut = shown.findLastIndex(
+    (message, index) => index < plan.elidedBefore && message !== null,
+  );
+  if (cut >= 0 && (plan.elidedBefore > 0 || plan.leftOut.size > 0))
+    shown[cut] = withSpareMarker(wire, body, shown, cut);
+  const edits = shown.map((message, index) => [index + leading, message] as const);
+  return new Map(edits.filter(([index, message]) => message !== request.messages[index]));
+}
+
+const lastPerson = (
+  wire: DoorWire,
+  shown: readonly (JsonObject | null)[],
+  before: number,
+): number =>
+  shown
+    .slice(0, before)
+    .findLastIndex((message) => message !== null && wire.look(message).speaker === "person");
+
+function withSpareMarker(
+  wire: DoorWire,
+  body: JsonObject,
+  shown: readonly (JsonObject | null)[],
+  cut: number,
+): JsonObject {
+  const message = shown[cut]!;
+  if (wire.mostMarkers === 0) return message;
+  const { [wire.list]: _list, ...rest } = body;
+  const marker = spareMarker({
+    most: wire.mostMarkers,
+    before: markersIn([rest, shown.slice(0, cut + 1)]),
+    behind: markersIn(shown.slice(cut + 1)),
+  });
+  return (marker && wire.withMarker(message, marker)) ?? message;
+}
+
+function limitsOf(
+  { wire, body, request, window }: ViewRequest,
+  { plan, leastReply, budget }: { plan: ViewPlan; leastReply: number; budget: number | undefined },
+): { values: BodyEdits["values"]; clamped?: { from: number; to: number } } {
+  const { maxTokens } = request;
+  const room = Math.max(leastReply, Math.floor(window - plan.tokens - MARGIN * window));
+  if (maxTokens === undefined || maxTokens <= room) return { values: [] };
+  const path = wire.replyLimits.find((names) => numberAt(body, names) !== undefined) ?? [];
+  const thought = Math.max(LEAST_BUDGET, Math.floor((room * 3) / 4));
+  return {
+    values: [
+      { path, value: room },
+      ...(budget !== undefined && budget >= room
+        ? [{ path: wire.thinkingLimit, value: Math.min(thought, room - 1) }]
+        : []),
+    ],
+    clamped: { from: maxTokens, to: room },
+  };
+}
+
+function numberAt(body: JsonObject, path: readonly string[]): number | undefined {
+  if (path.length === 0) return undefined;
+  const value = path.reduce<unknown>((at, name) => recordOf(at)[name], body);
+  return typeof value === "number" ? value : undefined;
+}

@@ -1,0 +1,205 @@
+// Decides which part of a history goes upstream, and moves that in few and large steps.
+import { type Group, type Grouped, groupsOf } from "./groups.ts";
+
+export interface ViewMessage extends Grouped {
+  tokens: number;
+  /** By what its place is found again in a later request. */
+  place: string;
+}
+
+/** How far the view of a session has moved; each is the place of the last message it is true of. */
+export interface ViewMarks {
+  /** Results of tools up to here are elided. Absent: none is. */
+  elided?: string;
+  /** Calls and their results up to here are left out. Absent: none are. */
+  pairs?: string;
+  /** Whole turns up to here are left out. Absent: none is. */
+  turns?: string;
+  /** Thinking up to here was written before the last move. Absent: nothing moved. */
+  thinking?: string;
+}
+
+export interface ViewInput {
+  /** Behind the leading system messages. */
+  messages: readonly ViewMessage[];
+  /** Tokens a message has when its long results are elided. */
+  elidedTokens(index: number): number;
+  /** System prompt, tools and whatever else is in the body. */
+  fixedTokens: number;
+  /** Of the model that is asked. */
+  window: number;
+  /** The reply must have room for so many. */
+  leastReply: number;
+  marks: ViewMarks;
+}
+
+/** Indexes are those of the input. */
+export interface ViewPlan {
+  /** Results of tools before it are elided, but for those of the newest pair. */
+  elidedBefore: number;
+  leftOut: ReadonlySet<number>;
+  /** Thinking before it is bound to a history that the model is not shown any more. */
+  thinkingBefore: number;
+  /** Tokens of the whole request in this view. */
+  tokens: number;
+  /** Tokens that are not in it. */
+  setAside: number;
+  /** False: it is larger than the window, whatever is left out. */
+  fits: boolean;
+  /** True: this request is the first one in this view. */
+  moved: boolean;
+  marks: ViewMarks;
+}
+
+/** Of the window: a view above the first moves, and goes below the second if it can. */
+const HIGH_WATER = 0.92;
+const LOW_WATER = 0.7;
+
+/**
+ * A view stays as it is until it is above high water: what a provider has in its cache is only read
+ * while the beginning stays the same. Then results of tools go first, pairs of calls and results
+ * next, whole turns last, always from the oldest on; what stays in any case is what comes before
+ * the first reply, the open request, and the newest pair with all behind it.
+ */
+export function planView(input: ViewInput): ViewPlan {
+  const { messages, fixedTokens, window, leastReply, marks } = input;
+  const whole = messages.reduce((sum, { tokens }) => sum + tokens, fixedTokens);
+  const most = Math.max(0, window - leastReply);
+  const high = Math.min(HIGH_WATER * window, most);
+  const view = new View(input, whole);
+  const moved = view.tokens > high;
+  if (moved) view.shrinkTo(Math.min(LOW_WATER * window, high));
+  const newest = messages.at(-1)?.place;
+  return {
+    ...view.plan(),
+    thinkingBefore: moved ? messages.length : behind(messages, marks.thinking),
+    setAside: whole - view.tokens,
+    fits: view.tokens <= most,
+    moved,
+    marks: moved ? { ...view.marks(), ...(newest !== undefined && { thinking: newest }) } : marks,
+  };
+}
+
+/** A view while it is being made smaller. */
+class View {
+  tokens: number;
+  readonly #input: ViewInput;
+  readonly #groups: readonly Group[];
+  /** Where the newest pair begins, and everything that stays with it. */
+  readonly #newest: number;
+  readonly #leftOut = new Set<number>();
+  #elidedBefore = 0;
+  #pairsBefore = 0;
+  #turnsBefore = 0;
+
+  constructor(input: ViewInput, whole: number) {
+    const { messages, marks } = input;
+    this.tokens = whole;
+    this.#input = input;
+    this.#groups = groupsOf(messages);
+    this.#newest =
+      this.#groups.findLast(({ kind }) => kind === "pair")?.start ??
+      this.#groups.at(-1)?.start ??
+      messages.length;
+    const [elided, pairs, turns] = [marks.elided, marks.pairs, marks.turns].map((place) =>
+      behind(messages, place),
+    ) as [number, number, number];
+    repeat(
+      () => this.#elidedBefore < elided,
+      () => this.#elideNext(),
+    );
+    repeat(
+      () => this.#pairsBefore < pairs,
+      () => this.#leavePairOut(),
+    );
+    repeat(
+      () => this.#turnsBefore < turns,
+      () => this.#leaveTurnOut(),
+    );
+  }
+
+  shrinkTo(target: number): void {
+    const isAbove = () => this.tokens > target;
+    repeat(isAbove, () => this.#elideNext());
+    repeat(isAbove, () => this.#leavePairOut());
+    repeat(isAbove, () => this.#leaveTurnOut());
+  }
+
+  plan(): Pick<ViewPlan, "elidedBefore" | "leftOut" | "tokens"> {
+    return { elidedBefore: this.#elidedBefore, leftOut: this.#leftOut, tokens: this.tokens };
+  }
+
+  marks(): ViewMarks {
+    const placed = (name: keyof ViewMarks, before: number) => {
+      const place = this.#input.messages[before - 1]?.place;
+      return place === undefined ? {} : { [name]: place };
+    };
+    return {
+      ...placed("elided", this.#elidedBefore),
+      ...placed("pairs", this.#pairsBefore),
+      ...placed("turns", this.#turnsBefore),
+    };
+  }
+
+  /** False: there is nothing left to elide; likewise below. */
+  #elideNext(): boolean {
+    if (this.#elidedBefore >= this.#newest) return false;
+    const index = this.#elidedBefore++;
+    if (!this.#leftOut.has(index))
+      this.tokens -= this.#input.messages[index]!.tokens - this.#tokensOf(index);
+    return true;
+  }
+
+  #leavePairOut(): boolean {
+    const group = this.#groupFrom(this.#pairsBefore);
+    if (group === undefined) return false;
+    if (group.kind === "pair") this.#leaveOut(group);
+    this.#pairsBefore = group.end;
+    return true;
+  }
+
+  /** Turns behind the first: that one is what the session is about, and its end answers it. */
+  #leaveTurnOut(): boolean {
+    const start = Math.max(this.#turnsBefore, this.#firstTurnEnd());
+    const group = this.#groupFrom(start);
+    // A turn that goes on into what stays would leave its second half without the first.
+    const end = this.#groups.find(({ start: next, begins }) => begins && next > start)?.start;
+    if (group === undefined || end === undefined || end > this.#newest) return false;
+    for (const other of this.#groups)
+      if (other.start >= group.start && other.end <= end) this.#leaveOut(other);
+    this.#turnsBefore = end;
+    return true;
+  }
+
+  #firstTurnEnd(): number {
+    return this.#groups.find(({ begins }) => begins)?.start ?? this.#input.messages.length;
+  }
+
+  #groupFrom(index: number): Group | undefined {
+    return this.#groups.find(({ start, end }) => start >= index && end <= this.#newest);
+  }
+
+  #leaveOut(group: Group): void {
+    for (let index = group.start; index < group.end; index++) {
+      if (this.#leftOut.has(index)) continue;
+      this.tokens -= this.#tokensOf(index);
+      this.#leftOut.add(index);
+    }
+  }
+
+  /** As the view shows it now. */
+  #tokensOf(index: number): number {
+    const { messages, elidedTokens } = this.#input;
+    return index < this.#elidedBefore ? elidedTokens(index) : messages[index]!.tokens;
+  }
+}
+
+/** Takes steps while they are wanted and there are any. */
+function repeat(isWanted: () => boolean, step: () => boolean): void {
+  let taken = true;
+  while (taken && isWanted()) taken = step();
+}
+
+/** The index behind the message of that place; 0 when there is none. */
+const behind = (messages: readonly ViewMessage[], place: string | undefined): number =>
+  place === undefined ? 0 : messages.findLastIndex((message) => message.place === place) + 1;

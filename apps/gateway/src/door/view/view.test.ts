@@ -1,0 +1,257 @@
+// Sends long histories of every client through views and holds them against the rules.
+import { checkRequest } from "@clew/providers/testing";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createChance } from "../../demo/chance.ts";
+import { clientKeyOf } from "../match/client-key.ts";
+import { sketchRequest } from "../match/sketch.ts";
+import type { Said } from "../testing/conversation.ts";
+import { HABITS, type Habits } from "../testing/habits.ts";
+import { writeRequest } from "../testing/write-request.ts";
+import type { JsonObject } from "../wires/door-wire.ts";
+import { DOOR_WIRES } from "../wires/find-wire.ts";
+import { type MadeView, makeView, type ViewRequest } from "./make-view.ts";
+import { markersIn } from "./markers.ts";
+import type { ViewMarks } from "./plan-view.ts";
+
+interface Sent extends MadeView {
+  /** As it came, and as it went upstream. */
+  client: string;
+  path: string;
+  body: JsonObject;
+  /** What the matcher would recognise of the messages that went upstream. */
+  upstream: (string | null)[];
+}
+
+interface Situation {
+  habits: Habits;
+  window: number;
+  maxTokens?: number;
+  more?: Record<string, unknown>;
+  bindsThinking?: boolean;
+}
+
+/** A door's view of one session: it remembers the marks. */
+class ViewedSession {
+  readonly #situation: Situation;
+  #marks: ViewMarks = {};
+
+  constructor(situation: Situation) {
+    this.#situation = situation;
+  }
+
+  send(said: readonly Said[]): Sent {
+    const { habits, window, maxTokens, more, bindsThinking = false } = this.#situation;
+    const { api, head, tools, marks, ids } = habits;
+    const wire = DOOR_WIRES[api];
+    const { path, body } = writeRequest(api, said, {
+      model: api === "anthropic-messages" ? "claude-sonnet-5" : "model",
+      head,
+      tools,
+      ...(marks && { marks }),
+      ...(ids === false && { ids }),
+      ...(maxTokens && { maxTokens }),
+      ...(more && { more }),
+    });
+    const client = JSON.stringify(body);
+    const request = wire.read(body, path)!;
+    const { messages } = sketchRequest(wire, request, clientKeyOf({}, body));
+    const input: ViewRequest = {
+      wire,
+      text: client,
+      body,
+      request,
+      messages,
+      window,
+      marks: this.#marks,
+      bindsThinking,
+    };
+    const view = makeView(input);
+    this.#marks = JSON.parse(JSON.stringify(view.plan.marks)) as ViewMarks;
+    const sent = JSON.parse(view.text) as Record<string, unknown>;
+    const upstream = (sent[wire.list] as JsonObject[]).map((one) => wire.look(one).identity);
+    return { ...view, client, path, body: sent, upstream };
+  }
+}
+
+const before = ({ before: texts }: Habits): Said[] =>
+  texts.map((text) => ({ uid: null, by: "person", text }));
+const person = (text: string): Said => ({ uid: null, by: "person", text });
+let ids = 0;
+function round(chars: number, calls = 1, text = ""): Said[] {
+  const made = Array.from({ length: calls }, () => ({ id: `call_${++ids}`, name: "read" }));
+  return [
+    {
+      uid: null,
+      by: "model",
+      text,
+      thinking: "hm",
+      calls: made.map((call) => ({ ...call, args: { path: call.id } })),
+    },
+    {
+      uid: null,
+      by: "tools",
+      results: made.map((call) => ({ ...call, text: "x".repeat(chars) })),
+    },
+  ];
+}
+
+/** One case is many requests. */
+const FEWER = { numRuns: fc.readConfigureGlobal().numRuns! / 4 };
+
+const isPrefix = (a: readonly unknown[], b: readonly unknown[]) =>
+  a.every((item, index) => item === b[index]);
+
+const refused = (habits: Habits, { path, body }: Sent) =>
+  checkRequest({ api: habits.api, path, body })
+    .filter(({ level }) => level === "reject")
+    .map(({ rule, text }) => `${rule}: ${text}`);
+
+describe.each(HABITS)("views of $name", (habits) => {
+  const situation = { habits, window: 32_000 };
+
+  it("leave 46 of 50 prefixes as they were, and need no overflow", () => {
+    const session = new ViewedSession(situation);
+    const said = [...before(habits), person("Read all of it.")];
+    let kept = 0;
+    let last: Sent | undefined;
+    for (let call = 0; call <= 50; call++) {
+      const sent = session.send(said);
+      expect(sent.overflow).toBeUndefined();
+      expect(refused(habits, sent)).toEqual([]);
+      expect(sent.plan.tokens).toBeLessThanOrEqual(0.92 * 32_000);
+      if (last !== undefined && isPrefix(last.upstream, sent.upstream)) kept++;
+      last = sent;
+      said.push(...round(4_000));
+    }
+    expect(kept).toBeGreaterThanOrEqual(46);
+  });
+
+  it("are the client's bytes while they are below high water", () => {
+    const session = new ViewedSession(situation);
+    const said = [...before(habits), person("Read it."), ...round(4_000), ...round(400, 2)];
+    const sent = session.send(said);
+    expect(sent.text).toBe(sent.client);
+    expect(sent.plan).toMatchObject({ moved: false, setAside: 0, marks: {} });
+  });
+
+  it("lower the limit of the reply to what is left, and nothing else", () => {
+    const session = new ViewedSession({ ...situation, maxTokens: 64_000 });
+    const sent = session.send([person("Read it."), ...round(8_000)]);
+    expect(sent.clamped?.from).toBe(64_000);
+    expect(sent.clamped?.to).toBeLessThan(32_000 - sent.plan.tokens);
+    expect(sent.text).toBe(sent.client.replace("64000", String(sent.clamped?.to)));
+  });
+
+  it("keep every rule of the wire, what the person asks and the newest pair, however small", () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 4_000, max: 40_000 }), (dice, window) => {
+        const chance = createChance(dice);
+        const session = new ViewedSession({ habits, window });
+        const said = [...before(habits), person("The first request.")];
+        for (let step = 0; step < 12; step++) {
+          const sent = session.send(said);
+          if (sent.overflow === undefined) {
+            expect(refused(habits, sent)).toEqual([]);
+            expect(sent.plan.tokens).toBeLessThan(window);
+            expect(markersIn(sent.body).length).toBeLessThanOrEqual(4);
+          } else expect(sent.text).toBe(sent.client);
+          expect(sent.text).toContain("The first request.");
+          const asked = said.findLast(({ by }) => by === "person");
+          if (asked?.by === "person") expect(sent.text).toContain(asked.text);
+          const newest = said.at(-1);
+          if (newest?.by === "tools")
+            for (const { text } of newest.results) expect(sent.text).toContain(text);
+          for (let count = 0; count < 3; count++) {
+            const size = chance.pick([10, 299, 301, 2_000, 9_000]);
+            said.push(...round(size, 1 + chance.below(3), chance.pick(["", "I look."])));
+          }
+          if (chance.happens(0.4))
+            said.push(
+              { uid: null, by: "model", text: `Done ${step}.`, calls: [] },
+              person(`Request ${step}.`),
+            );
+        }
+      }),
+      FEWER,
+    );
+  });
+});
+
+describe("a view", () => {
+  const [claude] = HABITS as [Habits];
+  const long = (rounds: number) => [
+    person("Read it."),
+    ...Array.from({ length: rounds }, () => round(4_000)).flat(),
+  ];
+
+  it("elides from the oldest on, down to low water, and stays there", () => {
+    const session = new ViewedSession({ habits: claude, window: 16_000 });
+    const said = long(15);
+    const first = session.send(said);
+    expect(first.plan).toMatchObject({ moved: true, fits: true });
+    expect(first.plan.tokens).toBeLessThanOrEqual(0.7 * 16_000);
+    expect(first.plan.leftOut.size).toBe(0);
+    expect(first.text).toMatch(/set aside to make room.*x{4000}/);
+    const second = session.send([...said, ...round(400)]);
+    expect(second.plan).toMatchObject({ moved: false, elidedBefore: first.plan.elidedBefore });
+  });
+
+  it("begins anew when its client has shortened the history by itself", () => {
+    const session = new ViewedSession({ habits: claude, window: 16_000 });
+    session.send(long(15));
+    const { plan, text, client } = session.send([person("A summary."), ...round(4_000)]);
+    expect(plan).toMatchObject({ elidedBefore: 0, moved: false, setAside: 0 });
+    expect(text).toBe(client);
+  });
+
+  it("leaves pairs out when eliding is not enough, and says how many", () => {
+    const session = new ViewedSession({ habits: claude, window: 8_000 });
+    const said = [person("Read it."), ...Array.from({ length: 60 }, () => round(290, 2)).flat()];
+    const { plan, text } = session.send(said);
+    expect(plan.fits).toBe(true);
+    expect(plan.leftOut.size).toBeGreaterThan(10);
+    expect(text).toContain(`[${plan.leftOut.size} earlier messages stood behind this one`);
+  });
+
+  it("overflows only when the newest pair alone is too large", () => {
+    const session = new ViewedSession({ habits: claude, window: 8_000 });
+    const { overflow, text, client } = session.send([...long(3), ...round(40_000)]);
+    expect(overflow?.tokens).toBeGreaterThan(8_000);
+    expect(overflow?.fixedTokens).toBeLessThan(8_000);
+    expect(text).toBe(client);
+  });
+
+  it("leaves thinking away that is bound to what has changed, and keeps what came since", () => {
+    const session = new ViewedSession({ habits: claude, window: 16_000, bindsThinking: true });
+    const said = long(15);
+    expect(session.send(said).text).not.toContain('"thinking"');
+    const later = session.send([...said, ...round(400)]);
+    expect(later.text.split('"type":"thinking"')).toHaveLength(2);
+    expect(later.plan.moved).toBe(false);
+  });
+
+  it("marks the end of the cut where the client has left a marker to spare", () => {
+    const session = new ViewedSession({ habits: claude, window: 16_000 });
+    const { body } = session.send(long(15));
+    expect(markersIn(body)).toHaveLength(3);
+    expect(JSON.stringify(body.messages)).toMatch(
+      /set aside[\s\S]*cache_control[\s\S]*cache_control/,
+    );
+  });
+
+  it("keeps a budget of thinking below a lowered limit", () => {
+    const thinking = { type: "enabled", budget_tokens: 31_999 };
+    const session = new ViewedSession({
+      habits: claude,
+      window: 32_000,
+      maxTokens: 32_000,
+      more: { thinking },
+    });
+    const { body, clamped } = session.send(long(5));
+    const { budget_tokens: budget } = body.thinking as { budget_tokens: number };
+    expect(budget).toBeGreaterThanOrEqual(1_024);
+    expect(budget).toBeLessThan(clamped!.to);
+    expect(body.max_tokens).toBe(clamped!.to);
+  });
+});
