@@ -1,0 +1,82 @@
+// Turns a client's messages into those of a transcript, whichever wire they came by.
+import type { AgentMessage, AssistantBlock } from "@clew/plugin-sdk/core";
+import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
+import { readAnthropic } from "./read-anthropic.ts";
+import { readCompletions } from "./read-completions.ts";
+import { readGoogle } from "./read-google.ts";
+import { readResponses } from "./read-responses.ts";
+import type { WireRead } from "./wire-read.ts";
+
+/** Who answered what a model says in these messages. */
+export interface Answerer {
+  provider: string;
+  /** The model's id, without its provider. */
+  model: string;
+}
+
+/**
+ * `toolNames` has the name of every call that was made before these messages, by id: a result may
+ * stand without its call here. System messages become a custom message that people are not shown.
+ */
+export function toAgentMessages(
+  api: DoorApi,
+  messages: readonly JsonObject[],
+  { answerer, toolNames }: { answerer: Answerer; toolNames: ReadonlyMap<string, string> },
+): AgentMessage[] {
+  const names = new Map(toolNames);
+  const made: AgentMessage[] = [];
+  let reply: AssistantBlock[] | undefined;
+  for (const read of messages.flatMap((message) => READERS[api](message))) {
+    if (read.by !== "model") reply = undefined;
+    switch (read.by) {
+      case "person":
+        made.push({ role: "user", content: read.content });
+        break;
+      case "system":
+        made.push({
+          role: "custom",
+          customType: "door.system",
+          content: read.content,
+          display: false,
+        });
+        break;
+      case "tool":
+        made.push({
+          role: "toolResult",
+          toolCallId: read.id,
+          toolName: read.name || (names.get(read.id) ?? ""),
+          content: read.content,
+          isError: read.isError,
+        });
+        break;
+      case "model": {
+        for (const block of read.content)
+          if (block.type === "toolCall") names.set(block.id, block.name);
+        // One reply may be several items of its wire.
+        if (reply === undefined) {
+          reply = [];
+          made.push({
+            role: "assistant",
+            content: reply,
+            stopReason: "stop",
+            api,
+            provider: answerer.provider,
+            model: answerer.model,
+          });
+        }
+        reply.push(...read.content);
+        const last = made.at(-1);
+        if (last?.role === "assistant" && reply.some(({ type }) => type === "toolCall"))
+          last.stopReason = "toolUse";
+      }
+    }
+  }
+  return made;
+}
+
+const READERS: Readonly<Record<DoorApi, (message: JsonObject) => WireRead[]>> = {
+  "openai-completions": readCompletions,
+  "openai-responses": readResponses,
+  "anthropic-messages": readAnthropic,
+  "google-generative-ai": readGoogle,
+};
