@@ -8,8 +8,8 @@ import { readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, runClew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
 import { writePlugin } from "../testing/plugins.ts";
+import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
 import { planRecordedTurns } from "./recorded-turns.ts";
 import { quantile } from "./summary.ts";
 

@@ -72,7 +72,8 @@ function readManifest(root: string): PluginManifest {
 }
 
 function problemsOf({ id, configSchema }: PluginManifest): string[] {
-  if (!isPluginId(id)) return [`id: "${id.slice(0, MAX_ID_LENGTH)}" ${problemOfId(id)}`];
+  const problem = problemOfId(id);
+  if (problem !== null) return [`id: "${id.slice(0, MAX_ID_LENGTH)}" ${problem}`];
   const fault = schemaFault(configSchema);
   return fault === null ? [] : [`its configSchema ${fault}`];
 }

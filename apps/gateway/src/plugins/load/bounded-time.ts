@@ -2,11 +2,15 @@
 import { createContext, Script } from "node:vm";
 
 /** Only what runs in a context of its own can be stopped while it runs. */
-let shared: { script: Script; context: { call?: () => unknown } } | undefined;
+let shared: { script: Script; context: Shared } | undefined;
+
+interface Shared {
+  call: (() => unknown) | undefined;
+}
 
 /** Throws what `late` makes when `call` takes longer than `boundMs`. */
 export function inTime<T>(boundMs: number, late: () => Error, call: () => T): T {
-  shared ??= { script: new Script("call()"), context: createContext({}) };
+  shared ??= { script: new Script("call()"), context: createContext({}) as unknown as Shared };
   const before = shared.context.call;
   shared.context.call = call;
   try {
