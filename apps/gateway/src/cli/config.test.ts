@@ -63,13 +63,20 @@ describe("clew config set of a plugin's own setting", () => {
   });
 
   it("lets what it needs come one by one, and says what is missing yet", async () => {
-    const { set } = await withPlugin();
+    const { home, set } = await withPlugin();
     expect(await set(".place", "5")).toMatchObject({
       code: 0,
       output: expect.stringContaining('place = "5"'),
       errors: "warning: plugin \"tide\" stays off: must have required property 'key'.",
     });
     expect(await set(".key", "k")).toMatchObject({ code: 0, errors: "" });
+    const file = join(home, "clew.json");
+    await writeFile(file, (await readFile(file, "utf8")).replace('"k"', '"k", "n": "six"'));
+    expect(await set(".n", "seven")).toMatchObject({
+      code: 1,
+      errors: expect.stringContaining("n must be integer"),
+    });
+    expect((await set(".place", "here")).errors).toContain('"tide" stays off: n must be integer');
     expect(await set(".n", "7")).toMatchObject({ code: 0, errors: "" });
   });
 });
