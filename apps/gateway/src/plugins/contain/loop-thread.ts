@@ -1,4 +1,4 @@
-// Asks the system how much of the processor the thread of the event loop got, and waited for.
+// Asks the system how much of the processor the event loop's thread got, and waited for.
 import { readFileSync } from "node:fs";
 
 export interface ThreadTimes {

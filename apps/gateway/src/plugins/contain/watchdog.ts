@@ -89,7 +89,8 @@ Object.defineProperty(globalThis, Symbol.for(BLOCKED_PROCESS), {
 /**
  * From now on a plugin that keeps the loop from turning for `seconds` is put into safe mode, and
  * the process ends; where the loop turns and nobody is answered, or nothing shows who it was, all
- * are that may be at fault. What comes with Clew is trusted to end by itself. 0: nothing is watched.
+ * are that may be at fault. What comes with Clew is trusted to end by itself. 0: nothing is
+ * watched.
  */
 export function startWatchdog({
   home,
