@@ -6,7 +6,8 @@ import { runCli } from "../../../gateway/src/cli/program.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import { createGateway, type Gateway } from "../../../gateway/src/gateway.ts";
-import type { CallPage, FateCounts } from "../../../gateway/src/inspect/shapes.ts";
+import { addFate, noFates } from "../../../gateway/src/inspect/fates.ts";
+import type { CallPage, EntryPage, FateCounts } from "../../../gateway/src/inspect/shapes.ts";
 import type { Output } from "../../../gateway/src/terminal/output.ts";
 import { type BenchCase, type CaseResult, defineBench } from "../runner/bench.ts";
 import { readRecordings } from "../shared/recordings.ts";
@@ -115,9 +116,9 @@ async function compareCalls(
   const ofCommand = new Map(told.calls.map(({ id, fates }) => [id, fates]));
   const found: Findings = { calls: 0, entries: 0, unequal: 0, apart: 0, lost: 0 };
   for (const { id, fates } of calls) {
-    const page = (await inspector.entries({ call: id, limit: 1 }))!;
+    const page = (await inspector.entries({ call: id, limit: Number.MAX_SAFE_INTEGER }))!;
     const request = (await inspector.request(id))!;
-    const others = [ofCommand.get(id), page.fates, ofReplay.get(id)];
+    const others = [ofCommand.get(id), page.fates, countRows(page), ofReplay.get(id)];
     found.calls++;
     found.entries += fates.all;
     found.unequal += isWhole(fates) ? 0 : 1;
@@ -130,6 +131,13 @@ async function compareCalls(
   found.unequal += next === null || isWhole(next) ? 0 : 1;
   found.apart += next === null || next.all >= last.all ? 0 : 1;
   return found;
+}
+
+/** Entry by entry, as the page lists them. */
+function countRows({ entries }: EntryPage): FateCounts {
+  const counts = noFates();
+  for (const entry of entries) addFate(counts, entry);
+  return counts;
 }
 
 /** What `/context` tells of the call that would come next; null: it would not be made. */
