@@ -133,6 +133,8 @@ export interface GatewayOptions {
   plugins?: PluginHost | undefined;
   /** The configuration as it is now, for a reload; default: the file's. */
   reread?: () => Promise<Pick<LoadedConfig, "config" | "raw">>;
+  /** Longest time in which a shadow engine plays a turn, ms. Absent: a minute. */
+  shadowTurnMs?: number | undefined;
 }
 
 /**
@@ -175,7 +177,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const store = createSessionStore({ home });
   const { limits } = loaded.config.gateway;
   const reports = createTurnReports({ home, log, maxBytes: limits.reportBytes });
-  const shadows = createShadows({ environment, settings: () => loaded, log });
+  const shadows = createShadows({
+    ...{ environment, settings: () => loaded, log },
+    turnMs: options.shadowTurnMs,
+  });
   const cancellation = createCancellation();
   const canonicalKey = (text: string) => requireSessionName(text, defaultAgent).key;
   const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgent;

@@ -69,7 +69,10 @@ async function startServer() {
 }
 
 /** The same conversation, with a shadow or without one. */
-async function speak(shadow: { engine: string; code?: string } | null): Promise<Spoken> {
+async function speak(
+  shadow: { engine: string; code?: string; shadowTurnMs?: number } | null,
+): Promise<Spoken> {
+  const { shadowTurnMs } = shadow ?? {};
   const home = await homeWithOwnPort();
   const paths =
     shadow?.code === undefined
@@ -88,7 +91,7 @@ async function speak(shadow: { engine: string; code?: string } | null): Promise<
   const loaded = checkConfigText(JSON.stringify(settings), "clew.json");
   const log = collectLog();
   const plugins = await startPlugins({ environment, loaded, log });
-  const gateway = createGateway({ environment, loaded, log, plugins });
+  const gateway = createGateway({ environment, loaded, log, plugins, shadowTurnMs });
   onTestFinished(() => gateway.close());
   const replies: string[] = [];
   for (const [at, content] of SAID.entries()) {
@@ -164,12 +167,18 @@ describe("a shadow engine", () => {
       null,
     ],
     ["ends its process", "odd", engine("async () => process.exit(3)"), /process ended|exit/],
+    ["never answers", "odd", engine("() => new Promise(() => {})"), /not finish a turn within 3 s/],
+    ["never comes back", "odd", engine("() => { for (;;); }"), /not finish a turn within 3 s/],
     ["is not there", "nowhere", undefined, /nowhere/],
   ] as const)(
     "that %s changes no byte of request, reply and transcript",
-    async (_, id, code, trouble) => {
+    async (what, id, code, trouble) => {
       const alone = await speak(null);
-      const spoken = await speak({ engine: id, ...(code !== undefined && { code }) });
+      const spoken = await speak({
+        engine: id,
+        ...(code !== undefined && { code }),
+        ...(what.startsWith("never") && { shadowTurnMs: 3000 }),
+      });
       expect(spoken.bodies).toEqual(alone.bodies);
       expect(spoken.bodies).toHaveLength(3);
       expect(spoken.transcript).toEqual(alone.transcript);

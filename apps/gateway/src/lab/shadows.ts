@@ -23,7 +23,7 @@ export interface ShadowsOptions {
   settings: () => Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
   /** Longest time of one turn, ms. Absent: TURN_MS. */
-  turnMs?: number;
+  turnMs?: number | undefined;
 }
 
 const TURN_MS = 60_000;
