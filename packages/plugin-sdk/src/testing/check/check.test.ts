@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,10 @@ interface Ended {
   err: string;
 }
 
-function run(args: readonly string[], during?: (kill: () => void, err: string) => void) {
+function run(
+  args: readonly string[],
+  during?: (kill: () => void, err: string, child: ChildProcess) => void,
+) {
   return new Promise<Ended>((resolve, reject) => {
     const node = ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning"];
     const child = spawn(process.execPath, [...node, MAIN, ...args], { cwd: folder });
@@ -39,11 +42,20 @@ function run(args: readonly string[], during?: (kill: () => void, err: string) =
     });
     child.stderr.on("data", (part) => {
       ended.err += part;
-      during?.(() => child.kill("SIGINT"), ended.err);
+      during?.(() => child.kill("SIGINT"), ended.err, child);
     });
     child.on("error", reject);
     child.on("close", (code) => resolve({ ...ended, code }));
   });
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // They start processes, on a machine that may be busy.
@@ -134,6 +146,73 @@ describe("plugin-sdk check", { timeout: 120_000 }, () => {
       expect([code, out]).toEqual([2, ""]);
       expect(err).toMatch(why);
     }
+  });
+
+  it("is not held by a program that an engine leaves behind", async () => {
+    const noted = join(folder, "left");
+    const leaves = engine(
+      "leaves",
+      `assemble: () => {
+        const left = spawn("sleep", ["600"], { stdio: "inherit", detached: true });
+        left.unref();
+        writeFileSync(${JSON.stringify(noted)}, String(left.pid));
+        process.exit(1);
+      },`,
+      'import { spawn } from "node:child_process"; import { writeFileSync } from "node:fs";',
+    );
+    const { code } = await run(["check", leaves, "--case", "order"]);
+    process.kill(Number(readFileSync(noted, "utf8")), "SIGKILL");
+    expect(code).toBe(1);
+  });
+
+  it("counts a signal of the engine to it as a failure, also one that is caught", async () => {
+    const act = 'try { process.kill(process.ppid, "SIGTERM"); } catch {}';
+    const file = engine("ends-us", `ingest: () => { ${act} return { ingested: false }; },`);
+    const { code, out } = await run(["check", file, "--json", "--case", "order"]);
+    expect(code).toBe(1);
+    expect((JSON.parse(out) as { results: object[] }).results[0]).toMatchObject({
+      ...{ outcome: "failed" },
+      reason: expect.stringMatching(/sends a signal to the process that checks it/),
+    });
+  });
+
+  it("tells what an engine throws in words that end and steer no terminal", async () => {
+    const shouts = 'throw new Error("\\u001b[2J" + "x".repeat(1e7));';
+    const file = engine("shouts", `assemble: () => { ${shouts} },`);
+    const { out } = await run(["check", file, "--json", "--case", "order"]);
+    expect(out.length).toBeLessThan(20_000);
+    expect(out).toContain("[2Jxxx");
+    expect(out).not.toMatch(/\\u001b/);
+  });
+
+  it("tells of a loop at import once, and not in every case", async () => {
+    const loops = engine("loops", "", "for (;;);");
+    const args = ["--json", "--timeout", "1", "--case", "assemble"];
+    const { code, out } = await run(["check", loops, ...args]);
+    const [first, ...others] = (JSON.parse(out) as { results: { reason: string }[] }).results;
+    expect([code, first?.reason]).toEqual([1, expect.stringMatching(/kept its process busy/)]);
+    expect(others.length).toBeGreaterThan(1);
+    for (const { reason } of others) expect(reason).toMatch(/^Not run: .* before one was made/);
+  });
+
+  it("leaves no process behind when it is killed itself", async () => {
+    const noted = join(folder, "looping");
+    const note = `writeFileSync(${JSON.stringify(noted)}, String(process.pid));`;
+    const file = engine(
+      "outlives",
+      `assemble: () => { ${note} for (;;); },`,
+      'import { writeFileSync } from "node:fs";',
+    );
+    const { err } = await run(["check", file, "--case", "order"], (_, __, child) => {
+      const kill = setInterval(() => {
+        if (!existsSync(noted)) return;
+        clearInterval(kill);
+        child.kill("SIGKILL");
+      }, 50);
+    });
+    expect(err).toContain("1/1");
+    const pid = Number(readFileSync(noted, "utf8"));
+    await expect.poll(() => isRunning(pid), { timeout: 20_000 }).toBe(false);
   });
 
   it("can be interrupted, and reports what it has", async () => {

@@ -1,4 +1,5 @@
 // The process in which an engine is checked and that tells its parent of each result.
+import { syncBuiltinESMExports } from "node:module";
 import type { ContextEngine } from "../../contract/engine.ts";
 import type { EngineMaker } from "../case-context.ts";
 import { type CaseResult, casesOf, replaySession, startJudging } from "../conformance.ts";
@@ -8,6 +9,7 @@ import type { Job, Told } from "./run-apart.ts";
 
 export function runAsChild(): void {
   tellPulse();
+  guardParent();
   process.once("message", (job: Job) => {
     run(job).then(
       () => process.exit(0),
@@ -20,10 +22,31 @@ export function runAsChild(): void {
   });
 }
 
+const send = process.send?.bind(process);
+
 const tell = (told: Told) =>
   new Promise<void>((resolve) => {
-    process.send!(told, () => resolve());
+    send!(told, () => resolve());
   });
+
+/** An engine that ends who checks it would else be one that failed nowhere. */
+function guardParent(): void {
+  const parent = process.ppid;
+  const members = process as unknown as Record<string, (...given: unknown[]) => unknown>;
+  for (const name of ["kill", "_kill"]) {
+    const real = members[name];
+    if (real === undefined) continue;
+    members[name] = (pid, signal, ...more) => {
+      const number = Math.trunc(Math.abs(Number(pid)));
+      if ((number !== parent && number !== 1) || signal === 0)
+        return Reflect.apply(real, process, [pid, signal, ...more]);
+      const reason = `It sends a signal to the process that checks it: process.kill(${number}).`;
+      void tell({ kind: "unruly", reason });
+      throw new Error(reason);
+    };
+  }
+  syncBuiltinESMExports();
+}
 
 async function run({ cases, replay, ...job }: Job): Promise<void> {
   const { engine, folder, engineId, settings, ...options } = job;

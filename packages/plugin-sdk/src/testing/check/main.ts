@@ -116,7 +116,8 @@ async function scriptIn(file: string): Promise<Script> {
 
 async function check(job: Job, { json, bail }: { json: boolean; bail: boolean }): Promise<number> {
   const stop = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => stop.abort(signal));
   const results: CaseResult[] = [];
   const progress = progressOf(job.cases.length);
   const apart: Apart = {
@@ -138,9 +139,9 @@ async function check(job: Job, { json, bail }: { json: boolean; bail: boolean })
     ...{ engine: outcome.engine, results },
     ...{ passed: count("passed"), failed: count("failed"), notApplicable: count("not-applicable") },
   };
-  const interrupted = stop.signal.aborted;
+  const interrupted = stop.signal.aborted ? String(stop.signal.reason) : undefined;
   const text = json
-    ? `${JSON.stringify({ ...report, ...(interrupted && { interrupted }) }, null, 2)}\n`
+    ? `${JSON.stringify({ ...report, ...(interrupted && { interrupted: true, signal: interrupted }) }, null, 2)}\n`
     : textOf(report, interrupted);
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   return interrupted ? 130 : report.failed > 0 ? 1 : 0;
@@ -163,7 +164,10 @@ function progressOf(total: number) {
   };
 }
 
-function textOf({ engine, results, ...counts }: ConformanceReport, interrupted: boolean): string {
+function textOf(
+  { engine, results, ...counts }: ConformanceReport,
+  interrupted: string | undefined,
+): string {
   const failed = results.filter(({ outcome }) => outcome === "failed");
   const lines = failed.flatMap(({ id, title, reason, session }) => [
     `FAILED ${id}: ${title}`,
@@ -175,7 +179,7 @@ function textOf({ engine, results, ...counts }: ConformanceReport, interrupted: 
     lines.push(`not applicable: ${those.map(({ id }) => id).join(", ")}`, `  ${printable(reason)}`);
   const { passed, notApplicable } = counts;
   const who = engine === null ? "The engine" : printable(`${engine.name} (${engine.id})`);
-  const end = interrupted ? " Interrupted: not all cases were run." : "";
+  const end = interrupted ? ` Interrupted by ${interrupted}: not all cases were run.` : "";
   lines.push(
     `${who}: ${passed} passed, ${counts.failed} failed, ${notApplicable} not applicable.${end}`,
   );

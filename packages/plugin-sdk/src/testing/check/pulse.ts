@@ -7,7 +7,10 @@ export const PULSE_FD = 4;
 /** Ms. */
 const PULSE_MS = 500;
 
-/** Told from a thread of its own, which goes on when this one cannot. */
+/**
+ * Told from a thread of its own, which goes on when this one cannot, and ends the process when
+ * the one that started it is gone.
+ */
 export function tellPulse(): void {
   const shared = new SharedArrayBuffer(4);
   const pulse = new Int32Array(shared);
@@ -17,6 +20,7 @@ export function tellPulse(): void {
     const { writeSync } = require("node:fs");
     const pulse = new Int32Array(workerData);
     setInterval(() => {
+      if (process.ppid !== ${process.ppid}) process.kill(process.pid, "SIGKILL");
       const { user, system } = process.cpuUsage();
       const told = JSON.stringify({ pulse: Atomics.load(pulse, 0), usedMs: (user + system) / 1000 });
       writeSync(${PULSE_FD}, told + "\\n");
