@@ -170,11 +170,15 @@ function createPluginListeners(onThrown: (error: unknown, plugin: RunningPlugin)
       const wrapped = Object.assign(
         (...given: unknown[]) => {
           if (isOnce) process.removeListener(event as string, wrapped);
+          const { exitCode } = process;
           try {
             return asPlugin(plugin, () => Reflect.apply(listener, process, given));
           } catch (error) {
             onThrown(error, plugin);
             return undefined;
+          } finally {
+            // What comes of a command is not for its plugins to say, unless it is their own.
+            if (event === "exit" && plugin.mayEndProcess !== true) process.exitCode = exitCode;
           }
         },
         // By which Node finds it when it is to be removed.

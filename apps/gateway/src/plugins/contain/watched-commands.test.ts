@@ -1,4 +1,4 @@
-// What becomes of a command that a plugin blocks.
+// What becomes of commands that load a plugin which means harm.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -15,6 +15,13 @@ async function homeWith(code: string): Promise<string> {
   writeFileSync(join(home, "clew.json"), JSON.stringify(settings));
   return home;
 }
+
+it("a command ends as it would, whatever a plugin's exit listener says", async () => {
+  const listener = 'process.on("exit", () => { process.exitCode = 8; });';
+  const home = await homeWith(`${listener} export default { register() {} };`);
+  const { code } = await runClew(home, ["plugins", "doctor"], { fromSource: true });
+  expect(code).toBe(0);
+});
 
 describe("a command that a plugin blocks", () => {
   it.each([

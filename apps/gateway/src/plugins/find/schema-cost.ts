@@ -1,4 +1,4 @@
-// Counts what a plugin's schema asks for, so that none keeps the process busy for ever.
+// Counts how much work a plugin's schema asks for.
 import { isRecord } from "@clew/plugin-sdk/host";
 
 /** Of one schema, with what it refers to as often as it does; a large one has some thousand. */

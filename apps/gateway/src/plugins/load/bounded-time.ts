@@ -1,4 +1,4 @@
-// Runs one synchronous call and ends it when it takes too long.
+// Ends a synchronous call that takes too long.
 import { createContext, Script } from "node:vm";
 
 /** Only what runs in a context of its own can be stopped while it runs. */
