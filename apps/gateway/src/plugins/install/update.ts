@@ -137,7 +137,7 @@ async function replace({
       plugins: { ...records.plugins, [pluginId]: updated },
     });
     const { leftOut } = planNamedData(staged.files.manifest, otherManifests(place.home, pluginId));
-    const notes = [...keeping.finish(undo.aside), ...leftOut];
+    const notes = [...leftOut, ...keeping.finish(undo.aside)];
     undo.forget();
     return notes;
   } catch (error) {
