@@ -115,11 +115,6 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     'process._events = Object.create(null); setTimeout(() => { throw new Error("heard"); }, 5);',
     `${NEVER}heard`,
   ],
-  domain: [
-    'process.getBuiltinModule("node:domain").create().enter(); setTimeout(() => { throw new Error("in a domain"); }, 5);',
-    "would keep errors from the gateway; it was refused",
-  ],
-  "after-domain": ['setTimeout(() => { throw new Error("outside"); }, 5);', `${NEVER}outside`],
   "hook-init": [
     'track({ init() { throw new Error("in init"); } }); await new Promise((go) => setTimeout(go, 5));',
     `${NEVER}in init`,

@@ -99,7 +99,10 @@ describe("what all code shares", () => {
     const { run, shared } = openWorld();
     run("Array.prototype.last = function () { return this.at(-1); }");
     expect(shared.check()).toEqual([
-      { name: "Array.prototype.last", kind: "added", isMended: false },
+      {
+        ...{ name: "Array.prototype.last", kind: "added", isMended: false },
+        found: run("Array.prototype.last"),
+      },
     ]);
     expect(run("let names = []; for (const name in [5]) names.push(name); names.join()")).toBe("0");
     expect(run("[5].last()")).toBe(5);

@@ -95,7 +95,7 @@ describe("a plugin whose long call ends the process later on", () => {
     );
     await say("hello").catch(() => {});
     expect(await child.exit).toBeNull();
-    expect(readAtWork(home)).toMatchObject({ plugin: "small", isStarting: false, ran: ["small"] });
+    expect(readAtWork(home)).toMatchObject({ plugin: "small", ran: ["small"] });
     writeAtWork(home, { ...readAtWork(home)!, ends: 1, before: "small" });
     const next = startClew(home, ["start"]);
     await expect.poll(() => next.lines.join("\n"), { timeout: 10_000 }).toMatch(WHY);

@@ -164,6 +164,7 @@ describe("a fault that nothing lays at one plugin's door", () => {
       );
       expect(plugins.small?.reason).toContain('so may "other"');
       const next = startClew(home, ["start"]);
+      await next.nextLine();
       await expect
         .poll(() => next.lines.join("\n"))
         .toMatch(/Safe mode: plugin "other": .*clew plugins enable other brings it back/);
