@@ -1,6 +1,7 @@
 // Makes the shell of this process, which also catches the errors that nobody else did.
 import { readEnvironment } from "../config/environment.ts";
 import { guardProcess } from "../plugins/contain/guard-process.ts";
+import { allowWatching } from "../plugins/contain/watch-process.ts";
 import { catchStrayErrors, noteStray } from "../plugins/stray-errors.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { describeFailure } from "../terminal/failure.ts";
@@ -14,6 +15,7 @@ export function processShell(): Shell {
     terminal.note(`clew: ${describeFailure(error, environment)}`);
     process.exit(EXIT.failed);
   });
+  allowWatching(EXIT.blocked);
   guardProcess((error, plugin) => noteStray(plugin, "exception", error));
   return { environment, output: terminal, strayErrors };
 }

@@ -4,7 +4,6 @@ import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { gatewayTools } from "../recall/gateway-tools.ts";
-import { isProcessGuarded } from "./contain/guard-process.ts";
 import { watchProcess } from "./contain/watch-process.ts";
 import { bundledPlugins } from "./find/bundled.ts";
 import { createPluginHost, type PluginHost } from "./host.ts";
@@ -29,8 +28,7 @@ export function startPlugins({
 }: StartPluginsRequest): Promise<PluginHost> {
   const { config, raw } = loaded;
   const { home } = environment;
-  // Only where the process is ours to end.
-  if (isProcessGuarded()) watchProcess({ home, seconds: config.gateway.watchdogSeconds, log });
+  watchProcess({ home, seconds: config.gateway.watchdogSeconds, log });
   return createPluginHost({
     home,
     stateDir,

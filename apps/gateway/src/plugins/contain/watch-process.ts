@@ -1,9 +1,16 @@
 // Watches a process that plugins are loaded into, be it a gateway's or a command's.
 import type { LogPort } from "@clew/engine-core";
-import { EXIT } from "../../terminal/exit-codes.ts";
 import { startWatchdog, type Watchdog } from "./watchdog.ts";
 
+const UNWATCHED: Watchdog = { asksAt: () => {}, stop: async () => {} };
+
+let exitCode: number | undefined;
 let watchdog: Watchdog | undefined;
+
+/** To be said where the process is Clew's alone, with what it ends with when it is blocked. */
+export function allowWatching(code: number): void {
+  exitCode = code;
+}
 
 /** Once in a process; to its end, for what plugins leave behind may keep it from that. */
 export function watchProcess(order: {
@@ -12,6 +19,7 @@ export function watchProcess(order: {
   seconds: number;
   log: Pick<LogPort, "warn">;
 }): Watchdog {
-  watchdog ??= startWatchdog({ ...order, exitCode: EXIT.blocked });
+  if (exitCode === undefined) return UNWATCHED;
+  watchdog ??= startWatchdog({ ...order, exitCode });
   return watchdog;
 }
