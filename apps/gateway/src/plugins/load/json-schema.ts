@@ -42,7 +42,7 @@ export interface SchemaOptions {
   coerces?: boolean;
 }
 
-/** Throws when `schema` itself is not usable, or costs too much. Draft 7; formats are not checked. */
+/** Throws when `schema` is not usable, or costs too much. Draft 7; formats are not checked. */
 export function compileSchema(
   schema: Record<string, unknown>,
   { defaults = false, coerces = false }: SchemaOptions = {},
