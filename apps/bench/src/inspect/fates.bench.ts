@@ -115,10 +115,12 @@ async function compareCalls(
   const ofReplay = new Map(replay.perCall.map(({ id, fates }) => [id, fates]));
   const ofCommand = new Map(told.calls.map(({ id, fates }) => [id, fates]));
   const found: Findings = { calls: 0, entries: 0, unequal: 0, apart: 0, lost: 0 };
-  for (const { id, fates } of calls) {
+  for (const { id, fates, error } of calls) {
     const page = (await inspector.entries({ call: id, limit: Number.MAX_SAFE_INTEGER }))!;
     const request = (await inspector.request(id))!;
-    const others = [ofCommand.get(id), page.fates, countRows(page), ofReplay.get(id)];
+    const others = [ofCommand.get(id), page.fates, countRows(page)];
+    // A call that the recording does not answer failed, and no replay tells of it.
+    if (error === null || ofReplay.has(id)) others.push(ofReplay.get(id));
     found.calls++;
     found.entries += fates.all;
     found.unequal += isWhole(fates) ? 0 : 1;
