@@ -464,7 +464,8 @@ describe("a process that is killed while it forgets", () => {
       expect([step, holding(folder)]).toEqual([step, []]);
     }
     expect(step).toBeGreaterThan(5);
-  }, 120_000);
+    // Two processes a step, one after the other, each from its sources.
+  }, 300_000);
 
   it("leaves everything or nothing once it is succeeded, killed at any moment", async () => {
     const { home } = await homeWithSecret({ turns: 3 });
