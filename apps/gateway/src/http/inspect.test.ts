@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import type { z } from "zod";
 import {
@@ -31,6 +32,24 @@ describe("the shadow of a session over HTTP", () => {
     expect(await response.json()).toMatchObject({
       error: { message: expect.stringContaining("agents.defaults.shadowEngine names one") },
     });
+  });
+});
+
+describe("the file of a session over HTTP", () => {
+  it("is handed out as it stands, under the session's name", async () => {
+    const { say, get, gateway } = await startTestGateway();
+    await say("My cat is called Minka.");
+    const response = await get("/api/sessions/main/transcript");
+    const { file } = (await gateway.store.find("agent:main:main"))!;
+    expect(await response.text()).toBe(await readFile(file, "utf8"));
+    expect(response.headers.get("content-disposition")).toContain('filename="main.jsonl"');
+  });
+
+  it("is refused by a sentence where there is no such session", async () => {
+    const { get } = await startTestGateway();
+    const response = await get("/api/sessions/nobody/transcript");
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { code: "SESSION_NOT_FOUND" } });
   });
 });
 

@@ -16,12 +16,12 @@ export interface EnginePanelProps {
 export function EnginePanel({ api, session, version, onDone }: EnginePanelProps) {
   const { value, problem } = useRead(`${session} ${version}`, () => api.engine(session));
   if (value === undefined) return <Pending problem={problem} />;
-  const aside = value.session?.setAside.length ?? 0;
+  const isAside = (value.session?.setAside ?? null) !== null;
   const parked = value.session?.deliveries.blocked.length ?? 0;
   return (
     <>
       <Preformatted label="Engine">{value.text}</Preformatted>
-      {(aside > 0 || parked > 0 || value.quarantined.length > 0) && (
+      {(isAside || parked > 0 || value.quarantined.length > 0) && (
         <ActionPanel
           label="Engine"
           hint="Gives engines that were set aside another chance, and offers turns again that they refused."

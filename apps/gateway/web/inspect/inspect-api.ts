@@ -29,7 +29,8 @@ export interface EngineStatus {
   engineId: string;
   quarantined: readonly unknown[];
   session: {
-    setAside: readonly unknown[];
+    /** Why it is set aside for this session alone; null = it is not. */
+    setAside: object | null;
     deliveries: { pending: number; blocked: readonly unknown[] };
   } | null;
   /** All of it, for people. */

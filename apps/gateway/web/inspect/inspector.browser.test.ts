@@ -172,7 +172,8 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     const { page } = await openPage(`${url}/#main/calls`);
     await page.getByText("Export", { exact: true }).click();
     const link = page.getByRole("link", { name: "The whole session" });
-    const saved = await page.request.get(`${url}${await link.getAttribute("href")}`);
+    expect(await link.getAttribute("href")).toBe("/api/sessions/main/transcript");
+    const saved = await page.request.get(`${url}/api/sessions/main/transcript`);
     const { file } = (await gateway.store.find("main"))!;
     expect(await saved.text()).toBe(await readFile(file, "utf8"));
     expect(saved.headers()["content-disposition"]).toBe('attachment; filename="main.jsonl"');

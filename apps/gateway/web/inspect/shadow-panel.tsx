@@ -32,7 +32,7 @@ export function ShadowPanel({ api, session, rows, row, shadow, onShadow }: Shado
       if (!isWanted) return;
       onShadow(found);
       setProblem(null);
-      if (found !== null && found.calls.at(-1)?.made.id !== newest)
+      if (found?.calls.at(-1)?.made.id !== newest)
         timer = setTimeout(() => void read().catch(fail), AGAIN_MS);
     };
     const fail = (error: unknown) =>

@@ -6,7 +6,7 @@ const NAME = "crash-report.json";
 
 /** From now on a memory that is full leaves a report in `home`, without any variable's value. */
 export function reportCrashes(home: string): void {
-  const { report } = process;
+  const report = process.report;
   // Older versions of Node would write down the environment, which holds keys.
   if (!("excludeEnv" in report) || report.reportOnFatalError) return;
   const settings = { directory: home, filename: NAME, excludeEnv: true, excludeNetwork: true };

@@ -170,7 +170,7 @@ function createPluginListeners(onThrown: (error: unknown, plugin: RunningPlugin)
       const wrapped = Object.assign(
         (...given: unknown[]) => {
           if (isOnce) process.removeListener(event as string, wrapped);
-          const { exitCode } = process;
+          const exitCode = process.exitCode;
           try {
             return asPlugin(plugin, () => Reflect.apply(listener, process, given));
           } catch (error) {

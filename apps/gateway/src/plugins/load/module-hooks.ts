@@ -130,7 +130,7 @@ export interface PluginFolder {
   root: string;
 }
 
-/** Undefined: no code of it is in this process. `pluginId`: the plugin's, or one of its entries'. */
+/** Undefined: no code of it is in this process. `pluginId`: the plugin's, or an entry's. */
 export function folderOf(pluginId: string): PluginFolder | undefined {
   for (const [root, { pluginId: id }] of roots)
     if (id === pluginId || pluginId.startsWith(`${id}/`)) return { pluginId: id, root };

@@ -191,7 +191,7 @@ describe("plugin-sdk check", { timeout: 120_000 }, () => {
     const { code, out } = await run(["check", loops, ...args]);
     const [first, ...others] = (JSON.parse(out) as { results: { reason: string }[] }).results;
     expect([code, first?.reason]).toEqual([1, expect.stringMatching(/kept its process busy/)]);
-    expect(others.length).toBeGreaterThan(1);
+    expect(others.length).toBeGreaterThan(0);
     for (const { reason } of others) expect(reason).toMatch(/^Not run: .* before one was made/);
   });
 
