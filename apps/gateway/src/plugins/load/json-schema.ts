@@ -53,13 +53,14 @@ export function compileSchema(
   const fault = schemaFault(rules);
   if (fault !== null) throw new Error(`it ${fault}`);
   const patterns = boundedPatterns();
-  const compile = (coerceTypes: boolean) => {
-    const ajv = new (ajvModule().Ajv)({
-      ...{ allErrors: true, strict: false, validateFormats: false, logger: false },
-      ...{ useDefaults: defaults, coerceTypes, code: { regExp: patterns.make } },
-    });
-    return inTime(BOUND_MS, slow, () => ajv.compile(rules));
-  };
+  const { Ajv } = ajvModule();
+  const compile = (coerceTypes: boolean) =>
+    inTime(BOUND_MS, slow, () =>
+      new Ajv({
+        ...{ allErrors: true, strict: false, validateFormats: false, logger: false },
+        ...{ useDefaults: defaults, coerceTypes, code: { regExp: patterns.make } },
+      }).compile(rules),
+    );
   const asItIs = compile(false);
   let coercing: ReturnType<typeof compile> | undefined;
   const run = (validate: typeof asItIs, given: unknown): SchemaCheck => {
