@@ -2,7 +2,11 @@
 import { createContext, Script } from "node:vm";
 
 /** Only what runs in a context of its own can be stopped while it runs. */
-let shared: { script: Script; context: { call?: () => unknown } } | undefined;
+let shared: { script: Script; context: Shared } | undefined;
+
+interface Shared {
+  call: (() => unknown) | undefined;
+}
 
 /** How often a call is begun anew that others kept from the processor, with twice the time. */
 const MOST_TRIES = 5;
@@ -26,7 +30,7 @@ export function inTime<T>(boundMs: number, late: () => Error, call: () => T): T 
 }
 
 function once<T>(wallMs: number, call: () => T): T {
-  shared ??= { script: new Script("call()"), context: createContext({}) };
+  shared ??= { script: new Script("call()"), context: createContext({}) as unknown as Shared };
   const before = shared.context.call;
   shared.context.call = call;
   try {
