@@ -27,6 +27,7 @@ import type { SessionSpent } from "./costs/totals.ts";
 import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
+import { createDoor, type Door } from "./door/serve/door.ts";
 import { setAsideEvent, watcherOf } from "./events/beside-turns.ts";
 import { createEventHub, type EventHub } from "./events/hub.ts";
 import { tellerOf } from "./events/turn-events.ts";
@@ -72,6 +73,8 @@ export interface Gateway extends SessionViews {
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
+  /** Where clients of model APIs come in. */
+  readonly door: Door;
   /** Plays sessions through other engines, in a process of its own. */
   readonly lab: Lab;
   /** Second engines, which never touch a reply. */
@@ -234,6 +237,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const send: Gateway["send"] = (request) =>
     sendMessage(parts, { ...request, key: canonicalKey(request.key) });
+  const door = createDoor({ host, log, home });
   const lab = createLab({ environment, settings: () => loaded });
   const scheduler = createScheduler({
     ...{ log, clock: systemClock, files: createJobFiles(home) },
@@ -241,7 +245,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab },
+    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab, door },
     ...{ shadows, unawaited: children },
     ...views,
     spentIn: (text) => costs.spentIn(canonicalKey(text)),

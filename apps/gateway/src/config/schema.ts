@@ -2,6 +2,7 @@
 import { PluginsConfigSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { AgentsConfigSchema } from "./agents.ts";
+import { DoorConfigSchema } from "./door.ts";
 import { GatewayConfigSchema } from "./gateway.ts";
 import { MemoryConfigSchema } from "./memory.ts";
 import { ModelsConfigSchema } from "./models.ts";
@@ -21,6 +22,7 @@ export const ConfigSchema = z.object({
   session: SessionConfigSchema.prefault({}).describe("Sessions."),
   tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),
   gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),
+  door: DoorConfigSchema.prefault({}).describe("What other clients may ask for."),
 });
 export type Config = z.infer<typeof ConfigSchema>;
 

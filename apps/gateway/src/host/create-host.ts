@@ -31,6 +31,7 @@ export function createHost(parts: HostParts): Host {
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
     namedModel: (name) => parts.models.named(name),
+    signInHeaders: (resolved) => parts.models.signInHeaders(resolved),
     models: (agentId, sessionKey) => modelsOf(parts, agentId, sessionKey),
     asks: (agentId, branch) =>
       asksOf(parts, { agentId, branch, asked: modelsOf(parts, agentId).answering }),

@@ -89,6 +89,11 @@ export interface Host {
   /** Any model, by "provider/model". Throws the same. */
   namedModel(name: string): ResolvedModel;
   /**
+   * The headers by which one signs in to its server; none where no key is set. Throws
+   * SignInError.
+   */
+  signInHeaders(resolved: ResolvedModel): Promise<Record<string, string>>;
+  /**
    * Who answers an agent now, or one session of it, why, and who is there for when that one cannot.
    * Throws the same.
    */

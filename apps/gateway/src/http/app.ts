@@ -11,6 +11,7 @@ import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addDescriptionRoute } from "./routes/description.ts";
+import { addDoorRoutes } from "./routes/door.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
@@ -50,6 +51,7 @@ export function createApp(options: AppOptions): Hono {
   addMessageRoute(app, gateway, log);
   addEventRoute(app, gateway);
   addLabRoutes(app, gateway);
+  addDoorRoutes(app, gateway, options.bodyBytes);
   addDescriptionRoute(app, options.version);
   const token = () => gateway.host.config.gateway.auth?.token;
   const trust = { identity: options.identity, token, port: options.port };

@@ -220,9 +220,14 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
 };
 
-/** Those of the API among all that an app has: no guards, and not the page's files. */
+/**
+ * Those of the API among all that an app has: no guards, not the page's files, and not the door,
+ * where others' APIs are spoken.
+ */
 export const apiRoutes = (routes: readonly ApiRoute[]): ApiRoute[] =>
-  routes.filter(({ method, path }) => method !== "ALL" && !/^\/?\*$/.test(path));
+  routes.filter(
+    ({ method, path }) => method !== "ALL" && !/^\/?\*$/.test(path) && !/^\/v1/.test(path),
+  );
 
 /** Pure. An address that nobody described is there, too, and says no more than that. */
 export function describeApi(routes: readonly ApiRoute[], version: string): object {

@@ -4,6 +4,8 @@ import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import { type KeptCredential, keepCredential } from "../credentials/keep.ts";
 import { keepText } from "../credentials/keep-text.ts";
+import { keyHeaders } from "../credentials/sign-in.ts";
+import { emptyCall } from "./empty-call.ts";
 import { modelRequest } from "./model-request.ts";
 import type { ModelWindows } from "./model-windows.ts";
 import { type ResolvedModel, resolveModel } from "./resolve.ts";
@@ -15,6 +17,11 @@ export interface Models {
    * for a name that means nothing.
    */
   named(name: string, contextTokens?: number): ResolvedModel;
+  /**
+   * The headers by which one signs in to its server; none where no key is set. What it throws is
+   * one sentence without a secret.
+   */
+  signInHeaders(resolved: ResolvedModel): Promise<Record<string, string>>;
   readonly port: ModelPort;
 }
 
@@ -57,6 +64,17 @@ export function createModels({ config, environment, log, windows }: ModelsOption
   const { limits } = config.gateway;
   return {
     named,
+    async signInHeaders(resolved) {
+      const { model, endpoint } = resolved;
+      const kept = credentialFor(resolved);
+      const { apiKey } = endpoint;
+      if (kept === undefined)
+        return apiKey === undefined ? {} : keyHeaders(emptyCall(model), endpoint, apiKey);
+      const credential = await kept.get();
+      return credential.kind === "key"
+        ? keyHeaders(emptyCall(model), endpoint, credential.key)
+        : {};
+    },
     port: createModelPort({ resolve: (name) => named(name), credentialFor, refused, log, limits }),
   };
 }

@@ -1,14 +1,11 @@
 // What a wire must say of its requests so that the door can follow and shorten them.
+import type { DOOR_APIS } from "../../config/door.ts";
 
 /** An object of a client's body, as parsed and never changed. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The wires the door speaks, by the names of their drivers. */
-export type DoorApi =
-  | "openai-completions"
-  | "openai-responses"
-  | "anthropic-messages"
-  | "google-generative-ai";
+export type DoorApi = (typeof DOOR_APIS)[number];
 
 /** A request as its client sent it. */
 export interface DoorRequest {

@@ -1,0 +1,65 @@
+// What comes in by the door, and the way back to whoever sent it.
+import type { DoorAnswer, DoorRequest, DoorWire, JsonObject } from "../wires/door-wire.ts";
+
+/** Names and values, in order and as they were written. */
+export type RawHeaders = readonly (readonly [name: string, value: string])[];
+
+/** Any request at the door. */
+export interface DoorVisit {
+  method: string;
+  /** Without its query. */
+  path: string;
+  /** With its "?"; "" when there is none. */
+  query: string;
+  headers: RawHeaders;
+  /** Of the body, unpacked; empty when there is none. */
+  bytes: Uint8Array;
+}
+
+/** A request that holds a conversation. */
+export interface DoorCall extends DoorVisit {
+  wire: DoorWire;
+  /** The body as it came. */
+  text: string;
+  /** The same, parsed. */
+  body: JsonObject;
+  request: DoorRequest;
+}
+
+/** Where an answer goes. */
+export interface DoorOutlet {
+  /** Aborted when whoever asked has gone before the end. */
+  readonly gone: AbortSignal;
+  /** True once `begin` was called. */
+  readonly hasBegun: boolean;
+  begin(status: number, headers: RawHeaders): void;
+  /** Waits while whoever asked reads more slowly. */
+  write(bytes: Uint8Array): Promise<void>;
+  end(): void;
+  /** Whoever asked sees that the answer is not whole. */
+  breakOff(): void;
+}
+
+/** Gives a whole answer as JSON. */
+export function answerWith(
+  outlet: DoorOutlet,
+  { status, body }: DoorAnswer,
+  headers: RawHeaders = [],
+): void {
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  outlet.begin(status, [
+    ["content-type", "application/json"],
+    ["content-length", String(bytes.length)],
+    ...headers,
+  ]);
+  void outlet.write(bytes);
+  outlet.end();
+}
+
+/** The value of the last header of that name; undefined: there is none. `name` in lower case. */
+export const headerOf = (headers: RawHeaders, name: string): string | undefined =>
+  headers.findLast(([each]) => each.toLowerCase() === name)?.[1];
+
+/** By names in lower case. */
+export const headersByName = (headers: RawHeaders): Record<string, string> =>
+  Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));

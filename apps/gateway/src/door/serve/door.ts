@@ -1,0 +1,87 @@
+// What clients of model APIs reach of a gateway.
+import { isAbort } from "@clew/plugin-sdk/core";
+import { answerInSession } from "../session/answer-in-session.ts";
+import { answerTransparently } from "../transparent/answer-transparently.ts";
+import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
+import { DOOR_WIRES } from "../wires/find-wire.ts";
+import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "./door-call.ts";
+import { forward, mayForward } from "./forward.ts";
+import { listModels } from "./list-models.ts";
+import { type DoorParts, upstreamFor } from "./parts.ts";
+import { planMode } from "./plan-mode.ts";
+
+export interface Door {
+  readonly isOpen: boolean;
+  /** A conversation's next request. */
+  answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
+  /** What holds no conversation: it goes on as it is, or is not there. */
+  pass(visit: DoorVisit & { wire: DoorWire }, outlet: DoorOutlet): Promise<void>;
+  /** The models that clients may name, in the form of a wire. */
+  models(wire: DoorWire): DoorAnswer;
+}
+
+export function createDoor(parts: DoorParts): Door {
+  const { host, log } = parts;
+  const { door } = host.config;
+  const upstreamOf = (wire: DoorWire, model: string) => upstreamFor(parts, wire.api, model);
+  const guarded = async (
+    { path, wire }: Pick<DoorVisit, "path"> & { wire: DoorWire },
+    outlet: DoorOutlet,
+    work: () => Promise<void>,
+  ) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!isAbort(error) && !outlet.gone.aborted)
+        log.error(`${path} failed: ${error instanceof Error ? error.message : String(error)}`);
+      if (outlet.hasBegun) outlet.breakOff();
+      else answerWith(outlet, wire.error(500, UNEXPECTED));
+    }
+  };
+  return {
+    isOpen: door.enabled,
+    answer: (call, outlet) =>
+      guarded(call, outlet, async () => {
+        if (planMode(door.mode, call) === "session") return answerInSession(call, outlet);
+        const upstream = upstreamOf(call.wire, call.request.model);
+        if ("problem" in upstream)
+          return answerWith(outlet, call.wire.error(404, upstream.problem));
+        return answerTransparently(parts, { call, upstream, outlet });
+      }),
+    pass: (visit, outlet) =>
+      guarded(visit, outlet, async () => {
+        const upstream = upstreamOf(visit.wire, modelIn(visit));
+        if ("problem" in upstream || !mayForward(visit, upstream)) {
+          const sentence = `There is nothing at ${visit.path}.`;
+          return answerWith(outlet, visit.wire.error(404, sentence));
+        }
+        await forward(parts, { visit, upstream, outlet });
+      }),
+    models: (wire) => listModels(parts, wire),
+  };
+}
+
+const UNEXPECTED = "Something unexpected happened; the log in CLEW_HOME/logs says what.";
+
+/** Of what is no conversation, where it names one. */
+function modelIn({ bytes, path }: DoorVisit): string {
+  const [, named] = /\/models\/([^/:]+):/.exec(path) ?? [];
+  if (named !== undefined || bytes.length === 0) return named ?? "";
+  try {
+    const body = JSON.parse(new TextDecoder().decode(bytes)) as { model?: unknown };
+    return typeof body.model === "string" ? body.model : "";
+  } catch {
+    return "";
+  }
+}
+
+/** By what a request says of itself where its path does not tell the wire. */
+export function wireOfVisit({ path, headers }: Pick<DoorVisit, "path" | "headers">): DoorWire {
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  if (path.startsWith("/v1beta")) return DOOR_WIRES["google-generative-ai"];
+  if (names.has("anthropic-version") || path.startsWith("/v1/messages"))
+    return DOOR_WIRES["anthropic-messages"];
+  return path.startsWith("/v1/responses")
+    ? DOOR_WIRES["openai-responses"]
+    : DOOR_WIRES["openai-completions"];
+}

@@ -1,0 +1,47 @@
+// Sends on what is no conversation, as it is.
+import { editBody } from "../body/edit-body.ts";
+import type { Upstream } from "../upstream/find-upstream.ts";
+import { holdsKey } from "../upstream/pass-headers.ts";
+import { reach } from "../upstream/reach.ts";
+import type { DoorWire } from "../wires/door-wire.ts";
+import { answerWith, type DoorOutlet, type DoorVisit } from "./door-call.ts";
+import type { DoorParts } from "./parts.ts";
+import { relay } from "./relay.ts";
+
+/**
+ * With a client's own key anything may be asked; with the gateway's only for what conversations
+ * need: it would let anybody on this machine see to the account.
+ */
+export function mayForward(visit: DoorVisit, upstream: Upstream): boolean {
+  const isCount =
+    visit.method === "POST" && /\/messages\/count_tokens$|:countTokens$/.test(visit.path);
+  return isCount || (upstream.settings.key === "client" && holdsKey(visit));
+}
+
+export async function forward(
+  parts: Pick<DoorParts, "host">,
+  asked: { visit: DoorVisit & { wire: DoorWire }; upstream: Upstream; outlet: DoorOutlet },
+): Promise<void> {
+  const { visit, upstream, outlet } = asked;
+  const body = withModel(visit.bytes, upstream.resolved.model.id);
+  const answer = await reach(parts, { visit, upstream, body, signal: outlet.gone });
+  if ("problem" in answer)
+    return answerWith(outlet, visit.wire.error(answer.status, answer.problem));
+  const end = await relay(answer, outlet);
+  if (end === "whole") outlet.end();
+  else outlet.breakOff();
+}
+
+/** The model's own name, where a body names one. */
+function withModel(bytes: Uint8Array, model: string): Uint8Array {
+  if (bytes.length === 0) return bytes;
+  try {
+    const text = new TextDecoder().decode(bytes);
+    const body = JSON.parse(text) as { model?: unknown };
+    if (typeof body.model !== "string" || body.model === model) return bytes;
+    const values = [{ path: ["model"], value: model }];
+    return new TextEncoder().encode(editBody(text, { values, list: "", messages: new Map() }));
+  } catch {
+    return bytes;
+  }
+}

@@ -1,0 +1,47 @@
+// Lists the models that clients may name, in the form of each wire.
+import { DOOR_APIS } from "../../config/door.ts";
+import type { DoorAnswer, DoorApi, DoorWire } from "../wires/door-wire.ts";
+import { type DoorParts, upstreamFor } from "./parts.ts";
+
+/** Those that a request of the wire would reach; the two of OpenAI share one address. */
+export function listModels(parts: Pick<DoorParts, "host" | "home">, wire: DoorWire): DoorAnswer {
+  const { config } = parts.host;
+  const apis: readonly DoorApi[] = wire.api.startsWith("openai-")
+    ? DOOR_APIS.filter((api) => api.startsWith("openai-"))
+    : [wire.api];
+  const names = apis.flatMap((api) => {
+    const upstream = upstreamFor(parts, api, "");
+    if ("problem" in upstream) return [];
+    const { provider, id } = upstream.resolved.model;
+    const listed = (config.models.providers[provider]?.models ?? []).map((model) => model.id);
+    return [...Object.keys(upstream.settings.models), ...listed, id];
+  });
+  return { status: 200, body: LISTS[wire.api]([...new Set(names)]) };
+}
+
+type Listing = (ids: readonly string[]) => Record<string, unknown>;
+
+const openaiList: Listing = (ids) => ({
+  object: "list",
+  data: ids.map((id) => ({ id, object: "model", created: 0, owned_by: "clew" })),
+});
+
+const LISTS: Readonly<Record<DoorApi, Listing>> = {
+  "openai-completions": openaiList,
+  "openai-responses": openaiList,
+  "anthropic-messages": (ids) => ({
+    data: ids.map((id) => ({
+      ...{ type: "model", id, display_name: id, created_at: "1970-01-01T00:00:00Z" },
+    })),
+    has_more: false,
+    first_id: ids[0] ?? null,
+    last_id: ids.at(-1) ?? null,
+  }),
+  "google-generative-ai": (ids) => ({
+    models: ids.map((id) => ({
+      name: `models/${id}`,
+      displayName: id,
+      supportedGenerationMethods: ["generateContent", "countTokens"],
+    })),
+  }),
+};

@@ -1,0 +1,91 @@
+// Decides which model of which server a client's request is for.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { findProvider } from "@clew/plugin-sdk/host";
+import type { UpstreamConfig } from "../../config/door.ts";
+import type { Config } from "../../config/schema.ts";
+import type { ResolvedModel } from "../../models/resolve.ts";
+import type { DoorApi } from "../wires/door-wire.ts";
+
+export interface Upstream {
+  /** The model that is asked, by this wire. */
+  resolved: ResolvedModel;
+  settings: UpstreamConfig;
+}
+
+export interface UpstreamAsked {
+  api: DoorApi;
+  /** As the client calls it; "" when it names none. */
+  model: string;
+  config: Config;
+  /** "provider/model" of the agent whose sessions the clients' are. */
+  agentModel: string;
+  /** Throws CONFIG_INVALID for a name that means nothing. */
+  named: (name: string) => ResolvedModel;
+}
+
+/** Where a wire is spoken by whoever made it. */
+const MAKERS: Readonly<Record<DoorApi, string>> = {
+  "openai-completions": "openai",
+  "openai-responses": "openai",
+  "anthropic-messages": "anthropic",
+  "google-generative-ai": "google",
+};
+
+export const UNSET: UpstreamConfig = { models: {} };
+
+/** One sentence says why there is none. */
+export function findUpstream(asked: UpstreamAsked): Upstream | { problem: string } {
+  const { api, config } = asked;
+  const settings = config.door.upstreams[api] ?? UNSET;
+  const providers = settings.provider === undefined ? usualProviders(asked) : [settings.provider];
+  let problem: string | undefined;
+  for (const provider of providers) {
+    const found = modelAt(asked, settings, provider);
+    if ("problem" in found) problem ??= found.problem;
+    else if (settings.provider !== undefined || speaks(found, api))
+      return { resolved: { ...found, model: { ...found.model, api } }, settings };
+  }
+  return {
+    problem:
+      problem ??
+      `No server of models.providers speaks ${api}; name one in door.upstreams.${api}.provider.`,
+  };
+}
+
+/** The default model's, then those of the settings, then the maker's. */
+function usualProviders({ api, config, agentModel }: UpstreamAsked): string[] {
+  const [own = ""] = agentModel.split("/");
+  const configured = Object.keys(config.models.providers);
+  return [...new Set([...(own === "offline" ? [] : [own]), ...configured, MAKERS[api]])];
+}
+
+/** A provider with several wires speaks them at one address. */
+const speaks = ({ model }: ResolvedModel, api: DoorApi): boolean =>
+  model.api === api || findProvider(model.provider)?.apis.includes(api) === true;
+
+function modelAt(
+  { model, config, agentModel, named }: UpstreamAsked,
+  settings: UpstreamConfig,
+  provider: string,
+): ResolvedModel | { problem: string } {
+  const wanted = settings.models[model] ?? model;
+  const prefix = `${provider}/`;
+  const names = [
+    ...(wanted === ""
+      ? []
+      : [wanted, ...(wanted.startsWith(prefix) ? [wanted.slice(prefix.length)] : [])]),
+    ...(settings.model === undefined ? [] : [settings.model]),
+    ...(agentModel.startsWith(prefix) ? [agentModel.slice(prefix.length)] : []),
+    ...(config.models.providers[provider]?.models ?? []).map(({ id }) => id),
+  ];
+  let problem: string | undefined;
+  for (const name of names) {
+    try {
+      return named(prefix + name);
+    } catch (error) {
+      if (!ContextEngineError.is(error, "CONFIG_INVALID")) throw error;
+      problem ??= error.message;
+    }
+  }
+  return { problem: problem ?? `The request names no model, and door.upstreams says none.` };
+}

@@ -1,0 +1,72 @@
+// Decides which headers go on to a model server, and which come back.
+import { type DoorVisit, headerOf, type RawHeaders } from "../serve/door-call.ts";
+
+/** Of one connection. */
+const HOP = new Set([
+  ...["connection", "keep-alive", "proxy-connection", "proxy-authenticate", "proxy-authorization"],
+  ...["te", "trailer", "transfer-encoding", "upgrade"],
+]);
+/** Told anew; the body is sent unpacked. */
+const OWN = new Set(["host", "content-length", "content-encoding", "expect"]);
+/** In which clients send keys. */
+const KEYS = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"]);
+
+export interface PassedHeaders {
+  headers: RawHeaders;
+  /** The gateway's own, by names in lower case; they win. */
+  own: Readonly<Record<string, string>>;
+  /** False: the client's key stays here. */
+  passesKey: boolean;
+  /** `gateway.auth.token`, which goes nowhere. */
+  token: string | undefined;
+}
+
+export function headersOnward({ headers, own, passesKey, token }: PassedHeaders): RawHeaders {
+  const named = namedHops(headers);
+  const passed = headers.flatMap(([name, value]): RawHeaders => {
+    const lower = name.toLowerCase();
+    if (HOP.has(lower) || OWN.has(lower) || named.has(lower) || lower.startsWith("x-clew-"))
+      return [];
+    if (lower in own) return [];
+    if (KEYS.has(lower) && (!passesKey || (token !== undefined && value.includes(token))))
+      return [];
+    if (lower === "cookie") return ownCookiesOut(name, value);
+    return [[name, value]];
+  });
+  return [...passed, ...Object.entries(own)];
+}
+
+export function headersBack(headers: RawHeaders): RawHeaders {
+  const named = namedHops(headers);
+  return headers.filter(([name]) => {
+    const lower = name.toLowerCase();
+    return !HOP.has(lower) && !named.has(lower);
+  });
+}
+
+/** Without a key, where the client's stays here. */
+export function queryOnward({ query }: Pick<DoorVisit, "query">, passesKey: boolean): string {
+  if (passesKey || query === "") return query;
+  const left = query
+    .slice(1)
+    .split("&")
+    .filter((part) => !part.startsWith("key="));
+  return left.length === 0 ? "" : `?${left.join("&")}`;
+}
+
+export const holdsKey = ({ headers, query }: Pick<DoorVisit, "headers" | "query">): boolean =>
+  headers.some(([name]) => KEYS.has(name.toLowerCase())) || /[?&]key=/.test(query);
+
+const namedHops = (headers: RawHeaders): ReadonlySet<string> =>
+  new Set(
+    (headerOf(headers, "connection") ?? "")
+      .toLowerCase()
+      .split(",")
+      .map((name) => name.trim()),
+  );
+
+/** The page's are for this gateway only. */
+function ownCookiesOut(name: string, value: string): RawHeaders {
+  const left = value.split(/;\s*/).filter((cookie) => !cookie.startsWith("clew_"));
+  return left.length === 0 ? [] : [[name, left.join("; ")]];
+}

@@ -1,0 +1,64 @@
+// Asks the model server that a request is for, signed in as the settings want it.
+import { isAbort } from "@clew/plugin-sdk/core";
+import { classifyError } from "@clew/providers";
+import { SignInError } from "../../credentials/credential.ts";
+import type { Host } from "../../host/host.ts";
+import { patience } from "../../models/patience.ts";
+import type { DoorVisit } from "../serve/door-call.ts";
+import { askUpstream, type UpstreamAnswer } from "./ask-upstream.ts";
+import type { Upstream } from "./find-upstream.ts";
+import { headersOnward } from "./pass-headers.ts";
+import { addressOnward } from "./place-upstream.ts";
+
+export interface Reached {
+  visit: DoorVisit;
+  upstream: Upstream;
+  body: Uint8Array;
+  signal: AbortSignal;
+}
+
+/** No answer; one sentence says why. */
+export interface Unreached {
+  status: number;
+  problem: string;
+}
+
+const USUAL_IDLE_MS = 240_000;
+
+/** Throws an AbortError, and nothing else that is not a bug. */
+export async function reach(
+  { host }: { host: Pick<Host, "config" | "signInHeaders"> },
+  { visit, upstream, body, signal }: Reached,
+): Promise<UpstreamAnswer | Unreached> {
+  const { resolved, settings } = upstream;
+  const { model, endpoint } = resolved;
+  const { token } = host.config.gateway.auth ?? {};
+  const origin = { provider: model.provider, api: model.api, endpoint, now: Date.now };
+  try {
+    const key = settings.key === "client" ? {} : await host.signInHeaders(resolved);
+    const passesKey = Object.keys(key).length === 0;
+    const own = { ...key, ...lowerCaseNames(endpoint.headers ?? {}) };
+    const answer = await askUpstream({
+      method: visit.method,
+      url: addressOnward({ model, endpoint }, visit, passesKey),
+      headers: headersOnward({ headers: visit.headers, own, passesKey, token }),
+      ...{ body, signal },
+      idleMs: patience(resolved).idleTimeoutMs ?? USUAL_IDLE_MS,
+    });
+    if (answer.status < 300 || answer.status >= 400) return answer;
+    for await (const _ of answer.bytes);
+    const problem = `Provider "${model.provider}" sent the request on (${answer.status}), which is not followed because it holds the key; make the right address the base URL.`;
+    return { status: 502, problem };
+  } catch (error) {
+    if (signal.aborted || isAbort(error)) throw error;
+    if (error instanceof SignInError) return { status: 502, problem: error.message };
+    const { kind, message } = classifyError(
+      { kind: "network", cause: error, started: false },
+      origin,
+    );
+    return { status: kind === "timeout" ? 504 : 502, problem: message };
+  }
+}
+
+const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

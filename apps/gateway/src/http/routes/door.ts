@@ -1,0 +1,118 @@
+// Lets clients of model APIs in, at the addresses they know.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import type { Context, Hono } from "hono";
+import { type Door, wireOfVisit } from "../../door/serve/door.ts";
+import {
+  answerWith,
+  type DoorCall,
+  type DoorOutlet,
+  type DoorVisit,
+  type RawHeaders,
+} from "../../door/serve/door-call.ts";
+import type { DoorWire } from "../../door/wires/door-wire.ts";
+import { wireAt } from "../../door/wires/find-wire.ts";
+import { recordOf } from "../../door/wires/json.ts";
+import type { Gateway } from "../../gateway.ts";
+import { describeBytes } from "../../limits/size.ts";
+import { gatewayStopping } from "../../stopping.ts";
+import { nodeOutlet } from "../node-outlet.ts";
+import { readRawBody } from "../raw-body.ts";
+
+export function addDoorRoutes(app: Hono, gateway: Gateway, bodyBytes: number): void {
+  if (!gateway.door.isOpen) return;
+  const visited = (work: (visit: Visit) => Promise<void>) => (context: Context) =>
+    enter(context, gateway, { bodyBytes, work });
+  const converse = visited(({ door, ...visit }) => answerCall(door, visit));
+  const pass = visited(({ door, visit, wire, outlet }) => door.pass({ ...visit, wire }, outlet));
+  const listModels = visited(async ({ door, wire, outlet }) =>
+    answerWith(outlet, door.models(wire)),
+  );
+  const noSocket = visited(async ({ wire, outlet }) => {
+    const sentence = "Responses are not spoken by a WebSocket here; use POST.";
+    answerWith(outlet, wire.error(426, sentence), [["upgrade", "HTTP/1.1"]]);
+  });
+  app.get("/v1/models", listModels);
+  app.get("/v1beta/models", listModels);
+  app.get("/v1/responses", (context) =>
+    context.req.header("upgrade") === undefined ? pass(context) : noSocket(context),
+  );
+  app.post("/v1/chat/completions", converse);
+  app.post("/v1/responses", converse);
+  app.post("/v1/messages", converse);
+  app.post("/v1/messages/count_tokens", pass);
+  app.post("/v1beta/models/:call", (context) =>
+    wireAt(context.req.path) === undefined ? pass(context) : converse(context),
+  );
+  for (const path of ["/v1", "/v1/*", "/v1beta", "/v1beta/*"]) app.all(path, pass);
+}
+
+interface Visit {
+  door: Door;
+  visit: DoorVisit;
+  wire: DoorWire;
+  outlet: DoorOutlet;
+}
+
+async function enter(
+  context: Context,
+  gateway: Gateway,
+  { bodyBytes, work }: { bodyBytes: number; work: (visit: Visit) => Promise<void> },
+): Promise<Response> {
+  const { incoming, outgoing } = context.env as {
+    incoming: IncomingMessage;
+    outgoing: ServerResponse;
+  };
+  const { pathname, search } = new URL(context.req.url);
+  const headers = rawHeadersOf(incoming);
+  const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
+  const outlet = nodeOutlet(outgoing);
+  const refuse = (status: number, sentence: string) =>
+    // What is left of the body is not read, so nothing else can come this way.
+    answerWith(outlet, wire.error(status, sentence), [["connection", "close"]]);
+  const body = await readRawBody(incoming, bodyBytes);
+  if (gateway.isStopping()) refuse(503, gatewayStopping().message);
+  else if (body.kind === "too-large") refuse(413, tooLarge(bodyBytes));
+  else if (body.kind === "packed")
+    refuse(415, "The body is packed in a way that is not known here.");
+  else if (body.kind === "body") {
+    const { method, path } = { method: incoming.method ?? "GET", path: pathname };
+    const visit = { ...{ method, path, query: search, headers }, bytes: body.bytes };
+    await work({ door: gateway.door, visit, wire, outlet });
+  }
+  await outlet.closed;
+  return RESPONSE_ALREADY_SENT;
+}
+
+const tooLarge = (bytes: number) =>
+  `The request is larger than ${describeBytes(bytes)} (gateway.limits.bodyBytes of Clew).`;
+
+async function answerCall(door: Door, { visit, wire, outlet }: Omit<Visit, "door">): Promise<void> {
+  const text = new TextDecoder().decode(visit.bytes);
+  const body = parsed(text);
+  const request = body && wire.read(body, visit.path);
+  if (body === undefined || request === undefined) {
+    const what =
+      body === undefined ? "The body is no JSON object." : `The body has no list "${wire.list}".`;
+    return answerWith(outlet, wire.error(400, what));
+  }
+  const call: DoorCall = { ...visit, ...{ wire, text, body, request } };
+  await door.answer(call, outlet);
+}
+
+function parsed(text: string): DoorCall["body"] | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? recordOf(value)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function rawHeadersOf({ rawHeaders }: IncomingMessage): RawHeaders {
+  return rawHeaders.flatMap(
+    (name, index): RawHeaders => (index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ""]] : []),
+  );
+}
