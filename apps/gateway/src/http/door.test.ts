@@ -181,7 +181,7 @@ describe("the door", () => {
     expect(redirected.status).toBe(502);
     expect(await redirected.text()).toContain("not followed");
     await upstream.close();
-    const away = await get(path, post(body));
+    const away = await get("/v1/responses", post(BODIES["openai-responses"].body));
     expect(away.status).toBe(502);
     expect(await away.text()).toContain("refused the connection");
   });

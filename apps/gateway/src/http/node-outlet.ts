@@ -1,6 +1,6 @@
-// Lets the door write its answers straight to the connection, so that no byte of them changes.
+// Writes the answers of the door to their connection, so that no byte of them changes.
 import type { ServerResponse } from "node:http";
-import type { DoorOutlet } from "../door/serve/door-call.ts";
+import type { DoorOutlet } from "../door/call/door-call.ts";
 
 export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Promise<void> } {
   const gone = new AbortController();

@@ -1,13 +1,14 @@
 // What clients of model APIs reach of a gateway.
 import { isAbort } from "@clew/plugin-sdk/core";
+import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
+import type { DoorParts } from "../call/parts.ts";
 import { answerInSession } from "../session/answer-in-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
+import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
-import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "./door-call.ts";
 import { forward, mayForward } from "./forward.ts";
 import { listModels } from "./list-models.ts";
-import { type DoorParts, upstreamFor } from "./parts.ts";
 import { planMode } from "./plan-mode.ts";
 
 export interface Door {

@@ -1,12 +1,12 @@
 // Sends on what is no conversation, as it is.
 import { editBody } from "../body/edit-body.ts";
+import { answerWith, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
+import type { DoorParts } from "../call/parts.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { holdsKey } from "../upstream/pass-headers.ts";
 import { reach } from "../upstream/reach.ts";
+import { relay } from "../upstream/relay.ts";
 import type { DoorWire } from "../wires/door-wire.ts";
-import { answerWith, type DoorOutlet, type DoorVisit } from "./door-call.ts";
-import type { DoorParts } from "./parts.ts";
-import { relay } from "./relay.ts";
 
 /**
  * With a client's own key anything may be asked; with the gateway's only for what conversations

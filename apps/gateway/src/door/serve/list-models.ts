@@ -1,7 +1,8 @@
 // Lists the models that clients may name, in the form of each wire.
 import { DOOR_APIS } from "../../config/door.ts";
+import type { DoorParts } from "../call/parts.ts";
+import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorApi, DoorWire } from "../wires/door-wire.ts";
-import { type DoorParts, upstreamFor } from "./parts.ts";
 
 /** Those that a request of the wire would reach; the two of OpenAI share one address. */
 export function listModels(parts: Pick<DoorParts, "host" | "home">, wire: DoorWire): DoorAnswer {

@@ -1,6 +1,6 @@
 // Decides who owns the history of a request.
 import type { DoorConfig } from "../../config/door.ts";
-import { type DoorCall, headerOf } from "./door-call.ts";
+import { type DoorCall, headerOf } from "../call/door-call.ts";
 
 /** By this header a client names a session of Clew's. */
 export const SESSION_HEADER = "x-clew-session";

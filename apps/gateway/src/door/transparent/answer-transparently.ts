@@ -1,10 +1,10 @@
 // Answers a client that sends its whole history each time.
 import { editBody } from "../body/edit-body.ts";
-import { answerWith, type DoorCall, type DoorOutlet } from "../serve/door-call.ts";
-import type { DoorParts } from "../serve/parts.ts";
-import { relay } from "../serve/relay.ts";
+import { answerWith, type DoorCall, type DoorOutlet } from "../call/door-call.ts";
+import type { DoorParts } from "../call/parts.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { reach } from "../upstream/reach.ts";
+import { relay } from "../upstream/relay.ts";
 
 export async function answerTransparently(
   parts: DoorParts,

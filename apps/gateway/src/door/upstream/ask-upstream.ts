@@ -1,7 +1,7 @@
 // Sends a request on to a model server as it is, and hands its answer back as it comes.
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
-import type { RawHeaders } from "../serve/door-call.ts";
+import type { RawHeaders } from "../call/door-call.ts";
 
 export interface UpstreamRequest {
   method: string;

@@ -1,5 +1,5 @@
 // Decides which headers go on to a model server, and which come back.
-import { type DoorVisit, headerOf, type RawHeaders } from "../serve/door-call.ts";
+import { type DoorVisit, headerOf, type RawHeaders } from "../call/door-call.ts";
 
 /** Of one connection. */
 const HOP = new Set([

@@ -3,7 +3,7 @@
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { buildRequest, type Endpoint } from "@clew/providers";
 import { emptyCall } from "../../models/empty-call.ts";
-import type { DoorVisit } from "../serve/door-call.ts";
+import type { DoorVisit } from "../call/door-call.ts";
 import { queryOnward } from "./pass-headers.ts";
 
 export interface UpstreamPlace {

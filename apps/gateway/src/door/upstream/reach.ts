@@ -4,7 +4,7 @@ import { classifyError } from "@clew/providers";
 import { SignInError } from "../../credentials/credential.ts";
 import type { Host } from "../../host/host.ts";
 import { patience } from "../../models/patience.ts";
-import type { DoorVisit } from "../serve/door-call.ts";
+import type { DoorVisit } from "../call/door-call.ts";
 import { askUpstream, type UpstreamAnswer } from "./ask-upstream.ts";
 import type { Upstream } from "./find-upstream.ts";
 import { headersOnward } from "./pass-headers.ts";

@@ -2,14 +2,14 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Context, Hono } from "hono";
-import { type Door, wireOfVisit } from "../../door/serve/door.ts";
 import {
   answerWith,
   type DoorCall,
   type DoorOutlet,
   type DoorVisit,
   type RawHeaders,
-} from "../../door/serve/door-call.ts";
+} from "../../door/call/door-call.ts";
+import { type Door, wireOfVisit } from "../../door/serve/door.ts";
 import type { DoorWire } from "../../door/wires/door-wire.ts";
 import { wireAt } from "../../door/wires/find-wire.ts";
 import { recordOf } from "../../door/wires/json.ts";
@@ -20,9 +20,8 @@ import { nodeOutlet } from "../node-outlet.ts";
 import { readRawBody } from "../raw-body.ts";
 
 export function addDoorRoutes(app: Hono, gateway: Gateway, bodyBytes: number): void {
-  if (!gateway.door.isOpen) return;
   const visited = (work: (visit: Visit) => Promise<void>) => (context: Context) =>
-    enter(context, gateway, { bodyBytes, work });
+    gateway.door.isOpen ? enter(context, gateway, { bodyBytes, work }) : context.notFound();
   const converse = visited(({ door, ...visit }) => answerCall(door, visit));
   const pass = visited(({ door, visit, wire, outlet }) => door.pass({ ...visit, wire }, outlet));
   const listModels = visited(async ({ door, wire, outlet }) =>
@@ -44,7 +43,7 @@ export function addDoorRoutes(app: Hono, gateway: Gateway, bodyBytes: number): v
   app.post("/v1beta/models/:call", (context) =>
     wireAt(context.req.path) === undefined ? pass(context) : converse(context),
   );
-  for (const path of ["/v1", "/v1/*", "/v1beta", "/v1beta/*"]) app.all(path, pass);
+  for (const path of ["/v1/*", "/v1beta/*"]) app.all(path, pass);
 }
 
 interface Visit {

@@ -1,7 +1,8 @@
 // Passes an answer on byte for byte while it comes.
-import type { UpstreamAnswer } from "../upstream/ask-upstream.ts";
-import { headersBack } from "../upstream/pass-headers.ts";
-import type { DoorOutlet, RawHeaders } from "./door-call.ts";
+
+import type { DoorOutlet, RawHeaders } from "../call/door-call.ts";
+import type { UpstreamAnswer } from "./ask-upstream.ts";
+import { headersBack } from "./pass-headers.ts";
 
 /** "gone": whoever asked does not listen any more · "broken": the model server gave up. */
 export type RelayEnd = "whole" | "broken" | "gone";
