@@ -32,12 +32,13 @@ export default defineConfig({
     // A limit is there to end what hangs; a busy machine is not that. Fuzzing takes its time.
     testTimeout: fuzzing ? FUZZING_MS : 30_000,
     hookTimeout: 30_000,
+    expect: { poll: { timeout: 20_000 } },
   },
 });
 
 /** For projects whose tests start processes, one after the other: a busy machine takes long. */
 export const limitsWithProcesses = {
-  testTimeout: fuzzing ? FUZZING_MS : 120_000,
-  hookTimeout: 120_000,
-  expect: { poll: { timeout: 30_000 } },
+  testTimeout: fuzzing ? FUZZING_MS : 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
 };

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     for (const [at, page] of others.entries())
       await expect
         .poll(async () => (await page.locator(".reply").textContent())!.length, {
-          timeout: 30_000,
+          timeout: 120_000,
         })
         .toBeGreaterThan(early[at]!.length);
     expect(gateway.events.followers()).toBe(1);

@@ -288,7 +288,7 @@ describe.skipIf(!hasBrowser)("the page in a browser", () => {
     await say(page, "What is my cat called?");
     const articles = () => page.locator(".column > article").allTextContents();
     await expect
-      .poll(articles, { timeout: 20_000 })
+      .poll(articles)
       .toEqual([
         ...["My cat is called Minka.", expect.any(String)],
         expect.stringMatching(/^\/statusCopyModel: offline\/offline/),

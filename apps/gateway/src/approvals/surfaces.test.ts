@@ -18,7 +18,7 @@ import type { Approval, ApprovalAnswer } from "./approval.ts";
 const TOKEN = "a-token-of-sixteen-or-more";
 
 /** On a machine that is busy with much else. */
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 120_000 };
 
 /** A plugin's tool that changes something: a line in a file for each run. */
 const CODE = `

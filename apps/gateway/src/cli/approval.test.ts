@@ -11,7 +11,7 @@ import { typedLine } from "./typed-line.ts";
 
 const MAIN = "agent:main:main";
 const CHILD = "agent:main:subagent:1";
-const SOON = { timeout: 20_000, interval: 10 };
+const SOON = { timeout: 120_000, interval: 10 };
 
 /** Somebody at a terminal who talks in the main session, and tools that may ask. */
 async function atTerminal({ terminal = true, quietMs = 0 } = {}) {

@@ -6,7 +6,7 @@ import { temporaryHome } from "../testing/home.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 import { clewAtTerminal, hasTerminals } from "../testing/terminal.ts";
 
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 120_000 };
 const WRITE = run("write_file", { path: "a.txt", content: "one" });
 const CTRL_C = "\u0003";
 const CTRL_D = "\u0004";

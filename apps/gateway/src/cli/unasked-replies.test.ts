@@ -10,7 +10,7 @@ import { startPluginGateway } from "../testing/plugins.ts";
 import { typedLine } from "./typed-line.ts";
 import { printUnaskedReplies } from "./unasked-replies.ts";
 
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 120_000 };
 const SPAWN = run("sessions_spawn", { task: "look for it", label: "sc\nout" });
 
 async function talking({ json = false } = {}) {

@@ -5,7 +5,7 @@ import { clew, runClew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 
-const SOON = { timeout: 20_000 };
+const SOON = { timeout: 120_000 };
 const WAITING = "(waiting for sessions that others started or wrote to; Ctrl-C ends them)";
 const spawn = (task: string) => run("sessions_spawn", { task });
 

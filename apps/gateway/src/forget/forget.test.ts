@@ -233,7 +233,7 @@ describe("clew lossless forget", () => {
           await clew("chat", "go on");
           return (await clew("lossless", "status")).output;
         },
-        { timeout: 20_000 },
+        { timeout: 120_000 },
       )
       .toContain("(40 no longer kept)");
     return { home, clew, file, backup: filesBelow(outside)[0]! };

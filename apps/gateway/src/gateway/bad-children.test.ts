@@ -18,7 +18,7 @@ async function family(subagents: Record<string, unknown> = {}, defaults: object 
 }
 
 /** However busy the machine is. */
-const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 });
+const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 120_000 });
 
 const keyIn = (text: string) => /agent:\w+:subagent:[\w-]+/.exec(text)?.[0] ?? "";
 

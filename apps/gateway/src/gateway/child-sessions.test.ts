@@ -19,7 +19,7 @@ async function family(subagents: Record<string, unknown> = {}, info?: string) {
 type Family = Awaited<ReturnType<typeof family>>;
 
 /** However busy the machine is. */
-const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 });
+const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 120_000 });
 
 const keyIn = (text: string) => /agent:\w+:subagent:[\w-]+/.exec(text)?.[0] ?? "";
 

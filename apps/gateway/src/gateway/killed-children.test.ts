@@ -27,7 +27,7 @@ async function killable() {
 }
 
 /** However busy the machine is. */
-const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 });
+const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 120_000 });
 
 const recordsIn = (home: string) => readChildren({ home, log: collectLog() });
 

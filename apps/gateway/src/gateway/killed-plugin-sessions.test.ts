@@ -24,7 +24,7 @@ async function killable() {
 }
 
 /** However busy the machine is. */
-const soon = <Result>(check: () => Result, timeout = 20_000) => vi.waitFor(check, { timeout });
+const soon = <Result>(check: () => Result, timeout = 120_000) => vi.waitFor(check, { timeout });
 
 const recordsIn = (home: string) => readChildren({ home, log: collectLog() });
 

@@ -31,7 +31,7 @@ async function waters(
 }
 
 /** However busy the machine is. */
-const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 20_000 });
+const soon = <Result>(check: () => Result) => vi.waitFor(check, { timeout: 120_000 });
 
 const run = (message: string, more: object = {}): DiverCall => [
   "run",

@@ -237,7 +237,7 @@ describe("a checkpoint", () => {
     const before = await readFile(checkpointFile(file), "utf8");
     const child = startChild(STUCK, [home, "four"]);
     await child.nextLine();
-    await vi.waitFor(async () => expect((await stat(file)).size).toBeGreaterThan(size), 10_000);
+    await vi.waitFor(async () => expect((await stat(file)).size).toBeGreaterThan(size), 120_000);
     child.process.kill("SIGKILL");
     await child.exit;
     await rename(`${checkpointFile(file)}.kept`, checkpointFile(file));

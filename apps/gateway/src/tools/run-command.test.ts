@@ -21,7 +21,7 @@ async function shell(signal = new AbortController().signal) {
         const ids = text.trim().split("\n").map(Number);
         return text.endsWith("\n") && ids.length === count ? ids : undefined;
       },
-      { timeout: 20_000 },
+      { timeout: 120_000 },
     );
     onTestFinished(() => {
       for (const id of ids) if (runs(id)) process.kill(id, "SIGKILL");
@@ -37,7 +37,7 @@ const runs = (id: number): boolean =>
     spawnSync("ps", ["-o", "stat=", "-p", `${id}`], { encoding: "utf8" }).stdout.trim(),
   );
 
-const ended = (ids: readonly number[]) => vi.waitUntil(() => !ids.some(runs), { timeout: 20_000 });
+const ended = (ids: readonly number[]) => vi.waitUntil(() => !ids.some(runs), { timeout: 120_000 });
 
 /** Writes down the shell, and a process that only SIGKILL ends. */
 const TWO = `(trap "" TERM HUP; echo $$ >> ids; sh -c 'echo $$ >> ids; exec sleep 1000') &`;

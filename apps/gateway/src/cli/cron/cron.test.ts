@@ -83,7 +83,7 @@ describe("clew cron", () => {
     await gateway.scheduler.start();
     const history = () => clew(home, ["cron", "history", "pulse", "--json"]);
     await vi.waitFor(async () => expect(asJson((await history()).output).runs).toHaveLength(1), {
-      timeout: 20_000,
+      timeout: 120_000,
     });
     expect(asJson((await history()).output).runs[0]).toMatchObject({
       ...{ outcome: "completed", answer: "All is well.", missed: 0 },

@@ -162,7 +162,7 @@ describe("a plugin that attacks the process", () => {
       const events = await say("hello", name);
       expect(events.at(-1), name).toMatchObject({ outcome: "completed" });
       if (told !== null)
-        await expect.poll(() => lines(told), { message: name, timeout: 5000 }).not.toEqual([]);
+        await expect.poll(() => lines(told), { message: name, timeout: 120_000 }).not.toEqual([]);
     }
     const refusal = { plugin: "small", asked: "process.exit(7)" };
     expect(await get("/api/sessions/exit/context")).toMatchObject({
@@ -318,7 +318,7 @@ describe("a plugin that changes what all code shares", () => {
     for (const [name, [, told]] of Object.entries(REPLACED)) {
       for (const session of [name, "plain"])
         expect((await say("hello", session)).at(-1), name).toMatchObject({ outcome: "completed" });
-      await expect.poll(log, { message: name, timeout: 5000 }).toContain(told);
+      await expect.poll(log, { message: name, timeout: 120_000 }).toContain(told);
     }
     expect(log()).not.toContain("an error of the gateway itself");
     expect(await stop()).toBe(0);

@@ -76,7 +76,7 @@ describe("a plugin that fills the memory at each start", () => {
     );
     const third = startClew(home, ["start"]);
     await expect
-      .poll(() => third.lines.join("\n"), { timeout: 10_000 })
+      .poll(() => third.lines.join("\n"))
       .toContain(
         'it may be why the gateway crashed as it started, more than once in a row; so may "small", and nothing shows which it was',
       );
@@ -98,7 +98,7 @@ describe("a plugin whose long call ends the process later on", () => {
     expect(readAtWork(home)).toMatchObject({ plugin: "small", ran: ["small"] });
     writeAtWork(home, { ...readAtWork(home)!, ends: 1, before: "small" });
     const next = startClew(home, ["start"]);
-    await expect.poll(() => next.lines.join("\n"), { timeout: 10_000 }).toMatch(WHY);
+    await expect.poll(() => next.lines.join("\n")).toMatch(WHY);
     next.process.kill("SIGTERM");
     expect(await next.exit).toBe(0);
   });

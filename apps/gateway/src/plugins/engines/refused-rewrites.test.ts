@@ -57,7 +57,7 @@ describe("a rewrite by a call that is over", () => {
       ({ method, outcome }) => method === "afterTurn" && outcome !== "fallback",
     ).length;
     expect(calls).toBeGreaterThan(0);
-    await expect.poll(() => answered().length, { timeout: 5000 }).toBe(calls);
+    await expect.poll(() => answered().length).toBe(calls);
     expect(answered()).toEqual(
       Array(calls).fill({
         answer:

@@ -118,7 +118,7 @@ describe("a plugin in a process of its own", () => {
       reason: 'the process of plugin "small" ended (exit code 7)',
     });
     await expect
-      .poll(() => log.lines.join("\n"), { timeout: 10_000 })
+      .poll(() => log.lines.join("\n"))
       .toContain("[plugins] small: its process runs again");
     expect(log.lines.join("\n")).toContain(
       "[plugins] small: its process ended (exit code 7); it is started again",
@@ -174,9 +174,7 @@ describe("a plugin in a process of its own", () => {
     expect(report.engine.degraded?.reason).toBe(
       'the process of plugin "small" ended (it did not answer for 1 s)',
     );
-    await expect
-      .poll(() => log.lines.join("\n"), { timeout: 10_000 })
-      .toContain("its process runs again");
+    await expect.poll(() => log.lines.join("\n")).toContain("its process runs again");
     expect(isRunning(before)).toBe(false);
   });
 
