@@ -92,7 +92,7 @@ export type {
 } from "./report.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
-export { retellings } from "./request/retellings.ts";
+export { whatIsSaid } from "./request/says-the-same.ts";
 export { partOfBranch } from "./session/branch-part.ts";
 export { createDeliveryLedger, type DeliveryLedger } from "./session/delivery-ledger.ts";
 export {

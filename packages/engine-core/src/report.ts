@@ -104,6 +104,8 @@ export interface ModelCallReport {
   retries: number;
   /** "provider/model" that was asked. Absent: the report's `model.resolved`. */
   model?: string;
+  /** Registered id of the engine that chose what was sent. Absent: the report's `engine.ran`. */
+  engine?: string;
   /** How it failed, for programs; `error` says it for people. Absent: there is a reply. */
   failure?: {
     kind: ModelError["kind"];
@@ -326,7 +328,7 @@ export interface TurnReport {
     configured: string | null;
     /**
      * Registered id of the engine the turn began with. With `degraded` set, the fallback answered
-     * in its place from that failure on.
+     * in its place from that failure on, and calls behind it name it.
      */
     ran: string;
     infoId: string;

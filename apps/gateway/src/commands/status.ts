@@ -20,6 +20,7 @@ import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
 import { describeCosts } from "../costs/describe.ts";
 import type { CapState } from "../costs/plan-caps.ts";
 import type { SessionSpent } from "../costs/totals.ts";
+import { engineOf } from "../inspect/placed-call.ts";
 import { describeShadow } from "../lab/describe-shadow.ts";
 import type { ShadowSummary } from "../lab/shadow-lines.ts";
 import type { PassedOver } from "../models/agent-models.ts";
@@ -123,7 +124,7 @@ export function* contextFacts(
   yield;
   const view = items.map(({ entryId: id, message }) => ({ id, message }));
   const counted = lastRequest === null ? undefined : countOf(lastRequest, { branch, model });
-  const chosen = chooses !== null && lastRequest?.report.engine.ran === chooses;
+  const chosen = chooses !== null && lastRequest !== null && engineOf(lastRequest) === chooses;
   const next = chosen
     ? yield* chosenTokens(lastRequest, { view, contextWindow, counted })
     : {

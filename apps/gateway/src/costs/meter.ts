@@ -14,8 +14,8 @@ import type { Waste } from "./waste.ts";
 export interface CostSubject {
   agentId: string;
   sessionKey: string;
-  /** Registered id; null = none has to do with it. */
-  engine: string | null;
+  /** Registered id when a call ends; null = none has to do with it. */
+  readonly engine: string | null;
   /** Who asks; null = the host. */
   plugin: string | null;
 }

@@ -67,6 +67,18 @@ describe("the demo session", () => {
     expect((await readdir(home)).filter((name) => name.startsWith(".demo"))).toEqual([]);
   });
 
+  it("finds no cache broken by what no provider is sent, and no failed engine that answers", async () => {
+    const { calls } = JSON.parse((await clew(home, ["inspect", DEMO_KEY, "--json"])).output) as {
+      calls: CallRow[];
+    };
+    const broken = calls.filter(({ cache }) => cache?.broke === "messages-changed");
+    for (const { happened } of broken) expect(happened).not.toEqual([]);
+    const degraded = calls.filter(({ marks }) => marks.includes("degraded"));
+    expect(new Set(degraded.map(({ engine }) => engine))).toEqual(new Set(["legacy"]));
+    const own = JSON.parse((await clew(home, ["usage", DEMO_KEY, "--json"])).output) as Usage;
+    expect(own.engines.map(({ name }) => name)).toEqual(["legacy"]);
+  });
+
   it("tells what it would have cost, and is in nobody's bill", async () => {
     const all = JSON.parse((await clew(home, ["usage", "--json"])).output) as Usage;
     expect([all.total.calls, all.notCounted]).toEqual([0, [DEMO_KEY]]);

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import {
+  FALLBACK_ENGINE_ID,
   type HostPorts,
   type HostSession,
   type ModelChoice,
@@ -24,6 +25,7 @@ import {
 import { waterOf } from "../config/compaction.ts";
 import type { LimitsConfig } from "../config/limits.ts";
 import { sessionPruneOf } from "../config/pruning.ts";
+import type { CostSubject } from "../costs/meter.ts";
 import { limitToolCalls } from "../limits/tool-calls.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
 import type { AgentModels } from "../models/agent-models.ts";
@@ -72,14 +74,17 @@ export async function prepareTurn(
   const { engines, pluginTools, loaded } = parts;
   const { transcript, state, replacement, onEvent } = setup;
   const { session } = transcript;
+  const aside = { is: false };
   const engine = await engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
     ...{ signal: setup.signal, slot: setup.engine },
-    onSetAside: ({ engineId, operation, reason }) =>
+    onSetAside: ({ engineId, operation, reason }) => {
+      aside.is = true;
       onEvent?.({
         type: "notice",
         text: `Engine "${engineId}" failed (${operation}: ${reason}); another one answers.`,
-      }),
+      });
+    },
   });
   const { limits } = loaded.config.gateway;
   const hooks = plugins && pluginHooks(parts, setup, plugins);
@@ -118,7 +123,9 @@ export async function prepareTurn(
     ...memory.parts,
   ];
   const settings = await turnSettings(parts, setup, model);
-  const ports = meteredPorts(parts, setup, engine.guard);
+  const ports = meteredPorts(parts, setup, engine.guard, () =>
+    aside.is ? FALLBACK_ENGINE_ID : engine.guard.engineId,
+  );
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, { ...setup, model: ports.compaction }, model),
     transcript: following.transcript,
@@ -239,6 +246,8 @@ function meteredPorts(
   { models, costs }: HostParts,
   { transcript, replacement, purpose, onSideCall, onEvent }: TurnSetup,
   { engineId, owner }: { engineId: string; owner: string },
+  /** Another one than the turn began with, once that failed. */
+  answering: () => string,
 ): Pick<PreparedTurn, "sideCall"> & { turn: ModelPort; compaction: ModelPort } {
   const { port } = models;
   let afterCalls = 0;
@@ -246,17 +255,18 @@ function meteredPorts(
   if (costs === undefined || replacement !== undefined)
     return { turn: port, compaction: port, sideCall };
   const { agentId, sessionKey } = transcript.session;
-  const about = { agentId, sessionKey, engine: engineId };
+  const byHost: CostSubject = {
+    ...{ agentId, sessionKey, plugin: null },
+    get engine() {
+      return answering();
+    },
+  };
   const told = {
     tell: sideCall,
     notice: (text: string) => onEvent?.({ type: "notice", text }),
   };
-  const byEngine = { ...about, plugin: pluginOf(owner) ?? null };
-  const replies = costs.meter(
-    port,
-    { ...about, plugin: null },
-    { ...told, for: purpose ?? "reply" },
-  );
+  const byEngine = { agentId, sessionKey, engine: engineId, plugin: pluginOf(owner) ?? null };
+  const replies = costs.meter(port, byHost, { ...told, for: purpose ?? "reply" });
   const ofEngine = costs.meter(port, byEngine, { ...told, for: "engine" });
   return {
     turn: {
@@ -266,7 +276,7 @@ function meteredPorts(
         return replies.stream(call);
       },
     },
-    compaction: costs.meter(port, { ...about, plugin: null }, { ...told, for: "compaction" }),
+    compaction: costs.meter(port, byHost, { ...told, for: "compaction" }),
     sideCall,
   };
 }

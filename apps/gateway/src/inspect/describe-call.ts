@@ -1,18 +1,20 @@
 // Explains why one model call held what it held.
+import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { saidChanges } from "../reports/said-changes.ts";
 import { counted, number } from "../text/number.ts";
 import { type PlacedItem, summaryIn } from "./describe-items.ts";
 import type { OpenedCall } from "./opened-call.ts";
+import { degradedIn, engineOf } from "./placed-call.ts";
 import type { SummaryRow } from "./shapes.ts";
 
 /** Pure. A sentence each: engine, budget, size, policy, recovery. */
-export function explainCall({ report, call, row }: OpenedCall): string[] {
-  const { engine, budget } = report;
+export function explainCall(opened: OpenedCall): string[] {
+  const { report, call, row } = opened;
+  const { budget } = report;
   const { size, policyChanges, remedies = [], leftOut = [] } = call;
   const { fates } = row;
   return [
-    engine.degraded === null
-      ? `Engine "${engine.ran}" chose, as ${engine.source === "configured" ? "configured" : "it is by default"}.`
-      : `Engine "${engine.ran}" chose in place of "${engine.configured ?? engine.infoId}", which failed in ${engine.degraded.operation}: ${engine.degraded.reason}`,
+    whoChose(opened),
     ...(budget === null
       ? []
       : [
@@ -24,7 +26,7 @@ export function explainCall({ report, call, row }: OpenedCall): string[] {
           `It was found to be about ${number(size.tokens)} tokens (${size.source === "counted" ? "the provider's count and what came since" : "estimated"}); messages are compacted above ${number(size.water.high)}.`,
         ]),
     `${number(fates.shown)} of ${counted(fates.all, "entry", "entries")} were shown, ${number(fates.summary)} stood in summaries, ${number(fates.cleared)} were cleared, ${number(fates.leftOut)} were left out.`,
-    ...rulesOf(policyChanges),
+    ...rulesOf(saidChanges(policyChanges)),
     ...(row.cache?.broke == null ? [] : [`Not all could come from the cache: ${row.cache.broke}.`]),
     ...(remedies.length === 0
       ? []
@@ -33,7 +35,16 @@ export function explainCall({ report, call, row }: OpenedCall): string[] {
   ];
 }
 
-function rulesOf(changes: OpenedCall["call"]["policyChanges"]): string[] {
+function whoChose(opened: OpenedCall): string {
+  const { engine } = opened.report;
+  const chose = `Engine "${engineOf(opened)}" chose`;
+  const degraded = degradedIn(opened);
+  if (degraded === null)
+    return `${chose}, as ${engine.source === "configured" ? "configured" : "it is by default"}.`;
+  return `${chose} in place of "${engine.configured ?? engine.infoId}", which failed in ${degraded.operation}: ${degraded.reason}`;
+}
+
+function rulesOf(changes: readonly PolicyChange[]): string[] {
   if (changes.length === 0) return [];
   const rules = new Map<string, number>();
   for (const { rule, count = 1 } of changes) rules.set(rule, (rules.get(rule) ?? 0) + count);
@@ -46,7 +57,7 @@ export function describeSummaries(
   opened: OpenedCall,
   textOf: (item: PlacedItem) => string,
 ): SummaryRow[] {
-  const { path, messages, report } = opened;
+  const { path, messages } = opened;
   const rows = new Map<string, SummaryRow>();
   for (const [index, item] of messages.entries()) {
     const summaryId = summaryIn(item.source, opened);
@@ -56,7 +67,7 @@ export function describeSummaries(
     const text = textOf({ part: "messages", index, item });
     rows.set(summaryId, {
       summaryId,
-      by: isHost ? "compaction" : report.engine.ran,
+      by: isHost ? "compaction" : engineOf(opened),
       tokens: (known?.tokens ?? 0) + item.tokens,
       covers: known === undefined ? coverOf(opened, summaryId, isHost) : known.covers,
       sources: isHost ? sourcesOf(path, opened.placeOf(summaryId)!) : [],

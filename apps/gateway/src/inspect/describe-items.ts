@@ -2,6 +2,7 @@
 import type { ItemSource, ReportItem } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { OpenedCall } from "./opened-call.ts";
+import { engineOf } from "./placed-call.ts";
 import type { SentItem } from "./shapes.ts";
 
 export type Part = SentItem["part"];
@@ -38,6 +39,7 @@ export function describeItems(
   textOf: (item: PlacedItem) => string,
 ): SentItem[] {
   const { facts, report } = opened;
+  const engine = engineOf(opened);
   const cached = cachedItems(opened);
   return itemsOf(opened).map((placed, place) => {
     const { item, part, index } = placed;
@@ -45,7 +47,7 @@ export function describeItems(
     const entryId = source.kind === "entry" ? source.entryId : null;
     return {
       ...{ index, part, entryId },
-      source: { kind: source.kind, name: nameOf(source, report.engine.ran) },
+      source: { kind: source.kind, name: nameOf(source, engine) },
       role: item.role ?? null,
       number: (entryId !== null && opened.numberOf(entryId)) || null,
       summaryId: summaryIn(source, opened),

@@ -6,7 +6,7 @@ import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
 import { type CallFacts, type EntryFate, fateOf, type Withheld } from "./fates.ts";
 import { type Between, describeBetween, planMarks } from "./happened.ts";
-import { callId, modelOf, type PlacedCall } from "./placed-call.ts";
+import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
 import type { CallRow, Cost, FateCounts } from "./shapes.ts";
 import { countedTokens, planSources } from "./sources.ts";
@@ -80,7 +80,7 @@ export function createCallFold(
       const isAll = standing !== summaries || (kept < length && sent.summaries.length > 0);
       if (isAll) covered = planCoverage(path, sent.summaries);
       summaries = standing;
-      engine = placed.report.engine.ran;
+      engine = engineOf(placed);
       const facts = factsNow();
       const fates = counter.advance({ path, kept, touched, placeOf, facts, isAll });
       const between: Between = {
@@ -107,7 +107,7 @@ interface RowInput {
 
 function rowOf({ placed, sent, fates, between, cost, counted }: RowInput): CallRow {
   const { call, report, turn, number } = placed;
-  const { turnId, promptEntryId, startedAt, budget, engine } = report;
+  const { turnId, promptEntryId, startedAt, budget } = report;
   const { cache, usage, durationMs, stopReason, error, requestHash } = call;
   const sumOf = (items: readonly ReportItem[]) =>
     items.reduce((sum, { tokens }) => sum + tokens, 0);
@@ -115,7 +115,7 @@ function rowOf({ placed, sent, fates, between, cost, counted }: RowInput): CallR
   return {
     ...{ id: callId(placed), turn, call: number, turnId },
     ...{ promptEntryId, startedAt, durationMs },
-    ...{ model: modelOf(placed), engine: engine.ran, stopReason, error },
+    ...{ model: modelOf(placed), engine: engineOf(placed), stopReason, error },
     tokens: planSources({ ...sent.tokens, ...fixed }, counted),
     isCounted: counted !== null,
     promptBudget: budget?.promptBudget ?? null,

@@ -9,7 +9,7 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { counted, number } from "../text/number.ts";
 import { type Boundary, isMember } from "./boundaries.ts";
-import type { PlacedCall } from "./placed-call.ts";
+import { degradedIn, type PlacedCall } from "./placed-call.ts";
 import type { CallMark } from "./shapes.ts";
 
 /** What came between two calls. */
@@ -26,14 +26,15 @@ export interface Between {
 }
 
 /** Pure. */
-export function planMarks({ call, report, number: at }: PlacedCall, between: Between): CallMark[] {
+export function planMarks(placed: PlacedCall, between: Between): CallMark[] {
+  const { call, report, number: at } = placed;
   const { fresh, compactions } = between;
   const isCompacted =
     fresh.some(({ type }) => type === "compaction") ||
     compactions.some(({ compacted }) => compacted);
   const isPruned = fresh.some((entry) => prunedBy(entry) > 0);
   const { broke } = call.cache ?? {};
-  const isDegraded = report.engine.degraded !== null || (report.views?.fallbacks ?? 0) > 0;
+  const isDegraded = degradedIn(placed) !== null || (report.views?.fallbacks ?? 0) > 0;
   const isOverflow = call.failure?.kind === "overflow";
   const isFallback = call.model !== undefined ? at > 1 : report.model.fallback !== undefined;
   const marks: [boolean, CallMark][] = [

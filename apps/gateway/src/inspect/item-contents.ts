@@ -1,6 +1,7 @@
 // Finds again the content of what was sent.
-import { retellings } from "@clew/engine-core";
+import { whatIsSaid } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageInPart, messageText } from "../reports/message-text.ts";
 import { readPart } from "../reports/report-log.ts";
@@ -26,7 +27,7 @@ export async function readContent(
 ): Promise<ItemContent> {
   const stored = messageOf(entry);
   if (part === "messages" && item.changed !== true && stored !== undefined) {
-    const message = provenMessage(retellings(stored), item.hash);
+    const message = provenMessage(stored, item.hash);
     if (message !== undefined) return asMessage(message, null);
   }
   const text = await readPart(folder, item.hash);
@@ -36,7 +37,7 @@ export async function readContent(
       : { message: null, text: text ?? GONE, lost: "it is not stored any more" };
   const kept = text === null ? undefined : messageInPart(text);
   const whole = kept && withImages(kept, stored);
-  const proven = whole && provenMessage([whole], item.hash);
+  const proven = whole && provenMessage(whole, item.hash);
   if (proven !== undefined) return asMessage(proven, null);
   const shown = kept ?? stored;
   if (shown === undefined)
@@ -53,14 +54,20 @@ const asMessage = (message: AgentMessage, lost: string | null): ItemContent => (
 const withoutIdentity = ({ __openclaw: _identity, ...content }: AgentMessage) =>
   content as AgentMessage;
 
-/** The one of `candidates` that has the hash. */
-function provenMessage(
-  candidates: readonly AgentMessage[],
-  hash: string,
-): AgentMessage | undefined {
-  return candidates.find(
-    (message) => contentHash(JSON.stringify(withoutIdentity(message))) === hash,
+/** The form of the message that has the hash. */
+function provenMessage(message: AgentMessage, hash: string): AgentMessage | undefined {
+  return [whatIsSaid(message), ...earlierForms(message)].find(
+    (form) => contentHash(JSON.stringify(form)) === hash,
   );
+}
+
+/** What reports took their hashes of before token counts and times were left aside. */
+function earlierForms(message: AgentMessage): AgentMessage[] {
+  const whole = withoutIdentity(message);
+  if (whole.role === "assistant") return [whole, { ...whole, usage: ZERO_USAGE }];
+  if (whole.role !== "toolResult") return [whole];
+  const { details: _details, ...rest } = whole;
+  return [whole, rest];
 }
 
 /** Reports name the bytes of images by their hash; the entry has them. */

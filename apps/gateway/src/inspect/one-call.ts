@@ -7,7 +7,7 @@ import { readPart } from "../reports/report-log.ts";
 import { type Branch, type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
 import { planCoverage } from "./coverage.ts";
 import { countFates, planFates } from "./fates.ts";
-import type { PlacedCall } from "./placed-call.ts";
+import { engineOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type SentItems } from "./sent-items.ts";
 import { createEntryFinder, type EntryFinder, type SessionSource } from "./session-source.ts";
 import type { FateCounts } from "./shapes.ts";
@@ -110,7 +110,7 @@ async function countFatesOf(
     placed,
     messages,
   );
-  const facts = { sent, madeByEngine, engine: placed.report.engine.ran, withheld: new Map() };
+  const facts = { sent, madeByEngine, engine: engineOf(placed), withheld: new Map() };
   const { path } = branch;
   return countFates(planFates(path, { ...facts, covered: planCoverage(path, summaries) }));
 }

@@ -1,5 +1,5 @@
 // Names a model call by its place in its session.
-import type { ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { EngineFailure, ModelCallReport, TurnReport } from "@clew/engine-core";
 
 export interface PlacedCall {
   /** Ordinal of the turn's report in its session. */
@@ -27,3 +27,16 @@ export const placedCalls = (turn: number, report: TurnReport): PlacedCall[] =>
 /** Who was asked. */
 export const modelOf = ({ call, report }: Pick<PlacedCall, "call" | "report">): string =>
   call.model ?? report.model.resolved;
+
+/** Whose choice of messages was sent. */
+export const engineOf = ({ call, report }: Pick<PlacedCall, "call" | "report">): string =>
+  call.engine ?? report.engine.ran;
+
+/** Why another engine chose than the configured one; null = that one did. */
+export const degradedIn = ({
+  call,
+  report,
+}: Pick<PlacedCall, "call" | "report">): EngineFailure | null =>
+  call.engine === undefined && report.engine.ran === report.engine.configured
+    ? null
+    : report.engine.degraded;

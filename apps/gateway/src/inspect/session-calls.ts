@@ -16,7 +16,7 @@ import type { EntryFate } from "./fates.ts";
 import { type CallFold, type CostOf, createCallFold, type TokenReckoning } from "./fold-calls.ts";
 import { branchOfCall, moveToCall, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
-import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
+import { callId, engineOf, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
 import { createShownSummaries } from "./shown-summaries.ts";
@@ -137,7 +137,7 @@ export function createSessionCalls(
     const looked = createTreatments(part, branch, known);
     const { sent, madeByEngine, summaries } = await sentInCall(looked, call, messages);
     const facts = {
-      ...{ sent, madeByEngine, engine: call.report.engine.ran },
+      ...{ sent, madeByEngine, engine: engineOf(call) },
       covered: planCoverage(branch.path, summaries),
       withheld: withheldUntil(wanted.at),
     };

@@ -1,4 +1,5 @@
 // How what was sent of a stored message differs from what is stored.
+import { whatIsSaid } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
@@ -44,11 +45,6 @@ export function planTreatment({
 
 const tokensOf = (message: AgentMessage) => Math.ceil(estimateMessage(message).estimate);
 
-/** Fields that a provider is not sent. */
-const UNSENT: ReadonlySet<string> = new Set([
-  ...["usage", "details", "timestamp", "__openclaw", "errorMessage", "prunedAt"],
-]);
-
 /** Besides the text: blocks without text, and what belongs to a call or result. */
 function saysNothingElse(stored: AgentMessage, sent: AgentMessage): boolean {
   return contentKey(stored) === contentKey(sent);
@@ -56,8 +52,7 @@ function saysNothingElse(stored: AgentMessage, sent: AgentMessage): boolean {
 
 /** A text is the same as one block of it; the order of fields says nothing. */
 function contentKey(message: AgentMessage): string {
-  const fields = Object.entries(message).filter(([name]) => !UNSENT.has(name));
-  const plain = fields.map(([name, value]): [string, unknown] =>
+  const plain = Object.entries(whatIsSaid(message)).map(([name, value]): [string, unknown] =>
     name === "content" && typeof value === "string"
       ? [name, [{ type: "text", text: value }]]
       : [name, value],

@@ -3,9 +3,10 @@ import type { ReportItem } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageInPart, messageText } from "../reports/message-text.ts";
+import { saidChanges } from "../reports/said-changes.ts";
 import type { Branch } from "./branch-cursor.ts";
 import { AS_STORED, type Treatment } from "./fates.ts";
-import type { PlacedCall } from "./placed-call.ts";
+import { engineOf, type PlacedCall } from "./placed-call.ts";
 import type { ItemTreatment } from "./sent-items.ts";
 import {
   CONTEXT_PRUNING,
@@ -84,18 +85,15 @@ const changed = (rule: string): Treatment => ({
 });
 
 /** Who changed it, as far as the report says. */
-function ruleOf({ call, report }: PlacedCall, item: ReportItem, index: number): string {
-  const changes = [...call.policyChanges, ...report.historyChanges];
-  const own = changes.find(
-    (change) => change.action === "changed" && change.index === index && !UNSENT.has(change.rule),
+function ruleOf(placed: PlacedCall, item: ReportItem, index: number): string {
+  const { call, report } = placed;
+  const own = saidChanges([...call.policyChanges, ...report.historyChanges]).find(
+    (change) => change.action === "changed" && change.index === index,
   );
   if (own !== undefined) return own.rule;
   if (item.code === "prompt") return "hooks";
-  return `engine "${report.engine.ran}"`;
+  return `engine "${engineOf(placed)}"`;
 }
-
-/** Rules that change only what no provider is sent. */
-const UNSENT: ReadonlySet<string> = new Set(["stale-usage", "tool-details"]);
 
 const isMerging = ({ call, report }: PlacedCall): boolean =>
   [...call.policyChanges, ...report.historyChanges].some(({ action }) => action === "merged");

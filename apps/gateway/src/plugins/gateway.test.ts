@@ -279,6 +279,25 @@ describe("a running gateway", () => {
     ]);
   });
 
+  it("names who chose and is charged in the place of an engine that failed", async () => {
+    const place = await openPlace();
+    const code = engineCode("flaky", "assemble: async () => { throw new Error('hiccup'); },");
+    const folder = writePlugin(join(place.scratch, "flaky"), { id: "flaky", code });
+    setPlugins(place, () => ({
+      load: { paths: [folder] },
+      slots: { contextEngine: "flaky" },
+    }));
+    const { gateway, say } = await startServed(place);
+    await say("Hello.");
+    const { row, why } = (await (await gateway.inspect("main")).call("1.1"))!;
+    expect([row.engine, row.marks]).toEqual(["legacy", ["degraded"]]);
+    expect(why[0]).toBe(
+      'Engine "legacy" chose in place of "flaky", which failed in assemble: hiccup',
+    );
+    const { engines } = await gateway.usage();
+    expect(engines.map(({ name }) => name)).toEqual(["legacy"]);
+  });
+
   it("ends a message, and itself, although an engine is never finished being made", async () => {
     const place = await openPlace();
     const folder = writePlugin(join(place.scratch, "stuck"), {

@@ -1,4 +1,5 @@
 // Tells what of played requests a provider's prompt cache would have given back.
+import { whatIsSaid } from "@clew/engine-core";
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
 import { fixedTokensOf, type ModelCall } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
@@ -48,10 +49,13 @@ export function createPlayedCache(): PlayedCache {
 const large = (tokens: number, { model }: ModelCall): number =>
   tokens < (model.profile?.cache.minTokens ?? 0) ? 0 : tokens;
 
+const isSaidAlike = (one: AgentMessage, other: AgentMessage): boolean =>
+  JSON.stringify(whatIsSaid(one)) === JSON.stringify(whatIsSaid(other));
+
 function sameBeginning(before: readonly AgentMessage[], now: readonly AgentMessage[]): number {
   const differs = now.findIndex(
     (message, at) =>
-      message !== before[at] && JSON.stringify(message) !== JSON.stringify(before[at]),
+      message !== before[at] && (before[at] === undefined || !isSaidAlike(message, before[at])),
   );
   return differs < 0 ? now.length : differs;
 }

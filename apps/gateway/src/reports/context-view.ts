@@ -5,6 +5,7 @@ import { buildContext, type TranscriptEntry } from "@clew/plugin-sdk/transcript"
 import type { LastRequest } from "./expand.ts";
 import { messageInPart, messageText } from "./message-text.ts";
 import { readLastRequest, readPart } from "./report-log.ts";
+import { saidChanges } from "./said-changes.ts";
 
 /** Characters of an item shown in the list; the whole is asked for one by one. */
 const PREVIEW_CHARS = 280;
@@ -38,6 +39,7 @@ export interface ContextView {
     | "cache"
     | "providerChanges"
     | "leftOut"
+    | "engine"
   >;
   /** The whole turn the call belongs to; `modelCalls` counts its calls. */
   turn: Pick<
@@ -65,6 +67,7 @@ export interface ContextView {
   system: ContextViewItem[];
   tools: ContextViewItem[];
   messages: ContextViewItem[];
+  /** Of what is sent, as those of `turn.historyChanges` are. */
   policyChanges: PolicyChange[];
 }
 
@@ -104,6 +107,7 @@ export async function describeContext(
       ...(call.remedies !== undefined && { remedies: call.remedies }),
       ...(call.cache !== undefined && { cache: call.cache }),
       ...(call.providerChanges !== undefined && { providerChanges: call.providerChanges }),
+      ...(call.engine !== undefined && { engine: call.engine }),
       ...(call.leftOut !== undefined && { leftOut: call.leftOut }),
     },
     turn: {
@@ -113,7 +117,7 @@ export async function describeContext(
       engineCalls,
       toolCalls,
       compactions,
-      historyChanges,
+      historyChanges: saidChanges(historyChanges),
       ...(report.recoveries !== undefined && { recoveries: report.recoveries }),
       ...(cut !== undefined && { cut }),
       ...(deliveries !== undefined && { deliveries }),
@@ -127,7 +131,7 @@ export async function describeContext(
     system: await view(call.system),
     tools: await view(call.tools),
     messages: await view(messages),
-    policyChanges,
+    policyChanges: saidChanges(policyChanges),
   };
 }
 

@@ -31,23 +31,46 @@ function describeSent(stored: AgentMessage, sent: AgentMessage) {
 }
 
 describe("what is reported of a stored message that was sent", () => {
-  it("is no copy where it can be made again from what is stored", () => {
+  it("is no copy where it says what is stored, whatever a host remembers of it", () => {
     const { details: _details, ...bare } = result;
     for (const [stored, sent] of [
       [reply, reply],
       [reply, { ...reply, usage: ZERO_USAGE }],
+      [reply, { ...reply, timestamp: 5 }],
       [result, bare],
     ] as const)
       expect(describeSent(stored, sent)).toEqual({ changed: false, parts: 0 });
   });
 
-  it("is a copy where it says the same in a form that nobody could guess", () => {
-    const timed = { ...reply, timestamp: 5 };
-    expect(describeSent(reply, timed)).toEqual({ changed: false, parts: 1 });
-  });
-
   it("is a changed copy where it says something else", () => {
     const other = { ...reply, content: [{ type: "text" as const, text: "Not done." }] };
     expect(describeSent(reply, other)).toEqual({ changed: true, parts: 1 });
+  });
+});
+
+describe("the beginning that two requests have in common", () => {
+  const memory = emptyRequestMemory();
+  const describeNext = (messages: AgentMessage[]) =>
+    advanceRequest({
+      ...{ model: "m", system: [], tools: [], messages, hash: (text) => text, memory },
+      whyOf: (_message, index) => asHistory(String(index)),
+      prefixOf: sharedPrefix,
+    });
+
+  it("goes past replies whose token counts alone are other ones", () => {
+    const first = describeNext([reply, result]);
+    const next = describeNext([
+      { ...reply, usage: ZERO_USAGE, timestamp: 5 },
+      { ...result, details: { bytes: 5 } },
+    ]);
+    expect(next.shared.messages).toBe(2);
+    expect(next.messages).toMatchObject({ kept: 2, items: [] });
+    expect(next.requestHash).toBe(first.requestHash);
+  });
+
+  it("ends where something else is said", () => {
+    describeNext([reply, result]);
+    const next = describeNext([reply, { ...result, isError: true }]);
+    expect(next.shared.messages).toBe(1);
   });
 });

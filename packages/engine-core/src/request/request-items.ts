@@ -3,7 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createNotes, type Notes, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ReportItem, ReportParts } from "../report.ts";
-import { retellings } from "./retellings.ts";
+import { whatIsSaid } from "./says-the-same.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { Why } from "./view-item.ts";
 
@@ -150,7 +150,7 @@ function describeMessage(
   parts: ReportParts,
 ): ReportItem {
   const key = contentHash(message, request);
-  const isStored = () => retellings(stored).some((each) => contentHash(each, request) === key);
+  const isStored = () => contentHash(stored, request) === key;
   if (source.kind !== "entry" || changed || !isStored())
     parts[key] = withoutImages(message, request.hash);
   const { estimate } = estimateMessage(message);
@@ -184,19 +184,17 @@ function contentHash(
 ): string {
   const known = hashes.get(message);
   if (known !== undefined) return known;
-  // Which message it is does not change what the model reads.
-  const { __openclaw: _identity, ...content } = message;
-  const made = hash(JSON.stringify(content));
+  const made = hash(JSON.stringify(whatIsSaid(message)));
   hashes.set(message, made);
   return made;
 }
 
 /**
- * The message as JSON with every image's bytes replaced by their hash: reports
+ * What the message says, as JSON with every image's bytes replaced by their hash: reports
  * hold references, not copies.
  */
 function withoutImages(message: AgentMessage, hash: (text: string) => string): string {
-  return JSON.stringify(message, (key, value: unknown) =>
+  return JSON.stringify(whatIsSaid(message), (key, value: unknown) =>
     key === "data" && typeof value === "string" ? { contentHash: hash(value) } : value,
   );
 }

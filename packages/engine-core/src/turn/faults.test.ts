@@ -84,6 +84,19 @@ describe("whatever an engine does, the reply comes and the record is whole", () 
     },
   );
 
+  it.each([
+    ["assemble", ["legacy"]],
+    ["afterTurn", [undefined]],
+  ] as const)(
+    "a call names the engine that chose what was sent, when %s fails",
+    async (method, engines) => {
+      const host = testHost({ engine: faulty(method, "throws").engine });
+      const { report } = await host.say("hi");
+      expect(report.engine).toMatchObject({ ran: "test", degraded: { operation: method } });
+      expect(report.modelCalls.map(({ engine }) => engine)).toEqual(engines);
+    },
+  );
+
   it.each(["bootstrap", "assemble", "afterTurn", "maintain"] as const)(
     "an abort during %s ends the turn and blames nobody",
     async (method) => {

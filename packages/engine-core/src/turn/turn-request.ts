@@ -199,7 +199,7 @@ export type TurnEvent =
 
 /** A request as its model gets it; what its report says afterwards is the same. */
 export interface SentCall
-  extends Pick<ModelCallReport, "index" | "requestHash" | "size" | "policyChanges"> {
+  extends Pick<ModelCallReport, "index" | "requestHash" | "size" | "policyChanges" | "engine"> {
   /** As in its report. */
   turnId: string;
   /** "provider/model". */

@@ -10,6 +10,7 @@ import {
   pause,
   type StreamEvent,
 } from "@clew/plugin-sdk/host";
+import { FALLBACK_ENGINE_ID } from "../../engine/registration.ts";
 import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
 import type { ModelCallReport } from "../../report.ts";
 import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
@@ -81,6 +82,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     policyChanges: [...policyChanges],
     ...withheldIn(world, asked.items, messages, policyChanges),
     model: modelName(world.setup.model),
+    ...chosenBy(world),
     ...(report !== undefined && { cache: report }),
     ...(told.changes !== undefined && { providerChanges: told.changes }),
     ...(leftOut.length > 0 && { leftOut }),
@@ -103,7 +105,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
 
 /** Before the model is asked, so that a person sees the request while it is answered. */
 function tellCall(
-  { request, state, setup }: World,
+  world: World,
   {
     asked: { size },
     described: { system, tools, requestHash, shared },
@@ -114,15 +116,23 @@ function tellCall(
     policyChanges: readonly PolicyChange[];
   },
 ): void {
+  const { request, state, setup } = world;
   const call: SentCall = {
     ...{ turnId: setup.turnId, index: state.modelCalls, model: modelName(setup.model) },
     ...{ system, tools, requestHash, kept: shared.messages, budget: setup.budget },
     messages: state.request.items.slice(),
     policyChanges: [...policyChanges],
+    ...chosenBy(world),
     ...(size !== null && { size: reported(size) }),
   };
   request.onEvent?.({ type: "call", call });
 }
+
+/** The fallback once the engine of the turn is aside. */
+const chosenBy = ({ engine, setup }: World): Pick<ModelCallReport, "engine"> =>
+  engine.degraded === null || setup.engine.id === FALLBACK_ENGINE_ID
+    ? {}
+    : { engine: FALLBACK_ENGINE_ID };
 
 function tellEnd({ request }: World, call: ModelCallReport): void {
   const { system, tools, messages, policyChanges, size, ...ended } = call;
