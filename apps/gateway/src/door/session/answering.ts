@@ -1,0 +1,156 @@
+// Writes what happens in a turn as the answer to one request.
+import type { TurnEvent, TurnResult } from "@clew/engine-core";
+import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
+import { REPLY_WRITERS } from "../reply/find-writer.ts";
+import { type ReplyBlock, type ReplyEnd, type ReplyHead, shownReply } from "../reply/reply-writer.ts";
+import { answerWith, type DoorCall, type DoorOutlet, type RawHeaders } from "../serve/door-call.ts";
+import type { DoorAnswer } from "../wires/door-wire.ts";
+import { createPacedWriter } from "./paced-writer.ts";
+import { turnErrorAnswer } from "./turn-errors.ts";
+
+export interface Answering {
+  /** Settles when nothing more will be written. */
+  readonly ended: Promise<void>;
+  readonly hasEnded: boolean;
+  /** From now on there is a reply. */
+  begin(id: string): void;
+  tell(event: TurnEvent): void;
+  /** The model waits for what the client's tools give. */
+  pause(): void;
+  finish(result: TurnResult): void;
+  fail(answer: DoorAnswer): void;
+}
+
+export interface AnsweringOptions {
+  call: DoorCall;
+  outlet: DoorOutlet;
+  headers: RawHeaders;
+  /** Calls that the client makes; others are Clew's own business. */
+  isClients: (call: ToolCallBlock) => boolean;
+  /** The client does not read what it is sent. */
+  onStuck: () => void;
+  now: () => number;
+  /** Between signs of life, ms. */
+  idleMs?: number;
+}
+
+const IDLE_MS = 10_000;
+
+export function createAnswering(options: AnsweringOptions): Answering {
+  const { call, outlet, headers, isClients, now, idleMs = IDLE_MS } = options;
+  const { wire, request, body } = call;
+  const writer = REPLY_WRITERS[wire.api];
+  const isEvents = wire.api !== "google-generative-ai" || /[?&]alt=sse\b/.test(call.query);
+  const usageAsked = isRecord(body.stream_options) && body.stream_options.include_usage === true;
+  const head: ReplyHead = { id: "", model: request.model, createdAt: now(), repeated: repeated(call) };
+  const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
+  const blocks: ReplyBlock[] = [];
+  let usage: Usage | undefined;
+  let stream: ReturnType<typeof writer.stream> | undefined;
+  let hasEnded = false;
+  /** Something of the message that is being written was told already. */
+  let wasTold = false;
+  const paced = createPacedWriter(outlet, options.onStuck);
+  const idle = setInterval(() => {
+    if (stream !== undefined && paced.isQuiet(now() - idleMs)) paced.write(stream.idle(), now());
+  }, idleMs).unref();
+  const write = (text: string) => paced.write(text, now());
+  const close = (last: () => void) => {
+    if (hasEnded) return;
+    hasEnded = true;
+    clearInterval(idle);
+    last();
+    void paced.settled().then(() => {
+      outlet.end();
+      settle();
+    });
+  };
+  const end = (stopReason: ReplyEnd["stopReason"]) =>
+    close(() => {
+      if (stream !== undefined) return write(stream.end({ stopReason, usage }));
+      answerWith(
+        outlet,
+        { status: 200, body: writer.document(head, blocks, { stopReason, usage }) },
+        headers,
+      );
+    });
+  const fail = (answer: DoorAnswer) =>
+    close(() => {
+      if (stream !== undefined) write(stream.fail(answer));
+      else answerWith(outlet, answer, headers);
+    });
+  const tellMessage = (message: AssistantMessage) => {
+    usage = sumOf(usage, message.usage);
+    const shown = shownReply(message, isClients);
+    blocks.push(...shown);
+    if (stream === undefined) return;
+    write(stream.endBlock());
+    for (const block of shown) {
+      if (block.type === "toolCall") write(stream.call(block));
+      else if (!wasTold)
+        write(
+          (block.type === "text" ? stream.text(block.text) : stream.thinking(block.thinking)) +
+            stream.endBlock(),
+        );
+    }
+    wasTold = false;
+  };
+  return {
+    ended,
+    get hasEnded() {
+      return hasEnded;
+    },
+    begin(id) {
+      head.id = id;
+      if (!request.streaming || hasEnded) return;
+      stream = writer.stream(head, { usage: usageAsked, isEvents });
+      const type = isEvents ? "text/event-stream" : "application/json";
+      outlet.begin(200, [
+        ["content-type", `${type}; charset=utf-8`],
+        ["cache-control", "no-cache"],
+        ...headers,
+      ]);
+      write(stream.begin());
+    },
+    tell(event) {
+      if (hasEnded) return;
+      if (event.type === "message" && event.message.role === "assistant")
+        return tellMessage(event.message);
+      if (stream === undefined || (event.type !== "text" && event.type !== "thinking")) return;
+      wasTold = true;
+      write(stream[event.type](event.delta));
+    },
+    pause: () => end("toolUse"),
+    finish({ error, reply }) {
+      if (error !== null) fail(turnErrorAnswer(wire, error));
+      else end(reply?.stopReason === "length" ? "length" : "stop");
+    },
+    fail,
+  };
+}
+
+function sumOf(a: Usage | undefined, b: Usage | undefined): Usage | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    totalTokens: a.totalTokens + b.totalTokens,
+  };
+}
+
+/** What a response of Responses says of its request. */
+const REPEATED = [
+  ...["instructions", "metadata", "parallel_tool_calls", "temperature", "tool_choice", "tools"],
+  ...["top_p", "previous_response_id", "store", "conversation", "reasoning", "text", "truncation"],
+  ...["max_output_tokens", "user", "background", "service_tier"],
+];
+
+const repeated = ({ body, wire }: DoorCall): Record<string, unknown> =>
+  wire.api === "openai-responses"
+    ? Object.fromEntries(
+        REPEATED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
+      )
+    : {};

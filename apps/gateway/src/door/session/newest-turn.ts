@@ -1,0 +1,45 @@
+// Finds in a request what is new to a session that has the history already.
+import type { ToolResultMessage, UserBlock } from "@clew/plugin-sdk/core";
+import { toAgentMessages } from "../transcript/agent-messages.ts";
+import type { DoorRequest, DoorWire } from "../wires/door-wire.ts";
+
+export interface NewestTurn {
+  /** Of calls that the client was given; a name or an id may be "" where the wire has none. */
+  results: readonly ToolResultMessage[];
+  /** What a person says; empty beside results alone. */
+  said: readonly UserBlock[];
+  /** What is said to the model between the messages, but for its first instructions. */
+  system: string;
+}
+
+/** Everything behind the newest message of the model: the client may send what was before, or not. */
+export function newestTurn(wire: DoorWire, { messages, leading }: DoorRequest): NewestTurn {
+  const rest = messages.slice(leading);
+  const start = rest.findLastIndex((message) => wire.look(message).speaker === "model") + 1;
+  const read = toAgentMessages(wire.api, rest.slice(start), {
+    answerer: { provider: "", model: "" },
+    toolNames: new Map(),
+  });
+  const system = read.flatMap((message) =>
+    message.role === "custom" ? textsOf(message.content) : [],
+  );
+  return {
+    results: read.filter((message) => message.role === "toolResult"),
+    said: read.flatMap((message) => (message.role === "user" ? blocksOf(message.content) : [])),
+    system: system.join("\n\n"),
+  };
+}
+
+/** As the words of a person, for a session in which nobody waits for these results any more. */
+export const resultsInWords = (results: readonly ToolResultMessage[]): UserBlock[] =>
+  results.flatMap(({ toolCallId, toolName, content, isError }) => {
+    const what = isError ? "failed" : "returned";
+    const name = toolName || toolCallId || "a tool";
+    return [{ type: "text", text: `Too late for its turn, ${name} ${what}:` }, ...content];
+  });
+
+const blocksOf = (content: string | UserBlock[]): UserBlock[] =>
+  typeof content === "string" ? [{ type: "text", text: content }] : content;
+
+const textsOf = (content: string | UserBlock[]): string[] =>
+  blocksOf(content).flatMap((block) => (block.type === "text" ? [block.text] : []));

@@ -1,0 +1,74 @@
+// Decides in which session a request is answered.
+import { isRecord } from "@clew/plugin-sdk/host";
+import { parseSessionName } from "../../sessions/keys.ts";
+import type { DoorCall } from "../serve/door-call.ts";
+import { headerOf } from "../serve/door-call.ts";
+import { SESSION_HEADER } from "../serve/plan-mode.ts";
+import type { DoorAnswer } from "../wires/door-wire.ts";
+import { openaiError } from "../wires/openai-errors.ts";
+import { placeOfReply, type ReplyPlace } from "./reply-id.ts";
+
+export interface PlannedSession {
+  /** Canonical. */
+  key: string;
+  /** The reply that the request goes on from. Absent: from wherever the session is. */
+  after?: ReplyPlace;
+}
+
+export interface SessionNames {
+  /** Whose session a short name is. */
+  agentId: string;
+  /** The session of requests that name none. */
+  unnamed: string;
+  /** An id that no session has. */
+  newId: () => string;
+}
+
+/** Header, then conversation, then the reply before, then what the settings say. */
+export function planSession(
+  { wire, headers, body }: Pick<DoorCall, "wire" | "headers" | "body">,
+  { agentId, unnamed, newId }: SessionNames,
+): PlannedSession | { refused: DoorAnswer } {
+  const isResponses = wire.api === "openai-responses";
+  const previous = isResponses ? textIn(body.previous_response_id) : undefined;
+  const place = previous === undefined ? undefined : placeOfReply(previous);
+  if (previous !== undefined && place === undefined) return { refused: noSuchReply(previous) };
+  const named =
+    decoded(headerOf(headers, SESSION_HEADER)) ??
+    (isResponses ? conversationOf(body.conversation) : undefined);
+  // A conversation of Responses that nobody named before begins with its first request.
+  const isFirst = isResponses && named === undefined && place === undefined && body.store !== false;
+  const name = named ?? place?.key ?? (isFirst ? `door-${newId()}` : unnamed);
+  const key = parseSessionName(name, agentId)?.key;
+  if (key === undefined)
+    return { refused: wire.error(400, `${JSON.stringify(name)} is no name of a session.`) };
+  if (place !== undefined && place.key !== key) return { refused: noSuchReply(previous!) };
+  return place === undefined ? { key } : { key, after: place };
+}
+
+/** In the words by which clients know it. */
+export const noSuchReply = (id: string): DoorAnswer =>
+  openaiError(400, `Previous response with id '${id}' not found.`, {
+    param: "previous_response_id",
+    code: "previous_response_not_found",
+  });
+
+export const notTheNewest = (id: string): DoorAnswer =>
+  openaiError(
+    400,
+    `Previous response with id '${id}' is not the newest of its session, and a session has one history; go on from the newest, or begin another session.`,
+    { param: "previous_response_id", code: "previous_response_not_newest" },
+  );
+
+const textIn = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+const conversationOf = (value: unknown) => textIn(isRecord(value) ? value.id : value);
+
+/** Headers hold no other letters than those of ASCII. */
+function decoded(name: string | undefined): string | undefined {
+  try {
+    return name === undefined || name === "" ? undefined : decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}

@@ -1,0 +1,37 @@
+// What a client of the door brings into a turn.
+import type { ModelPort, ToolPort } from "@clew/engine-core";
+import type { ModelCall } from "@clew/plugin-sdk/host";
+
+export interface TurnClient {
+  /** Which tools of the agent are offered beside the client's. */
+  ownTools: "all" | "recall" | "none";
+  /** Those that it runs itself. */
+  tools: ToolPort;
+  /** Follows the agent's system prompt; "" = nothing does. */
+  system: string;
+  /** The call with what the client asks of it. */
+  ask(call: ModelCall): ModelCall;
+}
+
+/** A tool of the client's hides one of the agent's that has its name. */
+export function withClientTools(own: ToolPort, { tools }: Pick<TurnClient, "tools">): ToolPort {
+  return {
+    list(session) {
+      const clients = tools.list(session);
+      const names = new Set(clients.map(({ name }) => name));
+      return [...clients, ...own.list(session).filter(({ name }) => !names.has(name))];
+    },
+    run(request) {
+      const isClients = tools
+        .list(request.session)
+        .some(({ name }) => name === request.call.name);
+      return (isClients ? tools : own).run(request);
+    },
+  };
+}
+
+/** Replies are asked for as the client wants them; what engines ask stays theirs. */
+export const withClientAsk = (model: ModelPort, client: Pick<TurnClient, "ask">): ModelPort => ({
+  ...model,
+  stream: (call) => model.stream(client.ask(call)),
+});
