@@ -1,5 +1,5 @@
 // What can be asked of the gateway, whichever way a request comes in.
-
+import { randomUUID } from "node:crypto";
 import {
   createSessionState,
   type HostSession,
@@ -35,6 +35,7 @@ import { createCancellation } from "./gateway/cancellation.ts";
 import { type ChildSessions, createChildSessions } from "./gateway/child-sessions.ts";
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
+import { placeOfPrompt } from "./gateway/newest-messages.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports } from "./gateway/turn-reports.ts";
@@ -237,7 +238,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const send: Gateway["send"] = (request) =>
     sendMessage(parts, { ...request, key: canonicalKey(request.key) });
-  const door = createDoor({ host, log, home });
+  const door = createDoor({
+    ...{ host, log, home, newId: randomUUID, now: systemClock.now },
+    sessions: { send, placeOf: (key, entryId) => placeOfPrompt(known, key, entryId) },
+  });
   const lab = createLab({ environment, settings: () => loaded });
   const scheduler = createScheduler({
     ...{ log, clock: systemClock, files: createJobFiles(home) },

@@ -63,6 +63,29 @@ export const DoorConfigSchema = z.object({
     .describe(
       "Whether a client's model is offered session_search and session_read, which Clew answers, once something was set aside.",
     ),
+  session: z
+    .object({
+      name: z
+        .string()
+        .min(1)
+        .default("main")
+        .describe('The session of requests that name none, where the mode is "session".'),
+      agentTools: z
+        .boolean()
+        .default(false)
+        .describe(
+          "Whether the model is offered the agent's own tools beside the client's, which Clew runs while the client waits.",
+        ),
+      toolWaitSeconds: z
+        .number()
+        .int()
+        .positive()
+        .max(86_400)
+        .default(600)
+        .describe("How long a turn waits for the results of a client's tools, in seconds."),
+    })
+    .prefault({})
+    .describe("Requests that are answered in sessions whose history is Clew's."),
   upstreams: z
     .partialRecord(z.enum(DOOR_APIS), UpstreamConfigSchema)
     .default({})

@@ -1,4 +1,4 @@
-// Reads the newest messages of a session as people see them, the method `sessions.get`.
+// Reads the newest messages of a session as people see them, and says which turn is the newest.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { KnownSessions } from "./known-sessions.ts";
 
@@ -19,4 +19,23 @@ export async function newestMessages(
     );
     if (messages.length >= limit || page.entries.length < entries) return messages.slice(-limit);
   }
+}
+
+/** Whether the turn that a message of a person began is the newest of its session. */
+export async function placeOfPrompt(
+  known: Pick<KnownSessions, "newest" | "read">,
+  key: string,
+  entryId: string,
+): Promise<"newest" | "earlier" | "nowhere"> {
+  for (let entries = 16; ; entries *= 4) {
+    const page = await known.newest(key, entries);
+    if (page === null) return "nowhere";
+    const newest = page.entries.findLast(
+      (entry) => entry.type === "message" && entry.message.role === "user",
+    );
+    if (newest?.id === entryId) return "newest";
+    if (newest !== undefined || page.entries.length < entries) break;
+  }
+  const whole = await known.read(key);
+  return whole?.branch.some(({ id }) => id === entryId) ? "earlier" : "nowhere";
 }

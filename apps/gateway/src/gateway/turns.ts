@@ -5,6 +5,7 @@ import type { Lineage } from "../approvals/approval.ts";
 import type { EventHub } from "../events/hub.ts";
 import { type ToldTurn, tellTurn } from "../events/turn-events.ts";
 import type { Host } from "../host/host.ts";
+import type { TurnClient } from "../host/turn-client.ts";
 import type { Shadows } from "../lab/shadows.ts";
 import { requireMessageFits } from "../limits/message.ts";
 import { type Refusal, refusedDuring } from "../plugins/load/scope.ts";
@@ -29,6 +30,10 @@ export interface SendRequest {
   allowTools?: readonly string[] | undefined;
   /** What began the turn. Absent: a person. */
   kind?: TurnRequest["kind"] | undefined;
+  /** Who speaks by a model API, and what it brings. Absent: nobody does. */
+  client?: TurnClient | undefined;
+  /** False: nobody reads a reply while it is written. Absent: where there is an `onEvent`. */
+  isWatched?: boolean | undefined;
 }
 
 /** A turn that no person asked for, when it is over. */
@@ -99,6 +104,8 @@ function runTurn(
     onEvent,
     allowTools,
     kind,
+    client,
+    isWatched = onEvent !== undefined,
     told = kind ?? "user",
   }: Omit<SendRequest, "content"> & { told?: ToldTurn["kind"] },
   promptOf: (
@@ -120,12 +127,11 @@ function runTurn(
           const answered = await host.answer({
             transcript: conversation.session,
             state: conversation.state,
-            ...{ prompt, signal, allowTools, kind },
+            ...{ prompt, signal, allowTools, kind, client, isWatched },
             onEvent: (event) => {
               tell(event);
               onEvent?.(event);
             },
-            isWatched: onEvent !== undefined,
             successors: successorsOf(parts, conversation),
           });
           const ended = withStopReason(answered, {

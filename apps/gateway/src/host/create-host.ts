@@ -142,11 +142,13 @@ async function answer(
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
   await hooks?.began(prompt);
-  const result = await withTimeout({ seconds, signal }, (bounded) =>
+  const run = (bounded: AbortSignal | undefined) =>
     inMemoryRun(memory.prepared, () =>
-      runTurn({ ...turn, ...promptHook, prompt, signal: bounded }),
-    ),
-  );
+      runTurn({ ...turn, ...promptHook, prompt, ...(bounded && { signal: bounded }) }),
+    );
+  // A client that runs tools itself is waited for, and whoever waits looks at the time.
+  const result =
+    request.client === undefined ? await withTimeout({ seconds, signal }, run) : await run(signal);
   await hooks?.ended(result, () => transcript.read({ after: null }));
   if (replacement === undefined) {
     await tokenRatios.learn(transcript.session.agentId, result.report);

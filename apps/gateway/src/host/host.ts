@@ -40,6 +40,7 @@ import type { CompactableSession } from "../sessions/open.ts";
 import type { SessionToolsPort } from "../subagents/session-tools.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { EndedChild, PreparedChild, SpawnRequest } from "./spawn-request.ts";
+import type { TurnClient } from "./turn-client.ts";
 
 export interface HostOptions {
   environment: Environment;
@@ -178,6 +179,8 @@ export interface TurnSetup {
   engine?: string | undefined;
   /** What its own calls are for. Absent: the reply. */
   purpose?: "memory" | undefined;
+  /** Who speaks by a model API, and what it brings. Absent: nobody does. */
+  client?: TurnClient | undefined;
   /** Told of model calls besides those. Absent: nobody is. */
   onSideCall?: ((call: SideCallReport) => void) | undefined;
 }

@@ -22,9 +22,7 @@ export function withClientTools(own: ToolPort, { tools }: Pick<TurnClient, "tool
       return [...clients, ...own.list(session).filter(({ name }) => !names.has(name))];
     },
     run(request) {
-      const isClients = tools
-        .list(request.session)
-        .some(({ name }) => name === request.call.name);
+      const isClients = tools.list(request.session).some(({ name }) => name === request.call.name);
       return (isClients ? tools : own).run(request);
     },
   };

@@ -50,6 +50,7 @@ import type { TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
 import { pluginHooks } from "./plugin-hooks.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
+import { withClientAsk, withClientTools } from "./turn-client.ts";
 import { hooksOf, memoryOfTurn, memoryToolsOf } from "./turn-memory.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -106,21 +107,31 @@ export async function prepareTurn(
       limits,
     );
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
-  const isToolless = parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
+  const own = setup.client?.ownTools ?? "all";
+  const isToolless =
+    own === "none" || parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
   const allTools = isToolless
     ? NO_TOOLS
-    : withRecall(parts, recalls, {
-        base,
+    : withRecall(parts, recalls && own === "all", {
+        base: own === "all" ? base : NO_TOOLS,
         branch: () => following.transcript().compaction.branch(),
         contextWindow: model.contextWindow,
         isPlayed: replacement !== undefined,
       });
-  const tools = hooks?.tools(allTools, approve) ?? allTools;
+  const ownTools = hooks?.tools(allTools, approve) ?? allTools;
+  const { client } = setup;
+  const tools =
+    client === undefined
+      ? ownTools
+      : withClientTools(ownTools, { tools: limitTools(client.tools, limits) });
   const about = { engineId: engine.guard.engineId, plugins, model, tools };
   const memory = await memoryOfTurn(parts, setup, about);
   const systemPrompt = [
-    ...(await systemPromptOf(parts, session, { tools, skills })),
+    ...(await systemPromptOf(parts, session, { tools: ownTools, skills })),
     ...memory.parts,
+    ...(client === undefined || client.system === ""
+      ? []
+      : [{ id: "client", text: client.system }]),
   ];
   const settings = await turnSettings(parts, setup, model);
   const ports = meteredPorts(parts, setup, engine.guard, () =>
@@ -315,7 +326,8 @@ function portsOf(
   const { replacement } = setup;
   const transcript = hooks?.transcript(setup.transcript) ?? setup.transcript;
   const asked = replacement?.model ?? setup.model;
-  const model = hooks?.model(asked) ?? asked;
+  const hooked = hooks?.model(asked) ?? asked;
+  const model = setup.client === undefined ? hooked : withClientAsk(hooked, setup.client);
   return { ...{ transcript, model, policy, log }, clock: clockOf(setup), ids: IDS };
 }
 

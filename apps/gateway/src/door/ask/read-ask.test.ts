@@ -36,7 +36,10 @@ const BODIES: Record<DoorApi, JsonObject> = {
   "anthropic-messages": {
     system: [{ type: "text", text: "Be brief.", cache_control: { type: "ephemeral" } }],
     messages: [user],
-    tools: [{ ...read, input_schema: schema }, { type: "web_search_20250305", name: "web_search" }],
+    tools: [
+      { ...read, input_schema: schema },
+      { type: "web_search_20250305", name: "web_search" },
+    ],
     tool_choice: { type: "tool", name: "read", disable_parallel_tool_use: true },
     max_tokens: 100,
     temperature: 0.5,

@@ -4,6 +4,9 @@ import type { DoorAnswer, DoorRequest, DoorWire, JsonObject } from "../wires/doo
 /** Names and values, in order and as they were written. */
 export type RawHeaders = readonly (readonly [name: string, value: string])[];
 
+/** By this header a client names a session of Clew's, and is told which one answered. */
+export const SESSION_HEADER = "x-clew-session";
+
 /** Any request at the door. */
 export interface DoorVisit {
   method: string;

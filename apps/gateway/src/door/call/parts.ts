@@ -1,13 +1,25 @@
 // What the door works with.
-import type { LogPort } from "@clew/engine-core";
+import type { LogPort, TurnResult } from "@clew/engine-core";
 import { defaultAgentId } from "../../config/agent.ts";
 import type { Config } from "../../config/schema.ts";
+import type { SendRequest } from "../../gateway/turns.ts";
 import type { Host } from "../../host/host.ts";
 
 export interface DoorParts {
   host: Host;
   log: LogPort;
   home: string;
+  sessions: DoorSessions;
+  /** ms since the epoch. */
+  now: () => number;
+  newId: () => string;
+}
+
+/** What the door reaches of Clew's sessions; keys are canonical. */
+export interface DoorSessions {
+  send: (request: SendRequest) => Promise<TurnResult>;
+  /** Where a person's message stands in the session now. */
+  placeOf(key: string, entryId: string): Promise<"newest" | "earlier" | "nowhere">;
 }
 
 /** Whose sessions the clients' are. */

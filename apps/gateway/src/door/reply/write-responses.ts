@@ -1,7 +1,7 @@
 // Writes replies of Responses.
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { JsonObject } from "../wires/door-wire.ts";
-import { recordOf } from "../wires/json.ts";
+import { recordOf, textOf } from "../wires/json.ts";
 import { createReplyStream } from "./reply-stream.ts";
 import {
   promptTokens,
@@ -71,14 +71,20 @@ export const RESPONSES_REPLY: ReplyWriter = {
         return event(`response.${String(response.status)}`, { response });
       },
       fail({ body }) {
-        const { code, message } = recordOf(body.error);
-        const error = { code: code ?? "server_error", message };
+        const { code, type, message } = recordOf(body.error);
+        const error = { code: code ?? ERROR_CODES[textOf(type)] ?? "server_error", message };
         const response = { ...envelope(head), status: "failed", error, output: [], usage: null };
         return event("response.failed", { response });
       },
       idle: () => ": waiting\n\n",
     });
   },
+};
+
+/** What this wire calls an error in the middle of a stream. */
+const ERROR_CODES: Readonly<Record<string, string>> = {
+  rate_limit_error: "rate_limit_exceeded",
+  invalid_request_error: "invalid_prompt",
 };
 
 /** How the two kinds of item that grow are told of. */

@@ -1,38 +1,16 @@
 // Writes replies on each wire, and reads them by the driver that speaks it.
 import type { AssistantMessage, Usage } from "@clew/plugin-sdk/core";
-import type { ModelCall } from "@clew/plugin-sdk/host";
-import { anthropicMessages } from "@clew/providers/drivers/anthropic-messages";
-import { googleGenerativeAi } from "@clew/providers/drivers/google-generative-ai";
-import { openaiCompletions } from "@clew/providers/drivers/openai-completions";
-import { openaiResponses } from "@clew/providers/drivers/openai-responses";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { DOOR_APIS } from "../../config/door.ts";
+import { readReply } from "../testing/read-reply.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
 import { REPLY_WRITERS } from "./find-writer.ts";
 import { type ReplyBlock, type ReplyEnd, shownReply } from "./reply-writer.ts";
 
-const DRIVERS = {
-  "openai-completions": openaiCompletions,
-  "openai-responses": openaiResponses,
-  "anthropic-messages": anthropicMessages,
-  "google-generative-ai": googleGenerativeAi,
-};
-const APIS = Object.keys(DRIVERS) as DoorApi[];
-
 const HEAD = { id: "r1", model: "m", createdAt: 1_700_000_000_500, repeated: {} };
 const ASKED = { usage: true, isEvents: true };
-
-function read(api: DoorApi, text: string, contentType: string) {
-  const call: ModelCall = {
-    model: { provider: "p", api, id: "m", contextWindow: 1000, maxOutputTokens: 100 },
-    ...{ systemPrompt: "", messages: [], tools: [], signal: new AbortController().signal },
-  };
-  const endpoint = { baseUrl: "http://127.0.0.1/v1" };
-  const decoder = DRIVERS[api].createDecoder({ call, endpoint, contentType, now: () => 1000 });
-  const events = [...decoder.push(new TextEncoder().encode(text)), ...decoder.end()];
-  return { events, last: events.at(-1) };
-}
 
 /** The reply as it is streamed, every word an event of its own. */
 function streamed(api: DoorApi, blocks: readonly ReplyBlock[], end: ReplyEnd): string {
@@ -51,38 +29,43 @@ function streamed(api: DoorApi, blocks: readonly ReplyBlock[], end: ReplyEnd): s
 
 const words = (text: string) => text.split(/(?<=\s)/);
 
-const told = ({ content, stopReason, usage }: AssistantMessage) => ({
-  blocks: content.map((block) => {
-    if (block.type === "text") return { type: block.type, text: block.text };
-    if (block.type === "thinking") return { type: block.type, thinking: block.thinking };
-    return block;
-  }),
-  stopReason,
-  usage,
-});
+function told(api: DoorApi, message: AssistantMessage) {
+  const { stopReason, usage } = message;
+  const blocks = shownReply(message, () => true);
+  return {
+    blocks: api === "openai-completions" ? inFields(blocks, "") : blocks,
+    stopReason,
+    usage,
+  };
+}
 
 /** What a wire makes of blocks that stand beside each other. */
 function asCarried(api: DoorApi, blocks: readonly ReplyBlock[]): ReplyBlock[] {
-  if (api === "openai-completions") {
-    const thinking = blocks.flatMap((block) => (block.type === "thinking" ? [block.thinking] : []));
-    const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
-    return [
-      ...(thinking.length > 0
-        ? [{ type: "thinking" as const, thinking: thinking.join("\n\n") }]
-        : []),
-      ...(texts.length > 0 ? [{ type: "text" as const, text: texts.join("\n\n") }] : []),
-      ...blocks.filter(({ type }) => type === "toolCall"),
-    ];
-  }
+  if (api === "openai-completions") return inFields(blocks, "\n\n");
   if (api !== "google-generative-ai") return [...blocks];
-  return blocks.reduce<ReplyBlock[]>((made, block) => {
+  const made: ReplyBlock[] = [];
+  for (const block of blocks) {
     const last = made.at(-1);
     if (last?.type === "text" && block.type === "text")
-      return [...made.slice(0, -1), { type: "text", text: last.text + block.text }];
-    if (last?.type === "thinking" && block.type === "thinking")
-      return [...made.slice(0, -1), { type: "thinking", thinking: last.thinking + block.thinking }];
-    return [...made, block];
-  }, []);
+      made[made.length - 1] = { type: "text", text: last.text + block.text };
+    else if (last?.type === "thinking" && block.type === "thinking")
+      made[made.length - 1] = { type: "thinking", thinking: last.thinking + block.thinking };
+    else made.push(block);
+  }
+  return made;
+}
+
+/** Chat Completions has one field for what is thought, one for what is said, and the calls. */
+function inFields(blocks: readonly ReplyBlock[], between: string): ReplyBlock[] {
+  const thoughts = blocks.flatMap((block) => (block.type === "thinking" ? [block.thinking] : []));
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const thinking: ReplyBlock = { type: "thinking", thinking: thoughts.join(between) };
+  const text: ReplyBlock = { type: "text", text: texts.join(between) };
+  return [
+    ...(thoughts.length > 0 ? [thinking] : []),
+    ...(texts.length > 0 ? [text] : []),
+    ...blocks.filter(({ type }) => type === "toolCall"),
+  ];
 }
 
 const said = fc.string({ minLength: 1, unit: "grapheme" });
@@ -114,7 +97,7 @@ const usages = fc
     }),
   );
 
-describe.each(APIS)("a reply on the wire %s", (api) => {
+describe.each(DOOR_APIS)("a reply on the wire %s", (api) => {
   /** Google tells no writes: they are part of its prompt. */
   const billed = (usage: Usage) =>
     api === "google-generative-ai"
@@ -130,11 +113,11 @@ describe.each(APIS)("a reply on the wire %s", (api) => {
         const expected = { blocks: asCarried(api, blocks), stopReason, usage: billed(usage) };
         const document = JSON.stringify(REPLY_WRITERS[api].document(HEAD, blocks, end));
         for (const { last } of [
-          read(api, streamed(api, blocks, end), "text/event-stream"),
-          read(api, document, "application/json"),
+          readReply(api, streamed(api, blocks, end), "text/event-stream"),
+          readReply(api, document, "application/json"),
         ]) {
           expect(last).toMatchObject({ type: "done" });
-          if (last?.type === "done") expect(told(last.message)).toEqual(expected);
+          if (last?.type === "done") expect(told(api, last.message)).toEqual(expected);
         }
       }),
     );
@@ -143,7 +126,7 @@ describe.each(APIS)("a reply on the wire %s", (api) => {
   it("tells its driver every word when it comes", () => {
     const stream = REPLY_WRITERS[api].stream(HEAD, ASKED);
     const text = stream.begin() + stream.thinking("Hm.") + stream.text("Hel") + stream.text("lo.");
-    const { events } = read(api, text, "text/event-stream");
+    const { events } = readReply(api, text, "text/event-stream");
     expect(events.slice(0, 3)).toEqual([
       { type: "thinking", delta: "Hm." },
       { type: "text", delta: "Hel" },
@@ -156,7 +139,7 @@ describe.each(APIS)("a reply on the wire %s", (api) => {
     const stream = REPLY_WRITERS[api].stream(HEAD, ASKED);
     const failed = DOOR_WIRES[api].error(429, "Too many requests; wait a minute.");
     const text = stream.begin() + stream.text("Hel") + stream.fail(failed);
-    expect(read(api, text, "text/event-stream").last).toMatchObject({
+    expect(readReply(api, text, "text/event-stream").last).toMatchObject({
       type: "error",
       error: { kind: "rate_limited" },
     });
@@ -166,7 +149,7 @@ describe.each(APIS)("a reply on the wire %s", (api) => {
     const blocks: ReplyBlock[] = [{ type: "text", text: "Hi" }];
     const end: ReplyEnd = { stopReason: "stop", usage: undefined };
     const document = JSON.stringify(REPLY_WRITERS[api].document(HEAD, blocks, end));
-    const { last } = read(api, document, "application/json");
+    const { last } = readReply(api, document, "application/json");
     // Messages has no way to leave it out.
     const none = api === "anthropic-messages" ? { totalTokens: 0 } : undefined;
     expect(last?.type === "done" && last.message.usage).toEqual(

@@ -2,7 +2,7 @@
 import { isAbort } from "@clew/plugin-sdk/core";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import type { DoorParts } from "../call/parts.ts";
-import { answerInSession } from "../session/answer-in-session.ts";
+import { createSessionAnswers } from "../session/answer-in-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
@@ -24,6 +24,7 @@ export interface Door {
 export function createDoor(parts: DoorParts): Door {
   const { host, log } = parts;
   const { door } = host.config;
+  const inSession = createSessionAnswers(parts);
   const upstreamOf = (wire: DoorWire, model: string) => upstreamFor(parts, wire.api, model);
   const guarded = async (
     { path, wire }: Pick<DoorVisit, "path"> & { wire: DoorWire },
@@ -43,7 +44,7 @@ export function createDoor(parts: DoorParts): Door {
     isOpen: door.enabled,
     answer: (call, outlet) =>
       guarded(call, outlet, async () => {
-        if (planMode(door.mode, call) === "session") return answerInSession(call, outlet);
+        if (planMode(door.mode, call) === "session") return inSession(call, outlet);
         const upstream = upstreamOf(call.wire, call.request.model);
         if ("problem" in upstream)
           return answerWith(outlet, call.wire.error(404, upstream.problem));

@@ -1,9 +1,7 @@
 // Decides who owns the history of a request.
 import type { DoorConfig } from "../../config/door.ts";
-import { type DoorCall, headerOf } from "../call/door-call.ts";
-
-/** By this header a client names a session of Clew's. */
-export const SESSION_HEADER = "x-clew-session";
+import { type DoorCall, headerOf, SESSION_HEADER } from "../call/door-call.ts";
+import { placeOfReply } from "../session/reply-id.ts";
 
 export function planMode(
   mode: DoorConfig["mode"],
@@ -13,8 +11,11 @@ export function planMode(
   const names =
     headerOf(headers, SESSION_HEADER) !== undefined ||
     (wire.api === "openai-responses" &&
-      (isNamed(body.previous_response_id) || isNamed(body.conversation)));
+      (isOurs(body.previous_response_id) || isNamed(body.conversation)));
   return names ? "session" : "transparent";
 }
+
+/** Another server may keep histories, too: it knows its own. */
+const isOurs = (id: unknown) => typeof id === "string" && placeOfReply(id) !== undefined;
 
 const isNamed = (value: unknown) => value !== undefined && value !== null && value !== "";

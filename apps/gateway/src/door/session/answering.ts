@@ -3,8 +3,13 @@ import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { REPLY_WRITERS } from "../reply/find-writer.ts";
-import { type ReplyBlock, type ReplyEnd, type ReplyHead, shownReply } from "../reply/reply-writer.ts";
-import { answerWith, type DoorCall, type DoorOutlet, type RawHeaders } from "../serve/door-call.ts";
+import {
+  type ReplyBlock,
+  type ReplyEnd,
+  type ReplyHead,
+  shownReply,
+} from "../reply/reply-writer.ts";
+import { answerWith, type DoorCall, type DoorOutlet, type RawHeaders } from "../call/door-call.ts";
 import type { DoorAnswer } from "../wires/door-wire.ts";
 import { createPacedWriter } from "./paced-writer.ts";
 import { turnErrorAnswer } from "./turn-errors.ts";
@@ -43,7 +48,12 @@ export function createAnswering(options: AnsweringOptions): Answering {
   const writer = REPLY_WRITERS[wire.api];
   const isEvents = wire.api !== "google-generative-ai" || /[?&]alt=sse\b/.test(call.query);
   const usageAsked = isRecord(body.stream_options) && body.stream_options.include_usage === true;
-  const head: ReplyHead = { id: "", model: request.model, createdAt: now(), repeated: repeated(call) };
+  const head: ReplyHead = {
+    id: "",
+    model: request.model,
+    createdAt: now(),
+    repeated: repeated(call),
+  };
   const { promise: ended, resolve: settle } = Promise.withResolvers<void>();
   const blocks: ReplyBlock[] = [];
   let usage: Usage | undefined;

@@ -9,6 +9,8 @@ import type { NewestTurn } from "./newest-turn.ts";
 
 export interface OpenTurn {
   readonly client: TurnClient;
+  /** Calls that the client makes; others are Clew's own business. */
+  readonly isClients: (call: ToolCallBlock) => boolean;
   /** The message that began it; "" before it is stored. */
   entryId: string;
   /** How many answers it gave. */
@@ -17,7 +19,7 @@ export interface OpenTurn {
   answering: Answering;
   /** Whether these results are what it waits for. */
   waitsFor(newest: Pick<NewestTurn, "results">): boolean;
-  /** The model has spoken: of its calls, these are the client's. */
+  /** The model has spoken: these are its calls. */
   hasCalled(calls: readonly ToolCallBlock[]): void;
   /** Goes on where it stopped. */
   goOn(newest: NewestTurn, ask: ClientAsk): void;
@@ -78,11 +80,12 @@ export function createOpenTurn({ ask, answering, ownTools, onWaiting }: OpenTurn
         return withAsk(call, asked, isFirst);
       },
     },
+    isClients: ({ name }) => ask.tools.some((tool) => tool.name === name),
     ...{ entryId: "", answers: 0, answering },
     waitsFor: ({ results }) =>
       wake !== undefined && results.some((result) => answeredBy(result, calls) !== undefined),
     hasCalled(made) {
-      calls = made;
+      calls = made.filter(turn.isClients);
       outcomes = new Map();
     },
     goOn(newest, next) {

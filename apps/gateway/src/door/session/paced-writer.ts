@@ -1,5 +1,5 @@
 // Writes in order to a client that may read slowly, and gives up on one that does not read.
-import type { DoorOutlet } from "../serve/door-call.ts";
+import type { DoorOutlet } from "../call/door-call.ts";
 
 export interface PacedWriter {
   write(text: string, at: number): void;

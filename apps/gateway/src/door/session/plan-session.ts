@@ -1,9 +1,8 @@
 // Decides in which session a request is answered.
 import { isRecord } from "@clew/plugin-sdk/host";
 import { parseSessionName } from "../../sessions/keys.ts";
-import type { DoorCall } from "../serve/door-call.ts";
-import { headerOf } from "../serve/door-call.ts";
-import { SESSION_HEADER } from "../serve/plan-mode.ts";
+import type { DoorCall } from "../call/door-call.ts";
+import { headerOf, SESSION_HEADER } from "../call/door-call.ts";
 import type { DoorAnswer } from "../wires/door-wire.ts";
 import { openaiError } from "../wires/openai-errors.ts";
 import { placeOfReply, type ReplyPlace } from "./reply-id.ts";

@@ -1,7 +1,6 @@
 // What clients are told of a turn that has no reply, in the dialect of their wire.
 import type { TurnError } from "@clew/engine-core";
-import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { HTTP_STATUS, toErrorResponse } from "../../http/errors.ts";
+import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 
 /** By how the call of the model failed. */
@@ -28,8 +27,23 @@ const STATUS: Readonly<Record<TurnError["kind"], number>> = {
   host: 500,
 };
 
+/** By the code of what went wrong here; what is not among them is nobody's fault but ours. */
+const BY_CODE: { readonly [Code in ErrorCode]?: number } = {
+  REQUEST_INVALID: 400,
+  SESSION_NAME_INVALID: 400,
+  COST_CAP_REACHED: 402,
+  SESSION_NOT_FOUND: 404,
+  SESSION_LOCKED: 409,
+  CONFIG_INVALID: 503,
+  ENGINE_NOT_FOUND: 503,
+  GATEWAY_STOPPING: 503,
+  SESSION_CLOSED: 503,
+  ENGINE_TIMEOUT: 504,
+  STORAGE_FAILED: 507,
+};
+
 export function turnErrorAnswer(wire: DoorWire, { kind, code, message }: TurnError): DoorAnswer {
-  const status = code === undefined ? STATUS[kind] : HTTP_STATUS[code];
+  const status = (code && BY_CODE[code]) ?? STATUS[kind];
   // Anthropic has a number of its own for it.
   const isOverloaded = kind === "overloaded" && wire.api === "anthropic-messages";
   return wire.error(isOverloaded ? 529 : status, message);
@@ -37,10 +51,12 @@ export function turnErrorAnswer(wire: DoorWire, { kind, code, message }: TurnErr
 
 /** What was thrown before or beside a turn. */
 export function thrownAnswer(wire: DoorWire, error: unknown): DoorAnswer {
-  const { status, body } = toErrorResponse(error);
-  return wire.error(status, body.error.message);
+  if (ContextEngineError.is(error)) return wire.error(BY_CODE[error.code] ?? 500, error.message);
+  return isAbort(error)
+    ? wire.error(503, "The run was cancelled.")
+    : wire.error(500, "Something unexpected happened; the log in CLEW_HOME/logs says what.");
 }
 
 /** Those that only the log tells. */
 export const isUnexpected = (error: unknown): boolean =>
-  !ContextEngineError.is(error) && toErrorResponse(error).status === 500;
+  !ContextEngineError.is(error) && !isAbort(error);

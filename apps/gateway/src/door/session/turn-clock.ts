@@ -1,0 +1,39 @@
+// Ends a turn that runs too long, or whose client lets it wait too long.
+
+export interface TurnClock {
+  turnTo(state: "running" | "waiting"): void;
+  stop(): void;
+}
+
+/** What a turn waits for its client is no time that it runs. */
+export function createTurnClock({
+  turnMs,
+  waitMs,
+  onOver,
+}: {
+  turnMs: number;
+  waitMs: number;
+  onOver: (why: string) => void;
+}): TurnClock {
+  let timer: NodeJS.Timeout | undefined;
+  let left = turnMs;
+  let since: number | undefined;
+  const pause = () => {
+    clearTimeout(timer);
+    if (since !== undefined) left -= performance.now() - since;
+    since = undefined;
+  };
+  return {
+    turnTo(state) {
+      pause();
+      if (state === "running") since = performance.now();
+      const why =
+        state === "running"
+          ? `The run took longer than ${turnMs / 1000} s (agents.defaults.timeoutSeconds).`
+          : `The client gave no results of its tools for ${waitMs / 1000} s (door.session.toolWaitSeconds).`;
+      timer = setTimeout(() => onOver(why), Math.max(0, state === "running" ? left : waitMs));
+      timer.unref();
+    },
+    stop: pause,
+  };
+}

@@ -1,0 +1,400 @@
+// Speaks to sessions of a gateway by the four model APIs.
+import { createEmulator, type EmulatorAnswer, type ReceivedRequest } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { DOOR_APIS } from "../config/door.ts";
+import type { Said } from "../door/testing/conversation.ts";
+import { readReply } from "../door/testing/read-reply.ts";
+import { writeRequest } from "../door/testing/write-request.ts";
+import type { DoorApi } from "../door/wires/door-wire.ts";
+import { post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { obey, run } from "../testing/obedient-model.ts";
+
+interface Sent {
+  session?: string;
+  streaming?: boolean;
+  tools?: readonly string[];
+  head?: readonly string[];
+  more?: Record<string, unknown>;
+  signal?: AbortSignal;
+}
+
+const person = (text: string): Said => ({ uid: null, by: "person", text });
+const results = (...given: { id: string; name: string; text: string }[]): Said => ({
+  ...{ uid: null, by: "tools" },
+  results: given,
+});
+
+/** A gateway whose model is an emulated server, and a client of each wire. */
+async function startSessions(
+  answers: EmulatorAnswer[] | ((request: ReceivedRequest) => EmulatorAnswer) = obey,
+  { api = "openai-completions", door = {} }: { api?: string; door?: Record<string, unknown> } = {},
+) {
+  const server = await createEmulator(api, { answers });
+  onTestFinished(() => server.close());
+  const gateway = await startTestGateway({
+    agents: { defaults: { model: "emulated/emulated" } },
+    models: {
+      providers: {
+        emulated: {
+          ...{ baseUrl: server.baseUrl, api, apiKey: "key" },
+          models: [{ id: "emulated", contextWindow: 100_000, reasoning: true }],
+        },
+      },
+    },
+    door,
+  });
+  return { ...gateway, server, heard: (at: number) => JSON.stringify(server.requests[at]?.body) };
+}
+
+async function request(
+  { get }: Pick<TestGateway, "get">,
+  api: DoorApi,
+  said: readonly Said[],
+  { session, streaming = false, tools = [], head = [], more = {}, signal }: Sent = {},
+): Promise<Response> {
+  const writing = { model: "clew", head, tools, maxTokens: 500 };
+  const { path, body } = writeRequest(api, said, writing);
+  const isGoogle = api === "google-generative-ai";
+  const at = isGoogle
+    ? `/v1beta/models/clew:${streaming ? "streamGenerateContent?alt=sse" : "generateContent"}`
+    : path;
+  const init = post({ ...body, ...(!isGoogle && { stream: streaming }), ...more });
+  const headers = {
+    ...(init.headers as Record<string, string>),
+    ...(session !== undefined && { "x-clew-session": session }),
+  };
+  return get(at, { ...init, headers, ...(signal && { signal }) });
+}
+
+async function ask(
+  gateway: Pick<TestGateway, "get">,
+  api: DoorApi,
+  said: readonly Said[],
+  sent: Sent = {},
+) {
+  const answer = await request(gateway, api, said, sent);
+  const text = await answer.text();
+  const { last } = readReply(api, text, answer.headers.get("content-type") ?? "");
+  const message = last.type === "done" ? last.message : last.partial;
+  return {
+    answer,
+    body: text,
+    error: last.type === "error" ? last.error : null,
+    text: message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""),
+    thinking: message.content
+      .flatMap((block) => (block.type === "thinking" ? [block.thinking] : []))
+      .join(""),
+    calls: message.content.filter((block) => block.type === "toolCall"),
+    stopReason: message.stopReason,
+    usage: message.usage,
+    id: message.responseId,
+  };
+}
+
+async function spoken({ gateway }: Pick<TestGateway, "gateway">, session: string) {
+  const messages = await gateway.messages(session, 100);
+  return messages?.map(({ role }) => role);
+}
+
+const PNG =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const url = `data:image/png;base64,${PNG}`;
+const ASKED = "What is this?";
+const IMAGES: Record<DoorApi, Record<string, unknown>> = {
+  "openai-completions": {
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: ASKED },
+          { type: "image_url", image_url: { url } },
+        ],
+      },
+    ],
+  },
+  "openai-responses": {
+    input: [
+      {
+        role: "user",
+        content: [
+          { type: "input_text", text: ASKED },
+          { type: "input_image", image_url: url, detail: "auto" },
+        ],
+      },
+    ],
+  },
+  "anthropic-messages": {
+    messages: [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: ASKED },
+          { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+        ],
+      },
+    ],
+  },
+  "google-generative-ai": {
+    contents: [
+      {
+        role: "user",
+        parts: [{ text: ASKED }, { inlineData: { mimeType: "image/png", data: PNG } }],
+      },
+    ],
+  },
+};
+
+describe.each(DOOR_APIS)("a session by %s", (api) => {
+  it.each([false, true])("knows what was said before (streaming: %s)", async (streaming) => {
+    const gateway = await startSessions();
+    const session = "work";
+    const first = await ask(gateway, api, [person("one")], { session, streaming });
+    expect(first).toMatchObject({ text: "heard: one", stopReason: "stop", error: null });
+    expect(first.usage!.totalTokens).toBeGreaterThan(0);
+    expect(first.answer.headers.get("x-clew-session")).toBe("agent:main:work");
+    const head = ["Speak like a clerk."];
+    const second = await ask(gateway, api, [person("two")], { session, streaming, head });
+    expect(second).toMatchObject({ text: "heard: two", stopReason: "stop" });
+    expect(second.id).not.toBe(first.id);
+    for (const words of ["one", "heard: one", "two", "Speak like a clerk."])
+      expect(gateway.heard(1)).toContain(words);
+    expect(gateway.heard(0)).not.toContain("clerk");
+    expect(await spoken(gateway, "work")).toEqual(["user", "assistant", "user", "assistant"]);
+  });
+
+  it("takes a history that is sent again for what it has already", async () => {
+    const gateway = await startSessions();
+    const session = "work";
+    await ask(gateway, api, [person("one")], { session });
+    const again: Said[] = [
+      person("one"),
+      { uid: null, by: "model", text: "heard: one", calls: [] },
+      person("two"),
+    ];
+    expect((await ask(gateway, api, again, { session })).text).toBe("heard: two");
+    expect(await spoken(gateway, "work")).toHaveLength(4);
+  });
+
+  it.each([false, true])(
+    "hands a call of the client's tool out, and goes on in the same turn with its result (streaming: %s)",
+    async (streaming) => {
+      const gateway = await startSessions();
+      const sent = { session: "work", streaming, tools: ["look"] };
+      const said = person(run("look", { path: "a" }));
+      const called = await ask(gateway, api, [said], sent);
+      expect(called).toMatchObject({ stopReason: "toolUse", error: null });
+      expect(called.calls).toMatchObject([{ name: "look", arguments: { path: "a" } }]);
+      expect((await gateway.gateway.session("work"))!.busy).toBe(true);
+      const [call] = called.calls;
+      const given = results({ id: call!.id, name: "look", text: "a view" });
+      const answered = await ask(gateway, api, [given], sent);
+      expect(answered).toMatchObject({ text: "result: a view", stopReason: "stop" });
+      expect(answered.id).not.toBe(called.id);
+      expect(await spoken(gateway, "work")).toEqual([
+        ...["user", "assistant", "toolResult", "assistant"],
+      ]);
+    },
+  );
+
+  it("shows the model an image", async () => {
+    const gateway = await startSessions();
+    const more = IMAGES[api];
+    const seen = await ask(gateway, api, [], { session: "work", more });
+    expect(seen).toMatchObject({ text: `heard: ${ASKED}`, error: null });
+    expect(gateway.heard(0)).toContain("data:image/png;base64,");
+  });
+
+  it.each([false, true])("tells what the model thinks (streaming: %s)", async (streaming) => {
+    const gateway = await startSessions([{ thinking: "Hm, so.", text: "Yes." }], {
+      api: "anthropic-messages",
+    });
+    const told = await ask(gateway, api, [person("so?")], { session: "work", streaming });
+    expect(told).toMatchObject({ thinking: "Hm, so.", text: "Yes.", error: null });
+  });
+
+  it("fails in the words of its wire", async () => {
+    const gateway = await startSessions();
+    const failed = await ask(gateway, api, [person("FAIL")], { session: "work" });
+    expect(failed.answer.status).toBe(400);
+    expect(failed.error).toMatchObject({ kind: "invalid_request" });
+    const streamed = await ask(gateway, api, [person("FAIL")], {
+      ...{ session: "work", streaming: true },
+    });
+    expect(streamed.answer.status).toBe(200);
+    expect(streamed.error).not.toBeNull();
+    const empty = await ask(gateway, api, [{ uid: null, by: "model", text: "x", calls: [] }], {
+      session: "work",
+    });
+    expect(empty.answer.status).toBe(400);
+    const odd = await ask(gateway, api, [person("x")], { session: "agent:" });
+    expect(odd.answer.status).toBe(400);
+  });
+});
+
+describe("calls of a client's tools", () => {
+  const both = `${run("look", { at: 1 })}\n${run("look", { at: 2 })}`;
+
+  it("may be several at once, and one without a result fails", async () => {
+    const gateway = await startSessions();
+    const sent = { session: "work", tools: ["look"] };
+    const { calls } = await ask(gateway, "openai-completions", [person(both)], sent);
+    expect(calls).toHaveLength(2);
+    const given = results({ id: calls[1]!.id, name: "look", text: "second" });
+    await ask(gateway, "openai-completions", [given, person("And?")], sent);
+    const messages = (await gateway.gateway.messages("work", 10))!;
+    expect(messages.filter(({ role }) => role === "toolResult")).toMatchObject([
+      { isError: true, content: [{ text: "The client gave no result of this call." }] },
+      { isError: false, content: [{ text: "second" }, {}, { text: "And?" }] },
+    ]);
+  });
+
+  it("are found by name where a client of Google's gives no ids", async () => {
+    const gateway = await startSessions();
+    const sent = { session: "work", tools: ["look"] };
+    const api = "google-generative-ai";
+    await ask(gateway, api, [person(run("look", {}))], sent);
+    const contents = [
+      {
+        role: "user",
+        parts: [{ functionResponse: { name: "look", response: { output: "seen" } } }],
+      },
+    ];
+    const answered = await ask(gateway, api, [], { ...sent, more: { contents } });
+    expect(answered.text).toBe("result: seen");
+  });
+
+  it("are given up when the client says something else", async () => {
+    const gateway = await startSessions();
+    const sent = { session: "work", tools: ["look"] };
+    const { calls } = await ask(gateway, "anthropic-messages", [person(run("look", {}))], sent);
+    const went = await ask(gateway, "anthropic-messages", [person("never mind")], sent);
+    expect(went.text).toBe("heard: never mind");
+    const late = results({ id: calls[0]!.id, name: "look", text: "a view" });
+    const told = await ask(gateway, "anthropic-messages", [late], sent);
+    expect(told.text).toBe("heard: a view");
+    expect(await spoken(gateway, "work")).toEqual([
+      ...["user", "assistant", "toolResult", "user", "assistant", "user", "assistant"],
+    ]);
+  });
+
+  it("are waited for no longer than the settings say", async () => {
+    const gateway = await startSessions(obey, { door: { session: { toolWaitSeconds: 1 } } });
+    const sent = { session: "work", tools: ["look"] };
+    await ask(gateway, "openai-responses", [person(run("look", {}))], sent);
+    await expect
+      .poll(async () => (await gateway.gateway.session("work"))!.busy, { timeout: 20_000 })
+      .toBe(false);
+    expect(await spoken(gateway, "work")).toEqual(["user", "assistant", "toolResult"]);
+  });
+
+  it("stand beside those of the agent's tools, which clients are not shown", async () => {
+    const gateway = await startSessions(obey, { door: { session: { agentTools: true } } });
+    const sent = { session: "work", tools: ["look"], streaming: true };
+    const said = person(`${run("list_files", { path: "." })}\n${run("look", {})}`);
+    const { calls } = await ask(gateway, "openai-completions", [said], sent);
+    expect(calls.map(({ name }) => name)).toEqual(["look"]);
+    const { tools } = gateway.server.requests[0]!.body as { tools: { function: object }[] };
+    expect(tools.length).toBeGreaterThan(2);
+    const given = results({ id: calls[0]!.id, name: "look", text: "a view" });
+    const answered = await ask(gateway, "openai-completions", [given], sent);
+    expect(answered.text).toBe("result: a view");
+  });
+});
+
+describe("a client of a session", () => {
+  it("is offered its own tools alone", async () => {
+    const gateway = await startSessions();
+    await ask(gateway, "openai-completions", [person("hi")], { session: "a", tools: ["look"] });
+    await ask(gateway, "openai-completions", [person("hi")], { session: "b" });
+    expect(gateway.server.requests[0]!.body).toMatchObject({
+      tools: [{ function: { name: "look" } }],
+    });
+    expect(gateway.server.requests[1]!.body).not.toHaveProperty("tools");
+  });
+
+  it("ends its turn by leaving", async () => {
+    const gateway = await startSessions();
+    const client = new AbortController();
+    const left = request(gateway, "openai-completions", [person("HANG")], {
+      ...{ session: "work", signal: client.signal },
+    });
+    await expect.poll(() => gateway.server.requests.length, { timeout: 20_000 }).toBe(1);
+    client.abort();
+    await expect(left).rejects.toThrow();
+    await expect
+      .poll(async () => (await gateway.gateway.session("work"))!.busy, { timeout: 20_000 })
+      .toBe(false);
+    expect(
+      (await ask(gateway, "openai-completions", [person("hi")], { session: "work" })).text,
+    ).toBe("heard: hi");
+  });
+
+  it("asks of its model what it may", async () => {
+    const gateway = await startSessions();
+    await ask(gateway, "anthropic-messages", [person("hi")], {
+      ...{ session: "work", tools: ["look"] },
+      more: { max_tokens: 77, tool_choice: { type: "any" }, temperature: 0.25 },
+    });
+    expect(gateway.server.requests[0]!.body).toMatchObject({ tool_choice: "required" });
+    expect(JSON.stringify(gateway.server.requests[0]!.body)).toContain(":77");
+  });
+});
+
+describe("a conversation of Responses", () => {
+  const door = { mode: "session" };
+
+  it("begins with its first request, and goes on from the reply before", async () => {
+    const gateway = await startSessions(obey, { door });
+    const more = { store: true };
+    const first = await ask(gateway, "openai-responses", [person("one")], { more });
+    const other = await ask(gateway, "openai-responses", [person("other")], { more });
+    const after = { more: { ...more, previous_response_id: first.id } };
+    const second = await ask(gateway, "openai-responses", [person("two")], after);
+    expect(second.text).toBe("heard: two");
+    expect(gateway.heard(2)).toContain("heard: one");
+    expect(gateway.heard(2)).not.toContain("other");
+    expect(JSON.parse(second.body)).toMatchObject({ previous_response_id: first.id, store: true });
+    const again = await ask(gateway, "openai-responses", [person("two")], after);
+    expect(again.answer.status).toBe(400);
+    expect(JSON.parse(again.body)).toMatchObject({
+      error: { param: "previous_response_id", code: "previous_response_not_newest" },
+    });
+    expect(other.answer.headers.get("x-clew-session")).toMatch(/^agent:main:door-/);
+  });
+
+  it("is refused where nobody knows the reply before", async () => {
+    const gateway = await startSessions(obey, { door });
+    const first = await ask(gateway, "openai-responses", [person("one")], { session: "work" });
+    const id = first.id!;
+    const made = JSON.parse(Buffer.from(id.slice("resp_clew".length), "base64url").toString());
+    const altered = `resp_clew${Buffer.from(JSON.stringify([made[0], "none", 0])).toString("base64url")}`;
+    for (const previous_response_id of ["resp_0123", altered, id.replace("clew", "clewx")]) {
+      const refused = await ask(gateway, "openai-responses", [person("two")], {
+        more: { previous_response_id },
+      });
+      expect(refused.answer.status).toBe(400);
+      expect(JSON.parse(refused.body)).toMatchObject({
+        error: { type: "invalid_request_error", code: "previous_response_not_found" },
+      });
+    }
+  });
+
+  it("is the session of that name", async () => {
+    const gateway = await startSessions();
+    const named = { more: { conversation: { id: "work" } } };
+    await ask(gateway, "openai-responses", [person("one")], named);
+    const next = { more: { conversation: "work" } };
+    await ask(gateway, "openai-responses", [person("two")], next);
+    expect(await spoken(gateway, "work")).toHaveLength(4);
+  });
+
+  it("goes on with results by the id of the reply that called", async () => {
+    const gateway = await startSessions(obey, { door });
+    const sent = { tools: ["look"], more: { store: true } };
+    const called = await ask(gateway, "openai-responses", [person(run("look", {}))], sent);
+    const given = results({ id: called.calls[0]!.id, name: "look", text: "a view" });
+    const more = { store: true, previous_response_id: called.id };
+    const answered = await ask(gateway, "openai-responses", [given], { ...sent, more });
+    expect(answered.text).toBe("result: a view");
+  });
+});
