@@ -240,7 +240,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     sendMessage(parts, { ...request, key: canonicalKey(request.key) });
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
-    sessions: { send, placeOf: (key, entryId) => placeOfPrompt(known, key, entryId) },
+    sessions: {
+      send,
+      placeOf: (key, entryId) => placeOfPrompt(known, key, entryId),
+      tokensIn: async (key) =>
+        (await known.find(key)) === null ? undefined : (await views.context(key))?.size.tokens,
+    },
   });
   const lab = createLab({ environment, settings: () => loaded });
   const scheduler = createScheduler({

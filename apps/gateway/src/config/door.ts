@@ -27,7 +27,9 @@ export const UpstreamConfigSchema = z.object({
   models: z
     .record(z.string(), z.string())
     .default({})
-    .describe("Models to ask instead of those that clients name, by the clients' names."),
+    .describe(
+      'Models to ask instead of those that clients name, by the clients\' names; "provider/model" = at another provider, by its own wire if it speaks another one.',
+    ),
   key: z
     .enum(["gateway", "client"])
     .optional()

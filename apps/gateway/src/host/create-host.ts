@@ -18,6 +18,7 @@ import { agentPaths } from "../sessions/paths.ts";
 import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { agentOf, asksOf, type HostParts, modelOf, modelsOf } from "./parts.ts";
+import { streamReply } from "./stream-reply.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
@@ -37,6 +38,7 @@ export function createHost(parts: HostParts): Host {
       asksOf(parts, { agentId, branch, asked: modelsOf(parts, agentId).answering }),
     learnedWindows: () => parts.windows.all(),
     workspace: (agentId) => agentOf(parts, agentId).workspace,
+    streamReply: (call) => streamReply(parts, call),
     answer: (request) =>
       prepared(parts, request, async (ready, told) =>
         withNotes(await answer(parts, request, ready), ready, told),

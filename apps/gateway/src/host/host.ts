@@ -20,7 +20,7 @@ import type {
 } from "@clew/engine-core";
 import type { CompactionPreview } from "@clew/legacy-engine";
 import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
-import type { ContextSizeInput, ModelRef } from "@clew/plugin-sdk/host";
+import type { ContextSizeInput, ModelCall, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Approvals } from "../approvals/queue.ts";
 import type { Environment } from "../config/environment.ts";
@@ -104,6 +104,8 @@ export interface Host {
   /** What providers said that their models hold, by "provider/model". */
   learnedWindows(): ReturnType<ModelWindows["all"]>;
   workspace(agentId: string): string;
+  /** Asks a model in no session, with the history as its wire wants it. */
+  streamReply(call: ModelCall): AsyncIterable<StreamEvent>;
   /** One turn. Outcomes of models, tools and engines are in the result. */
   answer(request: AnswerRequest): Promise<TurnResult>;
   /**

@@ -2,27 +2,11 @@
 import { createEmulator, type EmulatorAnswer, type ReceivedRequest } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../config/door.ts";
+import { ask, person, request, results } from "../door/testing/client.ts";
 import type { Said } from "../door/testing/conversation.ts";
-import { readReply } from "../door/testing/read-reply.ts";
-import { writeRequest } from "../door/testing/write-request.ts";
 import type { DoorApi } from "../door/wires/door-wire.ts";
-import { post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { obey, run } from "../testing/obedient-model.ts";
-
-interface Sent {
-  session?: string;
-  streaming?: boolean;
-  tools?: readonly string[];
-  head?: readonly string[];
-  more?: Record<string, unknown>;
-  signal?: AbortSignal;
-}
-
-const person = (text: string): Said => ({ uid: null, by: "person", text });
-const results = (...given: { id: string; name: string; text: string }[]): Said => ({
-  ...{ uid: null, by: "tools" },
-  results: given,
-});
 
 /** A gateway whose model is an emulated server, and a client of each wire. */
 async function startSessions(
@@ -46,51 +30,6 @@ async function startSessions(
   return { ...gateway, server, heard: (at: number) => JSON.stringify(server.requests[at]?.body) };
 }
 
-async function request(
-  { get }: Pick<TestGateway, "get">,
-  api: DoorApi,
-  said: readonly Said[],
-  { session, streaming = false, tools = [], head = [], more = {}, signal }: Sent = {},
-): Promise<Response> {
-  const writing = { model: "clew", head, tools, maxTokens: 500 };
-  const { path, body } = writeRequest(api, said, writing);
-  const isGoogle = api === "google-generative-ai";
-  const at = isGoogle
-    ? `/v1beta/models/clew:${streaming ? "streamGenerateContent?alt=sse" : "generateContent"}`
-    : path;
-  const init = post({ ...body, ...(!isGoogle && { stream: streaming }), ...more });
-  const headers = {
-    ...(init.headers as Record<string, string>),
-    ...(session !== undefined && { "x-clew-session": session }),
-  };
-  return get(at, { ...init, headers, ...(signal && { signal }) });
-}
-
-async function ask(
-  gateway: Pick<TestGateway, "get">,
-  api: DoorApi,
-  said: readonly Said[],
-  sent: Sent = {},
-) {
-  const answer = await request(gateway, api, said, sent);
-  const text = await answer.text();
-  const { last } = readReply(api, text, answer.headers.get("content-type") ?? "");
-  const message = last.type === "done" ? last.message : last.partial;
-  return {
-    answer,
-    body: text,
-    error: last.type === "error" ? last.error : null,
-    text: message.content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""),
-    thinking: message.content
-      .flatMap((block) => (block.type === "thinking" ? [block.thinking] : []))
-      .join(""),
-    calls: message.content.filter((block) => block.type === "toolCall"),
-    stopReason: message.stopReason,
-    usage: message.usage,
-    id: message.responseId,
-  };
-}
-
 async function spoken({ gateway }: Pick<TestGateway, "gateway">, session: string) {
   const messages = await gateway.messages(session, 100);
   return messages?.map(({ role }) => role);
@@ -106,8 +45,8 @@ const IMAGES: Record<DoorApi, Record<string, unknown>> = {
       {
         role: "user",
         content: [
-          { type: "text", text: ASKED },
           { type: "image_url", image_url: { url } },
+          { type: "text", text: ASKED },
         ],
       },
     ],
@@ -117,8 +56,8 @@ const IMAGES: Record<DoorApi, Record<string, unknown>> = {
       {
         role: "user",
         content: [
-          { type: "input_text", text: ASKED },
           { type: "input_image", image_url: url, detail: "auto" },
+          { type: "input_text", text: ASKED },
         ],
       },
     ],
@@ -128,8 +67,8 @@ const IMAGES: Record<DoorApi, Record<string, unknown>> = {
       {
         role: "user",
         content: [
-          { type: "text", text: ASKED },
           { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } },
+          { type: "text", text: ASKED },
         ],
       },
     ],
@@ -138,7 +77,7 @@ const IMAGES: Record<DoorApi, Record<string, unknown>> = {
     contents: [
       {
         role: "user",
-        parts: [{ text: ASKED }, { inlineData: { mimeType: "image/png", data: PNG } }],
+        parts: [{ inlineData: { mimeType: "image/png", data: PNG } }, { text: ASKED }],
       },
     ],
   },
@@ -273,7 +212,8 @@ describe("calls of a client's tools", () => {
     const told = await ask(gateway, "anthropic-messages", [late], sent);
     expect(told.text).toBe("heard: a view");
     expect(await spoken(gateway, "work")).toEqual([
-      ...["user", "assistant", "toolResult", "user", "assistant", "user", "assistant"],
+      ...["user", "assistant", "toolResult", "assistant"],
+      ...["user", "assistant", "user", "assistant"],
     ]);
   });
 
@@ -284,7 +224,9 @@ describe("calls of a client's tools", () => {
     await expect
       .poll(async () => (await gateway.gateway.session("work"))!.busy, { timeout: 20_000 })
       .toBe(false);
-    expect(await spoken(gateway, "work")).toEqual(["user", "assistant", "toolResult"]);
+    expect(await spoken(gateway, "work")).toEqual([
+      ...["user", "assistant", "toolResult", "assistant"],
+    ]);
   });
 
   it("stand beside those of the agent's tools, which clients are not shown", async () => {
@@ -337,6 +279,35 @@ describe("a client of a session", () => {
     });
     expect(gateway.server.requests[0]!.body).toMatchObject({ tool_choice: "required" });
     expect(JSON.stringify(gateway.server.requests[0]!.body)).toContain(":77");
+  });
+});
+
+describe("what clients ask beside", () => {
+  it("is which models there are: agents, too", async () => {
+    const gateway = await startSessions();
+    const listed = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
+    expect(listed.data.map(({ id }) => id)).toEqual(["emulated", "clew"]);
+  });
+
+  it("is how many tokens a session's next request has", async () => {
+    const gateway = await startSessions();
+    const body = { model: "clew", messages: [{ role: "user", content: "How many words?" }] };
+    const headers = { "x-clew-session": "work", "content-type": "application/json" };
+    const count = async () => {
+      const init = { method: "POST", headers, body: JSON.stringify(body) };
+      const answer = await gateway.get("/v1/messages/count_tokens", init);
+      return ((await answer.json()) as { input_tokens: number }).input_tokens;
+    };
+    const before = await count();
+    expect(before).toBeGreaterThan(3);
+    await ask(gateway, "anthropic-messages", [person("word ".repeat(500))], { session: "work" });
+    expect(await count()).toBeGreaterThan(before + 400);
+    const contents = [{ role: "user", parts: [{ text: "How many words?" }] }];
+    const google = await gateway.get("/v1beta/models/clew:countTokens", {
+      ...{ method: "POST", headers },
+      body: JSON.stringify({ contents }),
+    });
+    expect(((await google.json()) as { totalTokens: number }).totalTokens).toBeGreaterThan(400);
   });
 });
 

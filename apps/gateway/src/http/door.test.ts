@@ -133,11 +133,11 @@ describe("the door", () => {
     const headers = { "anthropic-version": "2023-06-01" };
     const anthropic = await (await get("/v1/models", { headers })).json();
     expect(anthropic).toMatchObject({
-      data: [{ type: "model", id: "model" }, {}],
+      data: [{ type: "model", id: "model" }, {}, { id: "clew" }],
       has_more: false,
     });
     const google = await (await get("/v1beta/models")).json();
-    expect(google).toMatchObject({ models: [{ name: "models/model" }, {}] });
+    expect(google).toMatchObject({ models: [{ name: "models/model" }, {}, {}] });
   });
 
   it("answers what clients ask beside: counts, sockets, and what is not there", async () => {

@@ -66,3 +66,7 @@ export const headerOf = (headers: RawHeaders, name: string): string | undefined 
 /** By names in lower case. */
 export const headersByName = (headers: RawHeaders): Record<string, string> =>
   Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+
+/** False: a stream is one JSON list, which Google's is without alt=sse. */
+export const wantsEvents = ({ api }: DoorWire, { query }: Pick<DoorVisit, "query">): boolean =>
+  api !== "google-generative-ai" || /[?&]alt=sse\b/.test(query);

@@ -18,6 +18,8 @@ export interface DoorParts {
 /** What the door reaches of Clew's sessions; keys are canonical. */
 export interface DoorSessions {
   send: (request: SendRequest) => Promise<TurnResult>;
+  /** What the session's last call held, with its reply; undefined: there was none. */
+  tokensIn(key: string): Promise<number | undefined>;
   /** Where a person's message stands in the session now. */
   placeOf(key: string, entryId: string): Promise<"newest" | "earlier" | "nowhere">;
 }

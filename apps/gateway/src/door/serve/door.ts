@@ -1,5 +1,7 @@
 // What clients of model APIs reach of a gateway.
 import { isAbort } from "@clew/plugin-sdk/core";
+import { createAskAcross } from "../across/answer-across.ts";
+import { createRememberedReplies } from "../across/remembered-replies.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import type { DoorParts } from "../call/parts.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
@@ -7,7 +9,8 @@ import { answerTransparently } from "../transparent/answer-transparently.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
-import { forward, mayForward } from "./forward.ts";
+import { countTokens, sessionOfCount } from "./count-tokens.ts";
+import { forward, isCount, mayForward } from "./forward.ts";
 import { listModels } from "./list-models.ts";
 import { planMode } from "./plan-mode.ts";
 
@@ -21,8 +24,10 @@ export interface Door {
   models(wire: DoorWire): DoorAnswer;
 }
 
-export function createDoor(parts: DoorParts): Door {
-  const { host, log } = parts;
+export function createDoor(given: DoorParts): Door {
+  const { host, log } = given;
+  const replies = createRememberedReplies();
+  const parts = { ...given, across: createAskAcross({ ...given, replies }) };
   const { door } = host.config;
   const inSession = createSessionAnswers(parts);
   const upstreamOf = (wire: DoorWire, model: string) => upstreamFor(parts, wire.api, model);
@@ -53,6 +58,9 @@ export function createDoor(parts: DoorParts): Door {
     pass: (visit, outlet) =>
       guarded(visit, outlet, async () => {
         const upstream = upstreamOf(visit.wire, modelIn(visit));
+        const key = isCount(visit) ? sessionOfCount(visit, host.config) : undefined;
+        if (isCount(visit) && (key !== undefined || ("across" in upstream && upstream.across)))
+          return answerWith(outlet, await countTokens(parts, visit, key));
         if ("problem" in upstream || !mayForward(visit, upstream)) {
           const sentence = `There is nothing at ${visit.path}.`;
           return answerWith(outlet, visit.wire.error(404, sentence));

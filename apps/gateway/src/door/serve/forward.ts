@@ -1,7 +1,6 @@
 // Sends on what is no conversation, as it is.
 import { editBody } from "../body/edit-body.ts";
 import { answerWith, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
-import type { DoorParts } from "../call/parts.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { holdsKey } from "../upstream/pass-headers.ts";
 import { reach } from "../upstream/reach.ts";
@@ -13,13 +12,15 @@ import type { DoorWire } from "../wires/door-wire.ts";
  * need: it would let anybody on this machine see to the account.
  */
 export function mayForward(visit: DoorVisit, upstream: Upstream): boolean {
-  const isCount =
-    visit.method === "POST" && /\/messages\/count_tokens$|:countTokens$/.test(visit.path);
-  return isCount || (upstream.settings.key === "client" && holdsKey(visit));
+  return isCount(visit) || (upstream.settings.key === "client" && holdsKey(visit));
 }
 
+/** How many tokens a request would have. */
+export const isCount = ({ method, path }: Pick<DoorVisit, "method" | "path">): boolean =>
+  method === "POST" && /\/messages\/count_tokens$|:countTokens$/.test(path);
+
 export async function forward(
-  parts: Pick<DoorParts, "host">,
+  parts: Parameters<typeof reach>[0],
   asked: { visit: DoorVisit & { wire: DoorWire }; upstream: Upstream; outlet: DoorOutlet },
 ): Promise<void> {
   const { visit, upstream, outlet } = asked;

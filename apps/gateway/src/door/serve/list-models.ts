@@ -4,7 +4,10 @@ import type { DoorParts } from "../call/parts.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorApi, DoorWire } from "../wires/door-wire.ts";
 
-/** Those that a request of the wire would reach; the two of OpenAI share one address. */
+/**
+ * Those that a request of the wire would reach, and the agents, which answer in sessions; the two
+ * of OpenAI share one address.
+ */
 export function listModels(parts: Pick<DoorParts, "host" | "home">, wire: DoorWire): DoorAnswer {
   const { config } = parts.host;
   const apis: readonly DoorApi[] = wire.api.startsWith("openai-")
@@ -17,7 +20,8 @@ export function listModels(parts: Pick<DoorParts, "host" | "home">, wire: DoorWi
     const listed = (config.models.providers[provider]?.models ?? []).map((model) => model.id);
     return [...Object.keys(upstream.settings.models), ...listed, id];
   });
-  return { status: 200, body: LISTS[wire.api]([...new Set(names)]) };
+  const agents = ["clew", ...config.agents.list.map(({ id }) => `clew/${id}`)];
+  return { status: 200, body: LISTS[wire.api]([...new Set([...names, ...agents])]) };
 }
 
 type Listing = (ids: readonly string[]) => Record<string, unknown>;

@@ -27,7 +27,10 @@ interface Running {
 export function createSessionAnswers(parts: SessionParts): AnswerInSession {
   const { config } = parts.host;
   const { door } = config;
-  const names = { agentId: doorAgent(config), unnamed: door.session.name, newId: parts.newId };
+  const names = {
+    ...{ agentId: doorAgent(config), agents: config.agents.list.map(({ id }) => id) },
+    ...{ unnamed: door.session.name, newId: parts.newId },
+  };
   /** By session, those that wait for a client's results; a session has one turn at a time. */
   const waiting = new Map<string, Running>();
   return async (call, outlet) => {

@@ -1,7 +1,13 @@
 // Writes what happens in a turn as the answer to one request.
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
-import { isRecord } from "@clew/plugin-sdk/host";
+import {
+  answerWith,
+  type DoorCall,
+  type DoorOutlet,
+  type RawHeaders,
+  wantsEvents,
+} from "../call/door-call.ts";
 import { REPLY_WRITERS } from "../reply/find-writer.ts";
 import {
   type ReplyBlock,
@@ -9,7 +15,7 @@ import {
   type ReplyHead,
   shownReply,
 } from "../reply/reply-writer.ts";
-import { answerWith, type DoorCall, type DoorOutlet, type RawHeaders } from "../call/door-call.ts";
+import { restOfReply, usageIsAsked } from "../reply/tell-reply.ts";
 import type { DoorAnswer } from "../wires/door-wire.ts";
 import { createPacedWriter } from "./paced-writer.ts";
 import { turnErrorAnswer } from "./turn-errors.ts";
@@ -44,10 +50,9 @@ const IDLE_MS = 10_000;
 
 export function createAnswering(options: AnsweringOptions): Answering {
   const { call, outlet, headers, isClients, now, idleMs = IDLE_MS } = options;
-  const { wire, request, body } = call;
+  const { wire, request } = call;
   const writer = REPLY_WRITERS[wire.api];
-  const isEvents = wire.api !== "google-generative-ai" || /[?&]alt=sse\b/.test(call.query);
-  const usageAsked = isRecord(body.stream_options) && body.stream_options.include_usage === true;
+  const isEvents = wantsEvents(wire, call);
   const head: ReplyHead = {
     id: "",
     model: request.model,
@@ -95,15 +100,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
     const shown = shownReply(message, isClients);
     blocks.push(...shown);
     if (stream === undefined) return;
-    write(stream.endBlock());
-    for (const block of shown) {
-      if (block.type === "toolCall") write(stream.call(block));
-      else if (!wasTold)
-        write(
-          (block.type === "text" ? stream.text(block.text) : stream.thinking(block.thinking)) +
-            stream.endBlock(),
-        );
-    }
+    write(restOfReply(stream, { blocks: shown, wasTold }));
     wasTold = false;
   };
   return {
@@ -114,7 +111,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
     begin(id) {
       head.id = id;
       if (!request.streaming || hasEnded) return;
-      stream = writer.stream(head, { usage: usageAsked, isEvents });
+      stream = writer.stream(head, { usage: usageIsAsked(call.body), isEvents });
       const type = isEvents ? "text/event-stream" : "application/json";
       outlet.begin(200, [
         ["content-type", `${type}; charset=utf-8`],

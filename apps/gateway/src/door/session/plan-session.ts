@@ -17,6 +17,8 @@ export interface PlannedSession {
 export interface SessionNames {
   /** Whose session a short name is. */
   agentId: string;
+  /** Those that a client may name as its model, "clew/<agent>". */
+  agents: readonly string[];
   /** The session of requests that name none. */
   unnamed: string;
   /** An id that no session has. */
@@ -25,8 +27,8 @@ export interface SessionNames {
 
 /** Header, then conversation, then the reply before, then what the settings say. */
 export function planSession(
-  { wire, headers, body }: Pick<DoorCall, "wire" | "headers" | "body">,
-  { agentId, unnamed, newId }: SessionNames,
+  { wire, headers, body, request }: Pick<DoorCall, "wire" | "headers" | "body" | "request">,
+  { agentId, agents, unnamed, newId }: SessionNames,
 ): PlannedSession | { refused: DoorAnswer } {
   const isResponses = wire.api === "openai-responses";
   const previous = isResponses ? textIn(body.previous_response_id) : undefined;
@@ -38,7 +40,9 @@ export function planSession(
   // A conversation of Responses that nobody named before begins with its first request.
   const isFirst = isResponses && named === undefined && place === undefined && body.store !== false;
   const name = named ?? place?.key ?? (isFirst ? `door-${newId()}` : unnamed);
-  const key = parseSessionName(name, agentId)?.key;
+  const asked = /^clew\/(.+)$/.exec(request.model)?.[1];
+  const agent = asked !== undefined && agents.includes(asked) ? asked : agentId;
+  const key = parseSessionName(name, agent)?.key;
   if (key === undefined)
     return { refused: wire.error(400, `${JSON.stringify(name)} is no name of a session.`) };
   if (place !== undefined && place.key !== key) return { refused: noSuchReply(previous!) };

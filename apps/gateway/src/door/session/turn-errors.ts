@@ -1,31 +1,8 @@
 // What clients are told of a turn that has no reply, in the dialect of their wire.
 import type { TurnError } from "@clew/engine-core";
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
+import { errorStatus } from "../reply/error-status.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
-
-/** By how the call of the model failed. */
-const STATUS: Readonly<Record<TurnError["kind"], number>> = {
-  overflow: 400,
-  rate_limited: 429,
-  overloaded: 503,
-  unavailable: 502,
-  network: 502,
-  timeout: 504,
-  auth: 401,
-  billing: 402,
-  not_found: 404,
-  refused: 400,
-  signature: 502,
-  encrypted_content: 502,
-  pairing: 502,
-  reasoning_required: 502,
-  cache_rejected: 502,
-  invalid_request: 400,
-  invalid_response: 502,
-  aborted: 503,
-  engine: 502,
-  host: 500,
-};
 
 /** By the code of what went wrong here; what is not among them is nobody's fault but ours. */
 const BY_CODE: { readonly [Code in ErrorCode]?: number } = {
@@ -43,10 +20,7 @@ const BY_CODE: { readonly [Code in ErrorCode]?: number } = {
 };
 
 export function turnErrorAnswer(wire: DoorWire, { kind, code, message }: TurnError): DoorAnswer {
-  const status = (code && BY_CODE[code]) ?? STATUS[kind];
-  // Anthropic has a number of its own for it.
-  const isOverloaded = kind === "overloaded" && wire.api === "anthropic-messages";
-  return wire.error(isOverloaded ? 529 : status, message);
+  return wire.error((code && BY_CODE[code]) ?? errorStatus(wire.api, kind), message);
 }
 
 /** What was thrown before or beside a turn. */

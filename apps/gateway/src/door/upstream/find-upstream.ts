@@ -7,8 +7,10 @@ import type { ResolvedModel } from "../../models/resolve.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 
 export interface Upstream {
-  /** The model that is asked, by this wire. */
+  /** The model that is asked. */
   resolved: ResolvedModel;
+  /** True: by another wire than the client's, its own. */
+  across: boolean;
   settings: UpstreamConfig;
 }
 
@@ -37,19 +39,43 @@ export const UNSET: UpstreamConfig = { models: {} };
 export function findUpstream(asked: UpstreamAsked): Upstream | { problem: string } {
   const { api, config } = asked;
   const settings = config.door.upstreams[api] ?? UNSET;
+  const elsewhere = modelElsewhere(asked, settings);
+  if (elsewhere !== undefined) return placed(elsewhere, asked.api, settings);
   const providers = settings.provider === undefined ? usualProviders(asked) : [settings.provider];
   let problem: string | undefined;
   for (const provider of providers) {
     const found = modelAt(asked, settings, provider);
     if ("problem" in found) problem ??= found.problem;
     else if (settings.provider !== undefined || speaks(found, api))
-      return { resolved: { ...found, model: { ...found.model, api } }, settings };
+      return placed(found, api, settings);
   }
   return {
     problem:
       problem ??
       `No server of models.providers speaks ${api}; name one in door.upstreams.${api}.provider.`,
   };
+}
+
+/** A provider that does not speak the client's wire is asked by its own. */
+function placed(resolved: ResolvedModel, api: DoorApi, settings: UpstreamConfig): Upstream {
+  return speaks(resolved, api)
+    ? { resolved: { ...resolved, model: { ...resolved.model, api } }, across: false, settings }
+    : { resolved, across: true, settings };
+}
+
+/** What stands for the client's name with its provider, "provider/model". */
+function modelElsewhere(
+  { model, named }: UpstreamAsked,
+  { models }: UpstreamConfig,
+): ResolvedModel | undefined {
+  const name = models[model];
+  if (name?.includes("/") !== true) return undefined;
+  try {
+    return named(name);
+  } catch (error) {
+    if (ContextEngineError.is(error, "CONFIG_INVALID")) return undefined;
+    throw error;
+  }
 }
 
 /** The default model's, then those of the settings, then the maker's. */

@@ -25,11 +25,16 @@ export interface Unreached {
 
 const USUAL_IDLE_MS = 240_000;
 
+/** Asks a model by its own wire, and gives the answer in the client's. */
+export type AskAcross = (asked: Reached) => Promise<UpstreamAnswer>;
+
 /** Throws an AbortError, and nothing else that is not a bug. */
 export async function reach(
-  { host }: { host: Pick<Host, "config" | "signInHeaders"> },
-  { visit, upstream, body, signal }: Reached,
+  { host, across }: { host: Pick<Host, "config" | "signInHeaders">; across: AskAcross },
+  asked: Reached,
 ): Promise<UpstreamAnswer | Unreached> {
+  const { visit, upstream, body, signal } = asked;
+  if (upstream.across) return across(asked);
   const { resolved, settings } = upstream;
   const { model, endpoint } = resolved;
   const { token } = host.config.gateway.auth ?? {};
