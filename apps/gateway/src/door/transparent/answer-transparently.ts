@@ -7,7 +7,7 @@ import { reach } from "../upstream/reach.ts";
 import { relay } from "../upstream/relay.ts";
 
 export async function answerTransparently(
-  parts: DoorParts,
+  parts: DoorParts & Parameters<typeof reach>[0],
   asked: { call: DoorCall; upstream: Upstream; outlet: DoorOutlet },
 ): Promise<void> {
   const { call, upstream, outlet } = asked;
