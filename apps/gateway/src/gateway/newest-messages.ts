@@ -1,4 +1,4 @@
-// Reads the newest messages of a session as people see them, and says which turn is the newest.
+// Reads the newest messages of a session, and which of its turns is the newest.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { KnownSessions } from "./known-sessions.ts";
 

@@ -2,9 +2,9 @@
 import { createEmulator, type EmulatorAnswer, type ReceivedRequest } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../config/door.ts";
-import { ask, person, request, results } from "../door/testing/client.ts";
 import type { Said } from "../door/testing/conversation.ts";
 import type { DoorApi } from "../door/wires/door-wire.ts";
+import { ask, person, request, results } from "../testing/door-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { obey, run } from "../testing/obedient-model.ts";
 

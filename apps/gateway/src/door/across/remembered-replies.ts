@@ -1,4 +1,4 @@
-// Keeps the newest replies as their models gave them, since a client's wire has no room for it all.
+// Keeps the newest replies as they came, for wires that have no room for all of them.
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 

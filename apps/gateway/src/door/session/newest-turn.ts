@@ -12,7 +12,7 @@ export interface NewestTurn {
   system: string;
 }
 
-/** Everything behind the newest message of the model: the client may send what was before, or not. */
+/** What stands behind the newest message of the model; what was before may be sent, or not. */
 export function newestTurn(wire: DoorWire, { messages, leading }: DoorRequest): NewestTurn {
   const rest = messages.slice(leading);
   const start = rest.findLastIndex((message) => wire.look(message).speaker === "model") + 1;

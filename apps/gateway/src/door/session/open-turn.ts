@@ -1,4 +1,4 @@
-// A turn that stops where its model calls a client's tool, until the client brings the results.
+// Stops a turn at a call of its client until the result is brought.
 import type { ToolOutcome, ToolPort } from "@clew/engine-core";
 import type { ToolCallBlock, ToolResultMessage, UserBlock } from "@clew/plugin-sdk/core";
 import type { ModelCall } from "@clew/plugin-sdk/host";

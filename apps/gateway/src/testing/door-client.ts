@@ -1,9 +1,10 @@
 // A client of each wire, which says what a test wants and reads what it is answered.
-import { post, type TestGateway } from "../../testing/gateway.ts";
-import type { DoorApi } from "../wires/door-wire.ts";
-import type { Said } from "./conversation.ts";
-import { readReply } from "./read-reply.ts";
-import { writeRequest } from "./write-request.ts";
+
+import type { Said } from "../door/testing/conversation.ts";
+import { readReply } from "../door/testing/read-reply.ts";
+import { writeRequest } from "../door/testing/write-request.ts";
+import type { DoorApi } from "../door/wires/door-wire.ts";
+import { post, type TestGateway } from "./gateway.ts";
 
 export interface Sent {
   /** Absent: none is named. */
