@@ -77,7 +77,7 @@ export async function findOwnGateway(request: LookupRequest): Promise<GatewayLoo
   const nonce = newNonce();
   const answer = await askHealth(file.port, { nonce, timeoutMs: patienceMs });
   if (answer.kind === "answer" && isProven(file, nonce, answer.health))
-    return { kind: "running", gateway: ownGateway(file, answer.health) };
+    return { kind: "running", gateway: await wholeGateway(file, answer.health, patienceMs) };
   if (!(await mayRun(file))) return whoElse(request);
   // It listens before it writes the file: one that does not is about to end.
   if (answer.kind === "closed") return { kind: "none", port: file.port, wasCopied: false };
@@ -145,6 +145,14 @@ async function whoElse(
   return stranger === null
     ? { kind: "none", port, wasCopied }
     : { kind: "stranger", port, stranger, wasCopied };
+}
+
+/** One that wants tokens tells strangers little of itself, and nobody has one before it is known. */
+async function wholeGateway(file: GatewayFile, health: JsonObject, timeoutMs: number) {
+  const gateway = ownGateway(file, health);
+  if ("engine" in health) return gateway;
+  const whole = await gateway.request("/api/health", { timeoutMs });
+  return ownGateway(file, whole?.body ?? health);
 }
 
 function ownGateway({ port, pid, secret }: GatewayFile, health: JsonObject): OwnGateway {

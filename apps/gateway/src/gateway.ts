@@ -38,7 +38,7 @@ import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { placeOfPrompt } from "./gateway/newest-messages.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
-import { createTurnReports } from "./gateway/turn-reports.ts";
+import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
 import { createTurnWaste } from "./gateway/turn-waste.ts";
 import {
   cancellable,
@@ -51,6 +51,8 @@ import {
 import type { Host, HostOptions } from "./host/host.ts";
 import { createLab, type Lab } from "./lab/lab.ts";
 import { createShadows, type Shadows } from "./lab/shadows.ts";
+import { createExposition, type Exposition } from "./metrics/expose.ts";
+import { createTally } from "./metrics/tally.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
@@ -60,6 +62,8 @@ import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import { createSessionStore, type SessionStore } from "./sessions/store.ts";
+import { createTracer } from "./tracing/tracer.ts";
+import { VERSION } from "./version.ts";
 
 /**
  * Time an engine's background work gets when its session closes, ms; after
@@ -71,6 +75,8 @@ const MAINTENANCE_GRACE_MS = 1000;
 const CLOSE_BOUND_MS = 6500;
 
 export interface Gateway extends SessionViews {
+  /** Absolute. */
+  readonly home: string;
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
@@ -120,6 +126,10 @@ export interface Gateway extends SessionViews {
   cancel(key: string): boolean;
   /** Runs jobs once it is started. */
   readonly scheduler: Scheduler;
+  /** What was counted, as Prometheus reads it. */
+  metrics(): Promise<Exposition>;
+  /** Turns that run, and those that wait behind them. */
+  busy(): { running: number; waiting: number };
   /** True once `close` was called: nothing new is begun. */
   isStopping(): boolean;
   /**
@@ -180,7 +190,15 @@ export function createGateway(options: GatewayOptions): Gateway {
   if (substitute !== null) log.warn(substitute);
   const store = createSessionStore({ home });
   const { limits } = loaded.config.gateway;
-  const reports = createTurnReports({ home, log, maxBytes: limits.reportBytes });
+  const tally = createTally();
+  const stored = createTurnReports({ home, log, maxBytes: limits.reportBytes });
+  const reports: TurnReports = {
+    ...stored,
+    store(conversation, result) {
+      tally.take(result.report);
+      return stored.store(conversation, result);
+    },
+  };
   const shadows = createShadows({
     ...{ environment, settings: () => loaded, log },
     turnMs: options.shadowTurnMs,
@@ -189,17 +207,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const canonicalKey = (text: string) => requireSessionName(text, defaultAgent).key;
   const agentOf = (key: string) => parseSessionName(key)?.agentId ?? defaultAgent;
   let closing = false;
+  let openSessions = 0;
   const conversations = createConversations({
     ...{ store, canonical: canonicalKey, createState: createSessionState },
     cwd: (key) => host.workspace(agentOf(key)),
     maxOpenBytes: loaded.config.gateway.limits.openSessionBytes,
     onOpened: async (conversation, notes) => {
+      openSessions++;
       logNotes(log, conversation, notes);
       const { agentId, sessionKey } = conversation.session.session;
       const { model } = host.models(agentId, sessionKey).answering;
       await reports.recallCount(conversation, model);
     },
     onClosing: async (conversation) => {
+      openSessions--;
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
       if (closing) {
         const { agentId } = conversation.session.session;
@@ -226,6 +247,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     children: children.list,
   });
   const waste = createTurnWaste({ costs, host });
+  const tracer = createTracer({
+    ...{ settings: loaded.config.diagnostics.otel, version: VERSION, log },
+  });
   const unasked = new Set<(turn: UnaskedTurn) => void>();
   const parts = {
     tellUnasked(turn: UnaskedTurn) {
@@ -233,7 +257,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     ...{ ...options, host, store, known, reports, cancellation, conversations },
     noteWaste: waste.note,
-    ...{ agentOf, isStopping, children, approvals, events, costs, shadows },
+    ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer },
     engineStatus: views.engine,
   };
   const send: Gateway["send"] = (request) =>
@@ -252,8 +276,28 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ log, clock: systemClock, files: createJobFiles(home) },
     run: (job, signal) => runJob({ send }, job, signal),
   });
+  const busy = () => {
+    const counts = [...conversations.busy().values()];
+    const all = counts.reduce((sum, count) => sum + count, 0);
+    return { running: counts.length, waiting: all - counts.length };
+  };
+  const metrics = createExposition({
+    ...{ tally, version: VERSION },
+    gauges: [
+      { name: "clew_turns_running", help: "Turns under way.", value: () => busy().running },
+      { name: "clew_turns_waiting", help: "Turns behind them.", value: () => busy().waiting },
+      { name: "clew_sessions_open", help: "Sessions in memory.", value: () => openSessions },
+      { name: "clew_followers", help: "Event streams.", value: () => events.followers() },
+      {
+        name: "clew_approvals_pending",
+        help: "Tools that wait to be allowed.",
+        value: () => approvals.pending().length,
+      },
+    ],
+  });
   if (isTalking) children.startSweeping();
   return {
+    ...{ home, metrics, busy },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab, door },
     ...{ shadows, unawaited: children },
     ...views,
@@ -308,6 +352,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "plugins", close: async () => plugins?.close() },
         { name: "costs", close: () => costs.close() },
         { name: "engines", close: () => host.close() },
+        { name: "traces", close: () => tracer.close() },
       ];
       return closeInOrder(parts, { boundMs, log }).finally(() => {
         unwatch();

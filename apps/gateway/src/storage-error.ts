@@ -21,6 +21,7 @@ export function storageAdvice(error: unknown): string {
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
   if (code === "EFBIG") return "raise that limit";
   if (code === "EISDIR") return "name a file";
+  if (code === "ELOOP") return "put the file itself in its place";
   if (code === "ENAMETOOLONG") return "choose a shorter name";
   return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
     ? "set CLEW_HOME to a folder you may write to"
@@ -38,5 +39,6 @@ const REASONS: Record<string, string> = {
   EISDIR: "it is a folder",
   EROFS: "the file system is read-only",
   ENAMETOOLONG: "a name in the path is longer than the system allows",
+  ELOOP: "it is a link, which is never followed",
   EIO: "the disk reported an error",
 };

@@ -73,6 +73,8 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
         tools: { ...turn.tools, [event.callId]: event.isError ? "failed" : "done" },
       };
     case "message": {
+      // What is too large to be told is read when the turn is over.
+      if (event.message === undefined) return turn;
       const entry = { type: "message" as const, id: event.entryId, message: event.message };
       // A tool's result does not end the message that is arriving.
       const arriving = event.message.role === "assistant" ? NOTHING : turn.arriving;

@@ -77,8 +77,8 @@ const SURFACES: Record<
   },
   async page(served, { id }, answer) {
     const { output: link } = await clew(served.home, ["approvals", "link"]);
-    const opened = await fetch(link, { redirect: "manual" });
-    expect(opened.status).toBe(302);
+    const opened = await fetch(link);
+    expect(opened.status).toBe(200);
     const cookie = opened.headers.get("set-cookie")!;
     expect(cookie).toMatch(/HttpOnly; SameSite=Strict$/);
     const headers = { cookie: cookie.split(";")[0]!, origin: served.server.url };
@@ -155,16 +155,20 @@ describe("approvals", () => {
   it("are told in the stream of the turn and in its report, and answered by nobody unknown", async () => {
     const { served, turn, file, home } = await begin("a plugin's tool");
     await SURFACES.command!(served, await waiting(served), "no");
-    const body = post({ text: run("change", { file }) });
-    const streaming = fetch(`${served.server.url}/api/sessions/other/messages`, body);
+    const asked = post({ text: run("change", { file }) });
+    const authorization = `Bearer ${TOKEN}`;
+    const streaming = fetch(`${served.server.url}/api/sessions/other/messages`, {
+      ...asked,
+      headers: { ...(asked.headers as object), authorization },
+    });
     const { id } = await waiting(served);
-    const known = await (await fetch(`${served.server.url}/api/approvals`)).json();
-    expect(known).toMatchObject({ approvals: [{ id }], mayAnswer: false });
+    const known = await fetch(`${served.server.url}/api/approvals`, { headers: { authorization } });
+    expect(await known.json()).toMatchObject({ approvals: [{ id }], mayAnswer: true });
     const path = `${served.server.url}/api/approvals/${id}/once`;
     for (const headers of [{}, { authorization: "Bearer no" }, { cookie: "clew_1=no" }])
-      expect((await fetch(path, { method: "POST", headers })).status).toBe(403);
+      expect((await fetch(path, { method: "POST", headers })).status).toBe(401);
     expect((await fetch(`${served.server.url}/open/${"0".repeat(40)}`)).status).toBe(403);
-    expect((await fetch(`${served.server.url}/api/approvals/link`)).status).toBe(403);
+    expect((await fetch(`${served.server.url}/api/approvals/link`)).status).toBe(401);
     const wrong = await clew(home, ["approvals", "answer", id, "perhaps"]);
     expect(wrong).toMatchObject({ errors: expect.stringContaining('"perhaps" is no answer') });
     const listed = await clew(home, ["approvals", "list", "--session", "other"]);
@@ -209,8 +213,12 @@ describe("approvals", () => {
     const served = { ...(await startServedGateway(config, home)), home };
     const asking = { task: run("change", { file }), label: "deep", wait: true };
     const task = run("sessions_spawn", { task: run("sessions_spawn", asking), wait: true });
-    const talk = (session: string, text: string) =>
-      fetch(`${served.server.url}/api/sessions/${session}/messages`, post({ text }));
+    const authorization = `Bearer ${TOKEN}`;
+    const talk = (session: string, text: string) => {
+      const sent = post({ text });
+      const headers = { ...(sent.headers as object), authorization };
+      return fetch(`${served.server.url}/api/sessions/${session}/messages`, { ...sent, headers });
+    };
     const streaming = talk("main", task);
     const approval = await waiting(served);
     const { id, sessionKey, above } = approval;
@@ -218,7 +226,9 @@ describe("approvals", () => {
     expect([approval.label, root]).toEqual(["deep", "agent:main:main"]);
     for (const session of ["main", child!, sessionKey, "other"]) {
       const path = `/api/approvals?session=${encodeURIComponent(session)}`;
-      const listed = await served.get<{ approvals: Approval[] }>(path);
+      const listed = await served.get<{ approvals: Approval[] }>(path, {
+        headers: { authorization },
+      });
       expect(listed.approvals, session).toMatchObject(session === "other" ? [] : [{ id }]);
     }
     const place = `${shortName(sessionKey)} ("deep", started by ${shortName(child!)})`;

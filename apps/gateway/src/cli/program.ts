@@ -10,6 +10,7 @@ import { addCronCommands } from "./cron/program.ts";
 import { addInspectCommand } from "./inspect/program.ts";
 import { addLosslessCommands } from "./lossless/program.ts";
 import { addModelCommands } from "./models-program.ts";
+import { addOperateCommands } from "./operate/program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
 import { processShell } from "./process-shell.ts";
 import { describeUnknownCommand } from "./unknown-command.ts";
@@ -54,6 +55,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
         "\nPlugins may add commands of their own: clew plugins inspect <id> --runtime names them.",
     );
   addConversing(program, shell, done);
+  addOperateCommands(program, shell, done);
   addReplay(program, shell, done);
   addCompare(program, shell, done);
   addWhatIf(program, shell, done);

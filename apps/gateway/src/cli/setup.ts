@@ -5,6 +5,7 @@ import type { Environment } from "../config/environment.ts";
 import { type ConfigProblem, type LoadedConfig, loadConfig, problemsOf } from "../config/load.ts";
 import { withValueAt } from "../config/path.ts";
 import { ConfigSchema } from "../config/schema.ts";
+import { secretsIn } from "../config/secret-names.ts";
 import { createLog, type GatewayLog, logFile } from "../log/log.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { nearestOf } from "../text/nearest.ts";
@@ -34,8 +35,12 @@ export async function setUp(
   const { environment, output } = shell;
   const loaded = await loadConfig(environment.configFile);
   for (const warning of loaded.warnings) output.note(`warning: ${loaded.file}: ${warning}`);
+  const { level, maxFileBytes, keepFiles, keepDays } = loaded.config.logging;
   const log = createLog({
     file: logFile(environment.home),
+    rotation: { maxBytes: maxFileBytes, keep: keepFiles, keepDays },
+    level,
+    secrets: secretsIn(loaded.raw, environment),
     ...(showProblems && {
       onProblem: (level, message) =>
         output.note(`${level === "warn" ? "warning" : "error"}: ${message}`),

@@ -8,7 +8,6 @@ import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
-import { pageLink } from "../http/trust.ts";
 import type { GatewayLog } from "../log/log.ts";
 import { watchProcess } from "../plugins/contain/watch-process.ts";
 import { watchStart } from "../plugins/contain/watch-start.ts";
@@ -67,13 +66,17 @@ async function serve(
   const reread = rereader(environment, overrides);
   const gateway = createGateway({ environment, loaded, log, plugins, reread });
   const page = loadPage(pageFolder());
+  outliveFullFiles();
+  // Before anybody is told that it runs: whoever learns it may stop it at once.
+  const stop = listenForStop();
   let server: RunningServer | undefined;
   let demo: DemoInBackground | undefined;
   let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
   try {
-    server = await startServer({ gateway, log, page, version: VERSION, identity, port });
-    // Before anybody is told that it runs: whoever learns it may stop it at once.
-    const stop = listenForStop();
+    server = await startServer({
+      ...{ gateway, log, page, version: VERSION, identity, port, environment },
+      onStop: (graceMs) => stop.now({ reason: "it was told to", exitCode: EXIT.done, graceMs }),
+    });
     surviveErrors(strayErrors, { log, server, stop });
     outliveReaders((stream) => log.info(`nobody reads the ${stream} of the gateway any more`));
     announce(server.port);
@@ -88,12 +91,10 @@ async function serve(
     watchedStart.isUp();
     await gateway.scheduler.start();
     log.info("gateway started", { url: server.url, model, engine });
-    const token = () => loaded.config.gateway.auth?.token;
-    const link = pageLink({ identity, token, port: () => server!.port });
     const makesDemo = environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
     const about = makesDemo ? "will be there in some seconds" : await whetherDemo(home);
-    greet(output, server, { link, model, engine, home, demo: about });
+    greet(output, server, { model, engine, home, demo: about });
     for (const { plugin, reason } of inSafeMode(plugins.records()))
       output.line(`Safe mode: plugin "${plugin}": ${reason}.`);
     end = await stop.ending;
@@ -102,13 +103,21 @@ async function serve(
   } finally {
     demo?.stop();
     watchdog.asksAt(null);
-    await gateway.close({ graceMs: GRACE_MS });
+    await gateway.close({ graceMs: end.graceMs ?? GRACE_MS });
     await server?.close();
     // The watchdog goes on: what plugins left behind may keep the process from its end.
     watchedStart.isEnding();
     log.info("gateway stopped", { reason: end.reason });
     log.close();
   }
+}
+
+/**
+ * A file that may grow no further is told as an error. Whoever else listens for this signal for a
+ * moment would make it deadly again.
+ */
+function outliveFullFiles(): void {
+  if (process.platform !== "win32") process.on("SIGXFSZ", () => {});
 }
 
 /** Beside the built command; from the sources, where the last build left it. */
@@ -119,10 +128,10 @@ function pageFolder(): string {
 
 function greet(
   output: Output,
-  { url }: RunningServer,
-  given: Record<"link" | "model" | "engine" | "home", string> & { demo: string | null },
+  { url, link }: RunningServer,
+  given: Record<"model" | "engine" | "home", string> & { demo: string | null },
 ): void {
-  const { link, model, engine, home, demo } = given;
+  const { model, engine, home, demo } = given;
   const command = ownCommand(import.meta.dirname);
   const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json' -d '{"text":"What is my cat called?"}'`;
   output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);

@@ -5,6 +5,8 @@ import { EXIT } from "../terminal/exit-codes.ts";
 export interface Ending {
   reason: string;
   exitCode: number;
+  /** Time that running replies get. Absent: as usual. */
+  graceMs?: number | undefined;
 }
 
 export interface Stop {

@@ -8,6 +8,7 @@ import { describeWaterConflicts, whyIdle } from "./compaction.ts";
 import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
 import { inBrackets, parseSettingPath, valueAt } from "./path.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
+import { isSecretName } from "./secret-names.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
 
 export interface Setting {
@@ -200,8 +201,6 @@ function hint(loaded: LoadedConfig, name: string): string {
     ? `set it with "clew config set ${name} VALUE"`
     : `${describeUnknownKey(unknown).replace(/\.$/, "")} (${loaded.file})`;
 }
-
-const isSecretName = (name: string) => /^(apiKey|token|password|secret|headers)$/i.test(name);
 
 function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets);

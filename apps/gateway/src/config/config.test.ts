@@ -35,7 +35,7 @@ describe("the configuration", () => {
 
   it("lists every problem with its path in one error", () => {
     const wrong = {
-      gateway: { port: "high", bind: "lan" },
+      gateway: { port: "high", bind: "wan" },
       agents: { defaults: { timeoutSeconds: -1, model: "nonsense" }, list: [{ id: "../x" }] },
       models: { providers: { local: { baseUrl: "ftp://x", apiKey: 5 } } },
     };

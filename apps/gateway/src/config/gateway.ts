@@ -1,23 +1,22 @@
 // The settings of the HTTP server, `gateway`.
 import { z } from "zod";
 import { CostCapsSchema } from "./cost-caps.ts";
+import { GatewayAuthSchema } from "./gateway-auth.ts";
 import { LimitsConfigSchema } from "./limits.ts";
 
-export const GatewayConfigSchema = z.object({
+const ServerSchema = z.object({
   port: z.number().int().min(0).max(65_535).default(18_790).describe("TCP port; 0 = any free one."),
   bind: z
-    .literal("loopback", { error: 'must be "loopback": Clew serves this machine only' })
-    .default("loopback")
-    .describe("Which network may reach the gateway: this machine only."),
-  auth: z
-    .looseObject({
-      token: z
-        .string()
-        .min(16, "must have at least 16 characters")
-        .optional()
-        .describe("Clients that show it may let tools run."),
+    .enum(["loopback", "lan"], {
+      error: 'must be "loopback" (this machine only) or "lan" (all networks; needs a token)',
     })
-    .optional(),
+    .default("loopback")
+    .describe("Which networks may reach the gateway: this machine only, or all it is in."),
+  hosts: z
+    .array(z.string().regex(/^[A-Za-z0-9.-]+(:\d{1,5})?$/, "must be names of machines"))
+    .default([])
+    .describe("Further names by which it is reached, e.g. those of a proxy before it."),
+  auth: GatewayAuthSchema.optional(),
   watchdogSeconds: z
     .number()
     .min(0)
@@ -30,5 +29,12 @@ export const GatewayConfigSchema = z.object({
     .literal("local", { error: 'must be "local"' })
     .optional()
     .describe("OpenClaw's gateway mode; Clew knows no other."),
+});
+
+export const GatewayConfigSchema = ServerSchema.superRefine(({ bind, auth }, context) => {
+  const isGuarded = auth?.token !== undefined || (auth?.tokens?.length ?? 0) > 0;
+  if (bind === "loopback" || isGuarded) return;
+  const message = 'must be "loopback" as long as gateway.auth has no token: anybody could use it';
+  context.addIssue({ code: "custom", path: ["bind"], message });
 });
 export type GatewayConfig = z.infer<typeof GatewayConfigSchema>;

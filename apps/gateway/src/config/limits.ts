@@ -11,6 +11,13 @@ export const LimitsConfigSchema = z.object({
   bodyBytes: bytes(64 * KIB)
     .default(32 * MIB)
     .describe("Most bytes of an HTTP request, pictures included."),
+  requestsPerMinute: z
+    .number()
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .default(0)
+    .describe("Most requests of one token, or of one address without, in a minute; 0 = any."),
   messageBytes: bytes(KIB).default(MIB).describe("Most bytes of text in one message."),
   replyBytes: bytes(KIB)
     .default(4 * MIB)

@@ -2,8 +2,10 @@
 import { PluginsConfigSchema } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { AgentsConfigSchema } from "./agents.ts";
+import { DiagnosticsConfigSchema } from "./diagnostics.ts";
 import { DoorConfigSchema } from "./door.ts";
 import { GatewayConfigSchema } from "./gateway.ts";
+import { LoggingConfigSchema } from "./logging.ts";
 import { MemoryConfigSchema } from "./memory.ts";
 import { ModelsConfigSchema } from "./models.ts";
 import { SessionConfigSchema } from "./session.ts";
@@ -23,6 +25,8 @@ export const ConfigSchema = z.object({
   tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),
   gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),
   door: DoorConfigSchema.prefault({}).describe("What other clients may ask for."),
+  logging: LoggingConfigSchema.prefault({}).describe("The log."),
+  diagnostics: DiagnosticsConfigSchema.prefault({}).describe("What others are told of turns."),
 });
 export type Config = z.infer<typeof ConfigSchema>;
 

@@ -30,6 +30,7 @@ import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkForgetting } from "./check-forgetting.ts";
 import { checkImages } from "./check-images.ts";
 import { checkJobs } from "./check-jobs.ts";
+import { checkLog } from "./check-log.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
 import { checkShadow } from "./check-shadow.ts";
@@ -89,6 +90,7 @@ export async function checkHost(
     ...checkModelWindows(environment.home),
     ...checkCostCaps(environment, loaded),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
+    ...checkLog(environment.home),
     checkRunning(lookup),
     ...(await checkClaim(environment.home, { fix, lookup })),
   ];

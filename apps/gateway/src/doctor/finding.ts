@@ -7,6 +7,7 @@ export type FindingCode =
   | "home-missing"
   | "home-not-writable"
   | "home-open-to-others"
+  | "log-not-writable"
   | "settings"
   | "settings-invalid"
   | "settings-unknown-key"

@@ -15,6 +15,7 @@ import type { OpenSession } from "../sessions/open.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import { gatewayStopping, withStopReason } from "../stopping.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
+import type { Tracer } from "../tracing/tracer.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ChildSessions } from "./child-sessions.ts";
 import { successorsOf } from "./successors.ts";
@@ -58,6 +59,7 @@ export interface TurnParts {
   /** Engines that are handed turns once they are over. */
   shadows: Pick<Shadows, "afterTurn">;
   tellUnasked(turn: UnaskedTurn): void;
+  tracer: Tracer;
   /** Writes down what a turn paid for nothing. */
   noteWaste(conversation: Conversation, report: TurnReport): Promise<void>;
   isStopping: () => boolean;
@@ -113,6 +115,7 @@ function runTurn(
   ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
 ): Promise<TurnResult | undefined> {
   const { host, conversations, reports, log, isStopping, children, events } = parts;
+  const traced = parts.tracer.begin();
   return cancellable(parts, key, given, (signal) =>
     conversations.run(
       key,
@@ -132,6 +135,7 @@ function runTurn(
               tell(event);
               onEvent?.(event);
             },
+            onStep: traced?.step,
             successors: successorsOf(parts, conversation),
           });
           const ended = withStopReason(answered, {
@@ -148,6 +152,7 @@ function runTurn(
           await parts.noteWaste(conversation, result.report);
           parts.shadows.afterTurn(session.session, result.report);
           logTurn(log, result);
+          traced?.end(result);
           // Whoever ends a turn ends what it started.
           if (result.outcome === "aborted" || result.error?.kind === "timeout")
             children.cancelBelow(key);

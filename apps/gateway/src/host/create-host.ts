@@ -139,14 +139,18 @@ async function answer(
   request: AnswerRequest,
   { turn, hooks, substitute, memory }: PreparedTurn,
 ): Promise<TurnResult> {
-  const { prompt, signal, transcript, replacement } = request;
+  const { prompt, signal, transcript, replacement, onStep } = request;
   if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
   await hooks?.began(prompt);
   const run = (bounded: AbortSignal | undefined) =>
     inMemoryRun(memory.prepared, () =>
-      runTurn({ ...turn, ...promptHook, prompt, ...(bounded && { signal: bounded }) }),
+      runTurn({
+        ...{ ...turn, ...promptHook, prompt },
+        ...(bounded && { signal: bounded }),
+        ...(onStep && { onStep }),
+      }),
     );
   // A client that runs tools itself is waited for, and whoever waits looks at the time.
   const result =

@@ -169,6 +169,8 @@ export interface TurnSetup {
     | undefined;
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** Told of each step that ended. Absent: nobody is. */
+  onStep?: TurnRequest["onStep"] | undefined;
   /** False: nobody reads a reply while it is written. Absent: where there is an `onEvent`. */
   isWatched?: boolean | undefined;
   /** Tools that run unasked in this turn; "*" = all. Absent: none. */

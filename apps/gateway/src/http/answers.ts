@@ -15,20 +15,24 @@ const TranscriptEntrySchema = z.looseObject({ type: Text, id: Text, parentId: Nu
 
 const ErrorSchema = z.object({ error: z.object({ code: Text, message: Text }) });
 
+/** All behind `home` is told to those only who show a token, where there is one. */
 const HealthSchema = z.looseObject({
   status: z.enum(["ok", "stopping"]),
   version: Text,
-  pid: z.int(),
-  startedAt: Time,
-  uptimeMs: z.number(),
   home: Text,
-  model: Text,
-  engine: z.looseObject({
-    configured: NullableText,
-    known: z.array(Text),
-    quarantined: z.array(z.looseObject({ engineId: Text })),
-  }),
-  safeMode: SafeModeSchema,
+  pid: z.int().optional(),
+  startedAt: Time.optional(),
+  uptimeMs: z.number().optional(),
+  model: Text.optional(),
+  engine: z
+    .looseObject({
+      configured: NullableText,
+      known: z.array(Text),
+      quarantined: z.array(z.looseObject({ engineId: Text })),
+    })
+    .optional(),
+  safeMode: SafeModeSchema.optional(),
+  turns: z.object({ running: Count, waiting: Count }).optional(),
 });
 
 const SessionSchema = z.looseObject({
@@ -103,6 +107,9 @@ const PluginSchema = z.looseObject({
 
 /** Named in the description of the API. */
 export const ANSWERS = {
+  Alive: z.object({ status: z.literal("ok") }),
+  Stopping: z.object({ stopping: z.literal(true) }),
+  Ready: z.object({ status: z.enum(["ready", "not-ready"]), reasons: z.array(Text).optional() }),
   Error: ErrorSchema,
   Health: HealthSchema,
   Message: MessageSchema,

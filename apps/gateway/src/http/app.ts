@@ -2,12 +2,14 @@
 import type { LogPort } from "@clew/engine-core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
+import type { NamedToken } from "../config/gateway-auth.ts";
 import type { Gateway } from "../gateway.ts";
-import { type GatewayIdentity, isProvenRequest, REQUEST_PROOF } from "../home/identity.ts";
+import type { GatewayIdentity } from "../home/identity.ts";
 import { describeBytes } from "../limits/size.ts";
 import { gatewayStopping } from "../stopping.ts";
+import { createCallers } from "./access/caller.ts";
+import { addAccessGuards } from "./access/guards.ts";
 import { errorHandler, refuse } from "./errors.ts";
-import { refuseForeign } from "./guard.ts";
 import type { PageFile } from "./page.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addDescriptionRoute } from "./routes/description.ts";
@@ -17,10 +19,12 @@ import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
 import { addLabRoutes } from "./routes/lab.ts";
 import { addMessageRoute } from "./routes/messages.ts";
-import { addPageRoute } from "./routes/page.ts";
-import { addPluginOffers } from "./routes/plugin-offers.ts";
+import { addLinkRoute, addPageRoute } from "./routes/page.ts";
+import { addPluginOffers, pluginRouteAt } from "./routes/plugin-offers.ts";
 import { addPluginRoutes } from "./routes/plugins.ts";
+import { addReadyRoutes } from "./routes/ready.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
+import { addStopRoute } from "./routes/stop.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
 
 export interface AppOptions {
@@ -31,62 +35,66 @@ export interface AppOptions {
   page: ReadonlyMap<string, PageFile>;
   version: string;
   identity: GatewayIdentity;
-  /** Most bytes of a request. */
-  bodyBytes: number;
+  /** Without any, nobody needs one. */
+  tokens: readonly NamedToken[];
+  /** Somebody who may wants the gateway to end. Absent: nobody can. */
+  onStop?: ((graceMs: number | undefined) => void) | undefined;
 }
 
-export function createApp(options: AppOptions): Hono {
-  const { gateway, log, page } = options;
+export interface App {
+  fetch: Hono["fetch"];
+  /** What a person opens once, so that the page is theirs. */
+  link(): string;
+}
+
+export function createApp(options: AppOptions): App {
+  const { gateway, log, page, identity, tokens, port } = options;
+  const { bind, hosts, limits } = gateway.host.config.gateway;
   const app = new Hono();
-  addGuards(app, options);
+  const callers = createCallers({ identity, tokens, port });
+  const onWrongKey = addAccessGuards(app, {
+    ...{ identity, callers, log, requestsPerMinute: limits.requestsPerMinute },
+    names: () => ({ port: port(), isOpenToNetwork: bind === "lan", hosts }),
+    isPluginsOwn: (path) => {
+      const route = pluginRouteAt(gateway, page, path);
+      return route !== undefined && route.auth !== "gateway";
+    },
+  });
+  addLimits(app, options);
   app.onError(errorHandler(log));
   app.notFound((context) =>
     refuse(context, "NOT_FOUND", `There is nothing at ${context.req.path}.`),
   );
-  addHealthRoute(app, options);
+  addHealthRoute(app, { ...options, callers });
+  addReadyRoutes(app, { gateway, callers });
+  addStopRoute(app, { callers, onStop: options.onStop });
   addPluginRoutes(app, gateway);
   addSessionRoutes(app, gateway);
   addInspectRoutes(app, gateway);
   addUsageRoutes(app, gateway);
-  addMessageRoute(app, gateway, log);
+  addMessageRoute(app, gateway, { callers, log });
   addEventRoute(app, gateway);
   addLabRoutes(app, gateway);
-  addDoorRoutes(app, gateway, options.bodyBytes);
+  addDoorRoutes(app, gateway, { callers, bodyBytes: limits.bodyBytes });
   addDescriptionRoute(app, options.version);
-  const token = () => gateway.host.config.gateway.auth?.token;
-  const trust = { identity: options.identity, token, port: options.port };
-  addApprovalRoutes(app, gateway, trust);
-  addPluginOffers(app, gateway, { ...trust, page, log });
+  addApprovalRoutes(app, gateway, callers);
+  addLinkRoute(app, { callers, onWrongKey });
+  addPluginOffers(app, gateway, { callers, page, log });
   addPageRoute(app, page);
-  return app;
+  return { fetch: app.fetch, link: callers.link };
 }
 
 /** It is answered to the end: by it others learn whose gateway this is. */
 const HEALTH = "/api/health";
 
-function addGuards(app: Hono, { gateway, port, identity, bodyBytes }: AppOptions): void {
-  app.use(async (context, next) => {
-    const { req } = context;
-    const [host, origin] = [req.header("host"), req.header("origin")];
-    const reason = refuseForeign({ host, origin, port: port() });
-    return reason === null ? next() : refuse(context, "FORBIDDEN", reason);
-  });
-  app.use(async (context, next) => {
-    const proof = context.req.header(REQUEST_PROOF);
-    const { method, url } = context.req;
-    const asked = { method, path: new URL(url).pathname };
-    if (proof === undefined || isProvenRequest(identity.secret, proof, asked)) return next();
-    return refuse(context, "FORBIDDEN", "The request is meant for the gateway of another home.");
-  });
+function addLimits(app: Hono, { gateway }: AppOptions): void {
+  const { bodyBytes } = gateway.host.config.gateway.limits;
+  const tooLarge = `The request is larger than ${describeBytes(bodyBytes)} (gateway.limits.bodyBytes); send less, or name files the model can read.`;
   app.use("/api/*", (context, next) => {
     if (gateway.isStopping() && context.req.path !== HEALTH) throw gatewayStopping();
-    return next();
-  });
-  app.use("/api/*", (context, next) => {
     context.req.raw = ofThePlatform(context.req.raw);
     return next();
   });
-  const tooLarge = `The request is larger than ${describeBytes(bodyBytes)} (gateway.limits.bodyBytes); send less, or name files the model can read.`;
   app.use(
     "/api/*",
     bodyLimit({

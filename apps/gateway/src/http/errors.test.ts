@@ -99,7 +99,7 @@ describe("an error over HTTP", () => {
     for (const [status, code] of [
       [413, "BODY_TOO_LARGE"],
       [404, "NOT_FOUND"],
-      [401, "FORBIDDEN"],
+      [401, "UNAUTHORIZED"],
       [431, "REQUEST_INVALID"],
     ] as const) {
       const refused = await app.request(`/library/${status}`);

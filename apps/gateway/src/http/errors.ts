@@ -2,14 +2,18 @@
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
 import type { Context, ErrorHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
+import type { DoorWire } from "../door/wires/door-wire.ts";
+import { DOOR_WIRES, wireAt } from "../door/wires/find-wire.ts";
 
 /** Codes of answers that no error of Clew stands behind. */
 export type HttpCode =
+  | "UNAUTHORIZED"
   | "FORBIDDEN"
   | "NOT_FOUND"
   | "APPROVAL_OVER"
   | "BUSY"
   | "BODY_TOO_LARGE"
+  | "RATE_LIMITED"
   | "ABORTED"
   | "INTERNAL";
 
@@ -43,11 +47,13 @@ export const HTTP_STATUS = {
   PLUGIN_NOT_FOUND: 404,
   PLUGIN_INVALID: 422,
   PLUGIN_INSTALL_FAILED: 409,
+  UNAUTHORIZED: 401,
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   APPROVAL_OVER: 409,
   BUSY: 409,
   BODY_TOO_LARGE: 413,
+  RATE_LIMITED: 429,
   ABORTED: 503,
   INTERNAL: 500,
 } as const satisfies Record<ErrorCode | HttpCode, number>;
@@ -59,7 +65,7 @@ export interface ErrorAnswer {
 
 /** What the HTTP library refuses has a status and no code. */
 const LIBRARY_CODES: Readonly<Record<number, HttpCode>> = {
-  401: "FORBIDDEN",
+  401: "UNAUTHORIZED",
   403: "FORBIDDEN",
   404: "NOT_FOUND",
   413: "BODY_TOO_LARGE",
@@ -79,10 +85,21 @@ export function toErrorResponse(error: unknown): ErrorAnswer {
   );
 }
 
-/** An answer in the house's form. */
+/** An answer in the house's form, or at the door's addresses in that of their wire. */
 export function refuse(context: Context, code: ErrorCode | HttpCode, message: string): Response {
   const { status, body } = answerOf(code, message);
-  return context.json(body, status);
+  const wire = doorWireOf(context.req.path);
+  return wire === undefined
+    ? context.json(body, status)
+    : context.json(wire.error(status, message).body, status);
+}
+
+/** Those of the door that hold no conversation speak as their neighbours do. */
+function doorWireOf(path: string): DoorWire | undefined {
+  if (/^\/v1beta(\/|$)/.test(path)) return DOOR_WIRES["google-generative-ai"];
+  if (!/^\/v1(\/|$)/.test(path)) return undefined;
+  if (/^\/v1\/messages(\/|$)/.test(path)) return DOOR_WIRES["anthropic-messages"];
+  return wireAt(path) ?? DOOR_WIRES["openai-completions"];
 }
 
 /** Answers what a route threw; what is the gateway's own trouble is logged as well. */

@@ -1,5 +1,6 @@
 // Sends the events of one turn to a client without ever making the turn wait.
 import type { TurnEvent } from "@clew/engine-core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Approval } from "../approvals/approval.ts";
 import type { CommandAnswer } from "../commands/answer.ts";
@@ -11,7 +12,10 @@ import type { SafeModePlugin } from "../plugins/load/record.ts";
 /** Events of a turn that only those are told who follow every session. */
 const FOR_FOLLOWERS = ["call", "call_end", "compaction"] as const;
 
-type ToldEvent = Exclude<TurnEvent, { type: (typeof FOR_FOLLOWERS)[number] }>;
+type ToldEvent =
+  | Exclude<TurnEvent, { type: (typeof FOR_FOLLOWERS)[number] | "message" }>
+  /** Absent: it is too large for a client that reads slowly; the session has it. */
+  | { type: "message"; entryId: string; message?: AgentMessage };
 
 /** What a client of a streamed turn is told; `done` or `error` is last. */
 export type StreamedEvent =
@@ -47,7 +51,7 @@ export function shownEvent(event: TurnEvent): ToldEvent | undefined {
       : { ...event, message };
 }
 
-const isTold = (event: TurnEvent): event is ToldEvent =>
+const isTold = (event: TurnEvent): event is Extract<TurnEvent, { type: ToldEvent["type"] }> =>
   !(FOR_FOLLOWERS as readonly string[]).includes(event.type);
 
 export interface EventStream {
@@ -56,43 +60,132 @@ export interface EventStream {
   end(): void;
 }
 
-/** What a client that does not read may have waiting for it, bytes. */
-const MAX_WAITING_BYTES = 8 * 2 ** 20;
+export interface EventStreamOptions {
+  /** Called once when the client goes before the end, or does not read what it is sent. */
+  onGone: () => void;
+  /** A client that reads nothing for so long is cut off, ms. */
+  cutMs?: number;
+}
 
-/**
- * `onGone` is called once when the client cancels before the end, or does not read what it is sent.
- */
-export function eventStream(onGone: () => void): EventStream {
-  const encoder = new TextEncoder();
+/** What a client that does not read may have waiting for it, bytes. */
+const MAX_WAITING_BYTES = 768 * 1024;
+/** What is handed on at once. */
+const PIECE_BYTES = 64 * 1024;
+const CUT_MS = 60_000;
+
+type Waiting =
+  | { kind: "bytes"; bytes: Uint8Array }
+  /** Pieces of a reply that came while the client did not read are one event. */
+  | { kind: "delta"; type: "text" | "thinking"; delta: string; size: number };
+
+export function eventStream({ onGone, cutMs = CUT_MS }: EventStreamOptions): EventStream {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  let waiting: Waiting[] = [];
+  let waitingBytes = 0;
+  let isEnded = false;
+  /** The client reads faster than there is something. */
+  let isWanted = false;
+  let cut: NodeJS.Timeout | undefined;
+
+  const leave = () => {
+    controller = undefined;
+    waiting = [];
+    clearTimeout(cut);
+  };
+  const drop = () => {
+    controller?.error(new Error("The client does not read what it is sent."));
+    leave();
+    if (!isEnded) onGone();
+  };
+  const handOn = () => {
+    while (isWanted && controller !== undefined) {
+      const piece = takePiece(waiting);
+      if (piece === undefined) break;
+      waitingBytes -= piece.counted;
+      isWanted = false;
+      clearTimeout(cut);
+      cut = undefined;
+      controller.enqueue(piece.bytes);
+    }
+    if (waiting.length > 0) cut ??= setTimeout(drop, cutMs).unref();
+    else if (isEnded && controller !== undefined) {
+      controller.close();
+      leave();
+    }
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       start: (created) => {
         controller = created;
       },
-      cancel: () => {
-        controller = undefined;
-        onGone();
+      pull() {
+        isWanted = true;
+        handOn();
+      },
+      cancel() {
+        leave();
+        if (!isEnded) onGone();
       },
     },
-    new ByteLengthQueuingStrategy({ highWaterMark: MAX_WAITING_BYTES }),
+    { highWaterMark: 0 },
   );
   return {
     body,
     send(event) {
-      if (controller === undefined) return;
-      if ((controller.desiredSize ?? 0) <= 0) {
-        controller.error(new Error("The client does not read what it is sent."));
-        controller = undefined;
-        return onGone();
-      }
-      controller.enqueue(
-        encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`),
-      );
+      if (controller === undefined || isEnded) return;
+      const added = placeFor(event, waiting, MAX_WAITING_BYTES - waitingBytes);
+      if (added === null) return drop();
+      waitingBytes += added;
+      handOn();
     },
-    end: () => {
-      controller?.close();
-      controller = undefined;
+    end() {
+      isEnded = true;
+      handOn();
     },
   };
+}
+
+const encoder = new TextEncoder();
+
+const encoded = (event: StreamedEvent): Uint8Array =>
+  encoder.encode(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+
+/** Puts the event behind what waits, and returns its bytes; null = there is no room for it. */
+function placeFor(event: StreamedEvent, waiting: Waiting[], room: number): number | null {
+  if (event.type === "text" || event.type === "thinking") {
+    const { type, delta } = event;
+    const size = Buffer.byteLength(delta);
+    if (size > room) return null;
+    const last = waiting.at(-1);
+    if (last?.kind === "delta" && last.type === type && last.size + size <= PIECE_BYTES) {
+      last.delta += delta;
+      last.size += size;
+    } else waiting.push({ kind: "delta", type, delta, size });
+    return size;
+  }
+  const fitting = [event, withoutMessage(event)].map(encoded).find(({ length }) => length <= room);
+  if (fitting === undefined) return null;
+  waiting.push({ kind: "bytes", bytes: fitting });
+  return fitting.length;
+}
+
+function withoutMessage(event: StreamedEvent): StreamedEvent {
+  if (event.type !== "message") return event;
+  const { message: _large, ...rest } = event;
+  return rest;
+}
+
+/** Takes what comes next off what waits. `counted`: bytes of it that were counted as waiting. */
+function takePiece(waiting: Waiting[]): { bytes: Uint8Array; counted: number } | undefined {
+  const [first] = waiting;
+  if (first === undefined) return undefined;
+  if (first.kind === "bytes" && first.bytes.length > PIECE_BYTES) {
+    const bytes = first.bytes.subarray(0, PIECE_BYTES);
+    first.bytes = first.bytes.subarray(PIECE_BYTES);
+    return { bytes, counted: PIECE_BYTES };
+  }
+  waiting.shift();
+  return first.kind === "bytes"
+    ? { bytes: first.bytes, counted: first.bytes.length }
+    : { bytes: encoded({ type: first.type, delta: first.delta }), counted: first.size };
 }

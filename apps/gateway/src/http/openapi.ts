@@ -45,6 +45,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: { nonce: "32 hex digits to be proven that this is the gateway of a home" },
     answer: "Health",
   },
+  "GET /healthz": { summary: "Says that the gateway answers, to anybody.", answer: "Alive" },
+  "GET /readyz": {
+    summary: "Says whether messages can be answered; 503 while they cannot, and why.",
+    answer: "Ready",
+  },
+  "GET /metrics": { summary: "What was counted, as Prometheus reads it.", answer: "text" },
   "GET /api/openapi.json": { summary: "This description.", answer: "OpenApi" },
   "GET /api/events": {
     summary: "Streams what happens in all sessions, or in one, while it happens.",
@@ -202,6 +208,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: { session: "in this session; default: in none" },
     answer: "Engine",
   },
+  "POST /api/stop": {
+    summary: "Ends the gateway, for the person of this home.",
+    query: { grace: "seconds that running replies get" },
+    answer: "Stopping",
+    errors: ["FORBIDDEN", "REQUEST_INVALID"],
+  },
   "GET /api/plugins": { summary: "All plugins, loaded or not.", answer: "Plugins" },
   "POST /api/plugins/reload": {
     summary: "Loads all plugins again; running replies end with what they began with.",
@@ -245,9 +257,10 @@ export function describeApi(routes: readonly ApiRoute[], version: string): objec
       title: "Clew gateway",
       version,
       description:
-        "The API of one home's gateway, on this machine only. Answers may get further members, and events further types.",
+        "The API of one home's gateway. Where there are tokens, every address but those of health wants one. Answers may get further members, and events further types.",
     },
     paths,
+    security: [{}, { token: [] }],
     components: {
       schemas: Object.fromEntries(schemas),
       securitySchemes: { token: { type: "http", scheme: "bearer" } },

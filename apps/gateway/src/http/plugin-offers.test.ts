@@ -63,12 +63,14 @@ describe("an HTTP route of a plugin", () => {
     });
     expect((await ask("/pool/a/b")).text).toBe("below GET /pool/a/b ");
     expect((await ask("/pool/deep/c")).text).toBe("deep GET /pool/deep/c ");
-    expect([(await ask("/pooling")).status, (await ask("/tide/x")).status]).toEqual([404, 404]);
+    const headers = { authorization: "Bearer a-token-of-the-person" };
+    for (const none of ["/pooling", "/tide/x"])
+      expect([(await ask(none)).status, (await ask(none, { headers })).status]).toEqual([401, 404]);
   });
 
   it("is for the person of the home where it says so, whatever proof a stranger makes up", async () => {
     const { ask, trusted } = await serve();
-    expect((await ask("/mine")).status).toBe(403);
+    expect((await ask("/mine")).status).toBe(401);
     expect((await ask("/mine", { headers: { "x-clew-proof": "made up" } })).status).toBe(403);
     expect(await ask("/mine", { headers: trusted })).toEqual({
       status: 201,
@@ -108,7 +110,7 @@ describe("a method of a plugin", () => {
       ok: false,
       error: "method tide.silent gave no answer",
     });
-    expect((await call("tide.level", { base: 2 }, {})).status).toBe(403);
+    expect((await call("tide.level", { base: 2 }, {})).status).toBe(401);
     expect((await call("ebb", {})).body).toMatchObject({
       error: {
         message:
@@ -139,10 +141,13 @@ describe("the example of the author guide", () => {
     const { server, say, gateway, log } = await startServedGateway(config, home);
     gateway.plugins!.startServices();
     expect(gateway.plugins!.records()).toMatchObject([{ status: "loaded", diagnostics: [] }]);
-    await say("how many are these");
+    const authorization = "Bearer a-token-of-the-person";
+    await say("how many are these", {
+      headers: { "content-type": "application/json", authorization },
+    });
     const told = () => fetch(`${server.url}/plugins/tally`).then((answer) => answer.text());
     await expect.poll(told).toBe("4 words\n");
-    const headers = { authorization: "Bearer a-token-of-the-person" };
+    const headers = { authorization };
     const asked = await fetch(`${server.url}/api/plugins/methods/tally.words`, {
       ...{ method: "POST", headers },
     });

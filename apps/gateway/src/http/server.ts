@@ -1,7 +1,9 @@
-// Listens on loopback, and leaves no connection open when it stops.
+// Listens where the settings say, and leaves no connection open when it stops.
 import type { Server } from "node:http";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { createAdaptorServer } from "@hono/node-server";
+import type { Environment } from "../config/environment.ts";
+import { tokensOf } from "../config/gateway-auth.ts";
 import { findStranger, nameStranger } from "../gateway-client.ts";
 import { type AppOptions, createApp } from "./app.ts";
 
@@ -9,26 +11,44 @@ export interface RunningServer {
   port: number;
   /** e.g. "http://127.0.0.1:18790". */
   url: string;
+  /** What a person opens once, so that the page is theirs. */
+  link: string;
   /** False once nobody can reach it. */
   isListening(): boolean;
   close(): Promise<void>;
 }
 
 const LOOPBACK = "127.0.0.1";
+const ANY_ADDRESS = "0.0.0.0";
 
-/** Port 0 takes any free one. Throws PORT_UNAVAILABLE when the port is in use. */
-export async function startServer(
-  options: Omit<AppOptions, "port" | "bodyBytes"> & { port: number },
-): Promise<RunningServer> {
+/** How long a client may take for what it sends, ms, and how often that is looked after. */
+const PATIENCE = { headersTimeout: 10_000, requestTimeout: 60_000 } as const;
+const LOOK_MS = 2000;
+
+export interface ServerOptions extends Omit<AppOptions, "port" | "tokens"> {
+  /** 0 takes any free one. */
+  port: number;
+  environment: Pick<Environment, "variable">;
+  /** For tests. */
+  patience?: { headersTimeout: number; requestTimeout: number };
+}
+
+/** Throws PORT_UNAVAILABLE when the port is in use, CONFIG_INVALID for a token that is none. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { environment, patience = PATIENCE } = options;
+  const { auth, bind } = options.gateway.host.config.gateway;
   let port = options.port;
-  const { bodyBytes } = options.gateway.host.config.gateway.limits;
-  const app = createApp({ ...options, bodyBytes, port: () => port });
+  const app = createApp({ ...options, tokens: tokensOf(auth, environment), port: () => port });
+  const looks = Math.min(LOOK_MS, patience.headersTimeout);
   // Request and Response are shared with plugins, whose changes of them are noticed.
   const given = { fetch: app.fetch, overrideGlobalObjects: false };
-  const server = createAdaptorServer(given) as Server;
-  await listen(server, port).catch(async (error: NodeJS.ErrnoException) => {
-    throw await explainListenError(error, port, options.identity.homeHash);
-  });
+  const serverOptions = { ...patience, connectionsCheckingInterval: looks };
+  const server = createAdaptorServer({ ...given, serverOptions }) as Server;
+  await listen(server, { port, host: bind === "lan" ? ANY_ADDRESS : LOOPBACK }).catch(
+    async (error: NodeJS.ErrnoException) => {
+      throw await explainListenError(error, port, options.identity.homeHash);
+    },
+  );
   const address = server.address();
   if (typeof address === "object" && address !== null) port = address.port;
   // As long as it listens, somebody may answer.
@@ -38,6 +58,7 @@ export async function startServer(
   return {
     port,
     url: `http://${LOOPBACK}:${port}`,
+    link: app.link(),
     isListening: () => server.listening,
     close: () =>
       new Promise((resolve) => {
@@ -48,10 +69,10 @@ export async function startServer(
   };
 }
 
-function listen(server: Server, port: number): Promise<void> {
+function listen(server: Server, at: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(port, LOOPBACK, resolve);
+    server.listen(at, resolve);
   });
 }
 

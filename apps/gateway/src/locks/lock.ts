@@ -1,7 +1,8 @@
 // Locks a file for one process, and takes over the locks of dead processes.
 import { randomUUID } from "node:crypto";
-import { access, link, open, rename, rm } from "node:fs/promises";
+import { access, link, open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
+import { dirname, join } from "node:path";
 import { z } from "zod";
 import { isCopy, PlaceSchema, placeOf } from "./file-place.ts";
 import { mayRun, ownProcessStart } from "./process-identity.ts";
@@ -53,11 +54,24 @@ export async function acquireLock(file: string): Promise<LockOutcome> {
     // Each round ends in an answer unless the lock changed hands while we looked.
     for (let round = 0; round < 20; round++) {
       const outcome = await tryOnce(file, draft, token);
-      if (outcome !== "changed") return outcome;
+      if (outcome === "changed") continue;
+      // Whoever was killed may have left drafts as well.
+      if (outcome.held && outcome.lock.takenFrom !== undefined) await sweepDrafts(dirname(file));
+      return outcome;
     }
     return { held: false, owner: await readOwner(file), file };
   } finally {
     await rm(draft, { force: true });
+  }
+}
+
+/** Removes the drafts of dead processes; nobody else uses these any more. */
+async function sweepDrafts(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((each) => /\.lock\.draft-[0-9a-f-]+$/.test(each))) {
+    const owner = await readOwner(join(folder, name));
+    if (owner !== null && !(await isInForce(owner)))
+      await rm(join(folder, name), { force: true }).catch(() => {});
   }
 }
 

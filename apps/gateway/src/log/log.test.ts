@@ -36,7 +36,7 @@ describe("the log", () => {
     const folder = join(await temporaryHome(), "logs");
     const log = createLog({
       file: join(folder, "gateway.log"),
-      rotation: { maxBytes: 2000, keep: 2 },
+      rotation: { maxBytes: 2000, keepDays: 30, keep: 2 },
     });
     for (let index = 0; index < 100; index++) log.info(`line ${index}`);
     log.close();

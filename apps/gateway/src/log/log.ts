@@ -18,11 +18,18 @@ export interface GatewayLog extends LogPort {
 export interface LogOptions {
   file: string;
   rotation?: RotationOptions;
+  /** The least that is written down. */
+  level?: "info" | "warn" | "error";
+  /** Texts that are secrets of this home, which are hidden wherever they stand. */
+  secrets?: readonly string[];
   /** Called with every warning and error, e.g. to show it on the terminal too. */
   onProblem?: (level: "warn" | "error", message: string) => void;
 }
 
-const SECRET_NAMES = ["apiKey", "authorization", "token", "password", "secret", "headers"];
+const SECRET_NAMES = [
+  ...["apiKey", "authorization", "token", "password", "secret", "headers", "cookie"],
+  ...['["x-api-key"]', '["x-goog-api-key"]', '["x-clew-token"]'],
+];
 
 /** Keys in messages of servers and libraries: `sk-…`, `Bearer …` and the like. */
 const SECRET_TEXT =
@@ -32,17 +39,29 @@ export function maskKeys(text: string): string {
   return text.replace(SECRET_TEXT, "(hidden)");
 }
 
+/** With what is known to be secret hidden in any text. */
+export const hider = (secrets: readonly string[]) => (text: string) =>
+  secrets.reduce((hidden, secret) => hidden.replaceAll(secret, "(hidden)"), maskKeys(text));
+
 export function createLog({
   file,
   rotation = DEFAULT_ROTATION,
+  level: least = "info",
+  secrets = [],
   onProblem,
 }: LogOptions): GatewayLog {
+  const hide = hider(secrets);
   const destination = rotatingFile(file, rotation);
-  const logger = createPino(destination);
+  const logger = createPino({
+    // Whole lines, so that nothing in a field is missed.
+    write: (line) => destination.write(hide(line)),
+    close: destination.close,
+  });
+  logger.level = least;
   const at =
     (level: "info" | "warn" | "error") =>
     (message: string, fields: Record<string, unknown> = {}) => {
-      const masked = maskKeys(message);
+      const masked = hide(message);
       logger[level](fields, masked);
       if (level !== "info") onProblem?.(level, masked);
     };
@@ -55,7 +74,10 @@ export function createLog({
 }
 
 function createPino(destination: RotatingFile) {
-  const paths = SECRET_NAMES.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]);
+  const paths = SECRET_NAMES.flatMap((name) => {
+    const below = name.startsWith("[") ? name : `.${name}`;
+    return [name, `*${below}`, `*.*${below}`];
+  });
   const options = {
     base: { pid: process.pid },
     timestamp: () => `,"time":"${new Date().toISOString()}"`,

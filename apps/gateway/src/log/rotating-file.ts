@@ -1,15 +1,33 @@
 // A log file that is renamed and begun again when it is full.
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 
 export interface RotationOptions {
   /** Bytes of one file. */
   maxBytes: number;
   /** Older files kept besides the current one. */
   keep: number;
+  /** Days after which older files go. */
+  keepDays: number;
 }
 
-export const DEFAULT_ROTATION: RotationOptions = { maxBytes: 5 * 1024 * 1024, keep: 3 };
+export const DEFAULT_ROTATION: RotationOptions = {
+  maxBytes: 5 * 1024 * 1024,
+  keep: 3,
+  keepDays: 30,
+};
 
 export interface RotatingFile {
   /**
@@ -19,16 +37,26 @@ export interface RotatingFile {
   close(): void;
 }
 
+const DAY_MS = 86_400_000;
+
+/** A link would have it write where somebody else wants it to. */
+const TO_APPEND =
+  constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+
 export function rotatingFile(
   file: string,
   options: RotationOptions = DEFAULT_ROTATION,
 ): RotatingFile {
   let descriptor: number | undefined;
   let size = 0;
+  let isSwept = false;
 
   const openFile = () => {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    descriptor = openSync(file, "a", 0o600);
+    if (lstatSync(dirname(file)).isSymbolicLink()) throw new Error("The folder is a link.");
+    if (!isSwept) removeOld(file, options);
+    isSwept = true;
+    descriptor = openSync(file, TO_APPEND, 0o600);
     size = fstatSync(descriptor).size;
     return descriptor;
   };
@@ -40,7 +68,9 @@ export function rotatingFile(
     close();
     for (let age = options.keep - 1; age >= 1; age--)
       renameIfThere(`${file}.${age}`, `${file}.${age + 1}`);
-    renameIfThere(file, `${file}.1`);
+    if (options.keep > 0) renameIfThere(file, `${file}.1`);
+    else rmSync(file, { force: true });
+    isSwept = false;
   };
   return {
     write(line) {
@@ -59,6 +89,35 @@ export function rotatingFile(
     },
     close,
   };
+}
+
+/** The log's files, the current one last, oldest first. */
+export function logFiles(file: string): string[] {
+  return numbered(file)
+    .sort((a, b) => b.age - a.age)
+    .map(({ path }) => path)
+    .concat(file);
+}
+
+function numbered(file: string): { path: string; age: number }[] {
+  const folder = dirname(file);
+  const start = `${basename(file)}.`;
+  try {
+    return readdirSync(folder)
+      .filter((name) => name.startsWith(start) && /^\d+$/.test(name.slice(start.length)))
+      .map((name) => ({ path: join(folder, name), age: Number(name.slice(start.length)) }));
+  } catch {
+    return [];
+  }
+}
+
+/** More than are kept by number, and what was last written too long ago. */
+function removeOld(file: string, { keep, keepDays }: RotationOptions): void {
+  const since = Date.now() - keepDays * DAY_MS;
+  for (const { path, age } of numbered(file)) {
+    const isOver = age > keep || (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0) < since;
+    if (isOver) rmSync(path, { force: true });
+  }
 }
 
 function renameIfThere(from: string, to: string): void {

@@ -401,7 +401,7 @@ describe("a running gateway", () => {
     const authorization = {
       headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
     };
-    expect((await say("hello", {}, { allowTools: ["x"] })).status).toBe(403);
+    expect((await say("hello", {}, { allowTools: ["x"] })).status).toBe(401);
     expect(
       (
         await say(
@@ -410,7 +410,7 @@ describe("a running gateway", () => {
           { allowTools: ["x"] },
         )
       ).status,
-    ).toBe(403);
+    ).toBe(401);
     expect((await say("hello", authorization, { allowTools: ["x"] })).status).toBe(200);
   });
 

@@ -1,4 +1,5 @@
 // Stores turn reports, with each content once by its hash.
+import { constants } from "node:fs";
 import {
   type FileHandle,
   mkdir,
@@ -163,9 +164,13 @@ const knownList = (folder: string, sessionId: string): Promise<KnownList | undef
     return last && { items: last.messages, bytesSince: end - (full?.start ?? end) };
   }).catch(() => undefined);
 
+/** No link is followed. */
+const TO_APPEND =
+  constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+
 /** A file that follows a full one begins with what came before, also after a kill between both. */
 async function openTarget(folder: string, sessionId: string): Promise<Target> {
-  const handle = await open(reportFile(folder, sessionId), "a+", 0o600);
+  const handle = await open(reportFile(folder, sessionId), TO_APPEND, 0o600);
   try {
     await endTornLine(handle);
     const { size } = await handle.stat();

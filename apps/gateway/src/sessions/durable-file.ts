@@ -17,6 +17,9 @@ export interface DurableFile {
   close(): Promise<void>;
 }
 
+/** A link would have it written where somebody else wants it to. */
+const TO_WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+
 /**
  * `file` is created by the first append when it is not there; `size` is how
  * many of its bytes are good.
@@ -26,7 +29,7 @@ export function durableFile(file: string, initialSize: number): DurableFile {
   let size = initialSize;
 
   const openHandle = async () => {
-    handle ??= await open(file, constants.O_RDWR | constants.O_CREAT, 0o600);
+    handle ??= await open(file, TO_WRITE, 0o600);
     return handle;
   };
 

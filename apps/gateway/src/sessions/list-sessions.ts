@@ -1,5 +1,5 @@
 // Lists the sessions of a home, and reads no transcript for it.
-import { readdir, stat } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { completeIndex, readIndex } from "./index-file.ts";
 import { isSafeId } from "./keys.ts";
@@ -41,7 +41,7 @@ async function listAgentSessions(home: string, agentId: string): Promise<Session
   return summaries.filter((summary) => summary !== null);
 }
 
-/** Null when the key has no transcript yet. */
+/** Null when the key has no transcript yet. A link is none: it may lead anywhere. */
 export async function summarize(
   home: string,
   agentId: string,
@@ -49,8 +49,8 @@ export async function summarize(
   sessionId: string,
 ): Promise<SessionSummary | null> {
   const file = transcriptFile(home, agentId, sessionId);
-  const found = await stat(file).catch(() => null);
-  return found === null || found.size === 0
+  const found = await lstat(file).catch(() => null);
+  return found === null || found.isSymbolicLink() || found.size === 0
     ? null
     : { key, agentId, sessionId, file, bytes: found.size, updatedAt: found.mtime.toISOString() };
 }

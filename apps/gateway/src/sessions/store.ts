@@ -1,6 +1,8 @@
 // Finds, opens, lists and reads the sessions of a gateway.
 import { randomUUID } from "node:crypto";
+import { lstat } from "node:fs/promises";
 import type { HostSession, TranscriptPort } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { changeIndex, findSessionId, registerSession } from "./change-index.ts";
 import { checkSuccessor } from "./check-successor.ts";
@@ -124,6 +126,7 @@ async function openByKey(
   const name = requireSessionName(key);
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
   const sessionFile = transcriptFile(home, name.agentId, sessionId);
+  await refuseLink(sessionFile);
   const session = { agentId: name.agentId, sessionId, sessionKey: name.key, sessionFile };
   return openSession({
     session,
@@ -131,6 +134,16 @@ async function openByKey(
     deliveriesFile: deliveriesFile(home, name.agentId, sessionId),
     ...(now !== undefined && { now }),
   });
+}
+
+/** Where it leads is nobody's session. */
+async function refuseLink(file: string): Promise<void> {
+  const found = await lstat(file).catch(() => null);
+  if (found?.isSymbolicLink())
+    throw new ContextEngineError(
+      "TRANSCRIPT_UNREADABLE",
+      `The session file ${file} is a link, which is never followed; put the file itself in its place.`,
+    );
 }
 
 async function adoptSuccessor(

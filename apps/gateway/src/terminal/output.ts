@@ -18,13 +18,13 @@ export const terminal: Output = {
 };
 
 /**
- * Text of models, tools and files without escape sequences and control characters;
- * tabs and line feeds stay.
+ * Text of models, tools and files without escape sequences, control characters, and those that
+ * show text in another order than it stands; tabs and line feeds stay.
  */
 export function printable(text: string): string {
   // The C1 range holds one-byte forms of the same sequences.
   return text.replace(
-    /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
     "",
   );
 }

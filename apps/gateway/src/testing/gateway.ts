@@ -5,7 +5,7 @@ import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { createGateway, type Gateway } from "../gateway.ts";
 import { claimHome } from "../home/claim.ts";
-import { startServer } from "../http/server.ts";
+import { type ServerOptions, startServer } from "../http/server.ts";
 import { createLog } from "../log/log.ts";
 import { temporaryHome } from "./home.ts";
 
@@ -28,6 +28,7 @@ export async function startTestGateway(
   config: Record<string, unknown> = {},
   home?: string,
   variables: Readonly<Record<string, string>> = {},
+  given: Pick<ServerOptions, "patience"> = {},
 ): Promise<TestGateway> {
   const folder = home ?? (await temporaryHome());
   const environment = readEnvironment({ CLEW_HOME: folder, HOME: folder, ...variables });
@@ -39,7 +40,10 @@ export async function startTestGateway(
   ]);
   const claim = await claimHome(folder);
   const { identity } = claim;
-  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
+  const server = await startServer({
+    ...{ gateway, log, page, version: "0.0.0", identity, port: 0, environment },
+    ...given,
+  });
   claim.announce(server.port);
   let stopped: Promise<void> | undefined;
   const stop = () => {

@@ -122,7 +122,10 @@ export async function startServedGateway(config: Record<string, unknown>, home: 
   const { identity } = claim;
   const log = collectLog();
   const page = new Map();
-  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port: 0 });
+  const server = await startServer({
+    ...{ gateway, log, page, version: "0.0.0", identity, port: 0 },
+    environment: readEnvironment({ CLEW_HOME: home }),
+  });
   claim.announce(server.port);
   let left: Promise<void> | undefined;
   /** The home is nobody's afterwards. */
@@ -135,8 +138,8 @@ export async function startServedGateway(config: Record<string, unknown>, home: 
     return left;
   };
   onTestFinished(leave);
-  const get = async <Answer = Record<string, never>>(path: string) =>
-    (await fetch(`${server.url}${path}`)).json() as Promise<Answer>;
+  const get = async <Answer = Record<string, never>>(path: string, init?: RequestInit) =>
+    (await fetch(`${server.url}${path}`, init)).json() as Promise<Answer>;
   const reload = async () =>
     (await (await fetch(`${server.url}/api/plugins/reload`, { method: "POST" })).json()) as {
       plugins?: PluginRecord[];

@@ -9,7 +9,6 @@ import { createGateway } from "../../src/gateway.ts";
 import { createIdentity } from "../../src/home/identity.ts";
 import { loadPage } from "../../src/http/page.ts";
 import { startServer } from "../../src/http/server.ts";
-import { pageLink } from "../../src/http/trust.ts";
 import { createLog } from "../../src/log/log.ts";
 import { startPlugins } from "../../src/plugins/start.ts";
 import { temporaryHome } from "../../src/testing/home.ts";
@@ -87,7 +86,9 @@ export async function startPageGateway({ config = {}, home, port = 0 }: GatewayS
   const gateway = createGateway({ environment, loaded, log, plugins });
   const identity = createIdentity(folder);
   const page = loadPage(BUILT_PAGE);
-  const server = await startServer({ gateway, log, page, version: "0.0.0", identity, port });
+  const server = await startServer({
+    ...{ gateway, log, page, version: "0.0.0", identity, port, environment },
+  });
   let stopped: Promise<void> | undefined;
   const stop = () => {
     stopped ??= gateway
@@ -97,8 +98,8 @@ export async function startPageGateway({ config = {}, home, port = 0 }: GatewayS
     return stopped;
   };
   onTestFinished(stop);
-  const link = pageLink({ identity, token: () => undefined, port: () => server.port });
-  return { url: server.url, port: server.port, home: folder, gateway, stop, link };
+  const { url, link } = server;
+  return { url, port: server.port, home: folder, gateway, stop, link };
 }
 
 /** Sends a message in the session shown and waits for the end of the reply. */

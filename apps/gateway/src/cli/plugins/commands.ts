@@ -5,7 +5,7 @@ import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { pluginFindings } from "../../doctor/plugin-findings.ts";
-import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
+import { describeMissing } from "../../gateway-client.ts";
 import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
 import { slotValue, whyOff } from "../../plugins/find/enablement.ts";
@@ -31,6 +31,7 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { type Output, printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
+import { lookUpGateway } from "../operate/look-up.ts";
 import { askWith } from "./agree.ts";
 
 type Flags = Record<string, boolean | undefined>;
@@ -381,11 +382,6 @@ function readQuietly(folder: string) {
 
 async function effectOfChange(environment: Environment): Promise<string> {
   return effectNote(await lookUpGateway(environment));
-}
-
-async function lookUpGateway({ home, configFile }: Environment): Promise<GatewayLookup> {
-  const { config } = await loadConfig(configFile);
-  return findOwnGateway({ home, port: config.gateway.port });
 }
 
 function print(output: Output, lines: readonly string[]): void {

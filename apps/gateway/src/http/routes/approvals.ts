@@ -2,21 +2,21 @@
 import type { Hono } from "hono";
 import { type ApprovalAnswer, ASK_ANSWERS, describeEnd } from "../../approvals/approval.ts";
 import type { Gateway } from "../../gateway.ts";
+import { type Callers, personAt } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
-import { pageLink, type TrustOptions, trustBrowser, trustOf } from "../trust.ts";
 
-export function addApprovalRoutes(app: Hono, gateway: Gateway, trust: TrustOptions): void {
+export function addApprovalRoutes(app: Hono, gateway: Gateway, callers: Callers): void {
   app.get("/api/approvals", (context) => {
     const session = context.req.query("session");
     const key = session === undefined ? undefined : gateway.canonicalKey(session);
-    const mayAnswer = trustOf(context, trust) !== undefined;
+    const mayAnswer = personAt(callers.of(context)) !== undefined;
     return context.json({ approvals: gateway.approvals.pending(key), mayAnswer });
   });
 
   app.get("/api/approvals/link", (context) =>
-    trustOf(context, trust) === undefined
+    personAt(callers.of(context)) === undefined
       ? refuse(context, "FORBIDDEN", UNTRUSTED)
-      : context.json({ link: pageLink(trust) }),
+      : context.json({ link: callers.link() }),
   );
 
   app.post("/api/approvals/:id/:answer", (context) => {
@@ -25,7 +25,7 @@ export function addApprovalRoutes(app: Hono, gateway: Gateway, trust: TrustOptio
       const message = `"${answer}" is no answer; say ${ASK_ANSWERS.join(", ")}.`;
       return refuse(context, "REQUEST_INVALID", message);
     }
-    const at = trustOf(context, trust);
+    const at = personAt(callers.of(context));
     if (at === undefined) return refuse(context, "FORBIDDEN", UNTRUSTED);
     const outcome = gateway.approvals.answer(id, answer, at);
     if (outcome.kind === "unknown") {
@@ -39,18 +39,10 @@ export function addApprovalRoutes(app: Hono, gateway: Gateway, trust: TrustOptio
     }
     return context.json({ approval, end, text: `${approval.name}: ${describeEnd(end)}` });
   });
-
-  app.get("/open/:key", (context) =>
-    trustBrowser(context, context.req.param("key"), trust)
-      ? context.redirect("/")
-      : refuse(context, "FORBIDDEN", WRONG_LINK),
-  );
 }
 
 const UNTRUSTED =
   "Who answers has to be the person of this home: open the link that clew approvals link prints, send the token of gateway.auth.token (Authorization: Bearer), or use clew approvals answer.";
-const WRONG_LINK =
-  "This link is of another start of the gateway, or of another gateway; clew approvals link prints the one that works now.";
 
 const isAnswer = (text: string): text is ApprovalAnswer =>
   (ASK_ANSWERS as readonly string[]).includes(text);

@@ -16,12 +16,17 @@ import { recordOf } from "../../door/wires/json.ts";
 import type { Gateway } from "../../gateway.ts";
 import { describeBytes } from "../../limits/size.ts";
 import { gatewayStopping } from "../../stopping.ts";
+import type { Callers } from "../access/caller.ts";
 import { nodeOutlet } from "../node-outlet.ts";
 import { readRawBody } from "../raw-body.ts";
 
-export function addDoorRoutes(app: Hono, gateway: Gateway, bodyBytes: number): void {
+export function addDoorRoutes(
+  app: Hono,
+  gateway: Gateway,
+  options: { callers: Callers; bodyBytes: number },
+): void {
   const visited = (work: (visit: Visit) => Promise<void>) => (context: Context) =>
-    gateway.door.isOpen ? enter(context, gateway, { bodyBytes, work }) : context.notFound();
+    gateway.door.isOpen ? enter(context, gateway, { ...options, work }) : context.notFound();
   const converse = visited(({ door, ...visit }) => answerCall(door, visit));
   const pass = visited(({ door, visit, wire, outlet }) => door.pass({ ...visit, wire }, outlet));
   const listModels = visited(async ({ door, wire, outlet }) =>
@@ -53,17 +58,23 @@ interface Visit {
   outlet: DoorOutlet;
 }
 
+interface EnterOptions {
+  callers: Callers;
+  bodyBytes: number;
+  work: (visit: Visit) => Promise<void>;
+}
+
 async function enter(
   context: Context,
   gateway: Gateway,
-  { bodyBytes, work }: { bodyBytes: number; work: (visit: Visit) => Promise<void> },
+  { callers, bodyBytes, work }: EnterOptions,
 ): Promise<Response> {
   const { incoming, outgoing } = context.env as {
     incoming: IncomingMessage;
     outgoing: ServerResponse;
   };
   const { pathname, search } = new URL(context.req.url);
-  const headers = rawHeadersOf(incoming);
+  const headers = callers.withoutTokens(rawHeadersOf(incoming));
   const wire = wireAt(pathname) ?? wireOfVisit({ path: pathname, headers });
   const outlet = nodeOutlet(outgoing);
   const refuse = (status: number, sentence: string) =>

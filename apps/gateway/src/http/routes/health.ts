@@ -3,28 +3,36 @@ import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { type GatewayIdentity, proofOfGateway } from "../../home/identity.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
+import { type Callers, scopeOf } from "../access/caller.ts";
 
 export interface HealthOptions {
   gateway: Gateway;
   version: string;
   identity: GatewayIdentity;
   port: () => number;
+  callers: Callers;
 }
 
-export function addHealthRoute(app: Hono, { gateway, version, identity, port }: HealthOptions) {
+export function addHealthRoute(app: Hono, options: HealthOptions) {
+  const { gateway, version, identity, port, callers } = options;
   const { startedAt, homeHash, secret } = identity;
   const listening = performance.now();
   app.get("/api/health", (context) => {
     const nonce = context.req.query("nonce");
-    return context.json({
+    const known = {
       status: gateway.isStopping() ? "stopping" : "ok",
-      ...{ version, pid: process.pid, startedAt },
-      uptimeMs: Math.round(performance.now() - listening),
-      home: homeHash,
+      ...{ version, home: homeHash },
       proof: proofOfGateway(secret, { port: port(), nonce }),
+    };
+    if (callers.needsToken && scopeOf(callers.of(context)) === null) return context.json(known);
+    return context.json({
+      ...known,
+      ...{ pid: process.pid, startedAt },
+      uptimeMs: Math.round(performance.now() - listening),
       model: gateway.host.config.agents.defaults.model.primary,
       engine: engineHealth(gateway),
       safeMode: inSafeMode(gateway.plugins?.records() ?? []),
+      turns: gateway.busy(),
     });
   });
 }

@@ -9,22 +9,25 @@ import { endingOf } from "../../events/ending.ts";
 import type { Gateway } from "../../gateway.ts";
 import { costOfTurn } from "../../inspect/cost.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
+import { type Callers, personAt } from "../access/caller.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
 import { parseMessageBody, type SentMessage } from "../message-body.ts";
-import { hasToken } from "../token.ts";
 import { STREAM_HEADERS } from "./events.ts";
 
-export function addMessageRoute(app: Hono, gateway: Gateway, log: LogPort): void {
+export function addMessageRoute(
+  app: Hono,
+  gateway: Gateway,
+  { callers, log }: { callers: Callers; log: LogPort },
+): void {
   app.post("/api/sessions/:key/messages", async (context) => {
     const parsed = await readMessage(context);
     if ("problem" in parsed)
       return refuse(context, "REQUEST_INVALID", `The message cannot be sent: ${parsed.problem}.`);
-    const { token } = gateway.host.config.gateway.auth ?? {};
-    const isTrusted = hasToken(context.req.header("authorization"), token);
-    if (parsed.message.allowTools.length > 0 && !isTrusted) {
+    const mayAllow = personAt(callers.of(context)) === "http";
+    if (parsed.message.allowTools.length > 0 && !mayAllow) {
       const message =
-        "allowTools needs the token of gateway.auth.token, sent as the header Authorization: Bearer.";
+        "allowTools needs the token of gateway.auth.token, or another one for admin, sent as the header Authorization: Bearer.";
       return refuse(context, "FORBIDDEN", message);
     }
     const key = gateway.canonicalKey(context.req.param("key"));
@@ -51,9 +54,11 @@ function streamTurn(
   message: SentMessage,
 ): ReadableStream<Uint8Array> {
   const gone = new AbortController();
-  const stream = eventStream(() => {
-    if (message.onDisconnect === "abort")
-      gone.abort(new DOMException("The client went away.", "AbortError"));
+  const stream = eventStream({
+    onGone() {
+      if (message.onDisconnect === "abort")
+        gone.abort(new DOMException("The client went away.", "AbortError"));
+    },
   });
   stream.send({ type: "queued" });
   answer({ gateway, key, message, stream, signal: gone.signal })

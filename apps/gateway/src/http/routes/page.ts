@@ -1,5 +1,7 @@
-// Serves the page at every address that is not the API's.
-import type { Hono } from "hono";
+// Serves the page at every address that is not the API's, and the link that opens it.
+import type { Context, Hono } from "hono";
+import type { Callers } from "../access/caller.ts";
+import { refuse } from "../errors.ts";
 import { PAGE_HEADERS, type PageFile } from "../page.ts";
 
 export function addPageRoute(app: Hono, page: ReadonlyMap<string, PageFile>): void {
@@ -12,3 +14,21 @@ export function addPageRoute(app: Hono, page: ReadonlyMap<string, PageFile>): vo
     return context.notFound();
   });
 }
+
+/** `onWrongKey`: somebody may be guessing. */
+export function addLinkRoute(
+  app: Hono,
+  { callers, onWrongKey }: { callers: Callers; onWrongKey: (context: Context) => void },
+): void {
+  app.get("/open/:key", (context) => {
+    if (callers.trustBrowser(context, context.req.param("key")))
+      // Where the link stood on another site's page, a redirect would bring no cookie along.
+      return context.html(GO_ON, 200, PAGE_HEADERS);
+    onWrongKey(context);
+    return refuse(context, "FORBIDDEN", WRONG_LINK);
+  });
+}
+
+const GO_ON = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><title>Clew</title><p><a href="/">Go on to the page</a></p>`;
+const WRONG_LINK =
+  "This link is of another start of the gateway, or of another gateway; clew approvals link prints the one that works now.";

@@ -8,18 +8,28 @@ import { messageOf, notOffered } from "../../plugins/invalid.ts";
 import { routeAt, runMethod, runRoute } from "../../plugins/offer/plugin-requests.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import { gatewayStopping } from "../../stopping.ts";
+import { type Callers, personAt } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
 import type { PageFile } from "../page.ts";
-import { type TrustOptions, trustOf } from "../trust.ts";
 
 const FOR_THE_PERSON =
   "This is for the person of this home: send the token of gateway.auth.token (Authorization: Bearer), or open the link that clew approvals link prints.";
+
+/** Of a plugin. The page may answer for the person: nobody stands in for it. */
+export function pluginRouteAt(
+  { plugins }: Pick<Gateway, "plugins">,
+  page: ReadonlyMap<string, PageFile>,
+  path: string,
+) {
+  const isPage = path === "/" || page.has(path);
+  return plugins === undefined || isPage ? undefined : routeAt(plugins.offers().routes, path);
+}
 
 /** To be added after all routes of the API, whose addresses are the gateway's own. */
 export function addPluginOffers(
   app: Hono,
   gateway: Gateway,
-  options: TrustOptions & { page: ReadonlyMap<string, PageFile>; log: LogPort },
+  options: { callers: Callers; page: ReadonlyMap<string, PageFile>; log: LogPort },
 ): void {
   const scope = () => ({
     agentId: parseSessionName(gateway.canonicalKey("main"))?.agentId ?? "main",
@@ -28,7 +38,7 @@ export function addPluginOffers(
   app.post("/api/plugins/methods/:name", async (context) => {
     const { plugins } = gateway;
     if (plugins === undefined) throw notOffered("This gateway runs without plugins.");
-    if (trustOf(context, options) === undefined)
+    if (personAt(options.callers.of(context)) === undefined)
       return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
     const body: unknown = await context.req.json().catch(() => ({}));
     const { params } = (body ?? {}) as { params?: unknown };
@@ -42,13 +52,10 @@ export function addPluginOffers(
 
   app.all("*", async (context, next) => {
     const { plugins } = gateway;
-    const { path } = context.req;
-    // The page may answer for the person: nobody stands in for it.
-    if (plugins === undefined || path === "/" || options.page.has(path)) return next();
-    const route = routeAt(plugins.offers().routes, path);
-    if (route === undefined) return next();
+    const route = pluginRouteAt(gateway, options.page, context.req.path);
+    if (plugins === undefined || route === undefined) return next();
     if (gateway.isStopping()) throw gatewayStopping();
-    if (route.auth === "gateway" && trustOf(context, options) === undefined)
+    if (route.auth === "gateway" && personAt(options.callers.of(context)) === undefined)
       return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
     const { incoming: request, outgoing: response } = context.env as HttpBindings;
     try {

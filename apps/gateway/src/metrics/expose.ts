@@ -1,0 +1,79 @@
+// Writes what was counted as Prometheus reads it, with the library that is loaded for that.
+import type { Histogram } from "prom-client";
+import type { Tally, Timed } from "./tally.ts";
+import { BUCKETS } from "./tally.ts";
+
+/** What is so now. */
+export interface Gauged {
+  name: string;
+  help: string;
+  value: () => number;
+}
+
+export interface ExposeOptions {
+  tally: Tally;
+  gauges: readonly Gauged[];
+  version: string;
+}
+
+export interface Exposition {
+  text: string;
+  contentType: string;
+}
+
+/** The library is loaded, and what the process itself takes is counted, from the first time on. */
+export function createExposition(options: ExposeOptions): () => Promise<Exposition> {
+  let registry: ReturnType<typeof register> | undefined;
+  return async () => {
+    registry ??= register(options);
+    const loaded = await registry;
+    return { text: await loaded.metrics(), contentType: loaded.contentType };
+  };
+}
+
+async function register({ tally, gauges, version }: ExposeOptions) {
+  const client = await import("prom-client");
+  const registry = new client.Registry();
+  client.collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+  new client.Gauge({
+    ...{ name: "clew_info", help: "Which version runs.", labelNames: ["version"], registers },
+  }).set({ version }, 1);
+  for (const { name, help, value } of gauges)
+    new client.Gauge({
+      ...{ name, help, registers },
+      collect() {
+        this.set(value());
+      },
+    });
+  for (const { name, help, labels, values } of tally.counted)
+    new client.Counter({
+      ...{ name, help, labelNames: [...labels], registers },
+      collect() {
+        this.reset();
+        for (const counted of values.values()) this.inc(counted.labels, counted.value);
+      },
+    });
+  for (const timed of tally.timed) {
+    const { name, help } = timed;
+    const type = client.MetricType.Histogram;
+    const get = async () => ({ name, help, type, values: bucketsOf(timed) });
+    // The library's own takes single observations only; a registry asks for no more than this.
+    registry.registerMetric({ name, get } as unknown as Histogram);
+  }
+  return registry;
+}
+
+function bucketsOf({ name, counts, sum, count }: Timed) {
+  let below = 0;
+  const buckets = BUCKETS.map((bound, index) => {
+    below += counts[index] ?? 0;
+    return { metricName: `${name}_bucket`, labels: { le: bound }, value: below };
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_bucket`, labels: { le: "+Inf" }, value: count },
+    { metricName: `${name}_sum`, labels: {}, value: sum },
+    { metricName: `${name}_count`, labels: {}, value: count },
+  ];
+}

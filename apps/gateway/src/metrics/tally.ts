@@ -1,0 +1,146 @@
+// Counts what turns did, from their reports, with labels that cannot grow without bound.
+import type { EngineCallReport, ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { Usage } from "@clew/plugin-sdk/core";
+
+/** Numbers of one name, told apart by labels. */
+export interface Counted {
+  name: string;
+  help: string;
+  labels: readonly string[];
+  /** By the values of the labels, in their order. */
+  values: Map<string, { labels: Record<string, string>; value: number }>;
+}
+
+/** How long something took, in seconds, by upper bounds. */
+export interface Timed {
+  name: string;
+  help: string;
+  counts: number[];
+  sum: number;
+  count: number;
+}
+
+export interface Tally {
+  take(report: TurnReport): void;
+  readonly counted: readonly Counted[];
+  readonly timed: readonly Timed[];
+}
+
+/** Upper bounds of the buckets, seconds. */
+export const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
+
+/** Values of one label; further ones are "other". */
+const MOST_VALUES = 100;
+
+export function createTally(): Tally {
+  const counted: Counted[] = [];
+  const timed: Timed[] = [];
+  const known = new Map<string, Set<string>>();
+  const bounded = (label: string, value: string) => {
+    const values = known.get(label) ?? new Set();
+    known.set(label, values);
+    if (values.has(value)) return value;
+    if (values.size >= MOST_VALUES) return "other";
+    values.add(value);
+    return value;
+  };
+  const counter = (name: string, help: string, ...labels: string[]) => {
+    const values: Counted["values"] = new Map();
+    counted.push({ name, help, labels, values });
+    return (given: Record<string, string>, by = 1) => {
+      const named = Object.fromEntries(
+        labels.map((label) => [label, bounded(label, given[label] ?? "")]),
+      );
+      const key = JSON.stringify(Object.values(named));
+      const found = values.get(key) ?? { labels: named, value: 0 };
+      found.value += by;
+      values.set(key, found);
+    };
+  };
+  const timer = (name: string, help: string) => {
+    const histogram: Timed = { name, help, counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
+    timed.push(histogram);
+    return (ms: number) => {
+      const seconds = ms / 1000;
+      const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
+      if (bucket >= 0) histogram.counts[bucket]!++;
+      histogram.sum += seconds;
+      histogram.count++;
+    };
+  };
+
+  const turns = counter("clew_turns_total", "Turns that are over.", "outcome", "engine");
+  const turnErrors = counter("clew_turn_errors_total", "Turns without a reply, by why.", "kind");
+  const turnTime = timer("clew_turn_duration_seconds", "How long turns took.");
+  const hostTime = counter(
+    "clew_turn_host_seconds_total",
+    "Time of turns that was neither model, nor tool, nor engine.",
+  );
+  const calls = counter("clew_model_calls_total", "Model calls.", "model", "purpose", "outcome");
+  const callErrors = counter("clew_model_errors_total", "Failed model calls.", "model", "kind");
+  const callTime = timer("clew_model_call_duration_seconds", "How long calls for replies took.");
+  const retries = counter("clew_model_retries_total", "Repetitions before a first byte.", "model");
+  const tokens = counter("clew_tokens_total", "Tokens as they were billed.", "model", "kind");
+  const dollars = counter("clew_cost_dollars_total", "What calls cost, as far as known.", "model");
+  const unknown = counter(
+    "clew_cost_unknown_calls_total",
+    "Calls that were answered and whose cost is not known.",
+    "model",
+  );
+  const engineCalls = counter(
+    ...(["clew_engine_calls_total", "Calls of engines."] as const),
+    ...["engine", "method", "outcome"],
+  );
+  const engineTime = counter(
+    ...(["clew_engine_seconds_total", "Time in engines.", "engine", "method"] as const),
+  );
+  const tools = counter("clew_tool_calls_total", "Tool calls.", "outcome");
+  const compactions = counter("clew_compactions_total", "Compactions.", "trigger", "outcome");
+
+  const addUsage = (model: string, usage: Usage | null, failed: boolean) => {
+    if (usage === null) {
+      if (!failed) unknown({ model });
+      return;
+    }
+    tokens({ model, kind: "input" }, usage.input);
+    tokens({ model, kind: "output" }, usage.output);
+    tokens({ model, kind: "cache_read" }, usage.cacheRead);
+    tokens({ model, kind: "cache_write" }, usage.cacheWrite);
+    if (usage.cost === undefined) unknown({ model });
+    else dollars({ model }, usage.cost.total);
+  };
+  const addCall = (call: ModelCallReport, { model: of }: TurnReport) => {
+    const model = call.model ?? of.resolved;
+    const kind = call.failure?.kind ?? (call.error === null ? null : "error");
+    calls({ model, purpose: "reply", outcome: kind === null ? "ok" : "failed" });
+    if (kind !== null) callErrors({ model, kind });
+    if (call.retries > 0) retries({ model }, call.retries);
+    callTime(call.durationMs);
+    addUsage(model, call.usage, kind !== null);
+  };
+  const addEngineCall = ({ method, outcome, durationMs }: EngineCallReport, engine: string) => {
+    engineCalls({ engine, method, outcome });
+    engineTime({ engine, method }, durationMs / 1000);
+  };
+  return {
+    counted,
+    timed,
+    take(report) {
+      const { outcome, engine, code, durationMs, hostMs } = report;
+      turns({ outcome, engine: engine.ran });
+      if (code !== undefined) turnErrors({ kind: code });
+      turnTime(durationMs);
+      hostTime({}, hostMs / 1000);
+      for (const call of report.modelCalls) addCall(call, report);
+      for (const { for: purpose, model, usage, failure } of report.sideCalls ?? []) {
+        calls({ model, purpose, outcome: failure === undefined ? "ok" : "failed" });
+        if (failure !== undefined) callErrors({ model, kind: failure });
+        addUsage(model, usage, failure !== undefined);
+      }
+      for (const call of report.engineCalls) addEngineCall(call, engine.ran);
+      for (const { isError } of report.toolCalls) tools({ outcome: isError ? "failed" : "ok" });
+      for (const { trigger, ok, compacted } of report.compactions)
+        compactions({ trigger, outcome: compacted ? "compacted" : ok ? "nothing" : "failed" });
+    },
+  };
+}
