@@ -56,8 +56,7 @@ async function register({ tally, gauges, version }: ExposeOptions) {
     });
   for (const timed of tally.timed) {
     const { name, help } = timed;
-    const type = client.MetricType.Histogram;
-    const get = async () => ({ name, help, type, values: bucketsOf(timed) });
+    const get = async () => ({ name, help, type: "histogram", values: bucketsOf(timed) });
     // The library's own takes single observations only; a registry asks for no more than this.
     registry.registerMetric({ name, get } as unknown as Histogram);
   }
