@@ -23,7 +23,7 @@ export function sendRaw(port: number, bytes: string | Buffer): Promise<RawAnswer
       resolve({ statuses: [...found].map(([, status]) => Number(status)), text });
     };
     let timer = setTimeout(finish, SILENCE_MS);
-    socket.on("data", (piece) => {
+    socket.on("data", (piece: Buffer) => {
       pieces.push(piece);
       clearTimeout(timer);
       timer = setTimeout(finish, SILENCE_MS);
