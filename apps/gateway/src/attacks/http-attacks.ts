@@ -255,6 +255,10 @@ const SIZES: HttpAttack[] = [
     const piece = "a".repeat(0x10000);
     return `${head(port, MESSAGES, "Content-Type: application/json", "Transfer-Encoding: chunked", "Connection: close")}\r\n${`10000\r\n${piece}\r\n`.repeat(3)}0\r\n\r\n`;
   }),
+  raw("a body for the door that is longer than it may be, in chunks", [413], (port) => {
+    const piece = "a".repeat(0x10000);
+    return `${head(port, "POST /v1/messages", "Transfer-Encoding: chunked", "Connection: close")}\r\n${`10000\r\n${piece}\r\n`.repeat(3)}0\r\n\r\n`;
+  }),
   attack("an address of 20,000 characters", `GET /${"a".repeat(20_000)}`, [400, 404, 414, 431]),
   attack("a header of 100,000 characters", "GET /api/sessions", [431, "closed"], {
     headers: { "X-Long": "a".repeat(100_000) },

@@ -24,8 +24,10 @@ const UNPACK: Readonly<Record<string, Unpack>> = {
 export async function readRawBody(incoming: IncomingMessage, maxBytes: number): Promise<RawBody> {
   const pieces: Uint8Array[] = [];
   let size = 0;
+  if (Number(incoming.headers["content-length"] ?? 0) > maxBytes) return { kind: "too-large" };
   try {
-    for await (const piece of incoming as AsyncIterable<Uint8Array>) {
+    // Whoever sends too much is still to be told so.
+    for await (const piece of incoming.iterator({ destroyOnReturn: false })) {
       size += piece.length;
       if (size > maxBytes) return { kind: "too-large" };
       pieces.push(piece);
