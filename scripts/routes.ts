@@ -1,5 +1,7 @@
 // Reads the HTTP routes of the gateway from the app that serves them.
+import { GatewayConfigSchema } from "../apps/gateway/src/config/gateway.ts";
 import type { Gateway } from "../apps/gateway/src/gateway.ts";
+import { createCallers } from "../apps/gateway/src/http/access/caller.ts";
 import { createApp } from "../apps/gateway/src/http/app.ts";
 
 export interface HttpRoute {
@@ -10,6 +12,8 @@ export interface HttpRoute {
 
 /** Every route, the page's and what guards several addresses left out. */
 export function httpRoutes(): HttpRoute[] {
+  const identity = { homeHash: "", secret: "", startedAt: "" };
+  const settings = GatewayConfigSchema.parse({});
   const app = createApp({
     // Registering routes asks nothing of it.
     gateway: {} as Gateway,
@@ -17,8 +21,8 @@ export function httpRoutes(): HttpRoute[] {
     port: () => 1,
     page: new Map(),
     version: "0.0.0",
-    bodyBytes: 1,
-    identity: { homeHash: "", secret: "", startedAt: "" },
+    ...{ identity, settings },
+    callers: createCallers({ identity, tokens: [], port: () => 1 }),
   });
   return app.routes
     .filter(({ path }) => !path.endsWith("*"))

@@ -128,12 +128,13 @@ function pageFolder(): string {
 
 function greet(
   output: Output,
-  { url, link }: RunningServer,
+  { url, link, needsToken }: RunningServer,
   given: Record<"model" | "engine" | "home", string> & { demo: string | null },
 ): void {
   const { model, engine, home, demo } = given;
   const command = ownCommand(import.meta.dirname);
-  const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json' -d '{"text":"What is my cat called?"}'`;
+  const token = needsToken ? " -H 'authorization: Bearer TOKEN'" : "";
+  const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json'${token} -d '{"text":"What is my cat called?"}'`;
   output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);
   output.line("");
   output.line("Three things to try:");

@@ -2,12 +2,12 @@
 import type { LogPort } from "@clew/engine-core";
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import type { NamedToken } from "../config/gateway-auth.ts";
+import type { GatewayConfig } from "../config/gateway.ts";
 import type { Gateway } from "../gateway.ts";
 import type { GatewayIdentity } from "../home/identity.ts";
 import { describeBytes } from "../limits/size.ts";
 import { gatewayStopping } from "../stopping.ts";
-import { createCallers } from "./access/caller.ts";
+import type { Callers } from "./access/caller.ts";
 import { addAccessGuards } from "./access/guards.ts";
 import { errorHandler, refuse } from "./errors.ts";
 import type { PageFile } from "./page.ts";
@@ -35,23 +35,16 @@ export interface AppOptions {
   page: ReadonlyMap<string, PageFile>;
   version: string;
   identity: GatewayIdentity;
-  /** Without any, nobody needs one. */
-  tokens: readonly NamedToken[];
+  callers: Callers;
+  settings: Pick<GatewayConfig, "bind" | "hosts" | "limits">;
   /** Somebody who may wants the gateway to end. Absent: nobody can. */
   onStop?: ((graceMs: number | undefined) => void) | undefined;
 }
 
-export interface App {
-  fetch: Hono["fetch"];
-  /** What a person opens once, so that the page is theirs. */
-  link(): string;
-}
-
-export function createApp(options: AppOptions): App {
-  const { gateway, log, page, identity, tokens, port } = options;
-  const { bind, hosts, limits } = gateway.host.config.gateway;
+export function createApp(options: AppOptions): Hono {
+  const { gateway, log, page, identity, callers, port } = options;
+  const { bind, hosts, limits } = options.settings;
   const app = new Hono();
-  const callers = createCallers({ identity, tokens, port });
   const onWrongKey = addAccessGuards(app, {
     ...{ identity, callers, log, requestsPerMinute: limits.requestsPerMinute },
     names: () => ({ port: port(), isOpenToNetwork: bind === "lan", hosts }),
@@ -65,7 +58,7 @@ export function createApp(options: AppOptions): App {
   app.notFound((context) =>
     refuse(context, "NOT_FOUND", `There is nothing at ${context.req.path}.`),
   );
-  addHealthRoute(app, { ...options, callers });
+  addHealthRoute(app, options);
   addReadyRoutes(app, { gateway, callers });
   addStopRoute(app, { callers, onStop: options.onStop });
   addPluginRoutes(app, gateway);
@@ -81,14 +74,14 @@ export function createApp(options: AppOptions): App {
   addLinkRoute(app, { callers, onWrongKey });
   addPluginOffers(app, gateway, { callers, page, log });
   addPageRoute(app, page);
-  return { fetch: app.fetch, link: callers.link };
+  return app;
 }
 
 /** It is answered to the end: by it others learn whose gateway this is. */
 const HEALTH = "/api/health";
 
-function addLimits(app: Hono, { gateway }: AppOptions): void {
-  const { bodyBytes } = gateway.host.config.gateway.limits;
+function addLimits(app: Hono, { gateway, settings }: AppOptions): void {
+  const { bodyBytes } = settings.limits;
   const tooLarge = `The request is larger than ${describeBytes(bodyBytes)} (gateway.limits.bodyBytes); send less, or name files the model can read.`;
   app.use("/api/*", (context, next) => {
     if (gateway.isStopping() && context.req.path !== HEALTH) throw gatewayStopping();

@@ -5,6 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Environment } from "../config/environment.ts";
 import { tokensOf } from "../config/gateway-auth.ts";
 import { findStranger, nameStranger } from "../gateway-client.ts";
+import { createCallers } from "./access/caller.ts";
 import { type AppOptions, createApp } from "./app.ts";
 
 export interface RunningServer {
@@ -13,6 +14,8 @@ export interface RunningServer {
   url: string;
   /** What a person opens once, so that the page is theirs. */
   link: string;
+  /** False: everybody on this machine may use it. */
+  needsToken: boolean;
   /** False once nobody can reach it. */
   isListening(): boolean;
   close(): Promise<void>;
@@ -25,7 +28,7 @@ const ANY_ADDRESS = "0.0.0.0";
 const PATIENCE = { headersTimeout: 10_000, requestTimeout: 60_000 } as const;
 const LOOK_MS = 2000;
 
-export interface ServerOptions extends Omit<AppOptions, "port" | "tokens"> {
+export interface ServerOptions extends Omit<AppOptions, "port" | "callers" | "settings"> {
   /** 0 takes any free one. */
   port: number;
   environment: Pick<Environment, "variable">;
@@ -36,15 +39,17 @@ export interface ServerOptions extends Omit<AppOptions, "port" | "tokens"> {
 /** Throws PORT_UNAVAILABLE when the port is in use, CONFIG_INVALID for a token that is none. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { environment, patience = PATIENCE } = options;
-  const { auth, bind } = options.gateway.host.config.gateway;
+  const settings = options.gateway.host.config.gateway;
   let port = options.port;
-  const app = createApp({ ...options, tokens: tokensOf(auth, environment), port: () => port });
+  const tokens = tokensOf(settings.auth, environment);
+  const callers = createCallers({ identity: options.identity, tokens, port: () => port });
+  const app = createApp({ ...options, settings, callers, port: () => port });
   const looks = Math.min(LOOK_MS, patience.headersTimeout);
   // Request and Response are shared with plugins, whose changes of them are noticed.
   const given = { fetch: app.fetch, overrideGlobalObjects: false };
   const serverOptions = { ...patience, connectionsCheckingInterval: looks };
   const server = createAdaptorServer({ ...given, serverOptions }) as Server;
-  await listen(server, { port, host: bind === "lan" ? ANY_ADDRESS : LOOPBACK }).catch(
+  await listen(server, { port, host: settings.bind === "lan" ? ANY_ADDRESS : LOOPBACK }).catch(
     async (error: NodeJS.ErrnoException) => {
       throw await explainListenError(error, port, options.identity.homeHash);
     },
@@ -58,7 +63,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     port,
     url: `http://${LOOPBACK}:${port}`,
-    link: app.link(),
+    link: callers.link(),
+    needsToken: callers.needsToken,
     isListening: () => server.listening,
     close: () =>
       new Promise((resolve) => {

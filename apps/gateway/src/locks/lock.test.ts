@@ -47,6 +47,17 @@ describe("a lock", () => {
     expect(await lock.isHeld()).toBe(true);
   });
 
+  it("of a dead process takes along the drafts that dead ones left, and no others", async () => {
+    const file = await lockFile();
+    await writeFile(file, deadOwner("first"));
+    const draftOf = (name: string) => join(dirname(file), `other.lock.draft-${name}`);
+    await writeFile(draftOf("0a"), deadOwner("dead"));
+    const alive = { token: "alive", pid: process.pid, started: null, host: hostname() };
+    await writeFile(draftOf("0b"), JSON.stringify({ ...alive, since: "2026" }));
+    await acquired(file);
+    expect((await readdir(dirname(file))).sort()).toEqual(["it.lock", "other.lock.draft-0b"]);
+  });
+
   it("of a process whose start nobody knows is in force while there is such a process", async () => {
     const file = await lockFile();
     const owner = { token: "t", started: null, host: hostname(), since: "2026" };
