@@ -147,7 +147,7 @@ async function whoElse(
     : { kind: "stranger", port, stranger, wasCopied };
 }
 
-/** One that wants tokens tells strangers little of itself, and nobody has one before it is known. */
+/** One that wants tokens tells little of itself to whoever has not proven to be of its home. */
 async function wholeGateway(file: GatewayFile, health: JsonObject, timeoutMs: number) {
   const gateway = ownGateway(file, health);
   if ("engine" in health) return gateway;

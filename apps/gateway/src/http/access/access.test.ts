@@ -154,6 +154,18 @@ describe("a gateway without tokens", () => {
         expect((await get("/api/sessions", { headers })).status).toBe(200);
   });
 
+  it("is stopped by nobody but the person of its home", async () => {
+    const { get } = await startTestGateway({ gateway: { auth: { token: OWN } } });
+    const anybody = await startTestGateway();
+    expect((await anybody.get("/api/stop", { method: "POST" })).status).toBe(403);
+    const stop = (query: string) =>
+      get(`/api/stop${query}`, { method: "POST", headers: bearer(OWN) });
+    expect((await stop("?grace=soon")).status).toBe(400);
+    expect((await stop("?grace=-1")).status).toBe(400);
+    // This one ends with the test.
+    expect((await stop("?grace=1")).status).toBe(404);
+  });
+
   it("refuses more requests of one address than the settings allow, and says for how long", async () => {
     const { get, home } = await startTestGateway({ gateway: { limits: { requestsPerMinute: 3 } } });
     const answers = [];

@@ -1,4 +1,4 @@
-// Says who sends a request: a command of this home, the page, a token, or anybody.
+// Tells commands of the home, the page, tokens and strangers apart.
 import { createHmac } from "node:crypto";
 import type { Context } from "hono";
 import { getCookie, setCookie } from "hono/cookie";
