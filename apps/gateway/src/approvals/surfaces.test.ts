@@ -252,9 +252,12 @@ describe("approvals", () => {
     const { home, file, ran, server } = await openPlace();
     const first = startClew(home, ["start"]);
     const url = /http:\/\/[\d.:]+/.exec(await first.nextLine())![0];
-    void fetch(`${url}/api/sessions/main/messages`, post({ text: run("change", { file }) })).catch(
-      () => {},
-    );
+    const talk = (at: string, text: string) => {
+      const sent = post({ text });
+      const headers = { ...(sent.headers as object), authorization: `Bearer ${TOKEN}` };
+      return fetch(`${at}/api/sessions/main/messages`, { ...sent, headers });
+    };
+    void talk(url, run("change", { file })).catch(() => {});
     const idOf = async () => {
       const { output } = await clew(home, ["approvals", "list", "--json"]);
       return (JSON.parse(output) as { approvals: Approval[] }).approvals[0]?.id;
@@ -277,7 +280,7 @@ describe("approvals", () => {
     const fate = "(never answered: its turn ended before, and the model is told so)";
     expect(await shown()).toMatch(/→ change \{.*\}\n +\(never answered: /);
     const again = /http:\/\/[\d.:]+/.exec(second.lines[0]!)![0];
-    await (await fetch(`${again}/api/sessions/main/messages`, post({ text: "go on" }))).text();
+    await (await talk(again, "go on")).text();
     const { messages } = server.requests.at(-1)!.body as unknown as {
       messages: { role: string; content: string }[];
     };

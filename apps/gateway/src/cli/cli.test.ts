@@ -112,7 +112,7 @@ describe("clew chat", () => {
     const home = await temporaryHome();
     await writeFile(
       join(home, "clew.json"),
-      "{ gateway: { port: 'x', bind: 'lan' }, agents: { defaults: { worksapce: 'y' } } }",
+      "{ gateway: { port: 'x', bind: 'wan' }, agents: { defaults: { worksapce: 'y' } } }",
     );
     const { code, errors } = await runClew(home, ["chat", "hello"]);
     expect(code).toBe(1);
