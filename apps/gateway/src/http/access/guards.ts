@@ -27,6 +27,9 @@ const FAILURES_PER_MINUTE = 10;
 /** Answered to everybody; what they tell depends on who asks. */
 const HEALTH: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/api/health"]);
 
+/** No plugin answers there, whatever it says. */
+const OWN = /^\/(api|v1|v1beta|metrics)(\/|$)/;
+
 const METHODS: ReadonlySet<string> = new Set([
   ...["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"],
 ]);
@@ -51,16 +54,16 @@ export function addAccessGuards(app: Hono, options: GuardOptions): (context: Con
   });
   app.use(async (context, next) => {
     const proof = context.req.header(REQUEST_PROOF);
-    const { method, path } = context.req;
-    if (proof === undefined || isProvenRequest(identity.secret, proof, { method, path }))
-      return next();
+    const { method, url } = context.req;
+    const asked = { method, path: new URL(url).pathname };
+    if (proof === undefined || isProvenRequest(identity.secret, proof, asked)) return next();
     return refuse(context, "FORBIDDEN", "The request is meant for the gateway of another home.");
   });
   app.use(async (context, next) => {
     const { method, path } = context.req;
     // Commands and the watchdog ask how the gateway is before anybody is known to them.
     if (HEALTH.has(path)) return next();
-    const isPublic = path.startsWith("/open/") || isPluginsOwn(path);
+    const isPublic = path.startsWith("/open/") || (!OWN.test(path) && isPluginsOwn(path));
     const asked = { method, path, isPublic, address: addressOf(context) };
     const admission = admit(callers.of(context), asked, {
       ...{ requests, failures, needsToken: callers.needsToken },

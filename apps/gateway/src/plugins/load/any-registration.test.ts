@@ -64,6 +64,8 @@ describe("what a plugin offers beside engines, tools and hooks", () => {
     api.registerHttpRoute({ path: "/tide", auth: "plugin", handler() {} });
     api.registerHttpRoute({ path: "/tide", auth: "gateway", handler() {} });
     api.registerHttpRoute({ path: "/api/health", auth: "plugin", handler() {} });
+    api.registerHttpRoute({ path: "/v1", match: "prefix", auth: "plugin", handler() {} });
+    api.registerHttpRoute({ path: "/metrics", auth: "plugin", handler() {} });
     api.registerHttpRoute({ path: "/open-to-all", handler() {} });
     api.registerHttpRoute("GET", "/old", () => {});
     api.registerGatewayMethod("tide.status", () => {});
@@ -87,6 +89,8 @@ describe("what a plugin offers beside engines, tools and hooks", () => {
       "command-line registration names no command; its options need commands or descriptors",
       "HTTP route already registered: /tide",
       "HTTP route /api/health is the gateway's own; it is left out",
+      "HTTP route /v1 is the gateway's own; it is left out",
+      "HTTP route /metrics is the gateway's own; it is left out",
       'HTTP route /open-to-all does not say who sees to access: auth must be "gateway" or "plugin"; it is left out',
       "an HTTP route is registered as an object with path, handler and auth; this one is left out",
       "gateway method already registered: tide.status",

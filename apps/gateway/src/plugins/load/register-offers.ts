@@ -87,7 +87,10 @@ function registerRoute({ into, accepts, complain }: Registering, given: unknown[
 }
 
 /** Where the gateway answers itself. */
-const OWN_PATHS = ["/api", "/open", "/assets"];
+const OWN_PATHS = [
+  ...["/api", "/open", "/assets", "/v1", "/v1beta"],
+  ...["/healthz", "/readyz", "/metrics"],
+];
 
 /** Pure. Or why it is none. */
 function planRoute([given]: unknown[]): RegisteredRoute | string {
