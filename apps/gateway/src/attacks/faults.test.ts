@@ -14,7 +14,7 @@ import { parseStream, post, startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
 import { temporaryHome } from "../testing/home.ts";
 
-const SOON = { timeout: 60_000 };
+const SOON = { timeout: 120_000 };
 
 async function startGateway(home: string, shellPrefix: string) {
   const child = startChild(pathToFileURL(BUILT_CLEW), ["start", "--port", "0"], {
@@ -114,8 +114,7 @@ describe.skipIf(process.platform === "win32")("a gateway goes on", () => {
         () => 0,
       ),
     );
-    const answered = (await Promise.all(asked)).filter((status) => status !== 0);
-    expect(new Set(answered)).toEqual(new Set([200]));
+    for (const status of await Promise.all(asked)) expect([0, 200]).toContain(status);
     await expect
       .poll(() => say(url, "My cat is called Minka.").then(({ text }) => text, String), SOON)
       .toBe("Noted.");
