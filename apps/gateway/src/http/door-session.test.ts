@@ -90,7 +90,7 @@ describe.each(DOOR_APIS)("a session by %s", (api) => {
     const first = await ask(gateway, api, [person("one")], { session, streaming });
     expect(first).toMatchObject({ text: "heard: one", stopReason: "stop", error: null });
     expect(first.usage!.totalTokens).toBeGreaterThan(0);
-    expect(first.answer.headers.get("x-clew-session")).toBe("agent:main:work");
+    expect(first.answer.headers.get("x-clew-session")).toBe("work");
     const head = ["Speak like a clerk."];
     const second = await ask(gateway, api, [person("two")], { session, streaming, head });
     expect(second).toMatchObject({ text: "heard: two", stopReason: "stop" });
@@ -289,6 +289,22 @@ describe("what clients ask beside", () => {
     expect(listed.data.map(({ id }) => id)).toEqual(["emulated", "clew"]);
   });
 
+  it("is asked by Google's newest clients without the beta", async () => {
+    const gateway = await startSessions();
+    const headers = {
+      ...{ "content-type": "application/json", "x-clew-session": "work" },
+      "x-goog-api-key": "key",
+    };
+    const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+    const init = { method: "POST", headers, body };
+    const answer = await gateway.get("/v1/models/clew:generateContent", init);
+    expect(await answer.json()).toMatchObject({
+      candidates: [{ content: { role: "model", parts: [{ text: "heard: hi" }] } }],
+    });
+    const listed = await (await gateway.get("/v1/models", { headers })).json();
+    expect(listed).toMatchObject({ models: [{ name: "models/emulated" }, {}] });
+  });
+
   it("is how many tokens a session's next request has", async () => {
     const gateway = await startSessions();
     const body = { model: "clew", messages: [{ role: "user", content: "How many words?" }] };
@@ -330,7 +346,7 @@ describe("a conversation of Responses", () => {
     expect(JSON.parse(again.body)).toMatchObject({
       error: { param: "previous_response_id", code: "previous_response_not_newest" },
     });
-    expect(other.answer.headers.get("x-clew-session")).toMatch(/^agent:main:door-/);
+    expect(other.answer.headers.get("x-clew-session")).toMatch(/^door-/);
   });
 
   it("is refused where nobody knows the reply before", async () => {

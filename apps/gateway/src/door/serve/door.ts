@@ -88,7 +88,8 @@ function modelIn({ bytes, path }: DoorVisit): string {
 /** By what a request says of itself where its path does not tell the wire. */
 export function wireOfVisit({ path, headers }: Pick<DoorVisit, "path" | "headers">): DoorWire {
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
-  if (path.startsWith("/v1beta")) return DOOR_WIRES["google-generative-ai"];
+  if (path.startsWith("/v1beta") || names.has("x-goog-api-key") || /\/models\/[^/]+:/.test(path))
+    return DOOR_WIRES["google-generative-ai"];
   if (names.has("anthropic-version") || path.startsWith("/v1/messages"))
     return DOOR_WIRES["anthropic-messages"];
   return path.startsWith("/v1/responses")

@@ -1,6 +1,7 @@
 // Answers a request in a session whose history is Clew's own.
 import type { TurnEvent } from "@clew/engine-core";
 import type { ToolCallBlock, UserBlock } from "@clew/plugin-sdk/core";
+import { shortName } from "../../sessions/keys.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
 import { readAsk } from "../ask/read-ask.ts";
 import { answerWith, type DoorCall, type DoorOutlet, SESSION_HEADER } from "../call/door-call.ts";
@@ -147,7 +148,7 @@ function answeringOf(
 ): Answering {
   const answering = createAnswering({
     ...{ ...asked, now },
-    headers: [[SESSION_HEADER, encodeURI(key)]],
+    headers: [[SESSION_HEADER, encodeURI(shortName(key))]],
     onStuck: () => abort("The client does not read what it is sent."),
   });
   const leave = () => {

@@ -55,7 +55,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
   const isEvents = wantsEvents(wire, call);
   const head: ReplyHead = {
     id: "",
-    model: request.model,
+    model: request.model || "clew",
     createdAt: now(),
     repeated: repeated(call),
   };
@@ -155,9 +155,12 @@ const REPEATED = [
   ...["max_output_tokens", "user", "background", "service_tier"],
 ];
 
-const repeated = ({ body, wire }: DoorCall): Record<string, unknown> =>
-  wire.api === "openai-responses"
-    ? Object.fromEntries(
-        REPEATED.flatMap((name) => (body[name] === undefined ? [] : [[name, body[name]]])),
-      )
-    : {};
+function repeated({ body, wire }: DoorCall): Record<string, unknown> {
+  if (wire.api !== "openai-responses") return {};
+  const { conversation } = body;
+  const members = REPEATED.filter((name) => body[name] !== undefined);
+  return {
+    ...Object.fromEntries(members.map((name) => [name, body[name]])),
+    ...(typeof conversation === "string" && { conversation: { id: conversation } }),
+  };
+}

@@ -45,9 +45,11 @@ export function addDoorRoutes(
   app.post("/v1/responses", converse);
   app.post("/v1/messages", converse);
   app.post("/v1/messages/count_tokens", pass);
-  app.post("/v1beta/models/:call", (context) =>
-    wireAt(context.req.path) === undefined ? pass(context) : converse(context),
-  );
+  const callGoogle = (context: Context) =>
+    wireAt(context.req.path) === undefined ? pass(context) : converse(context);
+  app.post("/v1beta/models/:call", callGoogle);
+  // Google's newest clients leave the "beta" out.
+  app.post("/v1/models/:call", callGoogle);
   for (const path of ["/v1/*", "/v1beta/*"]) app.all(path, pass);
 }
 
