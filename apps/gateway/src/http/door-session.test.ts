@@ -11,12 +11,16 @@ import { obey, run } from "../testing/obedient-model.ts";
 /** A gateway whose model is an emulated server, and a client of each wire. */
 async function startSessions(
   answers: EmulatorAnswer[] | ((request: ReceivedRequest) => EmulatorAnswer) = obey,
-  { api = "openai-completions", door = {} }: { api?: string; door?: Record<string, unknown> } = {},
+  {
+    api = "openai-completions",
+    door = {},
+    agents = {},
+  }: { api?: string; door?: Record<string, unknown>; agents?: Record<string, unknown> } = {},
 ) {
   const server = await createEmulator(api, { answers });
   onTestFinished(() => server.close());
   const gateway = await startTestGateway({
-    agents: { defaults: { model: "emulated/emulated" } },
+    agents: { defaults: { model: "emulated/emulated" }, ...agents },
     models: {
       providers: {
         emulated: {
@@ -221,9 +225,7 @@ describe("calls of a client's tools", () => {
     const gateway = await startSessions(obey, { door: { session: { toolWaitSeconds: 1 } } });
     const sent = { session: "work", tools: ["look"] };
     await ask(gateway, "openai-responses", [person(run("look", {}))], sent);
-    await expect
-      .poll(async () => (await gateway.gateway.session("work"))!.busy, { timeout: 20_000 })
-      .toBe(false);
+    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(false);
     expect(await spoken(gateway, "work")).toEqual([
       ...["user", "assistant", "toolResult", "assistant"],
     ]);
@@ -260,15 +262,24 @@ describe("a client of a session", () => {
     const left = request(gateway, "openai-completions", [person("HANG")], {
       ...{ session: "work", signal: client.signal },
     });
-    await expect.poll(() => gateway.server.requests.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => gateway.server.requests.length).toBe(1);
     client.abort();
     await expect(left).rejects.toThrow();
-    await expect
-      .poll(async () => (await gateway.gateway.session("work"))!.busy, { timeout: 20_000 })
-      .toBe(false);
+    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(false);
     expect(
       (await ask(gateway, "openai-completions", [person("hi")], { session: "work" })).text,
     ).toBe("heard: hi");
+  });
+
+  it("speaks in the session of the settings, and to the agent it names", async () => {
+    const gateway = await startSessions(obey, {
+      door: { mode: "session", session: { name: "desk" } },
+      agents: { list: [{ id: "main" }, { id: "clerk" }] },
+    });
+    await ask(gateway, "openai-completions", [person("one")]);
+    await ask(gateway, "anthropic-messages", [person("two")], { model: "clew/clerk" });
+    expect(await spoken(gateway, "desk")).toHaveLength(2);
+    expect(await spoken(gateway, "agent:clerk:desk")).toHaveLength(2);
   });
 
   it("asks of its model what it may", async () => {
@@ -302,7 +313,7 @@ describe("what clients ask beside", () => {
       candidates: [{ content: { role: "model", parts: [{ text: "heard: hi" }] } }],
     });
     const listed = await (await gateway.get("/v1/models", { headers })).json();
-    expect(listed).toMatchObject({ models: [{ name: "models/emulated" }, {}] });
+    expect(listed).toMatchObject({ models: [{ name: "models/clew" }] });
   });
 
   it("is how many tokens a session's next request has", async () => {
