@@ -307,8 +307,9 @@ describe("what clients ask beside", () => {
       "x-goog-api-key": "key",
     };
     const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
-    const init = { method: "POST", headers, body };
-    const answer = await gateway.get("/v1/models/clew:generateContent", init);
+    const answer = await gateway.get("/v1/models/clew:generateContent", {
+      ...{ method: "POST", headers, body },
+    });
     expect(await answer.json()).toMatchObject({
       candidates: [{ content: { role: "model", parts: [{ text: "heard: hi" }] } }],
     });

@@ -5,6 +5,9 @@ export interface TurnClock {
   stop(): void;
 }
 
+/** A timer takes no more. */
+const MOST_MS = 2 ** 31 - 1;
+
 /** What a turn waits for its client is no time that it runs. */
 export function createTurnClock({
   turnMs,
@@ -31,7 +34,10 @@ export function createTurnClock({
         state === "running"
           ? `The run took longer than ${turnMs / 1000} s (agents.defaults.timeoutSeconds).`
           : `The client gave no results of its tools for ${waitMs / 1000} s (door.session.toolWaitSeconds).`;
-      timer = setTimeout(() => onOver(why), Math.max(0, state === "running" ? left : waitMs));
+      timer = setTimeout(
+        () => onOver(why),
+        Math.min(MOST_MS, Math.max(0, state === "running" ? left : waitMs)),
+      );
       timer.unref();
     },
     stop: pause,
