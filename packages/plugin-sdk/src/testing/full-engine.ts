@@ -132,7 +132,7 @@ export function createFullEngine(
         ...(abortSignal && { signal: abortSignal }),
       });
       abortSignal?.throwIfAborted();
-      const summary = polished?.text || written;
+      const summary = polished?.text.trim() || written;
       const tokensBefore = estimateMessages(history).estimate;
       const tokensAfter = estimateMessages([
         { role: "compactionSummary", summary },

@@ -11,4 +11,16 @@ export const BROKEN_ABORT: BrokenEngines = {
       return engine.compact(params);
     },
   })),
+  "abort/afterwards": fullWith((engine) => {
+    let isBusy = false;
+    return {
+      async compact(params) {
+        if (isBusy) return { ok: true, compacted: false, code: "busy", reason: "it compacts" };
+        isBusy = true;
+        const outcome = await engine.compact(params);
+        isBusy = false;
+        return outcome;
+      },
+    };
+  }),
 };

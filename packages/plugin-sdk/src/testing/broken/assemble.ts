@@ -2,7 +2,8 @@
 import type { AgentMessage } from "../../contract/message.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { atomicGroups } from "../../transcript/tool-pairs.ts";
-import { type BrokenEngines, memoryWith, reassemble } from "./break.ts";
+import { stored } from "../full-engine.ts";
+import { type BrokenEngines, fullWith, memoryWith, reassemble } from "./break.ts";
 
 export const BROKEN_ASSEMBLE: BrokenEngines = {
   "assemble/empty-session": memoryWith(
@@ -15,6 +16,21 @@ export const BROKEN_ASSEMBLE: BrokenEngines = {
       messages: messages.slice(0, atomicGroups(messages).at(-1)?.start ?? 0),
     })),
   ),
+  "assemble/own-view": fullWith((engine, store) => ({
+    assemble(params) {
+      const isFolded = params.messages[0]?.role === "compactionSummary";
+      if (isFolded && stored(store, params).summary === undefined) throw new Error("whose is it?");
+      return engine.assemble(params);
+    },
+  })),
+  "assemble/odd-contents": memoryWith((engine) => ({
+    assemble(params) {
+      for (const message of params.messages)
+        if (message.role === "assistant" && message.content[0]!.type === undefined)
+          throw new Error("a block of no type");
+      return engine.assemble(params);
+    },
+  })),
   "order/oldest-first": memoryWith(
     reassemble(({ messages }) => {
       const [first, second] = atomicGroups(messages);

@@ -42,6 +42,23 @@ export const BROKEN_COMPACT: BrokenEngines = {
       return outcome;
     },
   })),
+  "compact/any-model": fullWith((engine, store) => ({
+    async compact(params) {
+      const outcome = await engine.compact(params);
+      const said = await params.runtimeContext?.llm?.complete({ messages: [] });
+      if (outcome.compacted && said?.text === "") stored(store, params).summary = "";
+      return outcome;
+    },
+  })),
+  "compact/at-once": fullWith((engine, store) => ({
+    async compact(params) {
+      const session = stored(store, params);
+      const before = new Map(session.messages);
+      const outcome = await engine.compact(params);
+      session.messages = before;
+      return outcome;
+    },
+  })),
   "compact/again": fullWith((engine, store) => {
     const compacted = new Set<string>();
     return {

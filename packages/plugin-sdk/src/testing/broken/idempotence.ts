@@ -40,6 +40,20 @@ export const BROKEN_IDEMPOTENCE: BrokenEngines = {
       },
     };
   }),
+  "idempotence/told-again": fullWith((engine, store) => {
+    const newest = new Map<string, string>();
+    return {
+      async afterTurn(params) {
+        const fresh = params.messages.slice(params.prePromptMessageCount);
+        const first = nameOf(fresh[0]!);
+        const isOlder = stored(store, params).messages.has(first);
+        if (isOlder && newest.has(params.sessionId) && newest.get(params.sessionId) !== first)
+          storeAgain(store, params, fresh);
+        newest.set(params.sessionId, first);
+        await engine.afterTurn(params);
+      },
+    };
+  }),
   "idempotence/bootstrap-twice": fullWith((engine, store) => {
     let runs = 0;
     return {

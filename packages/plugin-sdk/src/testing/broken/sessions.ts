@@ -1,5 +1,7 @@
 // Engines whose faults show in sessions where something rare happens.
+import type { AgentMessage } from "../../contract/message.ts";
 import type { SessionRef } from "../../contract/session.ts";
+import { messageId } from "../../transcript/message-id.ts";
 import { stored } from "../full-engine.ts";
 import { type BrokenEngines, fullWith, lie, reassemble } from "./break.ts";
 
@@ -133,6 +135,37 @@ export const BROKEN_SESSIONS: BrokenEngines = {
       return { ...result, messages: [{ role: "compactionSummary", summary }, ...result.messages] };
     },
   })),
+  "sessions/late-histories": fullWith((engine, store) => ({
+    assemble(params) {
+      const known = [...stored(store, params).messages.values()];
+      const first = params.messages[0]?.__openclaw?.id;
+      const at = first === undefined ? 0 : known.findIndex((one) => messageId(one) === first);
+      const earlier = known.slice(0, Math.max(0, at));
+      return engine.assemble({ ...params, messages: [...earlier, ...params.messages] });
+    },
+  })),
+  "sessions/rewritten": fullWith((engine) => {
+    const seen = new Map<string, AgentMessage>();
+    const asSeen = (sessionId: string, message: AgentMessage) => {
+      const id = messageId(message) && `${sessionId} ${messageId(message)}`;
+      if (id === undefined) return message;
+      if (!seen.has(id)) seen.set(id, structuredClone(message));
+      return seen.get(id)!;
+    };
+    return {
+      assemble(params) {
+        const messages = params.messages.map((message) => asSeen(params.sessionId, message));
+        return engine.assemble({ ...params, messages });
+      },
+    };
+  }),
+  "sessions/odd-clocks": fullWith((_engine, store, restarts) => {
+    for (const session of restarts > 0 ? store.sessions.values() : [])
+      session.messages = new Map(
+        [...session.messages].sort(([, a], [, b]) => (a.timestamp ?? 0) - (b.timestamp ?? 0)),
+      );
+    return {};
+  }),
   "sessions/long": fullWith((engine, store) => ({
     bootstrap: () => ({ bootstrapped: false }),
     commitTurn(params) {

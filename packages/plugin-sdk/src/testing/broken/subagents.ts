@@ -21,6 +21,26 @@ export const BROKEN_SUBAGENTS: BrokenEngines = {
       return { rollback: () => {} };
     },
   })),
+  "subagents/rollback-undoes": fullWith((_engine, store) => ({
+    prepareSubagentSpawn({ parentSessionId, childSessionId = parentSessionId }) {
+      return { rollback: () => void store.sessions.delete(childSessionId ?? "") };
+    },
+  })),
+  "subagents/apart": fullWith((_engine, store) => ({
+    prepareSubagentSpawn({ parentSessionId = "", childSessionId }) {
+      if (childSessionId === undefined) return undefined;
+      const { messages } = stored(store, { sessionId: parentSessionId });
+      record(stored(store, { sessionId: childSessionId }), [...messages.values()]);
+      return { rollback: () => void store.sessions.delete(childSessionId) };
+    },
+  })),
+  "subagents/kept": fullWith((_engine, store) => ({
+    onSubagentEnded({ childSessionKey, reason }) {
+      if (reason === "completed") return;
+      for (const id of store.sessions.keys())
+        if (childSessionKey.endsWith(id)) store.sessions.delete(id);
+    },
+  })),
   "subagents/unknown-child": fullWith((_engine, store) => ({
     onSubagentEnded({ childSessionKey }) {
       if (!store.prepared.has(childSessionKey)) throw new Error("unknown child");

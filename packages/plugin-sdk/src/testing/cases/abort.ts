@@ -1,7 +1,8 @@
 // Conformance cases about aborts, which end the work and are nobody's failure.
 import { sleep, within } from "../../abort.ts";
 import { isAbort } from "../../errors.ts";
-import type { ConformanceCase } from "../case.ts";
+import { estimateMessages } from "../../tokens/message.ts";
+import { asOwner, type ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { silentModel } from "../case-session.ts";
 import { call, callRaw, check, describe } from "../engine-call.ts";
@@ -61,6 +62,46 @@ export const abortCases: readonly ConformanceCase[] = [
         messages: session.history(),
         tokenBudget: 4_000,
       });
+    },
+  },
+  {
+    id: "abort/afterwards",
+    group: "abort",
+    title: "is as it was after a compaction that was aborted, and compacts when asked again",
+    rule: "an abort never does",
+    async run(context) {
+      const session = await longSession(context);
+      asOwner(context.engine, true);
+      const view = async () => JSON.stringify((await session.assemble(context.engine)).messages);
+      const before = await view();
+      const abort = new AbortController();
+      const first = settle(
+        callRaw(
+          context.engine,
+          "compact",
+          session.compactParams({
+            abortSignal: abort.signal,
+            runtimeContext: { llm: silentModel },
+          }),
+        ),
+        abort.signal,
+      );
+      await sleep(20);
+      abort.abort();
+      const { compacted } = await first;
+      check(
+        compacted || (await view()) === before,
+        "After a compact() that was aborted the same history is assembled otherwise.",
+      );
+      const { tokenBudget = 0 } = session.compactParams();
+      const again = await session.compact(context.engine);
+      if (!again.compacted && context.engine.info.turnMaintenanceMode === "background")
+        await session.maintain(context.engine);
+      const { messages } = await session.assemble(context.engine);
+      check(
+        compacted || again.compacted || estimateMessages(messages).estimate <= tokenBudget,
+        "After a compact() that was aborted another one does nothing.",
+      );
     },
   },
 ];

@@ -1,9 +1,13 @@
 // Conformance cases about compaction, delegated or owned.
+import type { AgentMessage } from "../../contract/message.ts";
 import { estimateMessages } from "../../tokens/message.ts";
+import { textOf } from "../../transcript/text.ts";
 import { asOwner, type ConformanceCase } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
+import { quickModel } from "../case-session.ts";
 import { check } from "../engine-call.ts";
-import { positionsIn, talk } from "./observe.ts";
+import { recordOf } from "../sessions/record.ts";
+import { positionsIn, talk, turnOf } from "./observe.ts";
 
 export const compactCases: readonly ConformanceCase[] = [
   {
@@ -132,6 +136,73 @@ export const compactCases: readonly ConformanceCase[] = [
         );
         size = after;
       }
+    },
+  },
+  {
+    id: "compact/any-model",
+    group: "compact",
+    title: "makes the context smaller, or says that it did not, whatever the model answers",
+    rule: "`{ ok: true, compacted: true }` promises a smaller next assembly",
+    async run(context) {
+      let size = await longSession(context);
+      asOwner(context.engine, true);
+      const session = context.session();
+      const { usage, audit, ...other } = await quickModel.complete({ messages: [] });
+      for (const text of ["", " \n ", "All that was said is of note. ".repeat(5_000)]) {
+        const complete = async () => ({ usage, audit, ...other, text });
+        const runtimeContext = { llm: { complete } };
+        const { compacted } = await session.compact(context.engine, { runtimeContext });
+        const { messages } = await session.assemble(context.engine);
+        const after = estimateMessages(messages).estimate;
+        const what = text.trim() === "" ? "nothing" : "far too much";
+        check(
+          compacted ? after < size : after <= size,
+          `With a model that answered ${what} compact() took the assembly from ${size} to ${after} tokens.`,
+        );
+        const isEmpty = (message: AgentMessage) =>
+          message.role === "compactionSummary" && textOf(message).trim() === "";
+        check(
+          !messages.some(isEmpty),
+          `With a model that answered ${what} the assembly has an empty summary.`,
+        );
+        size = after;
+        await session.deliver(
+          context.engine,
+          turnOf("a", 17, { tools: 1, toolResultChars: 4_000 }),
+        );
+        size = await sizeOf(context);
+      }
+    },
+  },
+  {
+    id: "compact/at-once",
+    group: "compact",
+    title: "loses nothing of a turn that it is told of while it compacts",
+    rule: "Records the new messages of a turn",
+    async run(context) {
+      await longSession(context);
+      // Of a host's own compaction the messages before a turn are others afterwards.
+      asOwner(context.engine, true);
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      const had = async () => {
+        const record = await recordOf(context.engine, { sessionId, sessionKey });
+        return positionsIn(session.history(), record).includes(session.history().length - 1);
+      };
+      const keeps = await had();
+      const start = session.history().length;
+      await session.write(turnOf("b", 1, { tools: 1 }));
+      await Promise.all([
+        session.compact(context.engine),
+        session.tell(context.engine, start),
+        session.assemble(context.engine),
+      ]);
+      const { messages } = await session.assemble(context.engine);
+      const last = positionsIn(session.history(), messages.slice(-1))[0];
+      check(
+        last === session.history().length - 1 && (!keeps || (await had())),
+        "A turn that it was told of while it compacted is gone.",
+      );
     },
   },
 ];

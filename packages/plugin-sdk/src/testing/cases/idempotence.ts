@@ -2,6 +2,7 @@
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { call, check } from "../engine-call.ts";
+import { recordOf } from "../sessions/record.ts";
 import { repeated, talk, turnOf } from "./observe.ts";
 
 export const idempotenceCases: readonly ConformanceCase[] = [
@@ -69,6 +70,36 @@ export const idempotenceCases: readonly ConformanceCase[] = [
       await session.deliver(context.engine, turnOf("a", 2, { tools: 1 }));
       await session.tell(context.engine, 4);
       await expectNothingTwice(context, "told of the same turn twice");
+    },
+  },
+  {
+    id: "idempotence/told-again",
+    group: "idempotence",
+    title: "holds nothing twice when older turns, or all of them, are told again, at once or later",
+    rule: "A turn told again, also after a crash, adds nothing.",
+    async run(context) {
+      const session = context.session();
+      const { sessionId, sessionKey } = session.ref;
+      for (const turn of [1, 2, 3])
+        await session.deliver(context.engine, turnOf("a", turn, { tools: 1 }));
+      const record = () => recordOf(context.engine, { sessionId, sessionKey });
+      const before = JSON.stringify(await record());
+      await session.tell(context.engine, 0);
+      await session.tell(context.engine, 4);
+      await session.tell(context.engine, 0);
+      check(
+        JSON.stringify(await record()) === before,
+        "Told again of all turns, it has something else of them.",
+      );
+      const start = session.history().length;
+      await session.write(turnOf("a", 4, { tools: 1 }));
+      await Promise.all([
+        session.tell(context.engine, start),
+        session.tell(context.engine, start),
+        session.tell(context.engine, 0),
+      ]);
+      const twice = repeated(await record());
+      check(twice === undefined, `Told of a turn three times at once, it holds ${twice} twice.`);
     },
   },
   {

@@ -16,6 +16,7 @@ import { inputCases } from "./input.ts";
 import { isolationCases } from "./isolation.ts";
 import { processCases } from "./process.ts";
 import { sessionCases } from "./sessions.ts";
+import { strangeHistoryCases } from "./strange-histories.ts";
 import { subagentCases } from "./subagents.ts";
 
 export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
@@ -25,6 +26,7 @@ export const CONFORMANCE_CASES: readonly ConformanceCase[] = [
   ...idempotenceCases,
   ...afterTurnCases,
   ...assembleCases,
+  ...strangeHistoryCases,
   ...budgetCases,
   ...inputCases,
   ...compactCases,

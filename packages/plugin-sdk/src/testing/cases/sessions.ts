@@ -18,6 +18,10 @@ const glance: Event = (_, number) => ({ do: "look", budget: null, in: number });
 const back: Event = (chance, number) => ({ do: "back", turns: 1 + chance.below(3), in: number });
 const far: Event = (chance, number) => ({ do: "back", turns: 2 + chance.below(4), in: number });
 const shorten: Event = (_, number) => ({ do: "shorten", in: number });
+const redact: Event = (chance, number) => ({
+  ...{ do: "redact", of: chance.pick(["toolResult", "toolResult", "user", "assistant"]) },
+  in: number,
+});
 const maintain: Event = (_, number) => ({ do: "maintain", in: number });
 const begin: Event = (_, number) => ({ do: "new", in: number });
 const move: Event = (_, number) => ({ do: "move", in: number });
@@ -267,6 +271,40 @@ const KINDS: readonly Kind[] = [
       eventful: 0.4,
       most: 18,
       turn: (chance) => (chance.once(0.6) ? { answers: "long" } : {}),
+    },
+  },
+  {
+    name: "late-histories",
+    title: "shows nothing that was left where a history begins late",
+    rule: "Nothing is shown of a branch that the given history is not on.",
+    weather: {
+      events: [back, back, forth, glance, crash, again],
+      eventful: 0.4,
+      most: 12,
+      host: (chance) => ({ newest: 1 + chance.below(3), together: chance.once(0.3) }),
+    },
+  },
+  {
+    name: "rewritten",
+    title: "shows a message that was rewritten as it reads now",
+    rule: "One that was rewritten is shown as the history has it.",
+    weather: {
+      events: [redact, redact, glance, crash, look],
+      eventful: 0.4,
+      most: 14,
+      turn: (chance) => (chance.once(0.5) ? { tools: [["long", "plain"]] } : {}),
+    },
+  },
+  {
+    name: "odd-clocks",
+    title: "goes by what is told and in which order, not by times, nor by ids of other transcripts",
+    rule: "Absent: not known.",
+    weather: {
+      events: [crash, crash, begin, begin, again, note, move, dispose],
+      eventful: 0.45,
+      most: 12,
+      turn: (chance) => (chance.once(0.2) ? { says: "same" } : {}),
+      host: () => ({ oddTimes: true, repeatsIds: true }),
     },
   },
 ];

@@ -2,7 +2,8 @@
 import { type ConformanceCase, onlyWith } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { call, check } from "../engine-call.ts";
-import { talk } from "./observe.ts";
+import { recordOf } from "../sessions/record.ts";
+import { mentions, talk } from "./observe.ts";
 
 export const subagentCases: readonly ConformanceCase[] = [
   {
@@ -57,6 +58,82 @@ export const subagentCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "subagents/rollback-undoes",
+    group: "subagents",
+    title: "a rollback leaves parent and child as they were, whether or not the child has an id",
+    rule: "the returned rollback undoes the preparation",
+    ...onlyWith("prepareSubagentSpawn"),
+    async run(context) {
+      await context
+        .session("parent")
+        .deliver(context.engine, talk("parent", { turns: 3, tools: 1 }));
+      for (const contextMode of ["fork", "isolated"] as const)
+        for (const told of TOLD) {
+          const child = `child-${contextMode}-${told}`;
+          const before = [await kept(context, "parent"), await kept(context, child)];
+          await rollBack(await prepare(context, child, contextMode, told));
+          for (const [at, name] of ["parent", child].entries())
+            check(
+              (await kept(context, name)) === before[at],
+              `After the rollback of ${contextMode === "fork" ? "a fork" : "an isolated child"} ${at === 0 ? "the parent" : "the child"} has not what it had before.`,
+            );
+        }
+    },
+  },
+  {
+    id: "subagents/apart",
+    group: "subagents",
+    title: "an isolated child shows nothing of its parent, nor the parent anything of a child",
+    rule: "No session shows anything of another.",
+    ...onlyWith("prepareSubagentSpawn"),
+    async run(context) {
+      const { engine } = context;
+      await context.session("parent").deliver(engine, talk("parent", { turns: 2 }));
+      await prepare(context, "child", "isolated");
+      await prepare(context, "sister", "fork");
+      await context.session("child").deliver(engine, talk("child", { turns: 2 }));
+      await context.session("sister").deliver(engine, talk("sister", { turns: 2 }));
+      for (const [name, others] of APART)
+        for (const messages of [context.session(name).history(), []]) {
+          const shown = await context.session(name).assemble(engine, { messages });
+          for (const other of others)
+            check(
+              !mentions(shown.messages, other),
+              `The assembly of the ${name} holds a message of the ${other}.`,
+            );
+        }
+    },
+  },
+  {
+    id: "subagents/kept",
+    group: "subagents",
+    title: "keeps what a child said whose session stays, and all of other sessions",
+    rule: 'Only a child that was "deleted" is forgotten.',
+    ...onlyWith("onSubagentEnded"),
+    async run(context) {
+      const { engine } = context;
+      const names = ["parent", "child", "child-2", "child:2", "other"];
+      for (const name of names)
+        await context.session(name).deliver(engine, talk(name, { turns: 2, tools: 1 }));
+      const all = () => Promise.all(names.map((name) => kept(context, name)));
+      const before = await all();
+      for (const reason of ["completed", "swept", "released", "completed", "deleted"] as const) {
+        await call(engine, "onSubagentEnded", {
+          childSessionKey: context.session("child").ref.sessionKey,
+          reason,
+        });
+        const after = await all();
+        const lost = names.findIndex(
+          (name, at) => after[at] !== before[at] && (reason !== "deleted" || name !== "child"),
+        );
+        check(
+          lost < 0,
+          `onSubagentEnded() with "${reason}" changed what it has of ${lost === 1 ? "the child" : "another session"}.`,
+        );
+      }
+    },
+  },
+  {
     id: "subagents/unknown-child",
     group: "subagents",
     title: "onSubagentEnded takes children it never prepared, for every reason",
@@ -72,16 +149,44 @@ export const subagentCases: readonly ConformanceCase[] = [
   },
 ];
 
-function prepare(context: CaseContext, child: string, contextMode: "isolated" | "fork") {
+/** What a host says of a child beside its key: its id, that of its parent alone, or nothing. */
+const TOLD = ["all", "parent", "keys"] as const;
+
+/** Whose messages each of them does not show. */
+const APART = [
+  ["parent", ["child", "sister"]],
+  ["child", ["parent", "sister"]],
+  ["sister", ["child"]],
+] as const;
+
+function prepare(
+  context: CaseContext,
+  child: string,
+  contextMode: "isolated" | "fork",
+  told: (typeof TOLD)[number] = "all",
+) {
   const [parent, of] = [context.session("parent").ref, context.session(child).ref];
   return call(context.engine, "prepareSubagentSpawn", {
     parentSessionKey: parent.sessionKey,
-    parentSessionId: parent.sessionId,
-    parentSessionFile: parent.sessionFile,
     childSessionKey: of.sessionKey,
-    childSessionId: of.sessionId,
     contextMode,
+    ...(told !== "keys" && { parentSessionId: parent.sessionId }),
+    ...(told === "all" && {
+      parentSessionFile: parent.sessionFile,
+      childSessionId: of.sessionId,
+    }),
   });
+}
+
+/** All that the engine has of a session, as text. */
+async function kept(context: CaseContext, name: string): Promise<string> {
+  const { engine } = context;
+  const session = context.session(name);
+  const { sessionId, sessionKey } = session.ref;
+  return JSON.stringify([
+    await recordOf(engine, { sessionId, sessionKey }),
+    (await session.assemble(engine)).messages,
+  ]);
 }
 
 async function rollBack(preparation: Awaited<ReturnType<typeof prepare>>): Promise<void> {

@@ -13,7 +13,7 @@ import { placesOf } from "./place.ts";
 import { compactShapeFault } from "./result-shape.ts";
 import type { Step } from "./script.ts";
 import { look, same } from "./show.ts";
-import type { Stage } from "./stage.ts";
+import { type Stage, strangeIn } from "./stage.ts";
 import type { Talk } from "./talk.ts";
 import { bootstrap, catchUp } from "./tell.ts";
 
@@ -44,6 +44,8 @@ export async function compact(
   });
   const shape = compactShapeFault(answered);
   if (shape !== undefined) stage.fail("compact()", `gave a result that no host takes: ${shape}`);
+  const stranger = strangeIn(talk.transcript)(JSON.stringify(answered));
+  if (stranger !== undefined) stage.fail("compact()", `answered ${stranger}`);
   if (!owns && compactions.length === delegated)
     stage.fail("compact()", "did not reach the host's built-in compaction, and owns none");
   if (!answered.compacted) {
@@ -123,16 +125,20 @@ function checkMemory(
   const places = placesOf(messages, talk.transcript.history(stage.host));
   const own = messages.filter((_, at) => places[at] === undefined).map(textOf);
   const now = [systemPromptAddition, ...own].join("\n").trim();
-  const before = talk.summed ?? "";
-  talk.summed = now;
+  const { text: before, room: roomBefore } = talk.summed ?? { text: "", room: Infinity };
+  talk.summed = { text: now, room: room || Infinity };
   const known = marksIn(before);
-  if (now === before || now.length < before.length || known.length === 0) return;
-  if (estimateText(before).high > SMALL * room) return;
+  if (now === before || known.length === 0) return;
+  // Whoever gives a summary a share of its room may have had more of it before.
+  const hadRoom =
+    room >= roomBefore && estimateMessages(messages).high + 2 * estimateText(before).high <= room;
+  const saysAsMuch = now.length >= before.length && estimateText(before).high <= SMALL * room;
+  if (!hadRoom && !saysAsMuch) return;
   const shown = JSON.stringify(smaller);
   if (!known.some((mark) => shown.includes(mark)))
     stage.fail(
       "compact()",
-      "forgot all that its summary before stood for, in one that says as much: the next view has nothing of it",
+      "forgot all that its summary before stood for, though there was room: the next view has nothing of it",
     );
 }
 

@@ -33,6 +33,11 @@ export function randomScript(weather: Weather, seed: number): Script {
   const chance = chanceOf(seed);
   const any = { repeatsCalls: chance.once(0.3), eager: chance.once(0.4) };
   const host = { ...ORDINARY, ...any, ...weather.host?.(chance) };
+  // Drawn apart, so that what is drawn here changes no steps.
+  const { once, below } = chanceOf(seed ^ 0x5bd1e995);
+  // Where nothing else tells two equal messages apart their times have to.
+  host.oddTimes ||= host.ids && once(0.2);
+  host.repeatsIds ||= once(0.2);
   const count = 3 + chance.below(weather.most - 2);
   const steps: Step[] = [];
   const sessions = weather.sessions ?? 1;
@@ -47,6 +52,10 @@ export function randomScript(weather: Weather, seed: number): Script {
         : { ...randomTurn(chance), ...weather.turn?.(chance), in: number },
     );
   }
+  // What was compacted is not in a history that begins later.
+  const isCompacted = steps.some((step) => step.do === "compact");
+  if (isCompacted) host.newest = null;
+  else if (once(0.1)) host.newest ??= 1 + below(3);
   return { host, steps };
 }
 

@@ -69,6 +69,10 @@ export async function doStep(stage: Stage, step: Step): Promise<void> {
       transcript.shorten();
       talk.newest = undefined;
       return;
+    case "redact":
+      transcript.redact(step.of);
+      talk.newest = undefined;
+      return;
     case "compact":
       return compact(stage, talk, step);
     case "maintain":
@@ -82,7 +86,7 @@ export async function doStep(stage: Stage, step: Step): Promise<void> {
       talk.beginsAgain();
       return;
     case "fork":
-      stage.begin(step.in + 1, new Transcript(transcript));
+      stage.begin(step.in + 1, new Transcript(transcript, undefined, stage.host));
       return;
   }
 }

@@ -11,6 +11,13 @@ import { markIn } from "./marks.ts";
 import { placesOf } from "./place.ts";
 import { viewShapeFault } from "./result-shape.ts";
 
+/** A message that is not to be shown; `isMeant`: the message, not what others say of it. */
+interface Elsewhere {
+  message: AgentMessage;
+  why: string;
+  isMeant?: boolean;
+}
+
 /** What an engine was asked, and what is known of the session. */
 export interface Occasion {
   /** The history it was passed. */
@@ -18,7 +25,7 @@ export interface Occasion {
   /** Everything that ever stood under the id of a given message. Absent ids have one version. */
   versionsOf(message: AgentMessage): readonly AgentMessage[];
   /** Messages of the session that are not in this history, and why, as words behind "which". */
-  elsewhere: readonly { message: AgentMessage; why: string }[];
+  elsewhere: readonly Elsewhere[];
   /** Marks that only messages of other sessions bear; see `marks.ts`. */
   strange(text: string): string | undefined;
   /** Index in `given` where the turn begins that is running. Absent: none is. */
@@ -54,11 +61,12 @@ export function viewFault(result: AssembleResult, occasion: Occasion): string | 
   const places = placesOf(messages, given);
   return (
     wordsFault(messages, places, occasion) ??
+    additionFault(result, occasion) ??
     orderFault(messages, places) ??
     tornFault(messages, places, given) ??
     runningFault(messages, places, occasion) ??
-    lossFault(messages, places, occasion) ??
-    summaryFault(messages, places, occasion) ??
+    lossFault(result, places, occasion) ??
+    summaryFault(result, places, occasion) ??
     coverageFault(result, places, occasion) ??
     sizeFault(result, occasion)
   );
@@ -77,7 +85,8 @@ function wordsFault(
     const place = places[at];
     if (place === undefined) {
       const from = elsewhere.find(
-        (one) => isOne(one.message, message) || hasMarkOf(message, one.message),
+        ({ isMeant, ...one }) =>
+          isOne(one.message, message) || (!isMeant && hasMarkOf(message, one.message)),
       );
       if (from !== undefined)
         return `showed ${named(message)}, which ${textOf(from.message) === textOf(message) ? "" : `has ${named(from.message)} in it, and that `}${from.why}`;
@@ -92,6 +101,18 @@ function wordsFault(
     if (lost) return `showed ${named(given[place]!)} without its ${lost}`;
   }
   return undefined;
+}
+
+/** What is joined to the system prompt is of this branch as well. */
+function additionFault(
+  { systemPromptAddition: addition = "" }: AssembleResult,
+  { elsewhere }: Occasion,
+): string | undefined {
+  const from = elsewhere.find(({ message, isMeant }) => {
+    const mark = markIn(textOf(message));
+    return !isMeant && mark !== undefined && addition.includes(mark);
+  });
+  return from && `added ${named(from.message)} to the system prompt, and that ${from.why}`;
 }
 
 const isSummary = ({ role }: AgentMessage) =>
@@ -191,7 +212,7 @@ function runningFault(
 
 /** Where there is room, an engine that shows whole sessions leaves nothing out in the middle. */
 function lossFault(
-  _shown: readonly AgentMessage[],
+  { systemPromptAddition = "" }: AssembleResult,
   places: Places,
   { given, isAmple, showsAll, isToldNotes = false }: Occasion,
 ): string | undefined {
@@ -200,7 +221,9 @@ function lossFault(
   const prompt = given.findLastIndex(({ role }) => role === "user");
   // The contract has it that a model is shown them.
   const isNote = ({ role }: AgentMessage, at: number) =>
-    isToldNotes && role === "custom" && at < prompt;
+    isToldNotes && role === "custom" && at < prompt && !isAdded(given[at]!);
+  // To a model it is the same where it reads it.
+  const isAdded = (note: AgentMessage) => systemPromptAddition.includes(textOf(note));
   const first = given.findIndex((_, index) => isShown.has(index));
   const lost = given.findIndex(
     (message, index) =>
@@ -215,14 +238,16 @@ function lossFault(
 
 /** What the host's own compaction left is all that is left of what it stands for. */
 function summaryFault(
-  shown: readonly AgentMessage[],
+  { messages: shown, systemPromptAddition = "" }: AssembleResult,
   places: Places,
   { given, hasRoom, ownsCompaction, showsAll }: Occasion,
 ): string | undefined {
   if (!hasRoom || !showsAll || ownsCompaction) return undefined;
   const place = given.findLastIndex(({ role }) => role === "compactionSummary");
-  // Whoever says something of its own may say it otherwise, or show what was compacted.
-  if (place < 0 || places.includes(place) || places.includes(undefined)) return undefined;
+  // Whoever says something of its own may say it otherwise, say that it is not shown, or show what
+  // was compacted.
+  const saysMore = places.includes(undefined) || systemPromptAddition.trim() !== "";
+  if (place < 0 || places.includes(place) || saysMore) return undefined;
   return shown.length === 0
     ? undefined
     : `left out the summary of the host's compaction, ${named(given[place]!)}`;

@@ -20,14 +20,19 @@ export function toldOf(stage: Stage, talk: Talk) {
   const { ids, times } = stage.host;
   const canBeTold = (message: AgentMessage) =>
     ids || (times && isReadable(stage.engine)) || textOf(message).length >= LEAST_WORDS;
+  // What was told reads otherwise by now, and without an id nothing says that it is the same.
+  const isRewritten = (message: AgentMessage) =>
+    transcript.withdrawn.has(transcript.idOf(message)!);
   const places = new Set(
     said.flatMap((message, at) =>
-      owed.has(transcript.idOf(message)!) && canBeTold(message) ? [at] : [],
+      owed.has(transcript.idOf(message)!) && canBeTold(message) && !isRewritten(message)
+        ? [at]
+        : [],
     ),
   );
   return {
     said,
-    versionsOf: transcript.versionsOf,
+    versionsOf: transcript.everOf,
     owed: places,
     strange: strangeIn(transcript),
     strictness: keepsResults(stage) ? ("whole" as const) : ("results" as const),

@@ -32,6 +32,12 @@ export interface Circumstances {
   folder: boolean;
   /** Whether sessions are served at the same time. */
   atOnce: boolean;
+  /** Whether some messages bear no time, and others the time of an earlier one or one before it. */
+  oddTimes: boolean;
+  /** Whether ids of messages begin anew with every transcript. */
+  repeatsIds: boolean;
+  /** Turns that it hands over, the newest; null = all. */
+  newest: number | null;
 }
 
 export const ORDINARY: Circumstances = {
@@ -49,6 +55,9 @@ export const ORDINARY: Circumstances = {
   endsLines: true,
   folder: true,
   atOnce: false,
+  oddTimes: false,
+  repeatsIds: false,
+  newest: null,
 };
 
 /** How a text is made. */
@@ -68,6 +77,9 @@ export type Answer = (typeof ANSWERS)[number];
  * is told later · "failed" no model answered, so the engine is told with the next turn.
  */
 export type TurnEnd = "told" | "missed" | "failed";
+
+/** Whose message is rewritten. */
+export type Redacted = "toolResult" | "user" | "assistant";
 
 export interface Turn {
   do: "turn";
@@ -100,6 +112,8 @@ export type Step = (
   | { do: "rewrite" }
   /** The host shortens an older tool result, and stores everything after it again. */
   | { do: "shorten" }
+  /** A message is rewritten under its id, so that it no longer says what it said. */
+  | { do: "redact"; of: Redacted }
   /** `by`: what part of the session it shall fit into. */
   | { do: "compact"; by: number; asked: "budget" | "threshold"; model: boolean; bare: boolean }
   | { do: "maintain" }
@@ -181,6 +195,8 @@ export function stepInWords(step: Step): string {
       return "a session file written anew";
     case "shorten":
       return "an old tool result shortened by the host";
+    case "redact":
+      return `${{ toolResult: "a tool result", user: "a request", assistant: "a reply" }[step.of]} rewritten by the host`;
     case "compact":
       if (step.bare) return "compact() with no word of how small";
       return `compact() for ${step.by === 1 ? "all" : `1/${Math.round(1 / step.by)}`} of its size${step.model ? "" : ", without a model"}`;
@@ -225,6 +241,9 @@ function hostInWords(host: Circumstances): string {
     !host.endsLines && "does not end the last line of its files",
     !host.folder && "gives the engine no folder",
     host.atOnce && "serves its sessions at the same time",
+    host.oddTimes && "has a clock that goes back, and messages without a time",
+    host.repeatsIds && "counts ids of messages anew in each transcript",
+    host.newest !== null && `hands over the newest ${host.newest} turns`,
   ].filter((part) => part !== false);
   return parts.join(", ");
 }

@@ -229,7 +229,7 @@ describe("a session's transcript", () => {
     const transcript = new Transcript();
     said(transcript, "one");
     const last = said(transcript, "two");
-    const merged = transcript.history({ ids: true, times: true, merges: true });
+    const merged = transcript.history({ ids: true, times: true, merges: true, newest: null });
     expect(merged.map(textOf)).toEqual(["one\ntwo"]);
     expect(transcript.idOf(merged[0]!)).toBe(last);
   });

@@ -161,7 +161,7 @@ function goOnThread(
     );
 }
 
-/** What stands on branches that were left. */
+/** What stands on branches that were left, or was rewritten. */
 function leftIn(transcript: Transcript) {
   const active = new Set(
     transcript
@@ -170,8 +170,14 @@ function leftIn(transcript: Transcript) {
   );
   return transcript.allSaid().flatMap((message) => {
     const id = transcript.idOf(message);
-    return id === undefined || active.has(id) || !isPlain(message)
-      ? []
-      : [{ message, why: "was left when the person went back" }];
+    if (id === undefined || !isPlain(message)) return [];
+    if (!active.has(id)) return [{ message, why: "was left when the person went back" }];
+    const why = "was rewritten since, and says something else now";
+    // What a summary says of it was so when it was written.
+    return (transcript.withdrawn.get(id) ?? []).map((one) => ({
+      message: one,
+      why,
+      isMeant: true,
+    }));
   });
 }

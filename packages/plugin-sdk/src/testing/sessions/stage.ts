@@ -36,7 +36,9 @@ export class Stage {
   }
 
   talk(number: number): Talk {
-    return this.#talks.get(number) ?? this.begin(number, new Transcript());
+    return (
+      this.#talks.get(number) ?? this.begin(number, new Transcript(undefined, undefined, this.host))
+    );
   }
 
   begin(number: number, transcript: Transcript): Talk {
@@ -49,7 +51,7 @@ export class Stage {
   /** The person begins anew where this session was. */
   end(number: number, talk: Talk): void {
     if (talk.transcript.items().length > 0) this.#former.push(talk);
-    this.begin(number, new Transcript(undefined, talk.transcript.sessionKey));
+    this.begin(number, new Transcript(undefined, talk.transcript.sessionKey, this.host));
   }
 
   /** All sessions, also those that ended. */

@@ -32,8 +32,11 @@ export class Talk {
   isAmple = true;
   /** Whether the engine itself may have compacted it. */
   isCompacted = false;
-  /** What the engine said in words of its own after its last compaction. Undefined: none was. */
-  summed: string | undefined;
+  /**
+   * What the engine said in words of its own after its last compaction, and the room that it was
+   * given. Undefined: none was.
+   */
+  summed: { text: string; room: number } | undefined;
   turns = 0;
   /** What a backend's own thread was given. */
   thread: Thread | undefined;

@@ -3,6 +3,7 @@ import { call } from "../engine-call.ts";
 import { differs } from "./content.ts";
 import { AMPLE, type Stage } from "./stage.ts";
 import type { Talk, ToldTurn } from "./talk.ts";
+import { startOfNewest } from "./transcript.ts";
 
 /** Of turns that failed, or that another engine answered. */
 export async function catchUp(stage: Stage, talk: Talk): Promise<void> {
@@ -42,7 +43,11 @@ async function deliver(stage: Stage, talk: Talk, turn: ToldTurn, again: boolean)
     .filter((at) => at >= 0);
   if (places.length === 0) return;
   const [start, end] = [Math.min(...places), Math.max(...places) + 1];
-  const given = talk.transcript.history({ ...host, merges: false }).slice(0, end);
+  const told = talk.transcript.history({ ...host, merges: false, newest: null }).slice(0, end);
+  // A host that hands over the newest turns tells them in a list of these.
+  const cut = Math.min(start, startOfNewest(told, host.newest));
+  const given = told.slice(cut);
+  const first = start - cut;
   const messages = structuredClone(given);
   const heartbeat = turn.heartbeat && { isHeartbeat: true };
   const isKnown = named.every((id) => talk.owed.has(id));
@@ -51,20 +56,20 @@ async function deliver(stage: Stage, talk: Talk, turn: ToldTurn, again: boolean)
       ...stage.ref(talk),
       ...(await stage.file(talk)),
       messages,
-      prePromptMessageCount: start,
+      prePromptMessageCount: first,
       tokenBudget: host.budget ?? AMPLE,
       runtimeContext: stage.runtime(),
       ...heartbeat,
     });
   else if (typeof engine.ingestBatch === "function") {
-    const told = { ...stage.ref(talk), messages: messages.slice(start), ...heartbeat };
-    const answered: unknown = (await call(engine, "ingestBatch", told))?.ingestedCount;
+    const batch = { ...stage.ref(talk), messages: messages.slice(first), ...heartbeat };
+    const answered: unknown = (await call(engine, "ingestBatch", batch))?.ingestedCount;
     if (!isCount(answered, end - start))
       stage.fail("ingestBatch()", `counted ${String(answered)} of ${end - start} messages`);
     if (isKnown && answered !== 0)
       stage.fail("ingestBatch()", `counted ${String(answered)} messages that it knew as new`);
   } else
-    for (const message of messages.slice(start)) {
+    for (const message of messages.slice(first)) {
       const answered = await call(engine, "ingest", { ...stage.ref(talk), message, ...heartbeat });
       if (typeof answered?.ingested !== "boolean")
         stage.fail("ingest()", "did not answer { ingested: boolean }");
@@ -98,7 +103,9 @@ async function commit(stage: Stage, talk: Talk, turn: ToldTurn, again: boolean):
       activeMessagePosition: position,
     };
   };
-  const given = transcript.history({ ...stage.host, merges: false }).slice(first, last + 1);
+  const given = transcript
+    .history({ ...stage.host, merges: false, newest: null })
+    .slice(first, last + 1);
   const messages = structuredClone(given);
   const answered = await call(stage.engine, "commitTurn", {
     ...stage.ref(talk),

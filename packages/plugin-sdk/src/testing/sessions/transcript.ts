@@ -11,10 +11,11 @@ import type { NewTranscriptEntry, TranscriptEntry } from "../../transcript/entri
 import { freshTail } from "../../transcript/fresh-tail.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { originsOf, placeEntry, withOrigin } from "../../transcript/origin.ts";
-import { headOf } from "../../transcript/text.ts";
+import { headOf, textOf } from "../../transcript/text.ts";
 import { FIRST_TIMESTAMP } from "../messages.ts";
 import { differs } from "./content.ts";
-import { newTag } from "./marks.ts";
+import { markOf, newTag } from "./marks.ts";
+import type { Redacted } from "./script.ts";
 
 /** Characters that a host without ids shows of a result. */
 const MOST_RESULT_CHARS = 3_000;
@@ -37,8 +38,12 @@ export class Transcript {
   /** Ends of branches that were left, the newest last. */
   readonly #left: string[] = [];
   #given = new WeakMap<AgentMessage, string>();
+  readonly #ways: Ways;
+  /** What messages said before they were rewritten, by their ids. */
+  readonly withdrawn = new Map<string, AgentMessage[]>();
 
-  constructor(copied?: Transcript, key?: string) {
+  constructor(copied?: Transcript, key?: string, ways: Ways = ORDINARY_WAYS) {
+    this.#ways = ways;
     this.tag = newTag();
     this.tags = new Set([this.tag, ...(copied?.tags ?? [])]);
     this.sessionId = `kit-${this.tag}`;
@@ -48,13 +53,15 @@ export class Transcript {
     this.leaf = copied.leaf;
     this.#placed = copied.#placed;
     for (const [id, versions] of copied.versions) this.versions.set(id, [...versions]);
+    for (const [id, versions] of copied.withdrawn) this.withdrawn.set(id, [...versions]);
     this.said.push(...copied.said);
   }
 
   /** Where the next message stands. */
   next() {
     const number = this.#count++;
-    return { tag: this.tag, number, timestamp: FIRST_TIMESTAMP + number * 1000 };
+    const seconds = this.#ways.oddTimes ? oddly(number) : number;
+    return { tag: this.tag, number, timestamp: FIRST_TIMESTAMP + seconds * 1000 };
   }
 
   branch(): TranscriptEntry[] {
@@ -66,9 +73,9 @@ export class Transcript {
   }
 
   /** Fresh copies of the active messages, as a host hands them over. */
-  history({ ids, times, merges }: HandOver = WHOLE): AgentMessage[] {
+  history({ ids, times, merges, newest }: HandOver = WHOLE): AgentMessage[] {
     const items = this.items();
-    return items.flatMap(({ id, message }, at) => {
+    const all = items.flatMap(({ id, message }, at) => {
       const given = ids ? structuredClone(message) : stripped(message, times);
       if (!merges) return [this.#handOver(id, given)];
       if (isPersons(message) && items[at + 1] && isPersons(items[at + 1]!.message)) return [];
@@ -77,6 +84,7 @@ export class Transcript {
       const all = items.slice(first, at).map((item) => item.message);
       return [this.#handOver(id, isPersons(given) ? mergedInto(given, all) : given)];
     });
+    return all.slice(startOfNewest(all, newest));
   }
 
   /** Remembered as a version of its id. */
@@ -96,6 +104,12 @@ export class Transcript {
     return (id === undefined ? undefined : this.versions.get(id)) ?? [message];
   };
 
+  /** With those that it had before it was rewritten. */
+  readonly everOf = (message: AgentMessage): readonly AgentMessage[] => [
+    ...this.versionsOf(message),
+    ...(this.withdrawn.get(this.idOf(message) ?? "") ?? []),
+  ];
+
   /** The first version of everything that was said, with its id. */
   allSaid(): AgentMessage[] {
     return this.said.map((id) => ({
@@ -104,7 +118,9 @@ export class Transcript {
     }));
   }
 
-  append(entry: NewTranscriptEntry): string {
+  append(said: NewTranscriptEntry): string {
+    const hasNoTime = this.#ways.oddTimes && this.#placed % 4 === 2;
+    const entry = hasNoTime && said.type === "message" ? withoutTime(said) : said;
     const placed = this.#place(entry);
     const item = buildContext([placed]).items[0];
     // A message of the same id was appended again, not said again.
@@ -116,7 +132,8 @@ export class Transcript {
   }
 
   #place(entry: NewTranscriptEntry): TranscriptEntry {
-    const id = `${this.tag}-${(this.#placed++).toString(16).padStart(4, "0")}`;
+    const place = (this.#placed++).toString(16).padStart(4, "0");
+    const id = this.#ways.repeatsIds ? `kit-${place}` : `${this.tag}-${place}`;
     const timestamp = new Date(FIRST_TIMESTAMP + this.#count * 1000).toISOString();
     const placed = placeEntry(structuredClone(entry), { id, parentId: this.leaf, timestamp });
     this.entries.push(placed);
@@ -189,6 +206,35 @@ export class Transcript {
     return true;
   }
 
+  /** Rewrites the longest result, or the oldest request or reply of what is not compacted. */
+  redact(of: Redacted): boolean {
+    const branch = this.branch();
+    const cut = branch.findLastIndex(({ type }) => type === "compaction");
+    const found = branch
+      .slice(cut + 1)
+      .flatMap((entry) =>
+        entry.type === "message" &&
+        entry.message.role === of &&
+        isTextOnly(entry.message) &&
+        !textOf(entry.message).startsWith(REDACTED)
+          ? [entry]
+          : [],
+      );
+    const entry =
+      of === "toolResult" ? found.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0] : found[0];
+    if (entry === undefined) return false;
+    const content = [
+      { type: "text" as const, text: `${REDACTED} ${markOf(this.tag, this.#count++)}` },
+    ];
+    const message = { ...entry.message, content } as AgentMessage;
+    const at = this.entries.findIndex(({ id }) => id === entry.id);
+    this.entries[at] = { ...entry, message };
+    const id = buildContext([{ ...entry, message, parentId: null }]).items[0]!.id;
+    this.withdrawn.set(id, [...(this.withdrawn.get(id) ?? []), ...(this.versions.get(id) ?? [])]);
+    this.versions.set(id, [message]);
+    return true;
+  }
+
   /** Goes on in another transcript with the same messages; `entries`: or with these. */
   move(sessionId: string, entries?: readonly TranscriptEntry[]): void {
     const branch = this.branch();
@@ -250,9 +296,47 @@ export interface HandOver {
   ids: boolean;
   times: boolean;
   merges: boolean;
+  /** Turns, the newest; null = all. */
+  newest: number | null;
 }
 
-const WHOLE: HandOver = { ids: true, times: true, merges: false };
+const WHOLE: HandOver = { ids: true, times: true, merges: false, newest: null };
+
+/** How a host names and dates messages. */
+interface Ways {
+  oddTimes: boolean;
+  repeatsIds: boolean;
+}
+
+const ORDINARY_WAYS: Ways = { oddTimes: false, repeatsIds: false };
+
+/** The time of the message before, or one long before it, or its own. */
+const oddly = (number: number) =>
+  number % 5 === 1 ? number - 1 : number % 5 === 3 ? -number : number;
+
+const withoutTime = (entry: Extract<NewTranscriptEntry, { type: "message" }>): typeof entry => {
+  const { timestamp: _time, ...message } = entry.message;
+  return { ...entry, message };
+};
+
+/** Where the newest `turns` begin; null = all. */
+export function startOfNewest(given: readonly AgentMessage[], turns: number | null): number {
+  if (turns === null) return 0;
+  const prompts = given.flatMap(({ role }, at) => (role === "user" ? [at] : []));
+  return prompts.at(-turns) ?? 0;
+}
+
+const REDACTED = "[rewritten]";
+
+const isTextOnly = (message: AgentMessage): boolean =>
+  "content" in message &&
+  blocksOf(message.content).length > 0 &&
+  blocksOf(message.content).every(({ type }) => type === "text") &&
+  messageKind(message) !== "heartbeat";
+
+const messageKind = ({ __openclaw: envelope }: AgentMessage) => envelope?.kind;
+
+const sizeOf = ({ message }: { message: AgentMessage }) => textOf(message).length;
 
 const isPersons = ({ role, __openclaw: envelope }: AgentMessage): boolean =>
   role === "user" && envelope?.kind !== "heartbeat";
