@@ -244,7 +244,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
-    children: children.list,
+    children: async () => [...(await children.list()), ...(await door.started())],
   });
   const waste = createTurnWaste({ costs, host });
   const tracer = createTracer({
@@ -264,6 +264,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     sendMessage(parts, { ...request, key: canonicalKey(request.key) });
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
+    ...{ conversations, reports, costs, events },
     sessions: {
       send,
       placeOf: (key, entryId) => placeOfPrompt(known, key, entryId),
@@ -347,6 +348,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           .finally(() => children.stopSweeping());
       const parts: ClosingPart[] = [
         { name: "jobs", close: () => scheduler.stop(graceMs), extraMs: graceMs },
+        { name: "door", close: () => door.close(graceMs), extraMs: graceMs },
         { name: "memory", close: () => host.flushes.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
         { name: "plugins", close: async () => plugins?.close() },

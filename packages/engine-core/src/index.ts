@@ -82,6 +82,7 @@ export type {
   ItemCode,
   ItemSource,
   ModelCallReport,
+  PassedRequest,
   RecoveryReport,
   ReportItem,
   ReportParts,

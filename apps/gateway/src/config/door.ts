@@ -63,7 +63,7 @@ export const DoorConfigSchema = z.object({
     .boolean()
     .default(false)
     .describe(
-      "Whether a client's model is offered session_search and session_read, which Clew answers, once something was set aside.",
+      "Whether the models of requests that name a session are offered session_search and session_read, which Clew answers.",
     ),
   session: z
     .object({

@@ -32,6 +32,10 @@ export interface MeteredPort {
 export interface Costs {
   /** The same port, counted. A call beyond a cap throws COST_CAP_REACHED, or fails as "refused". */
   meter(port: ModelPort, subject: CostSubject, about: MeteredPort): ModelPort;
+  /** Why a call beyond a cap may not be made, in one sentence; undefined: it may. */
+  mayAsk(subject: CostSubject): Promise<string | undefined>;
+  /** Writes down a call that replies, which was made by no port. */
+  count(subject: CostSubject, ended: EndedCall): Promise<void>;
   /** Writes down what was paid for nothing. */
   noteWaste(subject: CostSubject, waste: readonly Waste[]): Promise<void>;
   /** A session began anew under its name. */
@@ -144,6 +148,8 @@ export function createCosts(options: CostsOptions): Costs {
         },
       };
     },
+    mayAsk: (subject) => refusalOf(subject, undefined),
+    count: (subject, ended) => count(subject, { for: "reply" }, ended),
     async noteWaste(subject, waste) {
       for (const each of waste) await ledger.append({ kind: "waste", ...who(subject), ...each });
     },
@@ -159,7 +165,8 @@ export function createCosts(options: CostsOptions): Costs {
   };
 }
 
-interface EndedCall {
+/** A call that was made, and what came of it. */
+export interface EndedCall {
   model: string;
   usage: Usage | undefined;
   failure: ModelError["kind"] | null;

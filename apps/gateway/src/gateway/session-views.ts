@@ -25,8 +25,7 @@ import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import type { SessionPage, SessionStore } from "../sessions/store.ts";
-import type { Child } from "../subagents/child.ts";
-import { inTree, type Placed } from "../subagents/session-tree.ts";
+import { inTree, type Placed, type StartedSession } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
 import { pricesNow } from "./prices-now.ts";
@@ -92,7 +91,7 @@ export interface SessionViewsOptions {
   known: KnownSessions;
   conversations: Conversations;
   /** Sessions that others started, oldest first. */
-  children: () => Promise<readonly Child[]>;
+  children: () => Promise<readonly StartedSession[]>;
   canonicalKey: (text: string) => string;
 }
 

@@ -80,4 +80,4 @@ export function childId(key: string): string | undefined {
 export const pluginParent = (pluginId: string): string => `plugin:${pluginId}`;
 
 /** It runs no more. */
-export const isOver = ({ end }: Child): boolean => end !== null;
+export const isOver = ({ end }: Pick<Child, "end">): boolean => end !== null;

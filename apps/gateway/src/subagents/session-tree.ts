@@ -20,10 +20,15 @@ export interface Placed {
   child: ListedChild | null;
 }
 
+/** What is known of a session that another one started, whoever keeps it. */
+export interface StartedSession extends Pick<Child, "key" | "label" | "task" | "state" | "end"> {
+  parent: Pick<Child["parent"], "key">;
+}
+
 /** Those that nobody started stay in their order; children follow their parent, oldest first. */
 export function inTree<Row extends { key: string }>(
   rows: readonly Row[],
-  children: readonly Child[],
+  children: readonly StartedSession[],
 ): (Row & Placed)[] {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const known = new Map(children.map((child) => [child.key, child]));
@@ -45,7 +50,7 @@ export function inTree<Row extends { key: string }>(
   return [...rows.filter(isRoot), ...rows].flatMap((row) => place(row, 0));
 }
 
-const listed = (child: Child): ListedChild => ({
+const listed = (child: StartedSession): ListedChild => ({
   ...{ parent: child.parent.key, label: child.label, task: child.task },
   state: isOver(child) ? child.end!.outcome : "running",
 });

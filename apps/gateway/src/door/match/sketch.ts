@@ -40,16 +40,20 @@ export function sketchRequest(
     if (identity !== null) end = contentHash(end + identity);
     const isBehindFirst = isIntroduced && index > 0;
     if (identity !== null && isBehindFirst) behindFirst = contentHash(behindFirst + identity);
-    return withHash({ ...look, end, behindFirst: isBehindFirst ? behindFirst : null });
+    return withHash(look, { end, behindFirst: isBehindFirst ? behindFirst : null });
   });
   return { client, messages: sketched, tools: [...request.tools].sort(), head };
 }
 
 /** Few messages are asked for theirs. */
-function withHash(message: Omit<SketchedMessage, "hash">): SketchedMessage {
-  const { identity } = message;
+function withHash(
+  look: MessageLook,
+  ends: Pick<SketchedMessage, "end" | "behindFirst">,
+): SketchedMessage {
+  const { identity } = look;
   let hash: string | null | undefined;
-  return Object.defineProperty(message, "hash", {
+  // What is only computed when it is asked for stays so.
+  return Object.defineProperty(Object.assign(look, ends), "hash", {
     get: () => {
       if (hash === undefined) hash = identity === null ? null : contentHash(identity);
       return hash;

@@ -1,9 +1,14 @@
 // What clients of model APIs reach of a gateway.
+import { setTimeout as sleep } from "node:timers/promises";
 import { isAbort } from "@clew/plugin-sdk/core";
+import { agentPaths } from "../../sessions/paths.ts";
+import type { StartedSession } from "../../subagents/session-tree.ts";
 import { createAskAcross } from "../across/answer-across.ts";
 import { createRememberedReplies } from "../across/remembered-replies.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
-import type { DoorParts } from "../call/parts.ts";
+import { type DoorParts, doorAgent } from "../call/parts.ts";
+import { createDoorMemory } from "../memory/door-memory.ts";
+import { createRecorder, type RecorderParts } from "../record/recorder.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
@@ -22,20 +27,33 @@ export interface Door {
   pass(visit: DoorVisit & { wire: DoorWire }, outlet: DoorOutlet): Promise<void>;
   /** The models that clients may name, in the form of a wire. */
   models(wire: DoorWire): DoorAnswer;
+  /** Sessions that others started, as their clients say. */
+  started(): Promise<StartedSession[]>;
+  /** Resolves when all that was answered is stored. */
+  settled(): Promise<void>;
+  /** Answers get `graceMs` to end and are broken off then; resolves when they are stored. */
+  close(graceMs: number): Promise<void>;
 }
 
-export function createDoor(given: DoorParts): Door {
-  const { host, log } = given;
+export function createDoor(given: DoorParts & RecorderParts): Door {
+  const { host, log, home } = given;
   const replies = createRememberedReplies();
-  const parts = { ...given, across: createAskAcross({ ...given, replies }) };
+  const folder = agentPaths(home, doorAgent(host.config)).sessions;
+  const parts = {
+    ...given,
+    across: createAskAcross({ ...given, replies }),
+    ...{ memory: createDoorMemory(folder), recorder: createRecorder(given) },
+  };
   const { door } = host.config;
   const inSession = createSessionAnswers(parts);
   const upstreamOf = (wire: DoorWire, model: string) => upstreamFor(parts, wire.api, model);
-  const guarded = async (
-    { path, wire }: Pick<DoorVisit, "path"> & { wire: DoorWire },
-    outlet: DoorOutlet,
-    work: () => Promise<void>,
-  ) => {
+  const running = new Map<Promise<void>, DoorOutlet>();
+  const guarded: Guarded = (visit, outlet, work) => {
+    const done = guard(visit, outlet, work).finally(() => running.delete(done));
+    running.set(done, outlet);
+    return done;
+  };
+  const guard: Guarded = async ({ path, wire }, outlet, work) => {
     try {
       await work();
     } catch (error) {
@@ -68,8 +86,37 @@ export function createDoor(given: DoorParts): Door {
         await forward(parts, { visit, upstream, outlet });
       }),
     models: (wire) => listModels(parts, wire),
+    async started() {
+      await parts.memory.ready();
+      return [...parts.memory.known.sessions()].flatMap(({ id, parent }) =>
+        parent === undefined ? [] : [startedBy(parent, id)],
+      );
+    },
+    settled: () => parts.recorder.settled(),
+    async close(graceMs) {
+      const isOver = await Promise.race([
+        Promise.all(running.keys()).then(() => true),
+        sleep(graceMs, undefined, { ref: false }).then(() => false),
+      ]);
+      if (!isOver) for (const outlet of running.values()) outlet.breakOff();
+      await Promise.all(running.keys());
+      await parts.recorder.settled();
+    },
   };
 }
+
+/** What goes wrong in it is told in the dialect of the wire, and in the log. */
+type Guarded = (
+  visit: Pick<DoorVisit, "path"> & { wire: DoorWire },
+  outlet: DoorOutlet,
+  work: () => Promise<void>,
+) => Promise<void>;
+
+/** Nobody says when a client's subagent is over. */
+const startedBy = (parent: string, key: string): StartedSession => ({
+  ...{ key, parent: { key: parent }, label: null, task: "", state: "ended" },
+  end: { outcome: "completed", reason: null, notice: "completed", at: 0 },
+});
 
 const UNEXPECTED = "Something unexpected happened; the log in CLEW_HOME/logs says what.";
 

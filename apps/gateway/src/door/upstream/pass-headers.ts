@@ -70,3 +70,9 @@ function ownCookiesOut(name: string, value: string): RawHeaders {
   const left = value.split(/;\s*/).filter((cookie) => !cookie.startsWith("clew_"));
   return left.length === 0 ? [] : [[name, left.join("; ")]];
 }
+
+/** What no message may repeat. */
+export const secretsIn = (headers: RawHeaders): string[] =>
+  headers.flatMap(([name, value]) =>
+    KEYS.has(name.toLowerCase()) ? [value.replace(/^Bearer\s+/i, "")] : [],
+  );

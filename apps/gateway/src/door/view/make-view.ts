@@ -29,6 +29,12 @@ export interface MadeView {
   /** The client's bytes but for what the view changes. */
   text: string;
   plan: ViewPlan;
+  /** What became of single messages, by index; null: it is left out. */
+  edits: ReadonlyMap<number, JsonObject | null>;
+  /** Of the request, what no view can shorten. */
+  fixedTokens: number;
+  /** The reply has room for so many. */
+  leastReply: number;
   /** The client's limit of the reply, and what it was lowered to. Absent: it stands. */
   clamped?: { from: number; to: number };
   /** Present when nothing fits: it is the client's to shorten its history. */
@@ -85,15 +91,18 @@ export function makeView(input: ViewRequest): MadeView {
     marks,
   });
   const overflow = { tokens: plan.tokens, window, fixedTokens };
-  if (!plan.fits) return { text: input.text, plan, overflow };
+  const sizes = { fixedTokens, leastReply };
+  if (!plan.fits) return { text: input.text, plan, edits: new Map(), ...sizes, overflow };
+  const edits = editsOf(input, plan, elide);
   const limits = limitsOf(input, { plan, leastReply, budget });
   return {
     text: editBody(input.text, {
       list: wire.list,
-      messages: editsOf(input, plan, elide),
+      messages: edits,
       values: limits.values,
     }),
-    plan,
+    ...{ plan, edits },
+    ...sizes,
     ...(limits.clamped && { clamped: limits.clamped }),
   };
 }

@@ -44,9 +44,11 @@ export const MESSAGES: DoorWire = {
       speaker: speakerOf(message, blocks),
       identity: identityOf(message),
       calls: idsOf("tool_use", "id"),
-      forms: blocks
-        .filter(({ type }) => type === "tool_use")
-        .map(({ name, input }) => formOf(name, input)),
+      get forms() {
+        return blocks
+          .filter(({ type }) => type === "tool_use")
+          .map(({ name, input }) => formOf(name, input));
+      },
       answers: idsOf("tool_result", "tool_use_id"),
       text: chatText(message.content),
       thinks: blocks.some(isThinking),

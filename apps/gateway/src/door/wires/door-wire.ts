@@ -35,7 +35,7 @@ export interface MessageLook {
   identity: string | null;
   /** Ids of the calls it makes. */
   calls: readonly string[];
-  /** Its calls by name and arguments, whether they have ids or not. */
+  /** Its calls by name and arguments, whether they have ids or not; few are asked for theirs. */
   forms: readonly string[];
   /** Ids of the calls it answers. */
   answers: readonly string[];

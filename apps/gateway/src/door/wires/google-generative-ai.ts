@@ -48,11 +48,13 @@ export const GENERATE_CONTENT: DoorWire = {
       speaker: speakerOf(content, parts),
       identity: identityOf(content),
       calls: idsOf("functionCall"),
-      forms: parts
-        .filter(({ functionCall }) => functionCall !== undefined)
-        .map(({ functionCall }) =>
-          formOf(recordOf(functionCall).name, recordOf(functionCall).args),
-        ),
+      get forms() {
+        return parts
+          .filter(({ functionCall }) => functionCall !== undefined)
+          .map(({ functionCall }) =>
+            formOf(recordOf(functionCall).name, recordOf(functionCall).args),
+          );
+      },
       answers: idsOf("functionResponse"),
       text: parts
         .filter((part) => !isThinking(part))

@@ -41,10 +41,12 @@ export const COMPLETIONS: DoorWire = {
       speaker: speakerOf(message.role),
       identity: identityOf(message),
       calls: calls.map(({ id }) => textOf(id)).filter(Boolean),
-      forms: calls.map((call) => {
-        const { name, arguments: given } = recordOf(call.function);
-        return formOf(name, given);
-      }),
+      get forms() {
+        return calls.map((call) => {
+          const { name, arguments: given } = recordOf(call.function);
+          return formOf(name, given);
+        });
+      },
       answers: answers.filter(Boolean),
       text: isResult(message) ? "" : chatText(message.content),
       thinks: THINKING.some((name) => message[name] !== undefined),

@@ -33,7 +33,9 @@ export const RESPONSES: DoorWire = {
       speaker: speakerOf(item),
       identity: identityOf(item),
       calls: type.endsWith("_call") && call !== "" ? [call] : [],
-      forms: type.endsWith("_call") ? [formOf(item.name, item.arguments ?? item.input)] : [],
+      get forms() {
+        return type.endsWith("_call") ? [formOf(item.name, item.arguments ?? item.input)] : [];
+      },
       answers: type.endsWith("_output") && call !== "" ? [call] : [],
       text: item.role === undefined ? "" : chatText(item.content),
       thinks: type === "reasoning",

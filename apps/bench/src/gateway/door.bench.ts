@@ -1,0 +1,152 @@
+// What the door adds to a client's request, below high water and with a shortened view.
+import { once } from "node:events";
+import { Agent, createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import {
+  type BenchCase,
+  type CaseResult,
+  defineBench,
+  type PreparedCase,
+} from "../runner/bench.ts";
+import { newHome, startGateway } from "./gateway-process.ts";
+
+const LENGTHS = [100, 1_000];
+const WARM_UP_REQUESTS = 60;
+const bareName = (messages: number) => `model server alone, ${messages} messages`;
+const doorName = (messages: number) => `by the door, ${messages} messages`;
+const cutName = (messages: number) => `by the door, ${messages} messages, half of it set aside`;
+const RESULT = "a line of a file that was read; ".repeat(20);
+
+interface Message {
+  role: string;
+  content: string | null;
+  tool_calls?: object[];
+  tool_call_id?: string;
+}
+
+/** Answers at once, with a call that no answer had before. */
+async function startModel() {
+  let count = 0;
+  const server = createServer(async (heard, response) => {
+    for await (const _ of heard);
+    const id = `call_${++count}`;
+    const call = { index: 0, id, type: "function", function: { name: "read", arguments: "{}" } };
+    const chunk = (choice: object) =>
+      `data: ${JSON.stringify({ id: `r${count}`, object: "chat.completion.chunk", choices: [choice] })}\n\n`;
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(chunk({ index: 0, delta: { role: "assistant", tool_calls: [call] } }));
+    response.write(chunk({ index: 0, delta: {}, finish_reason: "tool_calls" }));
+    response.end("data: [DONE]\n\n");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+/** A client that sends all it has, and goes on from each reply. */
+function createClient(url: string, messages: number) {
+  const agent = new Agent({ keepAlive: true });
+  const own: Message[] = [{ role: "user", content: "Read all files." }];
+  let last = 0;
+  const goOn = (id: string) => {
+    const call = { id, type: "function", function: { name: "read", arguments: "{}" } };
+    own.push({ role: "assistant", content: null, tool_calls: [call] });
+    own.push({ role: "tool", tool_call_id: id, content: RESULT });
+  };
+  while (own.length < messages) goOn(`before_${messages}_${++last}`);
+  const tools = ["read", "write"].map((name) => ({ type: "function", function: { name } }));
+  return {
+    async ask(): Promise<number> {
+      const body = JSON.stringify({ model: "instant", stream: true, tools, messages: own });
+      const sent = request(`${url}/v1/chat/completions`, {
+        ...{ agent, method: "POST" },
+        headers: { "content-type": "application/json", "content-length": Buffer.byteLength(body) },
+      }).end(body);
+      const [answer] = (await once(sent, "response")) as [NodeJS.ReadableStream];
+      let text = "";
+      for await (const piece of answer) text += String(piece);
+      const id = /call_\d+/.exec(text)?.[0];
+      if (id === undefined) throw new Error(`the request was not answered: ${text.slice(0, 300)}`);
+      goOn(id);
+      return text.length;
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+async function prepareBare(messages: number): Promise<PreparedCase> {
+  const model = await startModel();
+  const client = createClient(model.url, messages);
+  return {
+    run: client.ask,
+    dispose() {
+      client.close();
+      model.close();
+    },
+  };
+}
+
+async function prepareDoor(messages: number, contextWindow: number): Promise<PreparedCase> {
+  const model = await startModel();
+  const home = await newHome({
+    models: {
+      providers: {
+        local: {
+          ...{ baseUrl: `${model.url}/v1`, api: "openai-completions" },
+          models: [{ id: "instant", contextWindow }],
+        },
+      },
+    },
+    door: { upstreams: { "openai-completions": { provider: "local" } } },
+  });
+  const gateway = await startGateway({ home });
+  const client = createClient(gateway.url, messages);
+  for (let count = 0; count < WARM_UP_REQUESTS; count++) await client.ask();
+  return {
+    run: client.ask,
+    async dispose() {
+      client.close();
+      await gateway.stop();
+      model.close();
+    },
+  };
+}
+
+/** Of so many messages, about. */
+const tokensOf = (messages: number) => messages * ((RESULT.length + 200) / 8);
+
+export default defineBench({
+  name: "door",
+  description:
+    "a client's whole history passed on, against its model server alone; goal: at most 5 ms added",
+  rounds: 100,
+  cases: LENGTHS.flatMap((messages): BenchCase[] => [
+    { name: bareName(messages), prepare: () => prepareBare(messages) },
+    {
+      name: doorName(messages),
+      compareTo: bareName(messages),
+      prepare: () => prepareDoor(messages, 10_000_000),
+    },
+    {
+      name: cutName(messages),
+      compareTo: bareName(messages),
+      prepare: () => prepareDoor(messages, Math.round(tokensOf(messages) / 2)),
+    },
+  ]),
+  check(results: ReadonlyMap<string, CaseResult>) {
+    const added = (messages: number) =>
+      (results.get(doorName(messages))?.medianMs ?? Number.NaN) -
+      (results.get(bareName(messages))?.medianMs ?? 0);
+    const growth = added(1_000) / added(100);
+    return growth <= 12
+      ? []
+      : [`A request of 1,000 messages adds ×${growth.toFixed(1)} of what one of 100 adds.`];
+  },
+});

@@ -1,0 +1,83 @@
+// What the door knows of all sessions, within bounds, and again after a restart.
+import { type DoorEvent, KnownRequests } from "../match/known-requests.ts";
+import { readJournals } from "./journal-files.ts";
+import { NO_NOTES, type SessionNotes } from "./journal-lines.ts";
+
+export interface DoorMemory {
+  readonly known: KnownRequests;
+  /** Resolves when what was known before the start is known again. */
+  ready(): Promise<void>;
+  learn(event: DoorEvent): void;
+  notesOf(session: string): SessionNotes;
+  note(session: string, notes: SessionNotes): void;
+}
+
+export interface DoorMemoryBounds {
+  sessions: number;
+  /** Tokens, ends and calls of all sessions; each takes about 100 bytes. */
+  items: number;
+  /** Of journals that are read at a start. */
+  journalBytes: number;
+}
+
+const BOUNDS: DoorMemoryBounds = {
+  sessions: 10_000,
+  items: 1_500_000,
+  journalBytes: 64 * 2 ** 20,
+};
+
+/** `folder` holds the sessions of the door's agent. */
+export function createDoorMemory(
+  folder: string,
+  bounds: Partial<DoorMemoryBounds> = {},
+): DoorMemory {
+  const { sessions: mostSessions, items: mostItems, journalBytes } = { ...BOUNDS, ...bounds };
+  const known = new KnownRequests();
+  const notes = new Map<string, SessionNotes>();
+  const weights = new Map<string, number>();
+  let weight = 0;
+  let loading: Promise<void> | undefined;
+  const forget = (session: string) => {
+    known.forget(session);
+    notes.delete(session);
+    weight -= weights.get(session) ?? 0;
+    weights.delete(session);
+  };
+  const learn = (event: DoorEvent) => {
+    known.learn(event);
+    const added = weightOf(event);
+    weights.set(event.session, (weights.get(event.session) ?? 0) + added);
+    weight += added;
+    for (const { id } of known.sessions()) {
+      const isTooMuch = weights.size > mostSessions || weight > mostItems;
+      if (!isTooMuch || id === event.session) break;
+      forget(id);
+    }
+  };
+  const load = async () => {
+    for await (const journal of readJournals(folder, {
+      maxBytes: journalBytes,
+      maxFiles: mostSessions,
+    })) {
+      for (const { event } of journal.lines) learn(event);
+      const last = journal.lines.at(-1);
+      if (last !== undefined) notes.set(journal.session, last.notes);
+    }
+    known.closeAll();
+  };
+  return {
+    known,
+    learn,
+    ready() {
+      loading ??= load();
+      return loading;
+    },
+    notesOf: (session) => notes.get(session) ?? NO_NOTES,
+    note: (session, each) => void notes.set(session, each),
+  };
+}
+
+const weightOf = (event: DoorEvent): number =>
+  event.type === "request"
+    ? event.added.length + event.results.length + 4
+    : event.calls.length + event.texts.length * 4 + 2;

@@ -1,0 +1,245 @@
+// Lists what a client's model was sent, by the entries of its session.
+import type { ReportItem, ReportParts, WithheldEntry } from "@clew/engine-core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { estimateText } from "@clew/plugin-sdk/tokens";
+import { contentHash } from "../../text/content-hash.ts";
+import type { DoorCall } from "../call/door-call.ts";
+import { type RequestSketch, type SketchedMessage, tokenOf } from "../match/sketch.ts";
+import type { StoredMessage } from "../memory/journal-lines.ts";
+import { toAgentMessages } from "../transcript/agent-messages.ts";
+import type { MadeView } from "../view/make-view.ts";
+import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
+import { objectsOf, recordOf, textOf } from "../wires/json.ts";
+import { type DescribedView, describeStored, type LiveSession } from "./live-session.ts";
+
+export interface ViewDescription {
+  system: ReportItem[];
+  tools: ReportItem[];
+  messages: ReportItem[];
+  policyChanges: PolicyChange[];
+  withheld: WithheldEntry[];
+  parts: ReportParts;
+  requestHash: string;
+}
+
+const SET_ASIDE = "door: set aside";
+const CLIENT = "the client";
+
+export function describeView(
+  live: LiveSession,
+  input: {
+    call: Pick<DoorCall, "wire" | "body" | "request">;
+    sketch: RequestSketch;
+    view: Pick<MadeView, "edits" | "plan">;
+    /** "provider/model". */
+    model: string;
+    /** True: what is not in the request is told of. */
+    tellsWithheld: boolean;
+  },
+): ViewDescription {
+  const { call, view, model } = input;
+  const parts: ReportParts = {};
+  const heads = describeHeads(call, parts);
+  const described = describeMessages(live, input, parts);
+  const hashes = [...heads.system, ...heads.tools].map(({ hash }) => hash);
+  const sent = new Set(
+    described.items.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
+  );
+  const withheld = input.tellsWithheld
+    ? withheldNow(live, { sent, leftOut: described.leftOut, isCut: view.plan.leftOut.size > 0 })
+    : [];
+  return {
+    ...heads,
+    messages: [...described.items],
+    policyChanges: [...described.changes],
+    ...{ withheld, parts },
+    requestHash: contentHash([model, ...hashes, described.chain.at(-1) ?? ""].join("\n")),
+  };
+}
+
+function describeHeads(
+  { wire, body, request }: Pick<DoorCall, "wire" | "body" | "request">,
+  parts: ReportParts,
+): Pick<ViewDescription, "system" | "tools"> {
+  const item = (text: string, why: Pick<ReportItem, "source" | "code" | "reason">): ReportItem => {
+    const hash = contentHash(text);
+    parts[hash] = text;
+    return { ...why, tokens: Math.ceil(estimateText(text).estimate), hash };
+  };
+  const leading = request.messages.slice(0, request.leading).map((message) => wire.look(message));
+  const beside = request.system === null ? [] : [wordsOf(request.system)];
+  const system = [...beside, ...leading.map(({ text }) => text)].map((text, index) =>
+    item(text, {
+      source: { kind: "system", part: index === 0 ? "client" : `client ${index + 1}` },
+      ...{ code: "system-prompt", reason: "the client's system prompt" },
+    }),
+  );
+  const tools = toolsOf(body.tools).map((tool) => {
+    const name = textOf(recordOf(tool.function).name) || textOf(tool.name) || textOf(tool.type);
+    return item(JSON.stringify(tool), {
+      source: { kind: "tool-schema", name: name || "tool" },
+      ...{ code: "tool-schema", reason: "the client's tool" },
+    });
+  });
+  return { system, tools };
+}
+
+/** Google's stand in lists of their own. */
+const toolsOf = (tools: unknown): readonly JsonObject[] =>
+  objectsOf(tools).flatMap((tool) => {
+    const declared = objectsOf(tool.functionDeclarations ?? tool.function_declarations);
+    return declared.length > 0 ? declared : [tool];
+  });
+
+function wordsOf(system: unknown): string {
+  if (typeof system === "string") return system;
+  const blocks = Array.isArray(system) ? system : objectsOf(recordOf(system).parts);
+  const texts = objectsOf(blocks).map(({ text }) => textOf(text));
+  return texts.length > 0 ? texts.join("\n\n") : JSON.stringify(system);
+}
+
+/** Goes on from what was described of the request before, as far as this one begins like it. */
+function describeMessages(
+  live: LiveSession,
+  { call, sketch, view, tellsWithheld }: Parameters<typeof describeView>[1],
+  parts: ReportParts,
+): DescribedView {
+  const { wire, request } = call;
+  const list = request.messages.slice(request.leading);
+  const answered = sketch.messages.findLastIndex(({ speaker }) => speaker === "person");
+  const { elidedBefore, leftOut: gone, marks: moved } = view.plan;
+  const key = JSON.stringify([moved, elidedBefore, gone.size, request.leading]);
+  const ends = sketch.messages.map(({ end }) => end);
+  const before = live.lastView?.key === key ? live.lastView : undefined;
+  const same = before === undefined ? 0 : lengthOfSame(before.ends, ends);
+  const last = before?.marks[same - 1] ?? { items: 0, from: 0 };
+  const items = (before?.items ?? []).slice(0, last.items);
+  const chain = (before?.chain ?? []).slice(0, last.items);
+  const changes = (before?.changes ?? []).filter(({ index }) => index < last.items);
+  const marks = (before?.marks ?? []).slice(0, same);
+  const leftOut = new Set(before?.leftOut);
+  let { from } = last;
+  for (const [index, message] of sketch.messages.entries()) {
+    if (index < same) continue;
+    const token = tokenOf(message);
+    const place = token === null ? -1 : live.placeOf(token, from);
+    if (place >= from) from = place;
+    describeMessage({
+      ...{ live, items, changes, parts, leftOut, token, message },
+      ...{ known: live.stored[place], shown: view.edits.get(index + request.leading) },
+      code: index === answered ? "prompt" : "history",
+      sentAs: (shown) => asSent(wire.api, shown ?? list[index]!, live),
+    });
+    live.learnHash(place, message.hash);
+    marks.push({ items: items.length, from });
+  }
+  for (const { hash } of items.slice(chain.length))
+    chain.push(contentHash(`${chain.at(-1) ?? ""}\n${hash}`));
+  const described = { key, ends, marks, items, chain, changes, leftOut };
+  // A request beside the session says nothing of the next turn.
+  if (tellsWithheld) live.lastView = described;
+  return described;
+}
+
+function lengthOfSame(a: readonly string[], b: readonly string[]): number {
+  const end = a.findIndex((each, index) => each !== b[index]);
+  return end < 0 ? a.length : end;
+}
+
+const asSent = (api: DoorApi, message: JsonObject, { toolNames }: LiveSession): AgentMessage[] =>
+  toAgentMessages(api, [message], { answerer: { provider: "", model: "" }, toolNames });
+
+interface MessageToDescribe {
+  live: LiveSession;
+  /** Grow. */
+  items: ReportItem[];
+  changes: PolicyChange[];
+  parts: ReportParts;
+  /** Entries that the view leaves out. */
+  leftOut: Set<string>;
+  token: string | null;
+  message: SketchedMessage;
+  /** Where it is stored. Undefined: nowhere. */
+  known: StoredMessage | undefined;
+  /** What became of it; undefined: nothing, null: it is left out. */
+  shown: JsonObject | null | undefined;
+  code: "prompt" | "history";
+  sentAs(shown: JsonObject | undefined): AgentMessage[];
+}
+
+function describeMessage(one: MessageToDescribe): void {
+  const { live, items, changes, parts, leftOut, token, message, known, shown, code } = one;
+  if (shown === null) {
+    for (const id of known?.entries ?? []) leftOut.add(id);
+    return;
+  }
+  const isEdited = known !== undefined && known.hash !== null && known.hash !== message.hash;
+  if (known !== undefined && !isEdited && shown === undefined) {
+    for (const id of known.entries) pushEntry(items, live, id, code);
+    return;
+  }
+  // A message without a token is thinking alone, and stands with the reply it belongs to.
+  if (token === null) return;
+  for (const [at, sent] of one.sentAs(shown).entries()) {
+    const { hash, ...described } = describeStored(sent);
+    const id = known?.entries[at];
+    if (id !== undefined && live.describe(id)?.text === described.text) {
+      pushEntry(items, live, id, code);
+      continue;
+    }
+    parts[hash] = withoutImages(sent);
+    const rule = shown === undefined ? CLIENT : SET_ASIDE;
+    if (id !== undefined)
+      changes.push({ rule, action: "changed", index: items.length, reason: detailOf(rule) });
+    items.push({
+      source: id === undefined ? { kind: "engine" } : { kind: "entry", entryId: id },
+      ...{ role: described.role, code, tokens: described.tokens, hash },
+      reason: id === undefined ? "the client's, of this request only" : detailOf(rule),
+      ...(id !== undefined && { changed: true as const }),
+    });
+  }
+}
+
+const detailOf = (rule: string): string =>
+  rule === CLIENT ? "the client sent it otherwise than before" : "set aside to make room";
+
+function pushEntry(
+  items: ReportItem[],
+  live: LiveSession,
+  entryId: string,
+  code: "prompt" | "history",
+): void {
+  const before = items.at(-1)?.source;
+  // Several items of a wire are one reply.
+  if (before?.kind === "entry" && before.entryId === entryId) return;
+  const described = live.describe(entryId);
+  if (described === undefined) return;
+  const { role, tokens, hash } = described;
+  items.push({ source: { kind: "entry", entryId }, role, code, reason: code, tokens, hash });
+}
+
+/** Those of which no report said it yet. */
+function withheldNow(
+  live: LiveSession,
+  seen: { sent: ReadonlySet<string>; leftOut: ReadonlySet<string>; isCut: boolean },
+): WithheldEntry[] {
+  const told: WithheldEntry[] = [];
+  for (const { entries } of live.stored)
+    for (const entryId of entries) {
+      if (seen.sent.has(entryId)) live.withheld.delete(entryId);
+      else if (!live.withheld.has(entryId)) {
+        live.withheld.add(entryId);
+        const why = seen.leftOut.has(entryId)
+          ? "left out to make room"
+          : "its client did not send it again";
+        told.push({ entryId, by: "host", why });
+      }
+    }
+  return told;
+}
+
+const withoutImages = (message: object): string =>
+  JSON.stringify(message, (key, value: unknown) =>
+    key === "data" && typeof value === "string" ? { contentHash: contentHash(value) } : value,
+  );

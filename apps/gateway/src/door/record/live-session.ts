@@ -1,0 +1,192 @@
+// What is known of a session's transcript while it is open, from its journal.
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import type { ReportItem } from "@clew/engine-core";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { messageOf } from "../../inspect/stored-message.ts";
+import { messageText } from "../../reports/message-text.ts";
+import type { Conversation } from "../../sessions/conversations.ts";
+import { contentHash } from "../../text/content-hash.ts";
+import type { RequestEvent } from "../match/known-requests.ts";
+import { journalFile, readOne } from "../memory/journal-files.ts";
+import {
+  encodeHeader,
+  encodeLine,
+  type JournalLine,
+  type StoredMessage,
+} from "../memory/journal-lines.ts";
+
+/** A stored message as reports name it. */
+export interface DescribedEntry {
+  role: string;
+  text: string;
+  hash: string;
+  tokens: number;
+}
+
+/** The messages that were last described, so that the next request is told by what is new in it. */
+export interface DescribedView {
+  /** How far the view had moved. */
+  key: string;
+  /** Of each message, the hash of it and all before it. */
+  ends: readonly string[];
+  /** Behind each message: how many items there are, and where the next stored one is looked for. */
+  marks: readonly { items: number; from: number }[];
+  items: readonly ReportItem[];
+  /** `chain[i]` is a hash over the items 0..i. */
+  chain: readonly string[];
+  changes: readonly PolicyChange[];
+  leftOut: ReadonlySet<string>;
+}
+
+export class LiveSession {
+  /** Of the newest turn. Absent: none was described. */
+  lastView?: DescribedView;
+  readonly stored: StoredMessage[] = [];
+  /** Names of calls, by id. */
+  readonly toolNames = new Map<string, string>();
+  /** Entries that reports said were not sent, until they are sent again. */
+  readonly withheld = new Set<string>();
+  readonly #conversation: Conversation;
+  readonly #places = new Map<string, number[]>();
+  readonly #entries = new Map<string, TranscriptEntry>();
+  readonly #described = new Map<string, DescribedEntry>();
+  readonly #file: string;
+  /** Stored, and not in the journal: the process ended in between. */
+  #unknown: TranscriptEntry[] = [];
+  #before: RequestEvent | undefined;
+  #isBegun = false;
+
+  private constructor(conversation: Conversation) {
+    this.#conversation = conversation;
+    this.#file = journalFile(conversation.session.session.sessionFile);
+  }
+
+  static async open(conversation: Conversation): Promise<LiveSession> {
+    const live = new LiveSession(conversation);
+    const journal = await readOne(live.#file);
+    live.#isBegun = journal !== undefined;
+    for (const { event, stored } of journal?.lines ?? []) {
+      if (event.type === "request") live.#before = event;
+      live.#remember(stored);
+    }
+    const branch = conversation.session.branch();
+    for (const entry of branch) live.#meet(entry);
+    const leafId = journal?.lines.at(-1)?.leafId ?? null;
+    const known = branch.findIndex(({ id }) => id === leafId);
+    if (known >= 0 || leafId === null)
+      live.#unknown = branch.slice(known + 1).filter((entry) => messageOf(entry) !== undefined);
+    return live;
+  }
+
+  /** The newest entry; null = there is none. */
+  get leafId(): string | null {
+    return this.#conversation.session.branch().at(-1)?.id ?? null;
+  }
+
+  /** Ids of the entries, in the order of the messages. */
+  async append(messages: readonly AgentMessage[]): Promise<string[]> {
+    const left = [...messages];
+    const ids: string[] = [];
+    // What was stored before the process ended is not stored again.
+    while (left[0] !== undefined && this.#unknown[0] !== undefined) {
+      if (!saysTheSame(messageOf(this.#unknown[0])!, left[0])) break;
+      ids.push(this.#unknown.shift()!.id);
+      left.shift();
+    }
+    this.#unknown = [];
+    if (left.length === 0) return ids;
+    const appended = await this.#conversation.session.append(left.map(entryOf));
+    for (const entry of appended) this.#meet(entry);
+    return [...ids, ...appended.map(({ id }) => id)];
+  }
+
+  async write(line: Omit<JournalLine, "leafId">): Promise<void> {
+    const { session } = this.#conversation;
+    const text = encodeLine({ ...line, leafId: this.leafId }, this.#before);
+    const header = this.#isBegun ? "" : encodeHeader(session.session.sessionKey);
+    await appendTo(this.#file, header + text);
+    this.#isBegun = true;
+    if (line.event.type === "request") this.#before = line.event;
+    this.#remember(line.stored);
+  }
+
+  /**
+   * The place in `stored` of the message with this token that stands next behind `from`, else of
+   * any with it; -1: there is none.
+   */
+  placeOf(token: string, from: number): number {
+    const places = this.#places.get(token) ?? [];
+    return places.find((place) => place >= from) ?? places.at(-1) ?? -1;
+  }
+
+  /** The message as it was sent back for the first time. */
+  learnHash(place: number, hash: string | null): void {
+    const known = this.stored[place];
+    if (known !== undefined && known.hash === null) this.stored[place] = { ...known, hash };
+  }
+
+  describe(entryId: string): DescribedEntry | undefined {
+    const known = this.#described.get(entryId);
+    if (known !== undefined) return known;
+    const message = messageOf(this.#entries.get(entryId));
+    if (message === undefined) return undefined;
+    const described = describeStored(message);
+    this.#described.set(entryId, described);
+    return described;
+  }
+
+  #remember(stored: readonly StoredMessage[]): void {
+    for (const one of stored) {
+      const place = this.stored.push(one) - 1;
+      this.#places.set(one.token, [...(this.#places.get(one.token) ?? []), place]);
+    }
+  }
+
+  #meet(entry: TranscriptEntry): void {
+    this.#entries.set(entry.id, entry);
+    if (entry.type !== "message" || entry.message.role !== "assistant") return;
+    for (const block of entry.message.content)
+      if (block.type === "toolCall") this.toolNames.set(block.id, block.name);
+  }
+}
+
+export function describeStored(message: AgentMessage): DescribedEntry {
+  const { __openclaw: _identity, ...content } = message;
+  return {
+    role: message.role,
+    text: messageText(message),
+    hash: contentHash(JSON.stringify(content)),
+    tokens: Math.ceil(estimateMessage(message).estimate),
+  };
+}
+
+/** What people are not shown is an entry of its own kind. */
+function entryOf(message: AgentMessage): NewTranscriptEntry {
+  if (message.role !== "custom") return { type: "message", message };
+  const { customType, content, display } = message;
+  return {
+    ...{ type: "custom_message", customType, content },
+    ...(display !== undefined && { display }),
+  };
+}
+
+/** However its provider and its client each write it. */
+const saysTheSame = (stored: AgentMessage, message: AgentMessage): boolean =>
+  stored.role === message.role && messageText(stored) === messageText(message);
+
+async function appendTo(file: string, text: string): Promise<void> {
+  const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
+  const handle = await open(file, flags, 0o600);
+  try {
+    const { size } = await handle.stat();
+    const last = size === 0 ? null : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    const isTorn = last !== null && last.buffer[0] !== 10;
+    await handle.appendFile(isTorn ? `\n${text}` : text);
+  } finally {
+    await handle.close();
+  }
+}

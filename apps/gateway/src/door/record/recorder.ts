@@ -1,0 +1,198 @@
+// Stores what comes by the door in sessions, with a report of each request, beside its answering.
+import type { LogPort, TurnReport } from "@clew/engine-core";
+import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import { projectMessageForDisplay } from "@clew/transcript-policy";
+import type { Costs } from "../../costs/meter.ts";
+import type { EventHub } from "../../events/hub.ts";
+import type { TurnReports } from "../../gateway/turn-reports.ts";
+import type { Conversation, Conversations } from "../../sessions/conversations.ts";
+import type { ReplyEvent } from "../match/known-requests.ts";
+import { tokensOfReply } from "../match/sketch.ts";
+import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
+import type { DoorTurn } from "../turn/door-turn.ts";
+import type { PeekedReply } from "../upstream/peek-reply.ts";
+import { describeView } from "./describe-view.ts";
+import type { EndedTurn } from "./ended-turn.ts";
+import { LiveSession } from "./live-session.ts";
+import { planEntries } from "./plan-entries.ts";
+import { doorReport } from "./report.ts";
+
+/** Nothing of it is waited for by whoever answers. */
+export interface Recorder {
+  /** Why no model may be asked, in one sentence; undefined: one may. */
+  refusalOf(turn: DoorTurn): Promise<string | undefined>;
+  request(turn: DoorTurn, notes: SessionNotes): void;
+  /** What is to be told of the reply while it comes. */
+  follow(turn: DoorTurn): (event: StreamEvent) => void;
+  reply(turn: DoorTurn, ended: EndedTurn): void;
+  /** Resolves when all is stored that was told until then. */
+  settled(): Promise<void>;
+}
+
+export interface RecorderParts {
+  conversations: Pick<Conversations, "run">;
+  reports: Pick<TurnReports, "store">;
+  costs: Pick<Costs, "mayAsk" | "count">;
+  events: Pick<EventHub, "publish" | "delta">;
+  log: LogPort;
+}
+
+interface Stored {
+  promptEntryId: string | null;
+  /** The newest entry when it was sent. */
+  leafId: string | null;
+}
+
+export function createRecorder(parts: RecorderParts): Recorder {
+  const { conversations, reports, costs, events, log } = parts;
+  const lives = new WeakMap<Conversation, Promise<LiveSession>>();
+  const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
+  const pending = new Set<Promise<unknown>>();
+  const liveOf = (conversation: Conversation) => {
+    const live = lives.get(conversation) ?? LiveSession.open(conversation);
+    lives.set(conversation, live);
+    return live;
+  };
+  /** What cannot be stored costs no reply. */
+  const inSession = <Result>(
+    { key }: DoorTurn,
+    work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
+  ): Promise<Result | undefined> => {
+    const done = conversations
+      .run(key, async (conversation) => work(conversation, await liveOf(conversation)))
+      .catch((error: unknown) => {
+        log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
+        return undefined;
+      });
+    pending.add(done);
+    void done.finally(() => pending.delete(done));
+    return done;
+  };
+  const subjectOf = ({ key }: DoorTurn) => ({
+    ...{ agentId: key.split(":")[1] ?? "", sessionKey: key, engine: null, plugin: null },
+  });
+  return {
+    refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
+    request(turn, notes) {
+      const { key, match, isNew } = turn;
+      if (match.kind === "turn") events.publish({ type: "started", session: key, kind: "user" });
+      const stored = inSession(turn, async (_conversation, live) => {
+        const added = await storeRequest(turn, live);
+        await live.write({ event: turn.event, stored: added, notes });
+        const promptEntryId = promptOf(turn, live);
+        if (isNew) events.publish({ type: "session", session: key, change: "created" });
+        if (promptEntryId !== null)
+          events.publish({ type: "accepted", session: key, entryId: promptEntryId });
+        return { promptEntryId, leafId: live.leafId };
+      });
+      requests.set(turn, stored);
+    },
+    follow({ key, match }) {
+      if (match.kind !== "turn") return () => {};
+      return (event) => {
+        if (event.type === "text" || event.type === "thinking")
+          events.delta(key, event.type, event.delta);
+      };
+    },
+    reply(turn, ended) {
+      void inSession(turn, async (conversation, live) => {
+        const { reply, event, notes, view, durationMs } = ended;
+        const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
+        const described = view && describeView(live, { ...describable(turn), view });
+        const ids = await storeReply(turn, live, reply);
+        await live.write({ event, stored: storedReply(event, ids), notes });
+        const report = doorReport({
+          ...{ turn, ended, described, promptEntryId, leafId },
+          session: conversation.session.session,
+          replyEntryId: ids[0] ?? null,
+        });
+        await reports.store(conversation, { report, parts: described?.parts ?? {} });
+        if (view !== undefined)
+          await costs.count(subjectOf(turn), {
+            model: report.model.resolved,
+            usage: reply.message.usage,
+            failure: reply.error?.kind ?? null,
+            durationMs,
+          });
+        if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
+      });
+    },
+    async settled() {
+      while (pending.size > 0) await Promise.all(pending);
+    },
+  };
+}
+
+const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
+  ...{ call, sketch },
+  model: upstream.resolved.name,
+  tellsWithheld: match.kind === "turn",
+});
+
+async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
+  const { call, sketch, plan, upstream } = turn;
+  const { provider, id } = upstream.resolved.model;
+  const groups = planEntries({
+    api: call.wire.api,
+    list: call.request.messages.slice(call.request.leading),
+    sketched: sketch.messages,
+    fresh: plan.fresh,
+    answerer: { provider, model: id },
+    toolNames: live.toolNames,
+    now: turn.startedAt.getTime(),
+  });
+  const ids = await live.append(groups.flatMap(({ entries }) => entries));
+  let at = 0;
+  return groups.flatMap(({ messages, entries }) => {
+    const own = ids.slice(at, at + entries.length);
+    at += entries.length;
+    return messages.map((message) => ({ ...message, entries: own }));
+  });
+}
+
+/** What is not whole is stored as its client brings it back, if it does. */
+async function storeReply(
+  { match }: DoorTurn,
+  live: LiveSession,
+  { message, error }: PeekedReply,
+): Promise<string[]> {
+  const isKept = match.kind === "turn" && error === undefined && message.content.length > 0;
+  return isKept ? live.append([message]) : [];
+}
+
+/** By whatever of it the client will send back. */
+const storedReply = (event: ReplyEvent, entries: readonly string[]): StoredMessage[] =>
+  entries.length === 0 ? [] : tokensOfReply(event).map((token) => ({ token, hash: null, entries }));
+
+/** The newest thing that a person said. */
+function promptOf({ sketch, match }: DoorTurn, live: LiveSession): string | null {
+  if (match.kind !== "turn") return null;
+  const last = sketch.messages.at(-1);
+  if (last?.speaker !== "person") return null;
+  return live.stored.at(-1)?.entries.at(-1) ?? null;
+}
+
+function tellEnd(
+  events: Pick<EventHub, "publish">,
+  { key }: DoorTurn,
+  { report, reply, ids }: { report: TurnReport; reply: PeekedReply; ids: readonly string[] },
+): void {
+  const [entryId] = ids;
+  if (entryId !== undefined)
+    events.publish({ type: "message", session: key, entryId, ...shown(reply.message) });
+  const { outcome, turnId, replyEntryId, model } = report;
+  events.publish({
+    ...{ type: "done", session: key, outcome, turnId, replyEntryId, model },
+    error: reply.error === undefined ? null : errorOf(reply.error),
+    stopReason: report.modelCalls.at(-1)?.stopReason ?? null,
+  });
+}
+
+function shown(reply: PeekedReply["message"]) {
+  const message = projectMessageForDisplay(reply);
+  return message === undefined ? {} : { message };
+}
+
+const errorOf = ({ kind, message }: ModelError) => ({ kind, message });
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,292 @@
+import { readFile, writeFile } from "node:fs/promises";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { DOOR_APIS } from "../../config/door.ts";
+import { readLastRequest } from "../../reports/report-log.ts";
+import { agentPaths } from "../../sessions/paths.ts";
+import { follow } from "../../testing/follower.ts";
+import type { TestGateway } from "../../testing/gateway.ts";
+import type { Ask, Reply } from "../testing/agents.ts";
+import type { Said } from "../testing/conversation.ts";
+import { type ReplyingUpstream, startReplies } from "../testing/http-world.ts";
+import { startTestDoor } from "../testing/test-door.ts";
+import { writeRequest } from "../testing/write-request.ts";
+import type { DoorApi } from "../wires/door-wire.ts";
+
+const WINDOW = 32_000;
+
+async function startUpstream(...given: Parameters<typeof startReplies>) {
+  const upstream = await startReplies(...given);
+  onTestFinished(upstream.close);
+  return upstream;
+}
+
+/** A client without a name for its conversation, which calls a tool once a round. */
+class Client {
+  said: Said[] = [];
+  readonly #api: DoorApi;
+  readonly #more: { maxTokens?: number; chars?: number };
+  #rounds = 0;
+
+  constructor(api: DoorApi, more: { maxTokens?: number; chars?: number } = {}) {
+    this.#api = api;
+    this.#more = more;
+  }
+
+  say(text: string): void {
+    this.said.push({ uid: text, by: "person", text });
+  }
+
+  ask(): Ask {
+    const { maxTokens } = this.#more;
+    const request = writeRequest(this.#api, this.said, {
+      ...{ model: "model", head: ["You are an agent."], tools: ["read", "write"], marks: true },
+      ...(maxTokens !== undefined && { maxTokens }),
+    });
+    return {
+      ...{ kind: "turn", request, headers: {}, wantsWords: false },
+      take: (reply) => {
+        if (reply !== null) this.#take(reply);
+      },
+    };
+  }
+
+  /** The reply that calls a tool for the next round. */
+  reply(): Reply {
+    const round = ++this.#rounds;
+    const id = `call_${round}`;
+    return { text: "", thinking: "", calls: [{ id, name: "read", args: { path: `f${round}` } }] };
+  }
+
+  #take({ text, thinking, calls }: Reply): void {
+    this.said.push({ uid: null, by: "model", text, thinking, calls });
+    const { chars = 200 } = this.#more;
+    const results = calls.map(({ id, name }) => ({ id, name, text: `${id} ${"x".repeat(chars)}` }));
+    if (results.length > 0) this.said.push({ uid: null, by: "tools", results });
+  }
+}
+
+async function storedIn({ gateway }: TestGateway, session: string): Promise<AgentMessage[]> {
+  await gateway.door.settled();
+  const found = await gateway.store.read(session);
+  return (found?.branch ?? []).flatMap((entry) =>
+    entry.type === "message" ? [entry.message] : [],
+  );
+}
+
+const bodiesOf = ({ heard }: ReplyingUpstream) => heard.map(({ bytes }) => bytes.toString());
+
+describe("a client that sends its whole history", () => {
+  it.each(DOOR_APIS)(
+    "by %s has its bytes passed on as they are, and is stored once",
+    async (api) => {
+      const upstream = await startUpstream();
+      const door = await startTestDoor(upstream);
+      const client = new Client(api);
+      client.say("Fix the parser.");
+      const sent: string[] = [];
+      const sessions = new Set<string | null>();
+      for (let round = 0; round < 6; round++) {
+        const ask = client.ask();
+        sent.push(JSON.stringify(ask.request.body));
+        const { session, hasReply } = await upstream.play(door.url, ask, {
+          ...{ reply: client.reply(), fault: undefined },
+        });
+        expect(hasReply).toBe(true);
+        sessions.add(session);
+      }
+      expect(bodiesOf(upstream)).toEqual(sent);
+      expect(sessions.size).toBe(1);
+      const [session] = sessions;
+      const stored = await storedIn(door, session!);
+      expect(stored.map(({ role }) => role)).toEqual([
+        "user",
+        ...Array.from({ length: 5 }, () => ["assistant", "toolResult"]).flat(),
+        "assistant",
+      ]);
+      const { gateway } = door;
+      const { calls } = (await (await gateway.inspect(session!)).calls({ limit: 100 }))!;
+      expect(calls).toHaveLength(6);
+      expect(calls.at(-1)!.fates).toMatchObject({ all: 11, shown: 11, changed: 0 });
+      const usage = await gateway.usage(session!);
+      expect(usage.total.calls).toBe(6);
+      expect(usage.total.cost?.total).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(DOOR_APIS)("by %s never overflows in fifty calls, and its prefix stays", async (api) => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const client = new Client(api, { maxTokens: 64_000, chars: 4_000 });
+    client.say("Read fifty files.");
+    let session: string | null = null;
+    for (let round = 0; round < 50; round++) {
+      const played = await upstream.play(door.url, client.ask(), {
+        ...{ reply: client.reply(), fault: undefined },
+      });
+      expect(played.status).toBe(200);
+      session = played.session;
+    }
+    const bodies = bodiesOf(upstream).map((body) => JSON.parse(body) as Record<string, unknown>);
+    for (const body of bodies) expect(JSON.stringify(body).length / 4).toBeLessThan(WINDOW);
+    const lists = bodies.map((body) => (body.messages ?? body.input ?? body.contents) as object[]);
+    const plain = (message: object) =>
+      JSON.stringify(message, (name, value: unknown) =>
+        name === "cache_control" ? undefined : value,
+      );
+    const kept = lists.filter((list, index) => {
+      const before = lists[index - 1] ?? [];
+      return before.every((message, at) => list[at] !== undefined && isSame(message, list[at]));
+    });
+    function isSame(a: object, b: object) {
+      return plain(a) === plain(b) || plain(asBlocks(a)) === plain(asBlocks(b));
+    }
+    expect(kept.length).toBeGreaterThanOrEqual(46);
+    const stored = await storedIn(door, session!);
+    const ids = stored.flatMap((message) =>
+      message.role === "toolResult" ? [message.toolCallId] : [],
+    );
+    expect(ids).toEqual([...new Set(ids)]);
+    expect(ids).toHaveLength(49);
+    const results = stored.filter(({ role }) => role === "toolResult");
+    for (const result of results) expect(JSON.stringify(result).length).toBeGreaterThan(4_000);
+    const { calls } = (await (await door.gateway.inspect(session!)).calls({ limit: 100 }))!;
+    expect(calls).toHaveLength(50);
+    expect(calls.at(-1)!.fates.shortened).toBeGreaterThan(20);
+  });
+});
+
+/** A text that bore a marker was a block. */
+const asBlocks = (message: object): object => {
+  const { content } = message as { content?: unknown };
+  return typeof content === "string"
+    ? { ...message, content: [{ type: "text", text: content }] }
+    : message;
+};
+
+describe("what does not fit", () => {
+  it.each(DOOR_APIS)("by %s is told in the form that its clients know", async (api) => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream, { window: 4_000 });
+    const client = new Client(api);
+    client.say("word ".repeat(8_000));
+    const ask = client.ask();
+    const told = await fetch(`${door.url}${ask.request.path}`, {
+      method: "POST",
+      body: JSON.stringify(ask.request.body),
+    });
+    expect(told.status).toBe(400);
+    expect(await told.text()).toMatch(
+      /context_length_exceeded|prompt is too long: \d+ tokens > 4000 maximum|exceeds the maximum number of tokens/,
+    );
+    expect(upstream.heard).toEqual([]);
+    const session = told.headers.get("x-clew-session")!;
+    expect((await storedIn(door, session)).map(({ role }) => role)).toEqual(["user"]);
+  });
+
+  it("is cut harder and sent once more where the model server refuses it", async () => {
+    let most = 5_000;
+    const upstream = await startUpstream({
+      refuse: ({ bytes }) => {
+        const tokens = Math.ceil(bytes.length / 4);
+        return tokens <= most
+          ? undefined
+          : `This model's maximum context length is ${most} tokens. However, your messages resulted in ${tokens} tokens.`;
+      },
+    });
+    const door = await startTestDoor(upstream, { window: 32_000 });
+    const client = new Client("openai-completions", { chars: 2_000 });
+    client.say("Read many files.");
+    const statuses: number[] = [];
+    for (let round = 0; round < 25; round++) {
+      const asked = { reply: client.reply(), fault: undefined };
+      statuses.push((await upstream.play(door.url, client.ask(), asked)).status);
+    }
+    expect(statuses).toEqual(statuses.map(() => 200));
+    const sizes = upstream.heard.map(({ bytes }) => bytes.length / 4);
+    expect(sizes.filter((size) => size > most)).toHaveLength(1);
+    // What never fits is refused in the words of the model server.
+    most = 100;
+    const asked = { reply: client.reply(), fault: undefined };
+    expect((await upstream.play(door.url, client.ask(), asked)).status).toBe(400);
+  });
+});
+
+describe("a gateway that starts again", () => {
+  it("knows its sessions, and stores nothing twice that was stored and not noted", async () => {
+    const upstream = await startUpstream();
+    const first = await startTestDoor(upstream);
+    const client = new Client("openai-completions");
+    client.say("Fix the parser.");
+    const play = (door: TestGateway) =>
+      upstream.play(door.url, client.ask(), { reply: client.reply(), fault: undefined });
+    const { session } = await play(first);
+    await play(first);
+    await first.stop();
+    const found = (await first.gateway.store.find(session!))!;
+    const journal = `${found.file}.door`;
+    const lines = (await readFile(journal, "utf8")).trimEnd().split("\n");
+    expect(lines).toHaveLength(5);
+    // As if it had been killed behind the transcript's last line, and within the journal's.
+    await writeFile(journal, `${lines.slice(0, -1).join("\n")}\n${lines.at(-1)!.slice(0, 40)}`);
+    const second = await startTestDoor(upstream, { home: first.home });
+    expect((await play(second)).session).toBe(session);
+    const stored = await storedIn(second, session!);
+    expect(stored.map(({ role }) => role)).toEqual([
+      "user",
+      ...["assistant", "toolResult", "assistant", "toolResult", "assistant"],
+    ]);
+  });
+});
+
+describe("beside its sessions", () => {
+  it("the door tells of replies while they come, and of each request what it was", async () => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const tab = await follow(door.url);
+    const client = new Client("anthropic-messages");
+    client.say("Fix the parser.");
+    const reply = { text: "It is fixed now.", thinking: "", calls: [] };
+    const { session } = await upstream.play(door.url, client.ask(), { reply, fault: undefined });
+    await tab.on("done");
+    const types = tab.events.map(({ type }) => type);
+    for (const type of ["started", "accepted", "text", "message", "done"])
+      expect(types).toContain(type);
+    await door.gateway.door.settled();
+    const found = (await door.gateway.store.find(session!))!;
+    const last = await readLastRequest(agentPaths(door.home, "main").reports, found.sessionId);
+    expect(last!.report.door).toEqual({
+      ...{ wire: "anthropic-messages", matchedBy: "nothing", kind: "turn" },
+      messages: { fresh: 1, known: 0, edited: 0 },
+      view: { tokens: expect.any(Number), setAside: 0, leftOut: 0, moved: false },
+    });
+    const { requestHash, rebuiltHash } = (await (
+      await door.gateway.inspect(session!)
+    ).request("1.1"))!;
+    expect(rebuiltHash).toBe(requestHash);
+  });
+
+  it("subagents are listed below who started them", async () => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const play = async (agent?: string) => {
+      const client = new Client("anthropic-messages");
+      client.say(agent ?? "Fix the parser.");
+      const headers = {
+        "x-claude-code-session-id": "s1",
+        ...(agent && { "x-claude-code-agent-id": agent }),
+      };
+      const asked = { reply: client.reply(), fault: undefined };
+      return (await upstream.play(door.url, { ...client.ask(), headers }, asked)).session!;
+    };
+    const [main, first, second] = [await play(), await play("a1"), await play("a2")];
+    expect(new Set([main, first, second]).size).toBe(3);
+    await door.gateway.door.settled();
+    const listed = await door.gateway.sessions();
+    expect(listed.map(({ key, depth }) => [key, depth])).toEqual([
+      [`agent:main:${main}`, 0],
+      [`agent:main:${first}`, 1],
+      [`agent:main:${second}`, 1],
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+// Finds out whose a client's request is, and what of it goes to the model.
+import { randomBytes } from "node:crypto";
+import { type DoorCall, headersByName } from "../call/door-call.ts";
+import { type DoorParts, doorAgent } from "../call/parts.ts";
+import { clientKeyOf } from "../match/client-key.ts";
+import type { RequestEvent } from "../match/known-requests.ts";
+import { type IngestPlan, planIngest, requestEvent } from "../match/plan-ingest.ts";
+import { type Match, planMatch } from "../match/plan-match.ts";
+import { type RequestSketch, sketchRequest } from "../match/sketch.ts";
+import type { DoorMemory } from "../memory/door-memory.ts";
+import type { SessionNotes } from "../memory/journal-lines.ts";
+import type { Upstream } from "../upstream/find-upstream.ts";
+import { type MadeView, makeView } from "../view/make-view.ts";
+import type { DoorApi } from "../wires/door-wire.ts";
+
+/** One request of a client, and its place in a session. */
+export interface DoorTurn {
+  /** Canonical key of the session. */
+  key: string;
+  isNew: boolean;
+  call: DoorCall;
+  upstream: Upstream;
+  sketch: RequestSketch;
+  match: Match;
+  plan: IngestPlan;
+  event: RequestEvent;
+  /** Of the model that is asked, as far as it is known. */
+  window: number;
+  startedAt: Date;
+  /** ms of a clock that only goes forward. */
+  began: number;
+}
+
+/** Takes the request in: from here on it is known, whatever becomes of it. */
+export function openTurn(
+  { host, memory }: Pick<DoorParts, "host"> & { memory: DoorMemory },
+  { call, upstream }: { call: DoorCall; upstream: Upstream },
+): DoorTurn {
+  const { known } = memory;
+  const client = clientKeyOf(headersByName(call.headers), call.body);
+  const sketch = sketchRequest(call.wire, call.request, client);
+  const match = planMatch(known, sketch);
+  const plan = planIngest(known, match, sketch);
+  const key = match.session ?? newKey(doorAgent(host.config), match, call.wire.api);
+  const event = requestEvent(known, key, { match, plan, request: sketch });
+  memory.learn(event);
+  return {
+    ...{ key, isNew: match.session === null, call, upstream, sketch, match, plan, event },
+    window: upstream.settings.contextWindow ?? upstream.resolved.model.contextWindow,
+    startedAt: new Date(),
+    began: performance.now(),
+  };
+}
+
+export function viewOf(
+  { call, upstream, sketch, window }: DoorTurn,
+  notes: SessionNotes,
+): MadeView {
+  const { model } = upstream.resolved;
+  return makeView({
+    ...{ wire: call.wire, text: call.text, body: call.body, request: call.request },
+    messages: sketch.messages,
+    window: Math.min(window, notes.window ?? window),
+    marks: notes.marks,
+    bindsThinking: model.profile?.reasoning.boundToPrefix === true,
+    scale: notes.scale,
+  });
+}
+
+const FAMILIES: Readonly<Record<DoorApi, string>> = {
+  "openai-completions": "chat",
+  "openai-responses": "responses",
+  "anthropic-messages": "messages",
+  "google-generative-ai": "gemini",
+};
+
+/** e.g. "agent:main:claude-code-3f2a9c1b0d4e": a client's name, else its wire's. */
+function newKey(agent: string, { key }: Match, api: DoorApi): string {
+  const family = key?.split(":")[0] ?? FAMILIES[api];
+  return `agent:${agent}:${family}-${randomBytes(6).toString("hex")}`;
+}
