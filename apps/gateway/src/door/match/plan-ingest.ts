@@ -26,14 +26,14 @@ export function planIngest(
   if (session === undefined) return { fresh: all, edited: [] };
 
   const rest = all.slice(match.known);
-  const standings = standingsOf(known, session, messages, match.known);
+  const summary = rest.find((index) => holdsSummary(messages[index]!, session));
+  const made = madeUp(messages, summary);
+  const standings = standingsOf(known, session, messages, { from: match.known, made });
   // What is known by its words alone cannot stand behind what is certainly new.
   const firstNew = rest.find((index) => hasIds(messages[index]!) && standings.get(index) === "new");
   const isKnown = (index: number) =>
     index < (firstNew ?? messages.length) && (standings.get(index) ?? "new") !== "new";
   const lastKnown = rest.findLast(isKnown) ?? match.known - 1;
-  const summary = rest.find((index) => holdsSummary(messages[index]!, session));
-  const made = madeUp(messages, summary);
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
   return {
     fresh: rest.filter((index) => index > lastKnown && !made.includes(index)),
@@ -86,7 +86,7 @@ function standingsOf(
   known: KnownRequests,
   session: KnownSession,
   messages: readonly SketchedMessage[],
-  from: number,
+  { from, made }: { from: number; made: readonly number[] },
 ): Map<number, Standing> {
   const standings = new Map<number, Standing>();
   const tokens = messages.flatMap((message, index) => {
@@ -104,8 +104,13 @@ function standingsOf(
   }
   const newest = messages.length - 1;
   const last = tokens.at(-1);
+  // Behind a reply that nobody knows, because it did not come whole, the same words are said anew.
+  const isBehindNew =
+    messages[newest - 1]?.speaker === "model" &&
+    standings.get(newest - 1) === "new" &&
+    !made.includes(newest - 1);
   if (last?.index === newest && messages[newest]!.speaker === "person")
-    standings.set(newest, isSaidAgain(session, last.token) ? "known" : "new");
+    standings.set(newest, isSaidAgain(session, last.token) && !isBehindNew ? "known" : "new");
   return standings;
 }
 

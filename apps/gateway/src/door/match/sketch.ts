@@ -4,8 +4,9 @@ import type { DoorRequest, DoorWire, MessageLook } from "../wires/door-wire.ts";
 import { canonical } from "../wires/json.ts";
 import type { ClientKey } from "./client-key.ts";
 
+/** Its identity is the hash of what it was. */
 export interface SketchedMessage extends MessageLook {
-  /** Of the identity; null: it has none. */
+  /** The same; null: it has none. */
   hash: string | null;
   /** Of this message and all before it. */
   end: string;
@@ -33,32 +34,21 @@ export function sketchRequest(
   // The chain begins with the wire: what looks alike on two is not the same conversation.
   let end: string = wire.api;
   let behindFirst = `${wire.api} behind the first`;
-  const looks = messages.slice(leading).map((message) => wire.look(message));
-  const isIntroduced = looks[0]?.speaker === "person" && looks[1]?.speaker === "person";
-  const sketched = looks.map((look, index): SketchedMessage => {
-    const { identity } = look;
-    if (identity !== null) end = contentHash(end + identity);
-    const isBehindFirst = isIntroduced && index > 0;
-    if (identity !== null && isBehindFirst) behindFirst = contentHash(behindFirst + identity);
-    return withHash(look, { end, behindFirst: isBehindFirst ? behindFirst : null });
-  });
+  const sketched: SketchedMessage[] = [];
+  let isIntroduced = false;
+  for (const message of messages.slice(leading)) {
+    const look = wire.look(message);
+    const index = sketched.length;
+    if (index === 1) isIntroduced = sketched[0]!.speaker === "person" && look.speaker === "person";
+    // Of the identity only the hash is kept: all of them are as large as the request.
+    const hash = look.identity === null ? null : contentHash(look.identity);
+    if (hash !== null) end = contentHash(end + hash);
+    if (hash !== null && isIntroduced) behindFirst = contentHash(behindFirst + hash);
+    const ends = { identity: hash, hash, end, behindFirst: isIntroduced ? behindFirst : null };
+    // What is only computed when it is asked for stays so.
+    sketched.push(Object.assign(look, ends));
+  }
   return { client, messages: sketched, tools: [...request.tools].sort(), head };
-}
-
-/** Few messages are asked for theirs. */
-function withHash(
-  look: MessageLook,
-  ends: Pick<SketchedMessage, "end" | "behindFirst">,
-): SketchedMessage {
-  const { identity } = look;
-  let hash: string | null | undefined;
-  // What is only computed when it is asked for stays so.
-  return Object.defineProperty(Object.assign(look, ends), "hash", {
-    get: () => {
-      if (hash === undefined) hash = identity === null ? null : contentHash(identity);
-      return hash;
-    },
-  }) as SketchedMessage;
 }
 
 /**
