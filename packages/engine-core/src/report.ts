@@ -440,8 +440,8 @@ export interface TurnReport {
     shownBy?: "host" | "engine" | "nobody";
   };
   /**
-   * Of a request that a client sent with a history of its own, and its host passed on; the host adds
-   * it. Absent: the history is the host's.
+   * Of a request that a client sent with a history of its own, and its host passed on; the host
+   * adds it. Absent: the history is the host's.
    */
   door?: PassedRequest;
   /**

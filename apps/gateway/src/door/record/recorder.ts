@@ -1,4 +1,4 @@
-// Stores what comes by the door in sessions, with a report of each request, beside its answering.
+// Stores what comes by the door in sessions, beside its answering.
 import type { LogPort, TurnReport } from "@clew/engine-core";
 import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
 import { projectMessageForDisplay } from "@clew/transcript-policy";

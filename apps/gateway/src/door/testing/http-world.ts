@@ -1,4 +1,4 @@
-// A model server on loopback that gives each request the reply a test has for it, or a fault.
+// A model server on loopback that gives each request the reply or fault a test has for it.
 import type { ServerResponse } from "node:http";
 import { wireAt } from "../wires/find-wire.ts";
 import { recordOf } from "../wires/json.ts";

@@ -6,10 +6,10 @@ import { readLastRequest } from "../../reports/report-log.ts";
 import { agentPaths } from "../../sessions/paths.ts";
 import { follow } from "../../testing/follower.ts";
 import type { TestGateway } from "../../testing/gateway.ts";
+import { startTestDoor } from "../../testing/test-door.ts";
 import type { Ask, Reply } from "../testing/agents.ts";
 import type { Said } from "../testing/conversation.ts";
 import { type ReplyingUpstream, startReplies } from "../testing/http-world.ts";
-import { startTestDoor } from "../testing/test-door.ts";
 import { writeRequest } from "../testing/write-request.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 

@@ -1,4 +1,4 @@
-// Reads an answer that is no reply, so that it can be understood and still passed on unchanged.
+// Reads an answer that is no reply, so that it can be understood and passed on unchanged.
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { classifyError } from "@clew/providers";

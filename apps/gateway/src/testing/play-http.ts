@@ -1,10 +1,10 @@
-// Plays agents over HTTP at a real gateway, with faults and restarts, and tells what went wrong.
+// Plays agents over HTTP at a real gateway, and tells what went wrong.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { createChance } from "../../demo/chance.ts";
-import type { TestGateway } from "../../testing/gateway.ts";
-import { Agent, type Ask, type Reply, type World } from "./agents.ts";
-import type { Habits } from "./habits.ts";
-import type { Fault, ReplyingUpstream } from "./http-world.ts";
+import { createChance } from "../demo/chance.ts";
+import { Agent, type Ask, type Reply, type World } from "../door/testing/agents.ts";
+import type { Habits } from "../door/testing/habits.ts";
+import type { Fault, ReplyingUpstream } from "../door/testing/http-world.ts";
+import type { TestGateway } from "./gateway.ts";
 
 /** What was really said in a conversation. */
 interface Book {
@@ -21,7 +21,7 @@ interface Book {
 }
 
 export interface HttpPlay {
-  seed: number;
+  dice: number;
   habits: readonly Habits[];
   steps: number;
   /** What may go wrong; drawn for a share of the requests. */
@@ -37,8 +37,8 @@ export const FAULTS: readonly Fault[] = ["429", "500", "broken", "no-end"];
 
 /** Sentences; an empty list is what is wanted. */
 export async function playHttp(options: HttpPlay): Promise<string[]> {
-  const { seed, habits, steps, faults, restartsEvery, upstream, start } = options;
-  const chance = createChance(seed);
+  const { dice, habits, steps, faults, restartsEvery, upstream, start } = options;
+  const chance = createChance(dice);
   let count = 0;
   const world: World = { chance, next: () => ++count, agents: [] };
   for (const own of habits) new Agent(world, own);

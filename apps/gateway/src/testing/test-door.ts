@@ -1,5 +1,5 @@
 // A gateway whose door leads to one model server on loopback, by all four wires.
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { startTestGateway, type TestGateway } from "./gateway.ts";
 
 export interface TestDoorOptions {
   /** Absent: a new one. */
