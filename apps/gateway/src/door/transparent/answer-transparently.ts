@@ -40,7 +40,10 @@ export async function answerTransparently(
     endTurn(parts, turn, { kind: "refused", message: refusal });
     return answerWith(outlet, call.wire.error(402, refusal), named);
   }
-  const shown = await askWithView(parts, turn, outlet);
+  const shown = await askWithView(parts, turn, outlet).catch((error: unknown) => {
+    endTurn(parts, turn, outlet.gone.aborted ? GONE : FAILED);
+    throw error;
+  });
   const { view, outcome } = shown;
   if (view.overflow !== undefined) {
     endTurn(parts, turn, TOO_LARGE, shown);
@@ -61,6 +64,9 @@ const TOO_LARGE: ModelError = {
   kind: "overflow",
   message: "The request does not fit into the model's window, whatever is left out of it.",
 };
+
+const GONE: ModelError = { kind: "aborted", message: "The client went away." };
+const FAILED: ModelError = { kind: "network", message: "The gateway failed; its log says how." };
 
 interface Shown {
   view: MadeView;

@@ -10,6 +10,7 @@ import { startTestDoor } from "../../testing/test-door.ts";
 import type { Ask, Reply } from "../testing/agents.ts";
 import type { Said } from "../testing/conversation.ts";
 import { type ReplyingUpstream, startReplies } from "../testing/http-world.ts";
+import { startUpstream as startModelServer } from "../testing/upstream.ts";
 import { writeRequest } from "../testing/write-request.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 
@@ -19,6 +20,16 @@ async function startUpstream(...given: Parameters<typeof startReplies>) {
   const upstream = await startReplies(...given);
   onTestFinished(upstream.close);
   return upstream;
+}
+
+/** Says nothing until `answers` is set. */
+async function startSilent(onHeard: () => void) {
+  const silent = { answers: false };
+  const upstream = await startModelServer((_heard, response) => {
+    onHeard();
+    if (silent.answers) response.writeHead(500).end("{}");
+  });
+  return Object.assign(silent, upstream);
 }
 
 /** A client without a name for its conversation, which calls a tool once a round. */
@@ -264,6 +275,33 @@ describe("beside its sessions", () => {
       await door.gateway.inspect(session!)
     ).request("1.1"))!;
     expect(rebuiltHash).toBe(requestHash);
+  });
+
+  it("a client that leaves before it is answered ends its turn, and asks again in the same session", async () => {
+    const heard = Promise.withResolvers<void>();
+    const silent = await startSilent(() => heard.resolve());
+    onTestFinished(silent.close);
+    const door = await startTestDoor(silent);
+    const tab = await follow(door.url);
+    const client = new Client("openai-completions");
+    client.say("Fix the parser.");
+    const { path, body } = client.ask().request;
+    const asked = { method: "POST", body: JSON.stringify(body) };
+    const leaving = new AbortController();
+    const left = fetch(`${door.url}${path}`, { ...asked, signal: leaving.signal });
+    await heard.promise;
+    leaving.abort();
+    await expect(left).rejects.toThrow();
+    await tab.on("done");
+    expect(tab.events.at(-1)).toMatchObject({ type: "done", outcome: "aborted" });
+    silent.answers = true;
+    const again = await fetch(`${door.url}${path}`, asked);
+    await again.text();
+    await door.gateway.door.settled();
+    const listed = await door.gateway.sessions();
+    expect(listed.map(({ key }) => key)).toEqual([
+      `agent:main:${again.headers.get("x-clew-session")}`,
+    ]);
   });
 
   it("subagents are listed below who started them", async () => {
