@@ -10,6 +10,7 @@ import { createSessionCalls } from "../inspect/session-calls.ts";
 import { findRecording, type Recording } from "../lab/find-recording.ts";
 import { withWindow } from "../lab/play.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { countedIds } from "../replay/counted-ids.ts";
 import { runReplay } from "../replay/run-replay.ts";
 import {
   formatReplay,
@@ -150,7 +151,7 @@ async function openReplaySession(
 ): Promise<OpenSession> {
   for (let number = 1; ; number++) {
     const key = number === 1 ? `replay-${name}` : `replay-${name}-${number}`;
-    if ((await store.find(key)) === null) return store.open({ key, cwd });
+    if ((await store.find(key)) === null) return store.open({ key, cwd, newId: countedIds() });
   }
 }
 

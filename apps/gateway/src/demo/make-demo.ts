@@ -10,6 +10,7 @@ import { checkConfigText } from "../config/load.ts";
 import type { Prices } from "../costs/prices.ts";
 import type { AnswerRequest, Host } from "../host/host.ts";
 import { withSessionTools } from "../recall/session-tools.ts";
+import { countedIds } from "../replay/counted-ids.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
 import { type ReplayResult, runReplay } from "../replay/run-replay.ts";
 import { openReportLog } from "../reports/report-log.ts";
@@ -81,7 +82,7 @@ async function playStory(
   const now = { ms: story.turns[0]!.prompt.timestamp as number };
   const session = await createSessionStore({ home }).open({
     ...{ key: DEMO_KEY, cwd: "tidebook" },
-    now: () => now.ms,
+    ...{ now: () => now.ms, newId: countedIds() },
   });
   const { agentId, sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);

@@ -9,6 +9,7 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Played } from "../inspect/shapes.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { countedIds } from "../replay/counted-ids.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import { runReplay } from "../replay/run-replay.ts";
 import { openReportLog } from "../reports/report-log.ts";
@@ -85,7 +86,7 @@ async function playIn(
   const model = withWindow(named, contextWindow);
   const started = performance.now();
   const key = `agent:${agentId}:played`;
-  const session = await createSessionStore({ home }).open({ key, cwd: home });
+  const session = await createSessionStore({ home }).open({ key, cwd: home, newId: countedIds() });
   const { sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {

@@ -61,12 +61,17 @@ export interface BranchFileRequest {
   /** Sessions smaller than this need no checkpoint, bytes. */
   checkpointFrom: number;
   newHeader: () => TranscriptHeader;
+  /** Ids that are not taken yet, as a rule. */
+  newId: () => string;
 }
+
+export const randomId = (): string => randomBytes(4).toString("hex");
 
 export async function openBranchFile({
   path,
   loaded,
   newHeader,
+  newId,
   checkpointFrom,
 }: BranchFileRequest): Promise<BranchFile> {
   const file = durableFile(path, loaded.size);
@@ -93,8 +98,8 @@ export async function openBranchFile({
     // An id is taken as soon as it is given, so that one write cannot use it twice.
     nextId() {
       ids ??= loaded.ids();
-      let id = randomBytes(4).toString("hex");
-      while (ids.has(id)) id = randomBytes(4).toString("hex");
+      let id = newId();
+      while (ids.has(id)) id = newId();
       ids.add(id);
       return id;
     },

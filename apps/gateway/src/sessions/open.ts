@@ -12,7 +12,7 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
-import { type BranchFile, openBranchFile } from "./branch-file.ts";
+import { type BranchFile, openBranchFile, randomId } from "./branch-file.ts";
 import { openDeliveries } from "./deliveries.ts";
 import { keepLedger } from "./ledger-file.ts";
 import { loadSession } from "./load-session.ts";
@@ -72,6 +72,8 @@ export interface OpenSessionRequest {
   deliveriesFile?: string;
   /** ms since the epoch. */
   now?: () => number;
+  /** Of entries; another one is asked for where it is taken. Absent: they are random. */
+  newId?: () => string;
   /** Smaller session files need no checkpoint, bytes. Absent: CHECKPOINT_FROM. */
   checkpointFrom?: number;
 }
@@ -88,7 +90,7 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   await mkdir(dirname(session.sessionFile), { recursive: true, mode: 0o700 });
   const lock = await takeLock(session);
   try {
-    const { checkpointFrom = CHECKPOINT_FROM } = request;
+    const { checkpointFrom = CHECKPOINT_FROM, newId = randomId } = request;
     const path = session.sessionFile;
     const loaded = await loadSession(path, checkpointFrom);
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
@@ -98,7 +100,7 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
         : await openDeliveries(request.deliveriesFile, loaded.branch);
     const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
     const newHeader = () => headerOf(session, request.cwd, (request.now ?? Date.now)());
-    const file = await openBranchFile({ path, loaded, newHeader, checkpointFrom });
+    const file = await openBranchFile({ path, loaded, newHeader, newId, checkpointFrom });
     return createHandle(request, lock, { file, notes, deliveries: opened?.deliveries });
   } catch (error) {
     await lock.release();

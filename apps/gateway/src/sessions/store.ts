@@ -11,7 +11,7 @@ import { explainStorageError } from "./durable-file.ts";
 import { moveKey, type SessionIndex } from "./index-file.ts";
 import { listSessions, type SessionSummary, summarize } from "./list-sessions.ts";
 import { requireSessionName } from "./name-errors.ts";
-import { CHECKPOINT_FROM, type OpenSession, openSession } from "./open.ts";
+import { CHECKPOINT_FROM, type OpenSession, type OpenSessionRequest, openSession } from "./open.ts";
 import { deliveriesFile, transcriptFile } from "./paths.ts";
 import { readBranch, readPage, type TranscriptPage } from "./read-transcript.ts";
 import { removeSession } from "./remove-session.ts";
@@ -30,7 +30,9 @@ export interface SessionStore {
    * Opens for writing; a key without a transcript gets one at its first append. Throws
    * SESSION_LOCKED, TRANSCRIPT_UNREADABLE, STORAGE_FAILED.
    */
-  open(request: { key: string; cwd: string; now?: () => number }): Promise<OpenSession>;
+  open(
+    request: { key: string; cwd: string } & Pick<OpenSessionRequest, "now" | "newId">,
+  ): Promise<OpenSession>;
   /**
    * Gives a key a new transcript, which its first append creates; the old one is kept and listed
    * under `archivedAs` (null: there was none).
@@ -121,7 +123,7 @@ interface StoreSettings {
 
 async function openByKey(
   { home, checkpointFrom }: StoreSettings,
-  { key, cwd, now }: Parameters<SessionStore["open"]>[0],
+  { key, cwd, now, newId }: Parameters<SessionStore["open"]>[0],
 ): Promise<OpenSession> {
   const name = requireSessionName(key);
   const sessionId = (await findSessionId(home, name)) ?? (await registerSession(home, name));
@@ -133,6 +135,7 @@ async function openByKey(
     ...{ cwd, checkpointFrom },
     deliveriesFile: deliveriesFile(home, name.agentId, sessionId),
     ...(now !== undefined && { now }),
+    ...(newId !== undefined && { newId }),
   });
 }
 
