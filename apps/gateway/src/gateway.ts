@@ -18,11 +18,11 @@ import { runCommand } from "./commands/run.ts";
 import { createCommandSession } from "./commands/session.ts";
 import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
-import type { CostCaps } from "./config/cost-caps.ts";
 import type { Environment } from "./config/environment.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { createCostLedger } from "./costs/ledger.ts";
 import { type Costs, createCosts } from "./costs/meter.ts";
+import { createCapsReader } from "./costs/read-caps.ts";
 import type { SessionSpent } from "./costs/totals.ts";
 import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
@@ -172,7 +172,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pluginSubagents = () => children.ofPlugins;
   const costs = createCosts({
     ...{ log, ledger: createCostLedger({ home, log }), caps: loaded.config.gateway.costCaps },
-    capsNow: () => capsNow(options),
+    capsNow: createCapsReader(options),
     rootOf: (key) => children.lineageOf(key).above.at(-1) ?? key,
   });
   const inSession: HostOptions["inSession"] = ({ session }, work) =>
@@ -399,12 +399,6 @@ function inCommandSession<Result>(
       }),
     ),
   );
-}
-
-/** As the file has them, where there is one: a cap that was raised counts at once. */
-async function capsNow({ environment, loaded }: GatewayOptions): Promise<CostCaps> {
-  const { config, exists } = await loadConfig(environment.configFile);
-  return (exists ? config : loaded.config).gateway.costCaps;
 }
 
 async function reloadPlugins(options: GatewayOptions): Promise<readonly PluginRecord[]> {

@@ -1,12 +1,14 @@
 // Runs `clew compare`, recordings through several engines side by side.
-import { writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { access, constants, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { type Compared, figuresOf, formatComparison } from "../lab/compare.ts";
 import { findRecording } from "../lab/find-recording.ts";
 import { playRecording } from "../lab/play.ts";
 import { MOST_ENGINES, renderReport } from "../lab/report-html.ts";
 import { planPlaySettings } from "../lab/settings.ts";
+import { modelRequest } from "../models/model-request.ts";
+import { pricesNamed } from "../models/prices-in.ts";
 import { storageFailed } from "../storage-error.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -31,16 +33,30 @@ export async function compareCommand(
   const recordings = await Promise.all(names.map((name) => findRecording(name, shell.environment)));
   const setup = await setUp(shell, {}, { showProblems: true });
   const { environment, loaded, log, output } = setup;
+  // Whose prices nobody knows is no better than the model of the settings.
+  const request = modelRequest(loaded.config, environment);
+  const known = (model: string | null) =>
+    model !== null && pricesNamed({ ...request, name: model }) !== null ? model : undefined;
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   const { signal } = cancelled;
   try {
+    // What is wrong with what is asked is said before hours of playing.
+    if (options.html !== undefined) await checkReport(options.html);
+    for (const engine of engines)
+      await playRecording({
+        ...{ environment, log, turns: [], engine, signal },
+        loaded: planPlaySettings(loaded, { engine, model: options.model }),
+      });
     const all: Compared[] = [];
-    for (const { name, turns } of recordings)
+    for (const { name, turns, model: recorded } of recordings)
       for (const engine of engines) {
         const progress = showProgress(output, `${name}, ${engine}`);
-        const chosen = planPlaySettings(loaded, { engine, model: options.model });
+        const chosen = planPlaySettings(loaded, {
+          engine,
+          model: options.model ?? known(recorded),
+        });
         const played = await playRecording({
           ...{ environment, log, turns, engine, signal, onProgress: progress.show },
           ...{ loaded: chosen, contextWindow: options.contextWindow },
@@ -73,6 +89,14 @@ function planEngines(text: string): string[] {
     "REQUEST_INVALID",
     `--engines ${JSON.stringify(text)} names ${engines.length} engines; name one to ${MOST_ENGINES}, as in "legacy,lossless".`,
   );
+}
+
+async function checkReport(file: string): Promise<void> {
+  try {
+    await access(dirname(resolve(file)), constants.W_OK);
+  } catch (error) {
+    throw storageFailed(`The report ${resolve(file)} cannot be written`, error);
+  }
 }
 
 async function writeReport(file: string, page: string): Promise<void> {

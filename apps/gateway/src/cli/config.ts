@@ -79,6 +79,8 @@ export async function configUnset(name: string, { environment, output }: Shell):
 }
 
 function whenRead(name: string): string {
+  if (/^gateway\.costCaps(\.|$)/.test(name))
+    return "a running gateway reads it before its next model call";
   const isOfPlugins = name === "plugins" || name.startsWith("plugins.");
   return `a running gateway reads it at its next start${isOfPlugins ? ", or by: clew plugins reload" : ""}`;
 }

@@ -21,11 +21,23 @@ export async function demoMake(
     return 1;
   }
   const signal = new AbortController().signal;
-  const { turns, calls, compactions } = await makeDemo({ environment, signal, endsAt: Date.now() });
-  if (json) output.json({ made: true, key: DEMO_KEY, turns, calls: calls.length, compactions });
+  const { turns, calls, compactions, refused } = await makeDemo({
+    environment,
+    signal,
+    endsAt: Date.now(),
+  });
+  if (json)
+    output.json({
+      made: true,
+      key: DEMO_KEY,
+      turns,
+      calls: calls.length + refused,
+      refused,
+      compactions,
+    });
   else
     output.line(
-      `The demo session is ${DEMO_KEY}: ${counted(turns, "turn")}, ${counted(calls.length, "model call")}, ${counted(compactions, "compaction")}; no model was called. "${command} demo remove" removes it.`,
+      `The demo session is ${DEMO_KEY}: ${counted(turns, "turn")}, ${counted(calls.length + refused, "model call")}, of which ${refused === 1 ? "1 was" : `${refused} were`} refused, ${counted(compactions, "compaction")}; no model was called. "${command} demo remove" removes it.`,
     );
   return 0;
 }

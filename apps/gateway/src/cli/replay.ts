@@ -6,12 +6,14 @@ import type { ModelRef } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { Host } from "../host/host.ts";
+import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
 import { findRecording, type Recording } from "../lab/find-recording.ts";
 import { withWindow } from "../lab/play.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { countedIds } from "../replay/counted-ids.ts";
-import { runReplay } from "../replay/run-replay.ts";
+import { createPlayedCache } from "../replay/prompt-cache.ts";
+import { type ReplayWatch, runReplay } from "../replay/run-replay.ts";
 import {
   formatReplay,
   type InspectedReplay,
@@ -97,14 +99,14 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
   try {
     const progress = showProgress(output, name);
     const played = await runReplay({
-      ...{ host, reports, model, prices, signal },
+      ...{ host, reports, model, prices, signal, watch: cachedWatch() },
       session: options.acks === true ? acknowledging(session, output) : session,
       turns,
       onProgress: progress.show,
     });
     progress.end();
     const source = { ...{ folder, sessionId, allEntries }, branch: session.branch() };
-    const inspected = createSessionCalls(source, () => null);
+    const inspected = createSessionCalls(source, NO_PRICES);
     await inspected.refresh(source);
     const result = withFates(played, inspected.rows);
     print(output, { result, model, session, recording, home, options });
@@ -113,6 +115,13 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
     await reports.close();
   }
 }
+
+/** What its provider's cache would give back, as comparisons and what-if reckon it. */
+const cachedWatch = (): ReplayWatch => ({
+  onCall: () => {},
+  onReport: () => {},
+  usageOf: createPlayedCache().usage,
+});
 
 function print(
   output: Output,

@@ -1,6 +1,8 @@
 // Runs `clew usage`, which says what model calls cost, and what of it was for nothing.
 import { describeUsage } from "../costs/describe-usage.ts";
+import { namedSession } from "../demo/demo-place.ts";
 import { readUsage } from "../demo/demo-usage.ts";
+import { pricesIn } from "../models/prices-in.ts";
 import { requireSessionName, sessionNotFound } from "../sessions/name-errors.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
@@ -12,9 +14,10 @@ export async function usage(
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const key = session === undefined ? undefined : requireSessionName(session).key;
   const { home } = environment;
-  const sums = await readUsage(home, key);
+  const key =
+    session === undefined ? undefined : requireSessionName(await namedSession(home, session)).key;
+  const sums = await readUsage(home, await pricesIn(environment), key);
   if (key !== undefined && sums.total.calls === 0)
     if ((await createSessionStore({ home }).find(key)) === null) throw sessionNotFound(key);
   if (json) output.json(sums);

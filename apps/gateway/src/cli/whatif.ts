@@ -31,7 +31,7 @@ export async function whatIfCommand(
       const figures: Figures = figuresOf({ recording: session, ...played });
       output.line(printable(formatComparison([figures])));
       output.line(
-        `As it was (${printable(asItWas.engine ?? "no engine")}): ${counted(asItWas.calls, "call")}, ${number(asItWas.tokens.median)} tokens per call, at most ${number(asItWas.tokens.max)}, ${number(asItWas.tokens.total)} in all. Played in a window of ${number(played.contextWindow)} tokens.`,
+        `As it was (${printable(asItWas.engine ?? "no engine")}): ${counted(asItWas.calls, "call")}${asItWas.unanswered === 0 ? "" : `, of which ${number(asItWas.unanswered)} had no answer`}, ${number(asItWas.tokens.median)} tokens per call, at most ${number(asItWas.tokens.max)}, ${number(asItWas.tokens.total)} in all. Played in a window of ${number(played.contextWindow)} tokens.`,
       );
       if (played.engine.degraded !== null)
         output.line(

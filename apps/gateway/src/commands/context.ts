@@ -2,9 +2,9 @@
 import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
 import { describeCounts } from "../inspect/describe-counts.ts";
 import type { FateCounts } from "../inspect/shapes.ts";
-import { shareOut } from "../inspect/share-out.ts";
 import { describeCache } from "../models/describe-cache.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
+import { shareOut } from "../reports/share-out.ts";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 

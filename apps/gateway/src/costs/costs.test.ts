@@ -258,6 +258,23 @@ describe("a cost cap", () => {
     expect((await say("And then?")).done.outcome).toBe("completed");
   });
 
+  it("counts at once where there was none, and where it is lowered", async () => {
+    const host = await gatewayWith({});
+    const say = saying(host);
+    const set = async (dollars: number) =>
+      (await clew(host.home, ["config", "set", "gateway.costCaps.sessionDollars", `${dollars}`]))
+        .output;
+    const spent = (await say(LONG)).done.cost!.session.dollars;
+    expect(await set(spent / 2)).toContain("reads it before its next model call");
+    expect((await say("And now?")).done.error?.code).toBe("COST_CAP_REACHED");
+    await set(spent * 10);
+    expect((await say("And now?")).done.outcome).toBe("completed");
+    await set(spent / 3);
+    expect((await say("And then?")).done.error?.code).toBe("COST_CAP_REACHED");
+    await clew(host.home, ["config", "unset", "gateway.costCaps.sessionDollars"]);
+    expect((await say("And then?")).done.outcome).toBe("completed");
+  });
+
   it("begins anew with the session, and what was spent is its archive's", async () => {
     const host = await gatewayWith({ caps: { sessionDollars: 0.001 } });
     const say = saying(host);

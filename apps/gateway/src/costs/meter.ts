@@ -51,7 +51,7 @@ export interface CostsOptions {
   ledger: CostLedger;
   log: LogPort;
   caps: CostCaps;
-  /** As the settings say now: asked before a call is refused, so that raising helps at once. */
+  /** As the settings say now: asked before each call, so that raising and lowering count at once. */
   capsNow: () => Promise<CostCaps>;
   /** The session that nobody started, from which one comes. */
   rootOf: (sessionKey: string) => string;
@@ -71,18 +71,18 @@ export function createCosts(options: CostsOptions): Costs {
   const asked = ({ agentId, sessionKey }: Pick<CostSubject, "agentId" | "sessionKey">) => ({
     ...{ root: rootOf(sessionKey), agent: agentId, day: dayOf(now()) },
   });
+  /** Settings that cannot be read leave what they were. */
+  const readCaps = async () => {
+    caps = await capsNow().catch(() => caps);
+  };
   /** Undefined: the call may be made. */
   const refusalOf = async (
     subject: CostSubject,
     notice: MeteredPort["notice"],
   ): Promise<string | undefined> => {
+    await readCaps();
     if (!isCapped(caps)) return undefined;
-    const totals = await ledger.totals();
-    let verdict = planCaps(caps, totals, asked(subject));
-    if (verdict.stop !== null) {
-      caps = await capsNow().catch(() => caps);
-      verdict = planCaps(caps, totals, asked(subject));
-    }
+    const verdict = planCaps(caps, await ledger.totals(), asked(subject));
     if (verdict.stop !== null) {
       const text = describeStop(verdict.stop);
       log.warn(text, { sessionKey: subject.sessionKey });
@@ -159,6 +159,7 @@ export function createCosts(options: CostsOptions): Costs {
       return (await ledger.totals()).sessions[rootOf(sessionKey)] ?? NOTHING_SPENT;
     },
     async caps(subject) {
+      await readCaps();
       return isCapped(caps) ? capStates(caps, await ledger.totals(), asked(subject)) : [];
     },
     close: () => ledger.close(),

@@ -55,7 +55,7 @@ export function wasteOf(
       add("broken-prefix", 1, lost, call.usage && priceOfLoss(call.usage, lost, prices));
     if (call.error === null) last = call;
   }
-  return merged(found);
+  return mergeWaste(found);
 }
 
 /** Of what the last request left in the cache, or was expected from it, what was not read. */
@@ -90,7 +90,8 @@ function promptTokens({ usage, system, tools, messages }: WastingCall): number {
   return Math.round(fixed + messages.tokens);
 }
 
-function merged(found: readonly Waste[]): Waste[] {
+/** Pure. A row for each model and cause. */
+export function mergeWaste(found: readonly Waste[]): Waste[] {
   const sums = new Map<string, Waste>();
   for (const each of found) {
     const key = `${each.model} ${each.cause}`;

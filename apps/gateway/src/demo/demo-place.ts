@@ -11,8 +11,21 @@ import { createSessionStore } from "../sessions/store.ts";
 export const DEMO_AGENT = "demo";
 export const DEMO_KEY = `agent:${DEMO_AGENT}:main`;
 
+/** By whose rules and prices it is played; nobody asks it anything. */
+export const DEMO_MODEL = "anthropic/claude-sonnet-4-5";
+
 /** What people and reports must not take for somebody's session. */
 export const isDemo = ({ key }: { key: string }): boolean => key.startsWith(`agent:${DEMO_AGENT}:`);
+
+/** The short name by which commands know the demo where no session of a person has it. */
+const DEMO_NAME = "demo";
+
+/** Pure, but for looking. What is meant by a session's name: "demo" is the demo's. */
+export async function namedSession(home: string, name: string): Promise<string> {
+  if (name !== DEMO_NAME || (await demoState(home)) !== "made") return name;
+  const own = await createSessionStore({ home }).find(name);
+  return own === null ? DEMO_KEY : name;
+}
 
 const markFile = (home: string): string => join(home, "demo.json");
 

@@ -5,7 +5,8 @@ import type { TurnReport } from "@clew/engine-core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Usage } from "../costs/usage.ts";
-import type { CallRow } from "../inspect/shapes.ts";
+import { sentTokens } from "../inspect/sent-tokens.ts";
+import type { CallRow, CallView, WhatIf } from "../inspect/shapes.ts";
 import { foldMessages } from "../reports/expand.ts";
 import { plainLines } from "../reports/report-lines.ts";
 import { agentPaths } from "../sessions/paths.ts";
@@ -45,7 +46,9 @@ describe("the demo session", () => {
   });
 
   it("went through the host: compactions, prunes, an overflow, a failed engine, and their cost", async () => {
-    expect(said).toMatch(/agent:demo:main: 58 turns, \d+ model calls, .* no model was called/);
+    expect(said).toMatch(
+      /agent:demo:main: 58 turns, \d+ model calls, of which 1 was refused, .* no model was called/,
+    );
     const reports = await readReports(home);
     const session = await createSessionStore({ home }).read(DEMO_KEY);
     const types = session!.branch.map((entry) =>
@@ -77,6 +80,90 @@ describe("the demo session", () => {
     expect(new Set(degraded.map(({ engine }) => engine))).toEqual(new Set(["legacy"]));
     const own = JSON.parse((await clew(home, ["usage", DEMO_KEY, "--json"])).output) as Usage;
     expect(own.engines.map(({ name }) => name)).toEqual(["legacy"]);
+  });
+
+  const inspect = async (...args: string[]) => clew(home, ["inspect", "demo", ...args]);
+  const callsOf = async () =>
+    (JSON.parse((await inspect("--json")).output) as { calls: CallRow[] }).calls;
+
+  it("has one sum of what was sent, wherever it is told, and what was paid for nothing in each call", async () => {
+    const calls = await callsOf();
+    const refused = calls.filter(({ error }) => error !== null);
+    expect(refused.map(({ marks }) => marks)).toEqual([["overflow"]]);
+    const sent = calls.reduce((sum, row) => sum + sentTokens(row), 0);
+    const own = JSON.parse((await clew(home, ["usage", "demo", "--json"])).output) as Usage;
+    const { input, cacheRead, cacheWrite } = own.total.tokens;
+    expect(input + cacheRead + cacheWrite).toBe(sent);
+    expect((await inspect()).output).toContain(
+      `${sent.toLocaleString("en-US")} tokens sent (1 call without an answer is not in it)`,
+    );
+    const whatIf = async () =>
+      JSON.parse((await clew(home, ["whatif", "demo", "--json"])).output) as WhatIf;
+    const [once, again] = [await whatIf(), await whatIf()];
+    expect(once.asItWas).toMatchObject({ calls: calls.length, unanswered: 1 });
+    const tokens = ({ played }: WhatIf) => played.points.map((point) => point.tokens);
+    expect(tokens(again)).toEqual(tokens(once));
+    const { brokenPrefix, overFull } = own.total.waste;
+    const lost = calls.flatMap(({ waste }) => waste).filter((one) => one.cause === "broken-prefix");
+    expect(brokenPrefix).toMatchObject({ calls: lost.length });
+    expect(brokenPrefix.dollars).toBeGreaterThan(0);
+    expect(brokenPrefix.dollars).toBeCloseTo(
+      lost.reduce((sum, { dollars }) => sum + dollars!, 0),
+      8,
+    );
+    expect(overFull).toMatchObject({ calls: 1, dollars: 0 });
+  });
+
+  it("says of the call that was refused that no model has read it, and why", async () => {
+    const [refused] = (await callsOf()).filter(({ error }) => error !== null);
+    const { output } = await inspect("--call", refused!.id);
+    expect(output).toMatch(
+      /Its provider refused it as too large, so no model has read it: prompt is too long: /,
+    );
+  });
+
+  it("lists what each call sent so that it adds up to what the provider counted", async () => {
+    for (const { id } of (await callsOf()).slice(0, 12)) {
+      const { row, items } = JSON.parse((await inspect("--call", id, "--json")).output) as CallView;
+      expect(items.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(row.tokens.total);
+      const system = items.filter(({ part }) => part === "system");
+      expect(system.reduce((sum, { tokens }) => sum + tokens, 0)).toBe(row.tokens.system);
+    }
+  });
+
+  it("tells every stretch of calls in which a fact was gone", async () => {
+    const lines = (await inspect("--bisect", "blue oilskin")).output.trim().split("\n");
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(/was last shown in call [\d.]+ and is gone in calls [\d.]+ to 57\.1/);
+    expect(lines[1]).toMatch(/can be read again: in calls 57\.2 to /);
+    const nowhere = await inspect("--find", "zzzznope");
+    expect([nowhere.code, nowhere.output]).toEqual([1, ""]);
+    expect(nowhere.errors).toContain("stands in no entry");
+    expect((await inspect("--diff", "3.1", "--call", "99.9")).errors).toMatch(/no call 99\.9 in/);
+    expect((await inspect("--request")).errors).toContain(
+      "--request prints the request of one call",
+    );
+  });
+
+  it("never says that its tests pass where they had failed last", () => {
+    for (const { steps } of inventStory(END).turns) {
+      const results = steps.flatMap((step) => step.results);
+      const tests = results.filter(({ content }) => /^ok {3}/.test(textOf({ content } as never)));
+      expect(tests.at(-1)?.isError ?? false).toBe(false);
+    }
+  });
+
+  it("is one reading of the cache to a replay and a comparison, by the prices of the recording", async () => {
+    const args = ["demo", "--context-window", "48000", "--json"];
+    const replayed = JSON.parse((await clew(home, ["replay", ...args])).output) as {
+      fromCache: number;
+      tokens: { total: number };
+    };
+    const { figures } = JSON.parse(
+      (await clew(home, ["compare", ...args, "--engines", "legacy"])).output,
+    ) as { figures: { cached: number; dollars: number }[] };
+    expect(figures[0]!.dollars).toBeGreaterThan(1);
+    expect(replayed.fromCache / replayed.tokens.total).toBeCloseTo(figures[0]!.cached, 1);
   });
 
   it("tells what it would have cost, and is in nobody's bill", async () => {

@@ -1,7 +1,7 @@
 // Makes the demo session by playing its story through a host of its own.
 import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { LogPort, ToolPort } from "@clew/engine-core";
+import type { LogPort, ToolPort, TurnReport } from "@clew/engine-core";
 import type { ContextEngine } from "@clew/plugin-sdk/core";
 import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
@@ -18,11 +18,9 @@ import type { OpenSession } from "../sessions/open.ts";
 import { agentFolder, agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { createDemoModel } from "./demo-model.ts";
-import { DEMO_AGENT, DEMO_KEY, markDemo } from "./demo-place.ts";
+import { DEMO_AGENT, DEMO_KEY, DEMO_MODEL, markDemo } from "./demo-place.ts";
 import { inventStory, type Story, type StoryTurn } from "./story.ts";
 
-/** Its prices are known; nobody asks it anything. */
-const MODEL = "anthropic/claude-sonnet-4-5";
 const WINDOW = 48_000;
 const FAULTY_ENGINE = "demo-faulty-engine";
 
@@ -30,7 +28,7 @@ const CONFIG = {
   models: { providers: { anthropic: { apiKey: "nobody is asked" } } },
   agents: {
     defaults: {
-      model: MODEL,
+      model: DEMO_MODEL,
       contextTokens: WINDOW,
       systemPrompt:
         "You are a coding agent in the project tidebook, which prints tide tables for a small harbour. Read before you edit, and run the tests of what you changed.",
@@ -48,8 +46,13 @@ export interface DemoRequest {
 
 const SILENT: LogPort = { info: () => {}, warn: () => {}, error: () => {} };
 
+export interface MadeDemo extends ReplayResult {
+  /** Calls besides those that were answered. */
+  refused: number;
+}
+
 /** Appears whole or not at all; what was there before is replaced. */
-export async function makeDemo(request: DemoRequest): Promise<ReplayResult> {
+export async function makeDemo(request: DemoRequest): Promise<MadeDemo> {
   const { home } = request.environment;
   await mkdir(home, { recursive: true, mode: 0o700 });
   const making = await mkdtemp(join(home, ".demo-"));
@@ -69,7 +72,7 @@ export async function makeDemo(request: DemoRequest): Promise<ReplayResult> {
 async function playStory(
   home: string,
   { environment, signal, endsAt }: DemoRequest,
-): Promise<ReplayResult> {
+): Promise<MadeDemo> {
   const story = inventStory(endsAt);
   const host = composeHost({
     environment: { ...environment, home, configFile: join(home, "clew.json") },
@@ -88,7 +91,17 @@ async function playStory(
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
     const told = asTold(host, { story, session, model, prices, now });
-    return await runReplay({ host: told, session, reports, model, turns: story.turns, signal });
+    let made = 0;
+    const watch = {
+      onCall: () => {},
+      onReport({ modelCalls }: TurnReport) {
+        made += modelCalls.length;
+      },
+    };
+    const played = await runReplay({
+      ...{ host: told, session, reports, model, turns: story.turns, signal, watch },
+    });
+    return { ...played, refused: made - played.calls.length };
   } finally {
     await session.close();
     await reports.close();

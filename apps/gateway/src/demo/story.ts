@@ -88,7 +88,10 @@ function inventTurn(work: Work, at: number): StoryTurn {
     const other = chance.happens(0.5) ? chance.pick(files) : file;
     steps.push(callStep(work, fill(chance.pick(SAYS), other), usesOf(work, other)));
   }
-  steps.push(callStep(work, "The tests.", [runTests(chance, subject)]));
+  const tests = runTests(chance, subject);
+  steps.push(callStep(work, "The tests.", [tests]));
+  if (tests.isError === true)
+    steps.push(callStep(work, "One failed: the limit. Once more.", [passing(chance, subject)]));
   steps.push(replyStep(fill(chance.pick(ENDS), subject)));
   return { ...turnOf(fill(chance.pick(REQUESTS), subject), steps), incident: incidentAt(at) };
 }
@@ -171,15 +174,19 @@ function history(chance: Chance, { path, symbols }: ProjectFile): ToolUse {
   };
 }
 
-function runTests(chance: Chance, { path, symbols }: ProjectFile): ToolUse {
-  const isError = chance.happens(0.2);
+function runTests(chance: Chance, file: ProjectFile): ToolUse {
+  const passed = passing(chance, file);
+  if (!chance.happens(0.2)) return passed;
+  const failed = `FAIL ${file.path} ${chance.pick(file.symbols)}: expected 412, got 409`;
+  return { ...passed, output: `${passed.output}\n${failed}`, isError: true };
+}
+
+function passing(chance: Chance, { path, symbols }: ProjectFile): ToolUse {
   const lines = symbols.map((name) => `ok   ${path} ${name} (${chance.below(80)} ms)`);
-  if (isError) lines.push(`FAIL ${path} ${chance.pick(symbols)}: expected 412, got 409`);
   return {
     name: "run_command",
     args: { command: `npm test -- ${path}` },
     output: lines.join("\n"),
-    isError,
   };
 }
 

@@ -4,7 +4,6 @@ import type { Usage } from "../costs/usage.ts";
 import { demoState, isDemo } from "../demo/demo-place.ts";
 import { readUsage } from "../demo/demo-usage.ts";
 import type { Host } from "../host/host.ts";
-import { costOfPlaced } from "../inspect/cost.ts";
 import { createInspector, type Inspector } from "../inspect/inspector.ts";
 import { fatesOfLast } from "../inspect/one-call.ts";
 import type { FateCounts } from "../inspect/shapes.ts";
@@ -28,7 +27,6 @@ import type { SessionPage, SessionStore } from "../sessions/store.ts";
 import { inTree, type Placed, type StartedSession } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
-import { pricesNow } from "./prices-now.ts";
 
 export interface ShadowView {
   summary: ShadowSummary;
@@ -85,7 +83,7 @@ export interface SessionViews {
 
 export interface SessionViewsOptions {
   home: string;
-  host: Pick<Host, "engineStatus" | "namedModel">;
+  host: Pick<Host, "engineStatus" | "pricesOf">;
   agentOf: (key: string) => string;
   store: SessionStore;
   known: KnownSessions;
@@ -116,16 +114,14 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   };
   const reportsOf = ({ agentId }: KnownSession) => agentPaths(home, agentId).reports;
   const inspectors = new Map<string, Inspector>();
+  const { pricesOf } = host;
   const createInspectorOf = (key: string): Inspector => {
     const readAgain = known.remembering();
-    return createInspector(
-      async () => {
-        const found = await readAgain(key);
-        if (found === null) throw sessionNotFound(key);
-        return sourceOf(found, reportsOf(found));
-      },
-      (placed) => costOfPlaced(placed, (model) => pricesNow(host, model)),
-    );
+    return createInspector(async () => {
+      const found = await readAgain(key);
+      if (found === null) throw sessionNotFound(key);
+      return sourceOf(found, reportsOf(found));
+    }, pricesOf);
   };
   const inspectorOf = (key: string): Inspector => {
     const inspector = inspectors.get(key) ?? createInspectorOf(key);
@@ -174,7 +170,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       return { ...(await describeContext(reports, found, last)), fates };
     },
     async usage(text) {
-      const usage = await readUsage(home, text && canonicalKey(text));
+      const usage = await readUsage(home, pricesOf, text && canonicalKey(text));
       // What a session cost outlives it.
       if (text !== undefined && usage.total.calls === 0) await require(text);
       return usage;

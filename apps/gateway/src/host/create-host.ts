@@ -32,6 +32,7 @@ export function createHost(parts: HostParts): Host {
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
     namedModel: (name) => parts.models.named(name),
+    pricesOf: (name) => parts.models.pricesOf(name),
     signInHeaders: (resolved) => parts.models.signInHeaders(resolved),
     models: (agentId, sessionKey) => modelsOf(parts, agentId, sessionKey),
     asks: (agentId, branch) =>

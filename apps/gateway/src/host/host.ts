@@ -27,6 +27,7 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Costs } from "../costs/meter.ts";
+import type { Prices } from "../costs/prices.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
@@ -89,6 +90,8 @@ export interface Host {
   model(agentId: string): ResolvedModel;
   /** Any model, by "provider/model". Throws the same. */
   namedModel(name: string): ResolvedModel;
+  /** What its tokens cost by the settings as they are now; null = not known. */
+  pricesOf(name: string): Prices | null;
   /**
    * The headers by which one signs in to its server; none where no key is set. Throws
    * SignInError.

@@ -3,7 +3,15 @@ import type { ModelCallReport, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import { addCosts, asSideCost, type Cost, costOf, isFree, NO_COST } from "../costs/cost.ts";
 import type { Prices } from "../costs/prices.ts";
+import { type WastingCall, wasteOf } from "../costs/waste.ts";
 import type { PlacedCall } from "./placed-call.ts";
+import type { CallWaste } from "./shapes.ts";
+
+/** Of "provider/model"; null = not known. */
+export type PricesOf = (model: string) => Prices | null;
+
+/** What nobody reckoned when a call was made, nobody knows. */
+export const NO_PRICES: PricesOf = () => null;
 
 /**
  * Pure. What was reckoned when the call was made, else by these prices; null: not known, because of
@@ -32,7 +40,7 @@ const costIn = ({ input, output, cacheRead, cacheWrite, total }: NonNullable<Usa
  */
 export function costOfPlaced(
   { report, call, number }: Pick<PlacedCall, "report" | "call" | "number">,
-  pricesOf: (model: string) => Prices | null,
+  pricesOf: PricesOf,
 ): Cost | null {
   const isLast = number === report.modelCalls.length;
   const sides = (report.sideCalls ?? []).filter(
@@ -45,6 +53,16 @@ export function costOfPlaced(
   const known = costs.filter((cost) => cost !== null);
   return known.length < costs.length ? null : addCosts(known);
 }
+
+/** Pure. What it paid, or sent, for nothing. `before`: the session's last answered call. */
+export const wasteOfPlaced = (
+  { report: { model }, call }: Pick<PlacedCall, "report" | "call">,
+  before: WastingCall | undefined,
+  pricesOf: PricesOf,
+): CallWaste[] =>
+  wasteOf({ model, modelCalls: [call] }, before, { pricesOf, costOf: costOfCall }).map(
+    ({ cause, tokens, dollars }) => ({ cause, tokens, dollars }),
+  );
 
 /** What the calls of a turn came to. */
 export interface TurnCost {

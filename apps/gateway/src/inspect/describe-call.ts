@@ -1,8 +1,9 @@
 // Explains why one model call held what it held.
 import type { PolicyChange } from "@clew/plugin-sdk/host";
+import { whyBroke } from "../models/describe-cache.ts";
 import { saidChanges } from "../reports/said-changes.ts";
 import { counted, number } from "../text/number.ts";
-import { type PlacedItem, summaryIn } from "./describe-items.ts";
+import { type PlacedItem, summaryIn, tokensOfItems } from "./describe-items.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { degradedIn, engineOf } from "./placed-call.ts";
 import type { SummaryRow } from "./shapes.ts";
@@ -12,7 +13,6 @@ export function explainCall(opened: OpenedCall): string[] {
   const { report, call, row } = opened;
   const { budget } = report;
   const { size, policyChanges, remedies = [], leftOut = [] } = call;
-  const { fates } = row;
   return [
     whoChose(opened),
     ...(budget === null
@@ -25,14 +25,23 @@ export function explainCall(opened: OpenedCall): string[] {
       : [
           `It was found to be about ${number(size.tokens)} tokens (${size.source === "counted" ? "the provider's count and what came since" : "estimated"}); messages are compacted above ${number(size.water.high)}.`,
         ]),
-    `${number(fates.shown)} of ${counted(fates.all, "entry", "entries")} were shown, ${number(fates.summary)} stood in summaries, ${number(fates.cleared)} were cleared, ${number(fates.leftOut)} were left out.`,
+    fatesOf(row.fates),
+    ...failureOf(opened),
     ...rulesOf(saidChanges(policyChanges)),
-    ...(row.cache?.broke == null ? [] : [`Not all could come from the cache: ${row.cache.broke}.`]),
+    ...(row.cache?.broke == null
+      ? []
+      : [`Not all could come from the cache: ${whyBroke(row.cache.broke)}.`]),
     ...(remedies.length === 0
       ? []
       : [`The model had refused something, so it was asked differently: ${remedies.join(", ")}.`]),
     ...leftOut.map((what) => `Not asked of this model: ${what}.`),
   ];
+}
+
+function fatesOf({ all, shown, summary, cleared, leftOut }: OpenedCall["row"]["fates"]): string {
+  if (shown === all)
+    return all === 1 ? "The one entry was shown." : `All ${number(all)} entries were shown.`;
+  return `Of ${counted(all, "entry", "entries")} ${number(shown)} ${shown === 1 ? "was" : "were"} shown, ${number(summary)} stood in summaries, ${number(cleared)} ${cleared === 1 ? "was" : "were"} cleared, ${number(leftOut)} left out.`;
 }
 
 function whoChose(opened: OpenedCall): string {
@@ -42,6 +51,14 @@ function whoChose(opened: OpenedCall): string {
   if (degraded === null)
     return `${chose}, as ${engine.source === "configured" ? "configured" : "it is by default"}.`;
   return `${chose} in place of "${engine.configured ?? engine.infoId}", which failed in ${degraded.operation}: ${degraded.reason}`;
+}
+
+function failureOf({ call: { error, failure, windowTokens } }: OpenedCall): string[] {
+  if (error === null) return [];
+  if (failure?.kind !== "overflow") return [`It has no answer: ${error}`];
+  const holds =
+    windowTokens === undefined ? "" : `, as the model holds ${number(windowTokens)} tokens`;
+  return [`Its provider refused it as too large${holds}, so no model has read it: ${error}`];
 }
 
 function rulesOf(changes: readonly PolicyChange[]): string[] {
@@ -57,7 +74,8 @@ export function describeSummaries(
   opened: OpenedCall,
   textOf: (item: PlacedItem) => string,
 ): SummaryRow[] {
-  const { path, messages } = opened;
+  const { messages, call } = opened;
+  const tokens = tokensOfItems(opened).slice(call.system.length + call.tools.length);
   const rows = new Map<string, SummaryRow>();
   for (const [index, item] of messages.entries()) {
     const summaryId = summaryIn(item.source, opened);
@@ -68,9 +86,9 @@ export function describeSummaries(
     rows.set(summaryId, {
       summaryId,
       by: isHost ? "compaction" : engineOf(opened),
-      tokens: (known?.tokens ?? 0) + item.tokens,
+      tokens: (known?.tokens ?? 0) + tokens[index]!,
       covers: known === undefined ? coverOf(opened, summaryId, isHost) : known.covers,
-      sources: isHost ? sourcesOf(path, opened.placeOf(summaryId)!) : [],
+      sources: isHost ? sourcesOf(opened.path, opened.placeOf(summaryId)!) : [],
       text: known === undefined ? text : `${known.text}\n\n${text}`,
     });
   }

@@ -1,9 +1,11 @@
 // One thing that was sent, as it is told.
 import type { ItemSource, ReportItem } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { shareOut } from "../reports/share-out.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { engineOf } from "./placed-call.ts";
 import type { SentItem } from "./shapes.ts";
+import { SOURCES, sourceOf } from "./sources.ts";
 
 export type Part = SentItem["part"];
 
@@ -40,7 +42,8 @@ export function describeItems(
 ): SentItem[] {
   const { facts, report } = opened;
   const engine = engineOf(opened);
-  const cached = cachedItems(opened);
+  const tokens = tokensOfItems(opened);
+  const cached = cachedItems(opened, tokens);
   return itemsOf(opened).map((placed, place) => {
     const { item, part, index } = placed;
     const { source } = item;
@@ -53,12 +56,28 @@ export function describeItems(
       summaryId: summaryIn(source, opened),
       reason: reasonOf(item, report.promptEntryId),
       engineReason: item.engineReason ?? null,
-      ...{ tokens: item.tokens, hash: item.hash },
+      ...{ tokens: tokens[place]!, hash: item.hash },
       marks: [...((entryId !== null && facts.sent.get(entryId)?.marks) || [])],
       isFromCache: cached === null ? null : place < cached,
       ...previewOf(textOf(placed)),
     };
   });
+}
+
+/**
+ * Pure. Of each item, in the order of the wire: what its source has in the row is shared out among
+ * those of the source, so items, sources and total are of one scale, and their sums are equal.
+ */
+export function tokensOfItems(opened: OpenedCall): number[] {
+  const tokens: number[] = [];
+  const all = itemsOf(opened).map(({ item }, place) => ({ item, place, tokens: item.tokens }));
+  for (const source of SOURCES) {
+    const own = all.filter(({ item }) => sourceOf(item) === source);
+    const estimate = own.reduce((sum, each) => sum + each.tokens, 0);
+    for (const each of shareOut(opened.row.tokens[source], estimate)(own))
+      tokens[each.place] = each.tokens;
+  }
+  return tokens;
 }
 
 /** The summary that something sent is, where it is one; `find`: on the branch of the call. */
@@ -98,17 +117,13 @@ function reasonOf({ code, reason, source, changed }: ReportItem, prompt: string 
 }
 
 /** How many leading items the provider read from its cache; null = it did not say. */
-function cachedItems(opened: OpenedCall): number | null {
-  const { cache, tokens } = opened.row;
+function cachedItems({ row: { cache } }: OpenedCall, tokens: readonly number[]): number | null {
   if (cache?.read == null) return null;
-  const items = itemsOf(opened);
-  const estimate = items.reduce((sum, { item }) => sum + item.tokens, 0);
-  const share = estimate === 0 ? 1 : tokens.total / estimate;
   let seen = 0;
-  const end = items.findIndex(({ item }) => {
-    seen += item.tokens * share;
+  const end = tokens.findIndex((each) => {
+    seen += each;
     // Of an item that is read in part the rest is not.
-    return Math.floor(seen) > cache.read!;
+    return seen > cache.read!;
   });
-  return end < 0 ? items.length : end;
+  return end < 0 ? tokens.length : end;
 }

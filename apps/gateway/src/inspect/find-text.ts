@@ -51,12 +51,16 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
     ];
     const isShown = shown.includes(true) || fixed.includes(true);
     const { id } = walked.row;
-    const range = shownIn.at(-1);
+    const [range, gone] = [shownIn.at(-1), lost.at(-1)];
     if (isShown && wasShown && range !== undefined) {
       range.to = id;
       range.calls++;
     } else if (isShown) shownIn.push({ from: id, to: id, calls: 1 });
-    else if (wasShown) lost.push({ id, why: whyLost(walked, entries) });
+    else if (wasShown) lost.push({ id, to: id, calls: 1, why: whyLost(walked, entries) });
+    else if (gone !== undefined) {
+      gone.to = id;
+      gone.calls++;
+    }
     wasShown = isShown;
   });
   return {

@@ -1,20 +1,20 @@
 // Folds the reports of a session into one row per model call.
 import type { CompactionReport, ReportItem, TurnReport } from "@clew/engine-core";
+import type { WastingCall } from "../costs/waste.ts";
 import { isMember } from "./boundaries.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
+import { costOfPlaced, type PricesOf, wasteOfPlaced } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
 import { type CallFacts, type EntryFate, fateOf, type Withheld } from "./fates.ts";
 import { type Between, describeBetween, planMarks } from "./happened.ts";
 import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
-import type { CallRow, Cost, FateCounts } from "./shapes.ts";
+import type { CallRow, CallWaste, Cost, FateCounts } from "./shapes.ts";
 import { countedTokens, planSources } from "./sources.ts";
 
 /** Whether tokens are what a provider counted, where it did, or what the host estimates. */
 export type TokenReckoning = "counted" | "estimated";
-
-export type CostOf = (placed: PlacedCall) => Cost | null;
 
 /** A call, and how its items were treated. */
 export interface FoldedStep {
@@ -36,7 +36,7 @@ export interface CallFold {
 
 export function createCallFold(
   cursor: BranchCursor,
-  costOf: CostOf,
+  pricesOf: PricesOf,
   reckoning: TokenReckoning = "counted",
 ): CallFold {
   const sent = createSentItems();
@@ -47,6 +47,8 @@ export function createCallFold(
   /** Compactions since the newest call. */
   let pending: readonly CompactionReport[] = [];
   let length = 0;
+  /** The last answered call, whose request the cache may hold. */
+  let answered: WastingCall | undefined;
   let engine = "";
   const factsNow = (): CallFacts => ({
     ...{ sent: sent.sent, covered, withheld, engine },
@@ -90,7 +92,10 @@ export function createCallFold(
       };
       length = path.length;
       const counted = reckoning === "counted" ? countedTokens(placed.call) : null;
-      return rowOf({ placed, sent, fates, between, cost: costOf(placed), counted });
+      const cost = costOfPlaced(placed, pricesOf);
+      const waste = wasteOfPlaced(placed, answered, pricesOf);
+      if (placed.call.error === null) answered = placed.call;
+      return rowOf({ placed, sent, fates, between, cost, waste, counted });
     },
   };
 }
@@ -101,11 +106,12 @@ interface RowInput {
   fates: FateCounts;
   between: Between;
   cost: Cost | null;
+  waste: CallWaste[];
   /** Tokens of the request by its provider; null = they are estimated. */
   counted: number | null;
 }
 
-function rowOf({ placed, sent, fates, between, cost, counted }: RowInput): CallRow {
+function rowOf({ placed, sent, fates, between, cost, waste, counted }: RowInput): CallRow {
   const { call, report, turn, number } = placed;
   const { turnId, promptEntryId, startedAt, budget } = report;
   const { cache, usage, durationMs, stopReason, error, requestHash } = call;
@@ -128,7 +134,7 @@ function rowOf({ placed, sent, fates, between, cost, counted }: RowInput): CallR
             predicted: Math.round(cache.predicted),
             ...{ read: cache.billed, written: cache.written, broke: cache.broke?.code ?? null },
           },
-    ...{ cost, fates },
+    ...{ cost, waste, fates },
     marks: planMarks(placed, between),
     happened: describeBetween(between),
     requestHash,

@@ -1,10 +1,10 @@
 // Answers what can be asked of the model calls of one session.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { messageText } from "../reports/message-text.ts";
+import { NO_PRICES, type PricesOf } from "./cost.ts";
 import { describeSummaries, explainCall } from "./describe-call.ts";
 import { describeItems, itemsOf, type Part, type PlacedItem } from "./describe-items.ts";
 import { findText } from "./find-text.ts";
-import type { CostOf } from "./fold-calls.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
 import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
 import type { OpenedCall } from "./opened-call.ts";
@@ -43,6 +43,8 @@ export interface EntriesAsked {
 export interface Inspector {
   calls(asked: { after?: string | undefined; limit: number }): Promise<CallPage | null>;
   call(id: string): Promise<CallView | null>;
+  /** Whether there is such a call. */
+  has(id: string): Promise<boolean>;
   item(id: string, part: Part, index: number): Promise<ItemText | null>;
   request(id: string): Promise<RebuiltRequest | null>;
   diff(from: string, to: string): Promise<CallDiff | null>;
@@ -59,7 +61,7 @@ export interface Inspector {
 
 export function createInspector(
   read: () => Promise<SessionSource>,
-  costOf: CostOf = () => null,
+  pricesOf: PricesOf = NO_PRICES,
 ): Inspector {
   let known: { sessionId: string; calls: SessionCalls } | undefined;
   let running: Promise<unknown> = Promise.resolve();
@@ -69,7 +71,7 @@ export function createInspector(
     const source = await read();
     if (known?.sessionId === source.sessionId && (await known.calls.refresh(source)))
       return known.calls;
-    const calls = createSessionCalls(source, costOf);
+    const calls = createSessionCalls(source, pricesOf);
     await calls.refresh(source);
     known = { sessionId: source.sessionId, calls };
     return calls;
@@ -93,6 +95,9 @@ export function createInspector(
       const page = rows.slice(from, from + limit);
       const isLast = from + page.length >= rows.length;
       return { calls: page, total: rows.length, next: isLast ? null : page.at(-1)!.id };
+    },
+    async has(id) {
+      return (await open(id)) !== undefined;
     },
     async call(id) {
       const found = await open(id);

@@ -11,9 +11,10 @@ import {
 } from "../reports/read-reports.ts";
 import { readPart } from "../reports/report-log.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
+import type { PricesOf } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import type { EntryFate } from "./fates.ts";
-import { type CallFold, type CostOf, createCallFold, type TokenReckoning } from "./fold-calls.ts";
+import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls.ts";
 import { branchOfCall, moveToCall, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
 import { callId, engineOf, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
@@ -61,10 +62,10 @@ interface KnownCall {
 /** Calls that are kept opened. */
 const MOST_OPENED = 8;
 
-/** Costs of calls are `costOf`'s affair. */
+/** `pricesOf`: of calls whose cost was not reckoned when they were made, and of waste. */
 export function createSessionCalls(
   first: SessionSource,
-  costOf: CostOf,
+  pricesOf: PricesOf,
   reckoning: TokenReckoning = "counted",
 ): SessionCalls {
   const { folder, sessionId } = first;
@@ -73,7 +74,7 @@ export function createSessionCalls(
   const cursor = createBranchCursor(finder.find);
   const known: KnownTreatments = new Map();
   const treatments = createTreatments(part, cursor, known);
-  const fold = createCallFold(cursor, costOf, reckoning);
+  const fold = createCallFold(cursor, pricesOf, reckoning);
   const places: ReportPlace[] = [];
   const calls = new Map<string, KnownCall>();
   const opened = new Map<string, Promise<OpenedCall | undefined>>();
@@ -175,7 +176,7 @@ export function createSessionCalls(
     async walk(onCall) {
       const own = createBranchCursor(finder.find);
       const looked = createTreatments(part, own, known);
-      const folded = createCallFold(own, costOf, reckoning);
+      const folded = createCallFold(own, pricesOf, reckoning);
       const find = (id: string) => own.path[own.placeOf(id) ?? -1];
       const { fateOf } = folded;
       await readReports(folder, sessionId, REPORTS_START, async ({ turn, report }) => {

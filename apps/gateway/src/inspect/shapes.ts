@@ -1,5 +1,6 @@
 // The shapes in which a gateway tells what models saw.
 import { z } from "zod";
+import { WASTE_CAUSES } from "../costs/line.ts";
 
 const Tokens = z.int().nonnegative();
 /** Of US dollars, as the catalogue prices them. */
@@ -69,6 +70,18 @@ export const CostSchema = z.object({
   total: Dollars,
 });
 
+/** What a call paid, or sent, for nothing; part of its cost, not beside it. */
+export const CallWasteSchema = z.object({
+  /**
+   * "broken-prefix": a cache held it and did not give it · "re-sent": it failed or had to be
+   * repeated · "over-full": it was refused as too large.
+   */
+  cause: z.enum(WASTE_CAUSES),
+  tokens: Tokens,
+  /** Null: not known. */
+  dollars: Dollars.nullable(),
+});
+
 /** One model call as a row. */
 export const CallRowSchema = z.object({
   /** "58.3": the third call of the session's 58th turn. Never names another call. */
@@ -86,7 +99,10 @@ export const CallRowSchema = z.object({
   /** Why the reply ended; null = there was none. */
   stopReason: z.string().nullable(),
   error: z.string().nullable(),
-  /** Estimated; shared out so that `total` is what the provider counted where it did. */
+  /**
+   * Estimated; shared out so that `total` is what the provider counted where it did. A call without
+   * an answer that nobody counted is in no sum of what was sent.
+   */
   tokens: SourceTokensSchema,
   isCounted: z.boolean(),
   promptBudget: Tokens.nullable(),
@@ -102,6 +118,7 @@ export const CallRowSchema = z.object({
     .nullable(),
   /** Null: the model's prices are not known. */
   cost: CostSchema.nullable(),
+  waste: z.array(CallWasteSchema),
   fates: FateCountsSchema,
   marks: z.array(CallMarkSchema),
   /** What happened before it, in words: "compaction: 1,240 entries → 5,678 tokens". */
@@ -140,6 +157,7 @@ export const SentItemSchema = z.object({
   summaryId: z.string().nullable(),
   reason: z.string(),
   engineReason: z.string().nullable(),
+  /** Its part of what its source takes in the call's row: together they are the row's total. */
   tokens: Tokens,
   hash: z.string(),
   marks: z.array(EntryMarkSchema),
@@ -253,6 +271,8 @@ export const WhatIfSchema = z.object({
     model: z.string().nullable(),
     contextWindow: Tokens.nullable(),
     calls: z.int(),
+    /** Of those: without an answer, which are in no other figure but the cost. */
+    unanswered: z.int(),
     tokens: z.object({ total: Tokens, median: Tokens, max: Tokens }),
     /** As reckoned when they were made; null = not known of some of them. */
     cost: CostSchema.nullable(),
@@ -355,8 +375,8 @@ export const FoundTextSchema = z.object({
   entries: z.array(EntryRowSchema.omit({ fate: true, marks: true })),
   /** Ranges of calls in which the model could read it. */
   shownIn: z.array(z.object({ from: z.string(), to: z.string(), calls: z.int() })),
-  /** The first call after each range, and what had taken it there. */
-  lost: z.array(z.object({ id: z.string(), why: z.string() })),
+  /** The first call after each range, what had taken it there, and until which call it was gone. */
+  lost: z.array(z.object({ id: z.string(), to: z.string(), calls: z.int(), why: z.string() })),
   /** Summaries that stood in calls, and whether they say it. */
   summaries: z.array(z.object({ summaryId: z.string(), says: z.boolean() })),
   calls: z.int(),
@@ -375,6 +395,7 @@ export type FateCounts = z.infer<typeof FateCountsSchema>;
 export type SourceTokens = z.infer<typeof SourceTokensSchema>;
 export type CallMark = z.infer<typeof CallMarkSchema>;
 export type Cost = z.infer<typeof CostSchema>;
+export type CallWaste = z.infer<typeof CallWasteSchema>;
 export type CallRow = z.infer<typeof CallRowSchema>;
 export type EntryRow = z.infer<typeof EntryRowSchema>;
 export type SentItem = z.infer<typeof SentItemSchema>;

@@ -1,8 +1,8 @@
 // Where the tokens of a request come from.
 import type { ModelCallReport, ReportItem } from "@clew/engine-core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
+import { shareOut } from "../reports/share-out.ts";
 import type { SourceTokens } from "./shapes.ts";
-import { shareOut } from "./share-out.ts";
 
 export type Source = Exclude<keyof SourceTokens, "total">;
 

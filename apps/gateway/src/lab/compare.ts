@@ -21,8 +21,8 @@ export interface Figures {
   dollars: number | null;
   /** Share of needed names that were still in the request; null = none were needed. */
   evidence: number | null;
-  /** Stored entries that were not in the request, at most. */
-  mostLeftOut: number;
+  /** Stored entries that were not shown, at most of any call; each in the words of the inspector. */
+  most: { summary: number; cleared: number; leftOut: number };
   callsOverBudget: number;
   compactions: number;
   /** Recorded calls that were not made, and turns that failed. */
@@ -50,7 +50,11 @@ export function figuresOf(compared: Compared): Figures {
     cached: counted === 0 ? null : read / counted,
     dollars: costs.some((cost) => cost === null) ? null : sum(costs as number[]),
     evidence: needed === 0 ? null : present / needed,
-    mostLeftOut: Math.max(0, ...points.map(leftOutOf)),
+    most: {
+      summary: Math.max(0, ...points.map(({ fates }) => fates.summary)),
+      cleared: Math.max(0, ...points.map(({ fates }) => fates.cleared)),
+      leftOut: Math.max(0, ...points.map(({ fates }) => fates.leftOut)),
+    },
     callsOverBudget: points.filter(({ isOverBudget }) => isOverBudget).length,
     notMade: callsNotMade,
     failures: failures.length,
@@ -62,7 +66,7 @@ export function figuresOf(compared: Compared): Figures {
   };
 }
 
-export const leftOutOf = ({ fates }: PlayedPoint): number => fates.all - fates.shown;
+export const notShownOf = ({ fates }: PlayedPoint): number => fates.all - fates.shown;
 
 /** Headings and cells, for a terminal and a report alike. */
 export interface FigureTable {
@@ -75,13 +79,15 @@ export function planTable(figures: readonly Figures[]): FigureTable {
   return {
     headings: [
       ...["recording", "engine", "calls", "tokens", "per call", "most", "cached", "cost"],
-      ...["names in view", "left out", "over budget", "compactions", "failed", "engine ms"],
+      ...["names in view", "in summaries", "cleared", "left out"],
+      ...["over budget", "compactions", "failed", "engine ms"],
     ],
     rows: figures.map((one) => [
       ...[one.recording, one.engine, whole(one.calls), whole(one.tokens.total)],
       ...[whole(one.tokens.median), whole(one.tokens.max), share(one.cached)],
       ...[one.dollars === null ? "–" : `$${one.dollars.toFixed(2)}`, share(one.evidence)],
-      ...[whole(one.mostLeftOut), whole(one.callsOverBudget), whole(one.compactions)],
+      ...[whole(one.most.summary), whole(one.most.cleared), whole(one.most.leftOut)],
+      ...[whole(one.callsOverBudget), whole(one.compactions)],
       ...[whole(one.failures), one.engineMs.toFixed(2)],
     ]),
   };

@@ -1,6 +1,7 @@
 // Finds what is to be replayed, a file, a session of this home or the demo.
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
+import { DEMO_MODEL } from "../demo/demo-place.ts";
 import { inventStory } from "../demo/story.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { parseSessionName } from "../sessions/keys.ts";
@@ -14,6 +15,8 @@ export interface Recording {
   file: string | null;
   cwd: string;
   turns: readonly RecordedTurn[];
+  /** "provider/model" of its newest reply that names one; null = none does. */
+  model: string | null;
   /** Numbers of lines that are no entries, counted from 1. */
   unreadableLines: readonly number[];
 }
@@ -35,13 +38,21 @@ export async function findRecording(named: string, { home }: { home: string }): 
 
 async function readRecording(file: string): Promise<Recording> {
   const { header, branch, unreadableLines } = await readTranscript(file);
+  const turns = planRecordedTurns(branch);
   return {
     ...{ name: basename(file, ".jsonl"), file, cwd: header.cwd, unreadableLines },
-    turns: planRecordedTurns(branch),
+    ...{ turns, model: modelIn(turns) },
   };
 }
 
 function inventRecording(): Recording {
   const { turns } = inventStory(Date.parse("2026-03-01T12:00:00.000Z"));
-  return { name: INVENTED, file: null, cwd: process.cwd(), turns, unreadableLines: [] };
+  const model = DEMO_MODEL;
+  return { name: INVENTED, file: null, cwd: process.cwd(), turns, model, unreadableLines: [] };
+}
+
+function modelIn(turns: readonly RecordedTurn[]): string | null {
+  const replies = turns.flatMap(({ steps }) => steps.map(({ reply }) => reply));
+  const named = replies.findLast(({ provider, model }) => provider && model);
+  return named === undefined ? null : `${named.provider}/${named.model}`;
 }

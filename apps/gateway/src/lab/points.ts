@@ -2,7 +2,6 @@
 import type { TurnReport } from "@clew/engine-core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import type { Prices } from "../costs/prices.ts";
-import { costOfPlaced } from "../inspect/cost.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
 import type { CallRow, PlayedPoint } from "../inspect/shapes.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
@@ -108,11 +107,7 @@ export function followRows(
     ...{ folder: agentPaths(home, agentId).reports, sessionId, branch: branch() },
     allEntries: () => readAllEntries(sessionFile),
   });
-  const calls = createSessionCalls(
-    sourceNow(),
-    (placed) => costOfPlaced(placed, () => prices),
-    "estimated",
-  );
+  const calls = createSessionCalls(sourceNow(), () => prices, "estimated");
   return async () => {
     await calls.refresh(sourceNow());
     return calls.rows;

@@ -1,7 +1,7 @@
 // Writes a comparison as one page that needs nothing from anywhere.
 import type { PlayedPoint } from "../inspect/shapes.ts";
 import { type Chart, drawChart, escapeHtml, type Line } from "./charts.ts";
-import { type Compared, figuresOf, leftOutOf, NOTES, planTable } from "./compare.ts";
+import { type Compared, figuresOf, NOTES, notShownOf, planTable } from "./compare.ts";
 
 /** Calls over which shares are averaged, so that a line can be read. */
 const AVERAGED = 15;
@@ -97,7 +97,7 @@ export function planCharts(compared: readonly Compared[]): Chart[] {
         shares(points, ({ evidence }) => [evidence.present, evidence.needed]),
       ),
     },
-    { title: "Entries not shown", unit: "entries", lines: each(leftOutOf) },
+    { title: "Entries not shown", unit: "entries", lines: each(notShownOf) },
     {
       title: "Time of the engine so far",
       unit: "ms",

@@ -2,7 +2,9 @@
 import type { TurnReport } from "@clew/engine-core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { addCosts } from "../costs/cost.ts";
-import { costOfPlaced } from "../inspect/cost.ts";
+import { namedSession } from "../demo/demo-place.ts";
+import { NO_PRICES } from "../inspect/cost.ts";
+import { sentTokens } from "../inspect/sent-tokens.ts";
 import { createSessionCalls, type WalkedCall } from "../inspect/session-calls.ts";
 import type { WhatIf } from "../inspect/shapes.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
@@ -31,18 +33,15 @@ export type OwnCalls = ReadonlyMap<string, readonly string[]>;
 
 /** Reads only. Throws SESSION_NOT_FOUND, TRANSCRIPT_UNREADABLE. */
 export async function readSessionRecording(home: string, name: string): Promise<SessionRecording> {
-  const session = await createSessionStore({ home }).read(name);
+  const session = await createSessionStore({ home }).read(await namedSession(home, name));
   if (session === null) throw sessionNotFound(name);
   const { key, agentId, sessionId, branch } = session;
   const { reports: folder } = agentPaths(home, agentId);
   const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
   const walked: OwnCall[] = [];
-  await createSessionCalls(
-    { folder, sessionId, branch, allEntries },
-    // What nobody reckoned then, nobody knows now.
-    (placed) => costOfPlaced(placed, () => null),
-    "estimated",
-  ).walk(({ report, call, row }) => walked.push({ report, call, row }));
+  await createSessionCalls({ folder, sessionId, branch, allEntries }, NO_PRICES, "estimated").walk(
+    ({ report, call, row }) => walked.push({ report, call, row }),
+  );
   const last = walked.at(-1)?.report;
   return {
     ...{ key, agentId, sessionId },
@@ -76,7 +75,8 @@ export function atOwnCall({ place, ...point }: MeasuredPoint, calls: OwnCalls) {
 
 /** Pure. */
 export function planAsItWas(calls: readonly OwnCall[]): WhatIf["asItWas"] {
-  const tokens = calls.map(({ row }) => row.tokens.total);
+  const answered = calls.filter(({ row }) => row.error === null);
+  const tokens = answered.map(({ row }) => sentTokens(row));
   const costs = calls.flatMap(({ row }) => (row.cost === null ? [] : [row.cost]));
   const last = calls.at(-1)?.report;
   return {
@@ -84,6 +84,7 @@ export function planAsItWas(calls: readonly OwnCall[]): WhatIf["asItWas"] {
     model: last?.model.resolved ?? null,
     contextWindow: last?.budget?.contextWindow ?? null,
     calls: calls.length,
+    unanswered: calls.length - answered.length,
     tokens: {
       total: tokens.reduce((sum, one) => sum + one, 0),
       median: quantile(tokens, 0.5),

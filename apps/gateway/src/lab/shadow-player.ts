@@ -8,7 +8,7 @@ import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Host } from "../host/host.ts";
-import { costOfPlaced } from "../inspect/cost.ts";
+import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
 import type { SessionSource } from "../inspect/session-source.ts";
 import type { CallRow, PlayedPoint } from "../inspect/shapes.ts";
@@ -245,12 +245,7 @@ function createMadeCalls(home: string) {
 }
 
 async function readAnew(source: SessionSource): Promise<SessionCalls> {
-  const calls = createSessionCalls(
-    source,
-    // What nobody reckoned then, nobody knows now.
-    (placed) => costOfPlaced(placed, () => null),
-    "estimated",
-  );
+  const calls = createSessionCalls(source, NO_PRICES, "estimated");
   await calls.refresh(source);
   return calls;
 }

@@ -34,6 +34,10 @@ const because = (broke: NonNullable<CacheReport["broke"]>): string =>
 const placeOf = ({ at }: NonNullable<CacheReport["broke"]>): string =>
   at === undefined ? "" : ` from message ${at + 1} on`;
 
+/** Pure. Why something could not come from a cache, by the code of a report. */
+export const whyBroke = (code: string): string =>
+  WHY[code as NonNullable<CacheReport["broke"]>["code"]] ?? code;
+
 const WHY: Readonly<Record<NonNullable<CacheReport["broke"]>["code"], string>> = {
   "first-call": "the first call since the session was opened",
   "model-changed": "another model or account was asked before",

@@ -2,12 +2,14 @@
 import type { LogPort, ModelPort } from "@clew/engine-core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
+import type { Prices } from "../costs/prices.ts";
 import { type KeptCredential, keepCredential } from "../credentials/keep.ts";
 import { keepText } from "../credentials/keep-text.ts";
 import { keyHeaders } from "../credentials/sign-in.ts";
 import { emptyCall } from "./empty-call.ts";
 import { modelRequest } from "./model-request.ts";
 import type { ModelWindows } from "./model-windows.ts";
+import { pricesNamed } from "./prices-in.ts";
 import { type ResolvedModel, resolveModel } from "./resolve.ts";
 import { createModelPort } from "./router.ts";
 
@@ -17,6 +19,8 @@ export interface Models {
    * for a name that means nothing.
    */
   named(name: string, contextTokens?: number): ResolvedModel;
+  /** Null: not known. Also of a model that cannot be asked, as its key is missing. */
+  pricesOf(name: string): Prices | null;
   /**
    * The headers by which one signs in to its server; none where no key is set. What it throws is
    * one sentence without a secret.
@@ -50,6 +54,11 @@ export function createModels({ config, environment, log, windows }: ModelsOption
     resolved.set(key, known);
     return withLearnedWindow(known, windows.all());
   };
+  const prices = new Map<string, Prices | null>();
+  const pricesOf = (name: string): Prices | null => {
+    if (!prices.has(name)) prices.set(name, pricesNamed({ ...request, name }));
+    return prices.get(name) ?? null;
+  };
   const credentialFor = ({ access, model }: ResolvedModel): KeptCredential | undefined => {
     if (access.source === undefined) return undefined;
     const known = kept.get(model.provider) ?? keepCredential(access.source, reach);
@@ -64,6 +73,7 @@ export function createModels({ config, environment, log, windows }: ModelsOption
   const { limits } = config.gateway;
   return {
     named,
+    pricesOf,
     async signInHeaders(resolved) {
       const { model, endpoint } = resolved;
       const kept = credentialFor(resolved);

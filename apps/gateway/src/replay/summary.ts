@@ -150,7 +150,9 @@ function costText({ cost, fromCache, tokens, calls }: ReplaySummary): string {
   const share = tokens.total === 0 ? 0 : Math.round((100 * fromCache) / tokens.total);
   if (cost === null)
     return `What the calls would cost is not known: the model has no prices (models[].cost of its server, or another --model). ${share} % of the tokens would come from its cache.`;
-  return `The calls would cost ${dollarsText(cost.total)}${calls > 1 ? `, ${dollarsText(cost.total / calls)} each` : ""}: ${share} % of the tokens would come from the provider's cache, as predicted.`;
+  if (cost.total === 0)
+    return `The calls would cost nothing, as the model is free. ${share} % of the tokens would come from a provider's cache.`;
+  return `The calls would cost ${dollarsText(cost.total)}${calls > 1 ? `, ${dollarsText(cost.total / calls)} each` : ""}: ${share} % of the tokens would come from the provider's cache.`;
 }
 
 function totals(summary: ReplaySummary): string[] {

@@ -6,6 +6,7 @@ import type { LastRequest } from "./expand.ts";
 import { messageInPart, messageText } from "./message-text.ts";
 import { readLastRequest, readPart } from "./report-log.ts";
 import { saidChanges } from "./said-changes.ts";
+import { shareOut } from "./share-out.ts";
 
 /** Characters of an item shown in the list; the whole is asked for one by one. */
 const PREVIEW_CHARS = 280;
@@ -62,7 +63,7 @@ export interface ContextView {
   };
   /** Tokens of the request, as the provider counted it where it did, and when the host compacts. */
   size: { tokens: number; source: "counted" | "estimated"; water: WaterMarks | null };
-  /** Estimated tokens. */
+  /** What of `size` each takes; items have their part of it. */
   tokens: { system: number; tools: number; messages: number; total: number };
   system: ContextViewItem[];
   tools: ContextViewItem[];
@@ -89,7 +90,21 @@ export async function describeContext(
     Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
   const sum = (items: readonly ReportItem[]) =>
     items.reduce((total, { tokens }) => total + tokens, 0);
-  const tokens = { system: sum(call.system), tools: sum(call.tools), messages: sum(messages) };
+  const listed = [...call.system, ...call.tools, ...messages];
+  const size = sizeOf(call, sum(listed));
+  // In the scale of the whole, so that what is listed adds up to it.
+  const shares = shareOut(size.tokens, sum(listed))(listed);
+  const tools = call.system.length + call.tools.length;
+  const parts = {
+    system: shares.slice(0, call.system.length),
+    tools: shares.slice(call.system.length, tools),
+    messages: shares.slice(tools),
+  };
+  const tokens = {
+    system: sum(parts.system),
+    tools: sum(parts.tools),
+    messages: sum(parts.messages),
+  };
   const total = tokens.system + tokens.tools + tokens.messages;
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
@@ -126,11 +141,11 @@ export async function describeContext(
       ...(refusals !== undefined && { refusals }),
       modelCalls: report.modelCalls.length,
     },
-    size: sizeOf(call, total),
+    size,
     tokens: { ...tokens, total },
-    system: await view(call.system),
-    tools: await view(call.tools),
-    messages: await view(messages),
+    system: await view(parts.system),
+    tools: await view(parts.tools),
+    messages: await view(parts.messages),
     policyChanges: saidChanges(policyChanges),
   };
 }

@@ -11,8 +11,9 @@ describe("changes between two calls", () => {
       to: callRow("58.3", {
         tokens: 1000,
         cost: dollars(0.0124),
-        cache: { predicted: 900, read: 0, written: null, broke: "a summary replaced entries" },
+        cache: { predicted: 900, read: 0, written: null, broke: "messages-changed" },
         happened: ["compaction: 3 entries → 20 tokens"],
+        marks: ["cache-broken"],
       }),
       prefix: none,
       added: [sentItem(5, { tokens: 20, reason: "summary" })],
@@ -30,7 +31,7 @@ describe("changes between two calls", () => {
     });
     expect(facts.map(({ text }) => text)).toEqual([
       "Prefix kept: 41 items, 930 tokens (93 %).",
-      "Cache broken: a summary replaced entries",
+      "Cache broken: the history changed.",
       "1,000 tokens, were 2,000 (−1,000).",
       "Cost $0.0124, was $0.0387.",
       "compaction: 3 entries → 20 tokens",

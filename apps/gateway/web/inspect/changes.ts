@@ -1,5 +1,7 @@
 // Lists what became different between two calls, as rows below a few facts.
+
 import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
+import { whyBroke } from "../../src/models/describe-cache.ts";
 import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
 
 export type ChangeRow =
@@ -35,11 +37,18 @@ export function planChanges(diff: CallDiff): ChangesPlan {
     ),
   ];
   const broke = to.cache?.broke ?? null;
+  const isBroken = to.marks.includes("cache-broken");
   return {
     facts: [
       ...(rows.length === 0 ? [{ text: "Nothing changed.", isBad: false }] : []),
-      { text: describePrefix(prefix), isBad: broke !== null },
-      ...(broke === null ? [] : [{ text: `Cache broken: ${broke}`, isBad: true }]),
+      { text: describePrefix(prefix), isBad: isBroken },
+      ...(broke === null
+        ? []
+        : [
+            isBroken
+              ? { text: `Cache broken: ${whyBroke(broke)}.`, isBad: true }
+              : { text: `Nothing was to come from a cache: ${whyBroke(broke)}.`, isBad: false },
+          ]),
       { text: describeSize(from.tokens.total, to.tokens.total), isBad: false },
       ...(to.cost === null
         ? []

@@ -82,7 +82,8 @@ export function filterChoices(counts: FateCounts): FilterChoice[] {
 /** "1,240 of 1,358 entries not shown: 1,240 in a summary". */
 export function describeMissing({ all, shown, summary, cleared, leftOut }: FateCounts): string {
   const missing = all - shown;
-  if (missing === 0) return `All ${formatCount(all)} entries are shown.`;
+  if (missing === 0)
+    return all === 1 ? "The one entry is shown." : `All ${formatCount(all)} entries are shown.`;
   const parts = [
     ...(summary > 0 ? [`${formatCount(summary)} in a summary`] : []),
     ...(cleared > 0 ? [`${formatCount(cleared)} cleared`] : []),

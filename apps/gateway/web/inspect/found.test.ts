@@ -8,7 +8,7 @@ describe("a text that was looked for", () => {
       describeFound({
         ...{ text: "KEY-4711", entries: [entryRow(3)], calls: 642 },
         shownIn: [{ from: "1.1", to: "50.2", calls: 610 }],
-        ...{ lost: [{ id: "50.3", why: "in summary C2" }] },
+        ...{ lost: [{ id: "50.3", to: "50.3", calls: 1, why: "in summary C2" }] },
         summaries: [
           { summaryId: "C1", says: true },
           { summaryId: "C2", says: false },
@@ -25,7 +25,7 @@ describe("a text that was looked for", () => {
       { from: "1.1", to: "2.3", calls: 5 },
       { from: "9.1", to: "9.2", calls: 2 },
     ];
-    const lost = [{ id: "2.4", why: "compaction" }];
+    const lost = [{ id: "2.4", to: "2.4", calls: 1, why: "compaction" }];
     const found = { text: "x", entries: [], shownIn, lost, summaries: [], calls: 20 };
     expect(planRanges(found)).toEqual([
       { from: "1.1", to: "2.3", gone: lost[0] },

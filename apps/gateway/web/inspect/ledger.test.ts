@@ -23,7 +23,11 @@ describe("the ledger", () => {
     const rows = [
       callRow("1.1", { tokens: 100, cost: dollars(0.5), cache: cache(0) }),
       callRow("2.1", { tokens: 200, cost: dollars(0.25), cache: cache(150) }),
-      callRow("2.2", { tokens: 300 }),
+      callRow("2.2", {
+        tokens: 300,
+        waste: [{ cause: "broken-prefix", tokens: 9, dollars: 0.05 }],
+      }),
+      callRow("2.3", { tokens: 900, isCounted: false, error: "too large", cost: dollars(0) }),
     ];
     const all = usage({
       ...{ calls: 4, sideCalls: 1, unknown: 1 },
@@ -35,9 +39,9 @@ describe("the ledger", () => {
       },
     });
     expect(planLedger(rows[1]!, rows, all)).toEqual([
-      { label: "calls", call: "1", turn: "2", session: "4" },
+      { label: "calls", call: "1", turn: "3", session: "4" },
       { label: "sent", call: "200", turn: "500", session: "800" },
-      { label: "written", call: "10", turn: "20", session: "30" },
+      { label: "written", call: "10", turn: "30", session: "30" },
       { label: "from cache", call: "75 %", turn: "75 %", session: "50 %" },
       {
         label: "cost",
@@ -46,7 +50,7 @@ describe("the ledger", () => {
         session: "$0.8000 + 1 unpriced",
       },
       { label: "of it summaries", call: "", turn: "", session: "$0.0500 in 1 call" },
-      { label: "of it lost caches", call: "", turn: "", session: "$0.1000 in 2 calls" },
+      { label: "of it lost caches", call: "", turn: "$0.0500", session: "$0.1000 in 2 calls" },
     ]);
   });
 

@@ -1,6 +1,7 @@
 // Lays out what a call, its turn and the whole session sent, had from a cache and cost.
 import type { Usage } from "../../src/costs/usage.ts";
-import type { CallRow } from "../../src/inspect/shapes.ts";
+import { sentTokens } from "../../src/inspect/sent-tokens.ts";
+import type { CallRow, CallWaste } from "../../src/inspect/shapes.ts";
 import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
 
 export interface LedgerLine {
@@ -30,8 +31,9 @@ export function sumOf(rows: readonly CallRow[]): Sums {
     ...{ calls: rows.length, sent: 0, output: 0, cacheRead: null, cacheOf: 0 },
     ...{ cost: null, unpriced: 0 },
   };
-  for (const { tokens, outputTokens, cache, cost } of rows) {
-    sums.sent += tokens.total;
+  for (const row of rows) {
+    const { tokens, outputTokens, cache, cost } = row;
+    sums.sent += sentTokens(row);
     sums.output += outputTokens ?? 0;
     if (cache !== null && cache.read !== null) {
       sums.cacheRead = (sums.cacheRead ?? 0) + cache.read;
@@ -60,7 +62,8 @@ export function planLedger(
   rows: readonly CallRow[],
   usage: Pick<Usage, "total"> | null,
 ): LedgerLine[] {
-  const [call, turn] = [sumOf([row]), sumOf(rows.filter((each) => each.turn === row.turn))];
+  const ofTurn = rows.filter((each) => each.turn === row.turn);
+  const [call, turn] = [sumOf([row]), sumOf(ofTurn)];
   const session = usage === null ? null : sumOfUsage(usage);
   const line = (label: string, word: (sums: Sums) => string): LedgerLine => ({
     label,
@@ -68,7 +71,10 @@ export function planLedger(
     turn: word(turn),
     session: session === null ? "…" : word(session),
   });
-  const waste = usage === null ? [] : wasteLines(usage.total);
+  const waste =
+    usage === null
+      ? []
+      : wasteLines(usage.total, { call: row.waste, turn: ofTurn.flatMap(({ waste }) => waste) });
   return [
     line("calls", ({ calls }) => formatCount(calls)),
     line("sent", ({ sent }) => formatCount(sent)),
@@ -80,23 +86,33 @@ export function planLedger(
 }
 
 /** What was paid for nothing, by cause, and what summaries and the like took. */
-function wasteLines({ waste, sideCalls, cost }: Usage["total"]): LedgerLine[] {
+function wasteLines(
+  { waste, sideCalls, cost }: Usage["total"],
+  own: { call: readonly CallWaste[]; turn: readonly CallWaste[] },
+): LedgerLine[] {
   const { brokenPrefix, resent, overFull } = waste;
-  const line = (label: string, calls: number, dollars: number): LedgerLine[] =>
-    calls === 0
-      ? []
-      : [
-          {
-            ...{ label, call: "", turn: "" },
-            session: `${formatDollars(dollars)} in ${formatNumberOf(calls, "call")}`,
-          },
-        ];
+  const line = (label: string, calls: number, dollars: number, cause?: CallWaste["cause"]) => {
+    const of = (all: readonly CallWaste[]) =>
+      describeWaste(all.filter((one) => one.cause === cause));
+    const [call, turn] = [of(own.call), of(own.turn)];
+    if (calls === 0 && turn === "") return [];
+    const session = `${formatDollars(dollars)} in ${formatNumberOf(calls, "call")}`;
+    return [{ label, call, turn, session }];
+  };
   return [
     ...line("of it summaries", sideCalls, cost.summariser),
-    ...line("of it lost caches", brokenPrefix.calls, brokenPrefix.dollars),
-    ...line("of it sent again", resent.calls, resent.dollars),
-    ...line("of it too large", overFull.calls, overFull.dollars),
+    ...line("of it lost caches", brokenPrefix.calls, brokenPrefix.dollars, "broken-prefix"),
+    ...line("of it sent again", resent.calls, resent.dollars, "re-sent"),
+    ...line("of it too large", overFull.calls, overFull.dollars, "over-full"),
   ];
+}
+
+/** "" where there is none. */
+function describeWaste(waste: readonly CallWaste[]): string {
+  if (waste.length === 0) return "";
+  const known = waste.flatMap(({ dollars }) => (dollars === null ? [] : [dollars]));
+  if (known.length === 0) return "not known";
+  return formatDollars(known.reduce((sum, dollars) => sum + dollars, 0));
 }
 
 /** "61 %", or "not told". */

@@ -9,7 +9,8 @@ const tokens = { total: 5000, median: 2500, max: 3000 };
 const whatIf: WhatIf = {
   ...{ key: "agent:main:main", sessionId: "s", asked: { engine: "lossless" } },
   asItWas: {
-    ...{ engine: "legacy", model: "house/large", contextWindow: 64_000, calls: 2, tokens },
+    ...{ engine: "legacy", model: "house/large", contextWindow: 64_000 },
+    ...{ calls: 2, unanswered: 0, tokens },
     cost: dollars(2),
   },
   played: {
@@ -34,8 +35,8 @@ describe("what would have been", () => {
     expect(describeWhatIf(whatIf)).toEqual([
       "lossless in a window of 32,000: 1,600 tokens, estimated, in 2 calls; it was 5,000 in 2.",
       "The largest call: 1,200 tokens; it was 3,000. 1 compaction, 1 call over budget.",
-      "Not shown in one call, at most: 2 of its entries; 1 in summaries, 0 cleared, 1 left out.",
-      "It would cost $1.00 without what summaries cost; it cost $2.00.",
+      "At most 2 entries of a call are not shown: at most 1 in summaries, 0 cleared, 1 left out.",
+      "It would cost $1.00, and what models take for summaries; it cost $2.00.",
       "Of the names that replies go on to use, 75 % stood in the requests.",
     ]);
   });

@@ -36,11 +36,11 @@ export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
     `The largest call: ${formatCount(largest)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")}, ${formatNumberOf(over, "call")} over budget.`,
     notShown === 0
       ? "Every entry is shown in every call."
-      : `Not shown in one call, at most: ${formatCount(notShown)} of its entries; ${formatCount(most(({ summary }) => summary))} in summaries, ${formatCount(most(({ cleared }) => cleared))} cleared, ${formatCount(most(({ leftOut }) => leftOut))} left out.`,
+      : `At most ${formatNumberOf(notShown, "entry", "entries")} of a call ${notShown === 1 ? "is" : "are"} not shown: at most ${formatCount(most(({ summary }) => summary))} in summaries, ${formatCount(most(({ cleared }) => cleared))} cleared, ${formatCount(most(({ leftOut }) => leftOut))} left out.`,
     ...(costs.length === 0
       ? []
       : [
-          `It would cost ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))} without what summaries cost${describeWas(asItWas.cost)}.`,
+          `It would cost ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))}, and what models take for summaries${describeWas(asItWas.cost)}.`,
         ]),
     ...(needed === 0
       ? []

@@ -1,6 +1,7 @@
 // Lays out what the inspector knows for people at a terminal.
 
 import { describeCounts } from "../../inspect/describe-counts.ts";
+import { sentTokens } from "../../inspect/sent-tokens.ts";
 import type {
   CallDiff,
   CallPage,
@@ -43,9 +44,14 @@ export function formatCalls({ calls }: CallPage): string {
 
 function sumUp(calls: readonly CallRow[]): string {
   const turns = new Set(calls.map(({ turn }) => turn)).size;
-  const sent = calls.reduce((sum, { tokens }) => sum + tokens.total, 0);
+  const sent = calls.reduce((sum, row) => sum + sentTokens(row), 0);
+  const failed = calls.filter(({ error }) => error !== null).length;
   const isWhole = calls.every(({ fates }) => fates.shown === fates.all);
-  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${number(sent)} tokens sent. ${isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`;
+  const without =
+    failed === 0
+      ? ""
+      : ` (${counted(failed, "call")} without an answer ${failed === 1 ? "is" : "are"} not in it)`;
+  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${number(sent)} tokens sent${without}. ${isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`;
 }
 
 const troubles = ({ marks }: CallRow): string[] =>
@@ -142,30 +148,36 @@ const rangeOf = ({ from, to, calls }: FoundText["shownIn"][number]): string =>
 
 export function formatFound(found: FoundText): string {
   const { text, entries, shownIn, lost, summaries, calls } = found;
+  const saying = summaries.filter(({ says }) => says);
   return [
     `"${visible(text)}" is said in ${counted(entries.length, "entry", "entries")}${entries.length === 0 ? "." : `: ${entries.map((entry) => entry.number).join(", ")}.`}`,
     shownIn.length === 0
       ? `No call of ${number(calls)} showed it.`
       : `The model could read it in ${shownIn.map(rangeOf).join(", ")}.`,
-    ...lost.map(({ id, why }) => `Gone in call ${id}: ${why}.`),
-    ...summaries.map(
-      ({ summaryId, says }) => `Summary ${summaryId} ${says ? "says" : "does not say"} it.`,
-    ),
+    ...lost.map((gap) => `Gone in ${rangeOf({ ...gap, from: gap.id })}: ${gap.why}.`),
+    ...saying.map(({ summaryId }) => `Summary ${summaryId} says it.`),
+    ...(summaries.length === 0
+      ? []
+      : [
+          `${number(summaries.length - saying.length)} of ${counted(summaries.length, "summary", "summaries")} in these calls ${summaries.length - saying.length === 1 ? "does" : "do"} not say it.`,
+        ]),
   ].join("\n");
 }
 
-/** The newest loss, in one line; the text may have come back before. */
+/** Each stretch of calls in which it was gone, and where it can be read now. */
 export function formatBisect({ text, lost, shownIn }: FoundText): string {
-  const last = lost.at(-1);
-  const range = shownIn.at(-1)!;
-  const isBack = last === undefined || shownIn.some(({ from }) => isLater(from, last.id));
-  if (isBack)
-    return `"${visible(text)}" can still be read: in ${rangeOf(range)}, the newest one included.`;
-  return `"${visible(text)}" was last shown in call ${range.to} and is gone in call ${last.id}: ${last.why}.`;
-}
-
-function isLater(one: string, other: string): boolean {
-  const [turn = 0, call = 0] = one.split(".").map(Number);
-  const [otherTurn = 0, otherCall = 0] = other.split(".").map(Number);
-  return turn > otherTurn || (turn === otherTurn && call > otherCall);
+  const said = `"${visible(text)}"`;
+  const last = shownIn.at(-1)!;
+  const isBack = shownIn.length > lost.length;
+  return [
+    ...lost.map(
+      (gap, at) =>
+        `${said} was last shown in call ${shownIn[at]!.to} and is gone in ${rangeOf({ ...gap, from: gap.id })}: ${gap.why}.`,
+    ),
+    ...(isBack
+      ? [
+          `${said} ${lost.length === 0 ? "can still be read" : "can be read again"}: in ${rangeOf(last)}, the newest one included.`,
+        ]
+      : []),
+  ].join("\n");
 }

@@ -64,7 +64,7 @@ describe("clew inspect", () => {
     expect(lost.output).toContain("can still be read");
     const bisect = await inspect("--bisect", `Note 1, KEY-4711: ${BOAT.repeat(9)}`);
     expect(bisect.output).toMatch(
-      /was last shown in call \d+\.1 and is gone in call \d+\.1: compaction: .*entry 1: in summary/,
+      /was last shown in call \d+\.1 and is gone in calls \d+\.1 to 12\.1 \(\d+\): compaction: .*entry 1: in summary/,
     );
   });
 

@@ -1,9 +1,10 @@
 // Runs `clew inspect`, which reads a session's files beside whoever writes them.
 import { basename, dirname, join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { costOfPlaced } from "../../inspect/cost.ts";
+import { namedSession } from "../../demo/demo-place.ts";
 import { createInspector, type Inspector } from "../../inspect/inspector.ts";
 import type { SessionSource } from "../../inspect/session-source.ts";
+import { pricesIn } from "../../models/prices-in.ts";
 import { reportFile, reportFiles } from "../../reports/report-files.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
 import { agentPaths } from "../../sessions/paths.ts";
@@ -42,9 +43,13 @@ export async function inspectCommand(
   options: InspectOptions,
   { environment, output }: Shell,
 ): Promise<number> {
+  if (options.request === true && (options.call === undefined || options.diff !== undefined))
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      "--request prints the request of one call; name it with --call, as in: clew inspect main --call 58.3 --request",
+    );
   const source = await findSource(environment.home, name);
-  // What was reckoned when the calls were made.
-  const inspector = createInspector(source, (placed) => costOfPlaced(placed, () => null));
+  const inspector = createInspector(source, await pricesIn(environment));
   const answer = await answerTo(inspector, options);
   if (answer === null) {
     output.note(await whyNothing(inspector, name, options));
@@ -59,7 +64,11 @@ async function answerTo(inspector: Inspector, options: InspectOptions): Promise<
   const { call, diff, entry, find, bisect, request } = options;
   const of = <Data>(data: Data | null, format: (data: Data) => string): Answer | null =>
     data === null ? null : { data, text: format(data) };
-  if (find !== undefined) return of(await inspector.find(find), formatFound);
+  if (find !== undefined) {
+    const found = await inspector.find(find);
+    const isNowhere = found.entries.length === 0 && found.shownIn.length === 0;
+    return isNowhere ? null : of(found, formatFound);
+  }
   if (bisect !== undefined) {
     const found = await inspector.find(bisect);
     return found.lost.length === 0 && found.shownIn.length === 0 ? null : of(found, formatBisect);
@@ -84,17 +93,21 @@ async function newestOf(inspector: Inspector): Promise<string | null> {
 async function whyNothing(
   inspector: Inspector,
   name: string,
-  { call, diff, entry, bisect }: InspectOptions,
+  { call, diff, entry, find, bisect }: InspectOptions,
 ): Promise<string> {
   const newest = await newestOf(inspector);
   if (newest === null)
     return `No model call of session "${name}" is on record: nothing was asked of a model yet, or its reports were deleted.`;
   if (bisect !== undefined)
     return `No model call of session "${name}" showed "${bisect}"; --find says where it stands.`;
+  if (find !== undefined)
+    return `"${find}" stands in no entry of session "${name}", and no model call showed it.`;
   if (entry !== undefined)
     return `There is no entry "${entry}" in session "${name}"; "clew sessions show" lists them with their ids.`;
-  const asked = [diff, call].filter((id) => id !== undefined).join(" or ");
-  return `There is no call ${asked} in session "${name}"; the newest is ${newest}, and "clew inspect" without --call lists all.`;
+  const asked = [diff, call].filter((id) => id !== undefined);
+  const there = await Promise.all(asked.map((id) => inspector.has(id)));
+  const missing = asked.filter((_id, at) => !there[at]).join(" or ");
+  return `There is no call ${missing} in session "${name}"; the newest is ${newest}, and "clew inspect" without --call lists all.`;
 }
 
 /** A name, or a file that stands where a home keeps its sessions. */
@@ -102,8 +115,9 @@ async function findSource(home: string, name: string): Promise<() => Promise<Ses
   const isFile = /[/\\]|\.jsonl$/.test(name) && !name.startsWith("agent:");
   if (isFile) return fileSource(resolve(name));
   const store = createSessionStore({ home });
+  const key = await namedSession(home, name);
   return async () => {
-    const found = await store.read(name);
+    const found = await store.read(key);
     if (found === null) throw sessionNotFound(name);
     const { agentId, sessionId, branch, file } = found;
     const folder = agentPaths(home, agentId).reports;

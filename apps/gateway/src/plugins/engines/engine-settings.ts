@@ -8,6 +8,7 @@ import {
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import { bundledIds } from "../find/bundled.ts";
 import { slotValue } from "../find/enablement.ts";
 import type { PluginHost } from "../host.ts";
 
@@ -91,8 +92,9 @@ function assertKnown(
     plugins?.records().some(({ status }) => status !== "loaded")
   )
     return;
+  const all = [...new Set([...known, ...bundledIds()])];
   throw new ContextEngineError(
     "ENGINE_NOT_FOUND",
-    `There is no context engine "${slot}" (${setting}); known: ${known.join(", ")}. ${setting === SLOT ? `Choose one with "clew config set ${SLOT} ${known[0]}".` : "Choose one of them there."}`,
+    `There is no context engine "${slot}" (${setting}); known: ${all.join(", ")}. ${setting === SLOT ? `Choose one with "clew config set ${SLOT} ${known[0]}".` : "Choose one of them there."}`,
   );
 }
