@@ -51,7 +51,7 @@ export interface CostsOptions {
   ledger: CostLedger;
   log: LogPort;
   caps: CostCaps;
-  /** As the settings say now: asked before each call, so that raising and lowering count at once. */
+  /** As the settings say now; asked before each call. */
   capsNow: () => Promise<CostCaps>;
   /** The session that nobody started, from which one comes. */
   rootOf: (sessionKey: string) => string;

@@ -21,7 +21,7 @@ export interface Figures {
   dollars: number | null;
   /** Share of needed names that were still in the request; null = none were needed. */
   evidence: number | null;
-  /** Stored entries that were not shown, at most of any call; each in the words of the inspector. */
+  /** Stored entries that were not shown, by their fate: the most of any call. */
   most: { summary: number; cleared: number; leftOut: number };
   callsOverBudget: number;
   compactions: number;
