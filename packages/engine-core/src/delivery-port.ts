@@ -28,6 +28,8 @@ export type DeliveryChange =
   /** The engine sees the session for the first time; `ids` are none of its business any more. */
   | { kind: "seen"; root: string; ids: readonly string[] }
   | { kind: "acknowledged"; ids: readonly string[] }
+  /** What it kept of these is gone, as when its store was put back: they are pending again. */
+  | { kind: "lost"; ids: readonly string[] }
   | { kind: "refused"; turnId: string; reason: string; version: string | null }
   /** Somebody asked for one more attempt at a turn that was refused. */
   | { kind: "retry"; turnId: string };

@@ -51,7 +51,8 @@ export async function openDeliveries(
   const write = (line: DeliveryLine) =>
     inTurn(async () => {
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await appendFile(file, formatDeliveryLine(line), { mode: 0o600 });
+      const at = new Date().toISOString();
+      await appendFile(file, formatDeliveryLine({ ...line, at }), { mode: 0o600 });
     });
   if (found.kind === "absent") for (const line of lines) await write(line);
   const notes = found.kind === "read" ? await mend(file, found) : [];

@@ -5,6 +5,7 @@ import { z } from "zod";
 const ChangeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("seen"), root: z.string(), ids: z.array(z.string()) }),
   z.object({ kind: z.literal("acknowledged"), ids: z.array(z.string()) }),
+  z.object({ kind: z.literal("lost"), ids: z.array(z.string()) }),
   z.object({
     kind: z.literal("refused"),
     turnId: z.string(),
@@ -13,13 +14,20 @@ const ChangeSchema = z.discriminatedUnion("kind", [
   }),
   z.object({ kind: z.literal("retry"), turnId: z.string() }),
 ]) satisfies z.ZodType<DeliveryChange>;
-const LineSchema = z.object({ v: z.literal(1), engineId: z.string().min(1), change: ChangeSchema });
+const LineSchema = z.object({
+  v: z.literal(1),
+  engineId: z.string().min(1),
+  change: ChangeSchema,
+  at: z.string().optional(),
+});
 /** Lines of other versions are theirs to read, and stay. */
 const OtherVersionSchema = z.object({ v: z.number().refine((v) => v !== 1) });
 
 export interface DeliveryLine {
   engineId: string;
   change: DeliveryChange;
+  /** When it was written, in ISO 8601; older lines do not say. */
+  at?: string | undefined;
 }
 
 export interface DeliveryLines {
@@ -32,8 +40,8 @@ export interface DeliveryLines {
   removed: Buffer;
 }
 
-export const formatDeliveryLine = ({ engineId, change }: DeliveryLine): string =>
-  `${JSON.stringify({ v: 1, engineId, change })}\n`;
+export const formatDeliveryLine = ({ engineId, change, at }: DeliveryLine): string =>
+  `${JSON.stringify({ v: 1, engineId, change, at })}\n`;
 
 /** Pure. */
 export function parseDeliveryLines(bytes: Uint8Array): DeliveryLines {

@@ -137,6 +137,9 @@ function fold(record: MutableRecord | undefined, change: DeliveryChange): Mutabl
         known.refused.delete(id);
       }
       return known;
+    case "lost":
+      for (const id of change.ids) known.acknowledged.delete(id);
+      return known;
     case "refused": {
       const { turnId, reason, version } = change;
       const before = known.refused.get(turnId);

@@ -29,6 +29,8 @@ export async function keepReplaced(
   const staged = join(pluginsFolder(home), `.staging-${randomBytes(4).toString("hex")}`);
   const discard = () => rmSync(staged, { recursive: true, force: true });
   const places = withData ? placesOf(home, pluginId, join(pluginsFolder(home), record.root)) : null;
+  // Before the copy begins: what an engine takes meanwhile may not be in it.
+  const keptAt = new Date().toISOString();
   let bytes = 0;
   try {
     for (const { path } of places ?? []) {
@@ -44,7 +46,7 @@ export async function keepReplaced(
     );
   }
   const kept = {
-    ...{ v: 1 as const, record, keptAt: new Date().toISOString() },
+    ...{ v: 1 as const, record, keptAt },
     data: places?.map(({ name, path }) => ({ name, path })) ?? null,
   };
   return {

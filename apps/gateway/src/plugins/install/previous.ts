@@ -11,6 +11,7 @@ import {
 import { dirname, join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { type OfferedAgain, offerAgain } from "../../sessions/offer-again.ts";
 import {
   type InstallRecord,
   InstallSchema,
@@ -74,6 +75,8 @@ const JournalSchema = z.object({
   moves: z.array(MoveSchema),
   /** Of what was brought back. */
   record: InstallSchema,
+  /** Whose data goes back to which moment; absent = no data does. */
+  lost: z.object({ engines: z.array(z.string()), since: z.string() }).optional(),
 });
 export type RollbackJournal = z.infer<typeof JournalSchema>;
 
@@ -110,10 +113,20 @@ export function planRollback(request: RollbackRequest): { journal: RollbackJourn
     ].filter(isThere),
   );
   return {
-    journal: { pluginId, moves, record: kept.record },
+    journal: {
+      ...{ pluginId, moves, record: kept.record },
+      ...((data ?? []).length > 0 && {
+        lost: { engines: enginesOf(home, pluginId), since: kept.keptAt },
+      }),
+    },
     next: { v: 1, record: current, keptAt: now, data },
   };
 }
+
+const enginesOf = (home: string, pluginId: string): string[] =>
+  Object.entries(readRecords(home).engines).flatMap(([engineId, owner]) =>
+    owner === pluginId ? [engineId] : [],
+  );
 
 /** From now on it is `finishRollback` that makes it, in this process or after it was killed. */
 export function beginRollback(home: string, journal: RollbackJournal, next: Kept): void {
@@ -124,27 +137,32 @@ export function beginRollback(home: string, journal: RollbackJournal, next: Kept
   writeFileAtomic.sync(journalFile(home), JSON.stringify(journal), { mode: 0o600 });
 }
 
-/** Brings one that was begun to its end; only under the lock of installs. */
-export function finishRollback(home: string): void {
+/**
+ * Brings one that was begun to its end, and says what engines are offered again because their data
+ * went back; only under the lock of installs.
+ */
+export function finishRollback(home: string): OfferedAgain {
   const file = journalFile(home);
-  if (!existsSync(file)) return;
+  if (!existsSync(file)) return { messages: 0, sessions: 0 };
   const parsed = JournalSchema.safeParse(JSON.parse(readFileSync(file, "utf8")));
   if (!parsed.success)
     throw installFailed(
       `${file} tells of a rollback that was interrupted and cannot be read; what it moved is below ${dirname(file)}.`,
     );
-  finish(home, parsed.data);
+  return finish(home, parsed.data);
 }
 
-function finish(home: string, journal: RollbackJournal): void {
-  const { pluginId, record } = journal;
+function finish(home: string, journal: RollbackJournal): OfferedAgain {
+  const { pluginId, record, lost } = journal;
   finishMoves(home, journal);
+  const offered = offerAgain(home, lost ?? { engines: [], since: "" });
   const records = readRecords(home);
   // Settings that were changed since are still to be taken back.
   const { changes } = records.plugins[pluginId] ?? record;
   const plugins = { ...records.plugins, [pluginId]: { ...record, changes } };
   writeRecords(home, { ...records, plugins });
   rmSync(journalFile(home), { force: true });
+  return offered;
 }
 
 /** Each is made once: what it moves is gone then, and where it goes is taken. */

@@ -11,9 +11,10 @@ import {
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { checkConfigText } from "../../config/load.ts";
 import { claimHome } from "../../home/claim.ts";
 import { temporaryHome } from "../../testing/home.ts";
-import { writePlugin } from "../../testing/plugins.ts";
+import { engineCode, startPluginGateway, writePlugin } from "../../testing/plugins.ts";
 import { readRecords } from "../find/records.ts";
 import { type InstallPlace, installPlugin } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
@@ -77,6 +78,24 @@ async function openUpdated(): Promise<Opened> {
   return place;
 }
 
+const storing = (methods: string) => `import { appendFileSync, mkdirSync } from "node:fs";
+import { homedir } from "node:os";
+const folder = homedir() + "/.openclaw";
+const store = ({ role, content }) => {
+  mkdirSync(folder, { recursive: true });
+  if (role === "user")
+    appendFileSync(folder + "/notes.txt", (typeof content === "string" ? content : content[0].text) + "\\n");
+};
+${engineCode("small", methods)}`;
+const INGESTS = storing(
+  "ingest: async ({ message }) => { store(message); return { ingested: true }; },",
+);
+const COMMITS = storing(`info: { id: "small", name: "small", transcriptSemantics: {
+      currentTurnFence: "before-current-turn-entry-v1",
+      turnAdvancementIdempotency: "atomic-idempotent-v1",
+    } },
+    commitTurn: async ({ messages }) => { messages.forEach(store); return { status: "committed" }; },`);
+
 describe("a rollback", () => {
   it("brings back the version before an update with the data of then, and another one forward", async () => {
     const place = await openUpdated();
@@ -95,6 +114,39 @@ describe("a rollback", () => {
     ]);
     await rollbackPlugin({ pluginId: "small", withData: true }, place);
     expect(told(place)).toEqual(["later", "of 1.0.0"]);
+  });
+
+  it.each([
+    ["ingests messages", INGESTS],
+    ["commits turns", COMMITS],
+  ])("offers what its engine took since again, where it %s", async (_what, code) => {
+    const place = await openPlace();
+    const texts = () => [...new Set(readFileSync(place.data.own, "utf8").trim().split("\n"))];
+    place.offer("1.1.0", code);
+    await updatePlugins(["small"], place);
+    write(place.data.own, "");
+    const say = async (...said: string[]) => {
+      const { raw } = checkConfigText(readFileSync(place.configFile, "utf8"), place.configFile);
+      const plugins = { ...(raw.plugins as object), slots: { contextEngine: "small" } };
+      const running = await startPluginGateway({ ...raw, plugins }, place.home);
+      for (const text of said) expect((await running.say(text)).report.engine.ran).toBe("small");
+      await running.stop();
+    };
+    await say("alpha");
+    place.offer("1.2.0", `${code}// newer`);
+    await updatePlugins(["small"], place);
+    await say("bravo");
+    expect(texts()).toEqual(["alpha", "bravo"]);
+    const { notes } = await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(notes.at(-1)).toBe(
+      "What its engine took since (2 messages of 1 session) is offered to it again at the next turn there.",
+    );
+    expect(texts()).toEqual(["alpha"]);
+    await say("charlie");
+    expect(texts()).toEqual(["alpha", "bravo", "charlie"]);
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    await say("delta");
+    expect(texts()).toEqual(["alpha", "bravo", "charlie", "delta"]);
   });
 
   it("of the code alone leaves the data", async () => {

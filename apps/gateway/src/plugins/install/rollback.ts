@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { claimHome } from "../../home/claim.ts";
+import type { OfferedAgain } from "../../sessions/offer-again.ts";
+import { counted } from "../../text/number.ts";
 import { readPluginFiles } from "../find/manifest.ts";
 import { type InstallRecord, pluginsFolder, readRecords } from "../find/records.ts";
 import { installFailed, messageOf, notOffered } from "../invalid.ts";
@@ -66,10 +68,10 @@ export function rollbackPlugin(
     }
     await tryKept(pluginId, kept.record, place);
     const now = new Date().toISOString();
-    await whileNobodyServes(home, hasData, () => {
+    const offered = await whileNobodyServes(home, hasData, () => {
       const { journal, next } = planRollback({ home, pluginId, kept, current, withData, now });
       beginRollback(home, journal, next);
-      finishRollback(home);
+      return finishRollback(home);
     });
     const { version } = kept.record;
     return {
@@ -80,13 +82,26 @@ export function rollbackPlugin(
         hasData
           ? "Its data is what it was then; what came since is kept, and another rollback brings it back."
           : "Its data stays as it is.",
+        ...describeOffered(offered),
       ],
     };
   });
 }
 
+/** Pure. */
+const describeOffered = ({ messages, sessions }: OfferedAgain): string[] =>
+  messages === 0
+    ? []
+    : [
+        `What its engine took since (${counted(messages, "message")} of ${counted(sessions, "session")}) is offered to it again at the next turn there.`,
+      ];
+
 /** A plugin that has its files open would go on writing to those that were moved. */
-async function whileNobodyServes(home: string, isNeeded: boolean, work: () => void): Promise<void> {
+async function whileNobodyServes<Result>(
+  home: string,
+  isNeeded: boolean,
+  work: () => Result,
+): Promise<Result> {
   if (!isNeeded) return work();
   const claim = await claimHome(home).catch((error: unknown) => {
     throw new ContextEngineError(
@@ -96,7 +111,7 @@ async function whileNobodyServes(home: string, isNeeded: boolean, work: () => vo
     );
   });
   try {
-    work();
+    return work();
   } finally {
     await claim.release();
   }

@@ -71,6 +71,9 @@ function applyChange(before: OpenRecord | undefined, change: DeliveryChange): Op
         record.refused.delete(id);
       }
       return record;
+    case "lost":
+      for (const id of change.ids) record.acknowledged.delete(id);
+      return record;
     case "refused": {
       const { turnId, reason, version } = change;
       const attempts = (record.refused.get(turnId)?.attempts ?? 0) + 1;
