@@ -3,7 +3,7 @@ import type { AgentMessage } from "../../contract/message.ts";
 import type { SessionRef } from "../../contract/session.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { stored } from "../full-engine.ts";
-import { type BrokenEngines, fullWith, lie, reassemble } from "./break.ts";
+import { type BrokenEngines, fullWith, lie, memoryWith, reassemble } from "./break.ts";
 
 const EAGER = { info: { id: "full", name: "Full engine", ownsCompaction: true } };
 const NOTHING = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
@@ -175,6 +175,13 @@ export const BROKEN_SESSIONS: BrokenEngines = {
       return outcome;
     },
   })),
+  "sessions/after-compaction": memoryWith(
+    reassemble(({ messages }) => ({
+      messages: messages.filter(
+        ({ role }, at) => at > messages.length - 40 || role !== "compactionSummary",
+      ),
+    })),
+  ),
   "sessions/kills": fullWith((_engine, store, restarts) => {
     for (const { messages } of restarts > 0 ? store.sessions.values() : [])
       messages.delete([...messages.keys()].at(-1)!);

@@ -1,6 +1,6 @@
 // Conformance cases of random sessions in which what is rare happens often.
 import type { ConformanceCase } from "../case.ts";
-import { explore, exploreKills, exploreLong } from "../sessions/explore.ts";
+import { explore, exploreCompacted, exploreKills, exploreLong } from "../sessions/explore.ts";
 import type { Weather } from "../sessions/generate.ts";
 import type { Chance } from "../sessions/random.ts";
 import type { Step } from "../sessions/script.ts";
@@ -325,6 +325,13 @@ export const sessionCases: readonly ConformanceCase[] = [
     title: "shows and keeps of a session of many turns what it shows and keeps of a short one",
     rule: "Records one message, whatever its role and content.",
     run: exploreLong,
+  },
+  {
+    id: "sessions/after-compaction",
+    group: "sessions",
+    title: "still shows what a compaction left, however many turns came after it",
+    rule: "A summary of the host's compaction stays, however old: what it stands for is nowhere else.",
+    run: exploreCompacted,
   },
   {
     id: "sessions/kills",

@@ -54,11 +54,17 @@ export async function explore(context: CaseContext, weather: Weather, salt: numb
 }
 
 /** Throws a SessionFailure when a session of many turns fails. */
-export async function exploreLong(context: CaseContext): Promise<void> {
+export const exploreLong = (context: CaseContext): Promise<void> => exploreOne(context, LONG);
+
+/** Throws a SessionFailure when a session fails that goes on for long after a compaction. */
+export const exploreCompacted = (context: CaseContext): Promise<void> =>
+  exploreOne(context, COMPACTED);
+
+async function exploreOne(context: CaseContext, script: Script): Promise<void> {
   const { traits } = await observe(context);
-  const fault = await faultOf(context, LONG, traits);
+  const fault = await faultOf(context, script, traits);
   if (fault !== undefined)
-    throw await smallest(LONG, fault, (smaller) => faultOf(context, smaller, traits));
+    throw await smallest(script, fault, (smaller) => faultOf(context, smaller, traits));
 }
 
 /** Throws a SessionFailure when something was lost that the engine keeps otherwise. */
@@ -159,6 +165,16 @@ const LONG: Script = {
   steps: turns(Array.from({ length: 60 }, (_, at) => (at % 4 === 0 ? ["plain"] : []))).map(
     (step, at) => (step.do === "turn" && at % 10 === 9 ? { ...step, says: "same" } : step),
   ),
+};
+
+/** With a compaction early, and more turns after it than whoever counts on few makes room for. */
+const COMPACTED: Script = {
+  host: ORDINARY,
+  steps: [
+    ...turns([["long", "plain"], ["long"], []]),
+    { ...{ do: "compact", by: 0.5, asked: "budget", model: true, bare: false }, in: 0 },
+    ...turns(Array.from({ length: 27 }, (_, at) => (at % 4 === 0 ? ["plain"] : []))),
+  ],
 };
 
 /** What an engine was seen to do. */
