@@ -136,7 +136,7 @@ async function prepared<Result>(
 }
 
 async function answer(
-  { loaded, tokenRatios, windows, rests }: HostParts,
+  { loaded, tokenRatios, windows, rests, engines }: HostParts,
   request: AnswerRequest,
   { turn, hooks, substitute, memory }: PreparedTurn,
 ): Promise<TurnResult> {
@@ -156,6 +156,8 @@ async function answer(
   // A client that runs tools itself is waited for, and whoever waits looks at the time.
   const result =
     request.client === undefined ? await withTimeout({ seconds, signal }, run) : await run(signal);
+  const isTold = request.onEvent !== undefined && result.report.engine.degraded !== null;
+  if (isTold) engines.told.note(transcript.session.sessionKey, turn.engine);
   await hooks?.ended(result, () => transcript.read({ after: null }));
   if (replacement === undefined) {
     await tokenRatios.learn(transcript.session.agentId, result.report);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import {
   type CallAs,
   createEngineRegistry,
+  type EngineFailure,
   type EngineRegistry,
   pluginOf,
   type QuarantineRecord,
@@ -20,6 +21,7 @@ import {
 } from "../plugins/engines/engine-choice.ts";
 import { engineBounds, failurePolicyOf } from "../plugins/engines/engine-settings.ts";
 import type { PluginHost } from "../plugins/host.ts";
+import { withErrorPlaces } from "../plugins/load/error-place.ts";
 import { ofPlugin } from "../plugins/load/record.ts";
 import type { HostOptions } from "./host.ts";
 
@@ -42,10 +44,42 @@ export interface Engines {
       signal?: AbortSignal | undefined;
       /** Registered id, instead of the one of the settings. */
       slot?: string | undefined;
-      /** Told when the chosen engine is set aside because it could not be made now. */
-      onSetAside?: (record: QuarantineRecord) => void;
     },
   ): Promise<ChosenEngine>;
+  /** Which failures of engines each session was told of. */
+  readonly told: ToldFailures;
+}
+
+/** A session is told once of each failure because of which another engine answers it. */
+export interface ToldFailures {
+  /** What is to be told now; null: nothing failed, or it was told. Counts as told from now on. */
+  next(sessionKey: string, engine: ResolvedEngine): EngineFailure | null;
+  /** The turn itself told why the engine was set aside in it. */
+  note(sessionKey: string, engine: ResolvedEngine): void;
+}
+
+function createToldFailures(registry: EngineRegistry): ToldFailures {
+  const told = new Map<string, QuarantineRecord | string>();
+  const causeOf = (sessionKey: string, { engineId, degraded }: ResolvedEngine) =>
+    registry.quarantine.get(engineId, sessionKey) ?? degraded?.reason;
+  const note: ToldFailures["note"] = (sessionKey, engine) => {
+    const cause = causeOf(sessionKey, engine);
+    if (cause !== undefined) told.set(sessionKey, cause);
+  };
+  return {
+    note,
+    next(sessionKey, engine) {
+      const { degraded, refused } = engine;
+      // One that is refused ends the turn, which says why.
+      if (degraded === null || refused !== undefined) {
+        told.delete(sessionKey);
+        return null;
+      }
+      if (told.get(sessionKey) === causeOf(sessionKey, engine)) return null;
+      note(sessionKey, engine);
+      return degraded;
+    },
+  };
 }
 
 export interface EnginesOptions extends HostOptions {
@@ -79,7 +113,9 @@ export function createEngines(options: EnginesOptions): Engines {
     failurePolicyOf(settings(), plugins?.ownerOf(engineId));
   const callAs: CallAs = (owner, call) => {
     const pluginId = pluginOf(owner);
-    return plugins === undefined || pluginId === undefined ? call() : plugins.runAs(pluginId, call);
+    return plugins === undefined || pluginId === undefined
+      ? call()
+      : plugins.runAs(pluginId, () => withErrorPlaces(call));
   };
   const registry = createEngineRegistry({
     ...{ fallback, log, failurePolicy, callAs },
@@ -88,9 +124,8 @@ export function createEngines(options: EnginesOptions): Engines {
     bounds: (engineId) => engineBounds(settings(), plugins?.ownerOf(engineId), compactMs),
   });
   return {
-    ...{ registry, settings },
-    async resolve(agentId, { sessionKey, signal, slot, onSetAside } = {}) {
-      const before = registry.quarantine.list();
+    ...{ registry, settings, told: createToldFailures(registry) },
+    async resolve(agentId, { sessionKey, signal, slot } = {}) {
       const ofSession =
         sessionKey === undefined ? undefined : options.sessionSettings?.(sessionKey);
       const ofAgent = agentSettings(config, environment.home, agentId);
@@ -116,9 +151,6 @@ export function createEngines(options: EnginesOptions): Engines {
         if (isAbort(error, signal)) return resolveContextEngine({ registry, context });
         throw error;
       });
-      const record = registry.quarantine.get(resolved.configured ?? "", sessionKey);
-      if (resolved.degraded !== null && record !== undefined && !before.includes(record))
-        onSetAside?.(record);
       return { ...resolved, chosenBy: choice.chosenBy };
     },
   };

@@ -75,18 +75,16 @@ export async function prepareTurn(
   const { engines, pluginTools, loaded } = parts;
   const { transcript, state, replacement, onEvent } = setup;
   const { session } = transcript;
-  const aside = { is: false };
   const engine = await engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
     ...{ signal: setup.signal, slot: setup.engine },
-    onSetAside: ({ engineId, operation, reason }) => {
-      aside.is = true;
-      onEvent?.({
-        type: "notice",
-        text: `Engine "${engineId}" failed (${operation}: ${reason}); another one answers.`,
-      });
-    },
   });
+  const failure = onEvent && engines.told.next(session.sessionKey, engine);
+  if (failure)
+    onEvent({
+      type: "notice",
+      text: `Engine "${engine.engineId}" failed (${failure.operation}: ${failure.reason.replace(/\.$/, "")}); another one answers.`,
+    });
   const { limits } = loaded.config.gateway;
   const hooks = plugins && pluginHooks(parts, setup, plugins);
   const chain = modelsOf(parts, session.agentId, session.sessionKey);
@@ -135,7 +133,7 @@ export async function prepareTurn(
   ];
   const settings = await turnSettings(parts, setup, model);
   const ports = meteredPorts(parts, setup, engine.guard, () =>
-    aside.is ? FALLBACK_ENGINE_ID : engine.guard.engineId,
+    engine.degraded === null ? engine.guard.engineId : FALLBACK_ENGINE_ID,
   );
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, { ...setup, model: ports.compaction }, model),

@@ -86,7 +86,7 @@ describe("an HTTP route of a plugin", () => {
       text: JSON.stringify({
         error: {
           code: "INTERNAL",
-          message: 'Plugin "tide": HTTP route /broken failed: low water',
+          message: 'Plugin "tide": HTTP route /broken failed: low water, at index.js:15.',
         },
       }),
     });

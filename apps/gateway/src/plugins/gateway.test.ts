@@ -59,7 +59,7 @@ const setPlugins = (place: Place, change: (plugins: PluginsConfig) => PluginsCon
   );
 };
 
-const WHY = 'not registered: Plugin "wave-plugin" failed in register: spring tide';
+const WHY = 'not registered: Plugin "wave-plugin" failed in register: spring tide, at index.js:1';
 
 describe("two engine plugins", () => {
   it("are selected, switched, disabled, enabled and broken in a running gateway, which says so everywhere", async () => {
@@ -177,7 +177,7 @@ describe("two engine plugins", () => {
       `failure engine: "wave" does not work (resolve: ${WHY}); "legacy" answers instead; correct or update its plugin, then run: clew plugins reload`,
     );
     expect(said).toContainEqual(
-      'failure plugin wave-plugin: Plugin "wave-plugin" failed in register: spring tide.',
+      'failure plugin wave-plugin: Plugin "wave-plugin" failed in register: spring tide, at index.js:1.',
     );
     const { plugins } = await get<{ plugins: PluginRecord[] }>("/api/plugins");
     expect(plugins.find(({ id }) => id === "wave-plugin")).toMatchObject({

@@ -127,12 +127,12 @@ describe("a plugin that breaks a rule", () => {
     [
       "throws in register",
       { code: "export default { register() { throw new Error('no luck'); } };" },
-      /failed in register: no luck\./,
+      /failed in register: no luck, at index\.js:1\./,
     ],
     [
       "throws while it is imported",
       { code: "throw new Error('at once');" },
-      /cannot be loaded: at once\./,
+      /cannot be loaded: at once, at index\.js:1\./,
     ],
     [
       "was not built",

@@ -46,7 +46,7 @@ describe("a plugin's ordinary mistake", () => {
     for (const what of [
       "a promise was rejected and nothing handled it: fetch failed (bad port)",
       "a promise was rejected and nothing handled it: just a text",
-      "an error was thrown where nothing could catch it: too late",
+      "an error was thrown where nothing could catch it: too late, at index.js:",
       "an error was thrown where nothing could catch it: null",
       "an error was thrown where nothing could catch it: an error that cannot be described",
       "an error was thrown where nothing could catch it: connect ECONNREFUSED 127.0.0.1:1",

@@ -1,9 +1,11 @@
 // Catches errors that no caller can, and lays each at the door of whoever caused it.
+
 import { writeSync } from "node:fs";
 import { isAbort } from "@clew/plugin-sdk/core";
 import { RefusedAct } from "./contain/guard-process.ts";
 import { mendShared } from "./contain/shared-watch.ts";
 import { messageOf } from "./invalid.ts";
+import { messageAndPlace } from "./load/error-place.ts";
 import { pluginOfStack } from "./load/module-hooks.ts";
 import { type RunningPlugin, runningPlugin } from "./load/running.ts";
 import { currentPluginScope } from "./load/scope.ts";
@@ -115,7 +117,7 @@ export function describeThrown(error: unknown): string {
   try {
     const { cause } = (error ?? {}) as { cause?: unknown };
     const because = cause instanceof Error ? ` (${messageOf(cause)})` : "";
-    const described = `${messageOf(error)}${because}`;
+    const described = `${messageAndPlace(error)}${because}`;
     if (described.length <= MAX_TOLD) return described;
     return `${described.slice(0, MAX_TOLD)}… (${described.length} characters)`;
   } catch {

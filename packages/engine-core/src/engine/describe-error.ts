@@ -6,10 +6,19 @@ const MAX_CHARACTERS = 1_000;
 const MAX_READ = 4 * MAX_CHARACTERS;
 const MAX_KEYS = 6;
 
-/** The message of an error, or what else was thrown, in words for people; never blank. */
+/** Under this a host may note on an error where in an engine's code it came up: "engine.js:12". */
+const PLACE = Symbol.for("clew.error-place");
+
+/**
+ * The message of an error, or what else was thrown, in words for people, and where it came up, if a
+ * host noted that; never blank.
+ */
 export function describeError(error: unknown): string {
-  const text = printable(readQuietly(() => messageOf(error)) ?? "");
-  return text === "" ? "no reason given" : text;
+  const message = printable(readQuietly(() => messageOf(error)) ?? "");
+  const place = readQuietly(() => (error as { [PLACE]?: unknown })[PLACE]);
+  const text = message === "" ? "no reason given" : message;
+  if (typeof place !== "string") return text;
+  return `${text.replace(/\.$/, "")}, at ${printable(place)}`;
 }
 
 /**

@@ -1,11 +1,13 @@
 // Takes requests for the HTTP routes and the methods of plugins.
+
 import type { LogPort } from "@clew/engine-core";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
-import { messageOf, notOffered } from "../../plugins/invalid.ts";
-import { routeAt, runMethod, runRoute } from "../../plugins/offer/plugin-requests.ts";
+import { notOffered } from "../../plugins/invalid.ts";
+import { messageAndPlace } from "../../plugins/load/error-place.ts";
+import { methodOf, routeAt, runMethod, runRoute } from "../../plugins/offer/plugin-requests.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import { gatewayStopping } from "../../stopping.ts";
 import { type Callers, personAt } from "../access/caller.ts";
@@ -44,10 +46,21 @@ export function addPluginOffers(
     const { params } = (body ?? {}) as { params?: unknown };
     const given = typeof params === "object" && params !== null ? { ...params } : {};
     const name = context.req.param("name");
-    const answer = await plugins.use(({ offers }) =>
-      runMethod(offers.methods, { name, params: given }, { scope: scope(), runAs: plugins.runAs }),
-    );
-    return context.json(answer, answer.ok ? 200 : 400);
+    const { runAs } = plugins;
+    const failed = (pluginId: string, error: unknown) => {
+      const what = `method ${name} failed: ${messageAndPlace(error)}`;
+      options.log.warn(`[plugins] ${pluginId}: ${what}`);
+      return refuse(context, "INTERNAL", `Plugin "${pluginId}": ${what}.`);
+    };
+    return plugins.use(async ({ offers }) => {
+      const method = methodOf(offers.methods, name);
+      try {
+        const answer = await runMethod(method, given, { scope: scope(), runAs });
+        return context.json(answer, answer.ok ? 200 : 400);
+      } catch (error) {
+        return failed(method.pluginId, error);
+      }
+    });
   });
 
   app.all("*", async (context, next) => {
@@ -68,10 +81,10 @@ export function addPluginOffers(
       );
       return isTaken ? RESPONSE_ALREADY_SENT : await next();
     } catch (error) {
-      const what = `HTTP route ${route.path} failed: ${messageOf(error)}`;
+      const what = `HTTP route ${route.path} failed: ${messageAndPlace(error)}`;
       options.log.warn(`[plugins] ${route.pluginId}: ${what}`);
       if (!response.headersSent)
-        return refuse(context, "INTERNAL", `Plugin "${route.pluginId}": ${what}`);
+        return refuse(context, "INTERNAL", `Plugin "${route.pluginId}": ${what}.`);
       response.destroy();
       return RESPONSE_ALREADY_SENT;
     }

@@ -41,7 +41,8 @@ async function startSickGateway(failurePolicy: "quarantine" | "retry-next-turn")
   return { ...served, home, taken, heal: () => rmSync(sick) };
 }
 
-const FAILED = 'Engine "picky" failed (afterTurn: indigestible); another one answers.';
+const FAILED =
+  'Engine "picky" failed (afterTurn: indigestible, at index.js:10); another one answers.';
 
 describe("an engine that failed with the data of one session", () => {
   it("is seen to be set aside there and nowhere else, and answers again when it is asked to", async () => {
@@ -49,11 +50,11 @@ describe("an engine that failed with the data of one session", () => {
     const { events } = await say("poison");
     expect(events).toContainEqual({ type: "notice", text: FAILED });
     expect((await say("/status")).text).toContain(
-      'Engine: legacy, because "picky" failed (afterTurn: indigestible)',
+      'Engine: legacy, because "picky" failed (afterTurn: indigestible, at index.js:10)',
     );
     const said = (await say("/engine")).text;
     expect(said).toContain(
-      "The chosen one does not run in this session: it failed (afterTurn: indigestible).",
+      "The chosen one does not run in this session: it failed (afterTurn: indigestible, at index.js:10).",
     );
     expect(said).toContain("Not told yet of 1 turn of this session");
     expect(said.split("\n").at(-1)).toBe(
@@ -73,7 +74,7 @@ describe("an engine that failed with the data of one session", () => {
       session: { setAside: null },
     });
     expect((await clew(home, ["doctor"])).output).toContain(
-      '"picky" has been set aside for session main because it failed in afterTurn: indigestible; another chance: clew engine retry main',
+      '"picky" has been set aside for session main because it failed in afterTurn: indigestible, at index.js:10; another chance: clew engine retry main',
     );
 
     heal();
@@ -98,14 +99,16 @@ describe("a turn that an engine refused too often", () => {
     for (const text of ["poison", "one", "two"]) await say(text);
     const said = (await say("/engine")).text;
     expect(said).toContain(
-      "Parked: 1 turn of this session that it refused too often (indigestible)",
+      "Parked: 1 turn of this session that it refused too often (indigestible, at index.js:10)",
     );
     const { session } = await get<{ session: { deliveries: { blocked: unknown[] } } }>(
       "/api/engine?session=main",
     );
-    expect(session.deliveries.blocked).toMatchObject([{ attempts: 3, reason: "indigestible" }]);
+    expect(session.deliveries.blocked).toMatchObject([
+      { attempts: 3, reason: "indigestible, at index.js:10" },
+    ]);
     expect((await clew(home, ["doctor"])).output).toContain(
-      'warning  session main: "picky" refused 1 turn too often (indigestible); offer it again: clew engine retry main',
+      'warning  session main: "picky" refused 1 turn too often (indigestible, at index.js:10); offer it again: clew engine retry main',
     );
     const retried = await fetch(`${server.url}/api/sessions/main/engine/retry`, { method: "POST" });
     expect([retried.status, await retried.json()]).toMatchObject([

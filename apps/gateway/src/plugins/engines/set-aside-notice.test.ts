@@ -21,9 +21,12 @@ async function homeWith(code: string) {
 const failingIn = (method: string) =>
   homeWith(engineCode("frail", `${method}: async () => { throw new Error("no disk"); },`));
 
-const noticeOf = (operation: string) => ({
+/** In the line of the engine's code where it comes up. */
+const NO_DISK = "no disk, at index.js:6";
+
+const noticeOf = (operation: string, reason = NO_DISK) => ({
   type: "notice",
-  text: `Engine "frail" failed (${operation}: no disk); another one answers.`,
+  text: `Engine "frail" failed (${operation}: ${reason}); another one answers.`,
 });
 
 describe("the reply in which an engine is set aside", () => {
@@ -41,7 +44,7 @@ describe("the reply in which an engine is set aside", () => {
     expect((await say("again")).events.map(({ type }) => type)).not.toContain("notice");
     expect((await clew(home, ["doctor"])).output).toMatch(/"frail" has been set aside .* no disk/);
     expect(await get("/api/sessions/main/context")).toMatchObject({
-      engine: { ran: "legacy", configured: "frail", degraded: { operation, reason: "no disk" } },
+      engine: { ran: "legacy", configured: "frail", degraded: { operation, reason: NO_DISK } },
     });
   });
 
@@ -50,11 +53,44 @@ describe("the reply in which an engine is set aside", () => {
       "export default { register(api) { api.registerContextEngine('frail', () => { throw new Error('no disk'); }); } };",
     );
     const { say } = await startServedGateway(config, home);
-    expect((await say("hello")).events.slice(0, 2)).toEqual([
-      { type: "queued" },
-      noticeOf("factory"),
-    ]);
-    expect((await say("hello")).events).not.toContainEqual(noticeOf("factory"));
+    const notice = noticeOf("factory", "no disk, at index.js:1");
+    expect((await say("hello")).events.slice(0, 2)).toEqual([{ type: "queued" }, notice]);
+    expect((await say("hello")).events).not.toContainEqual(notice);
+  });
+
+  it("is not the only one: every session that another one answers is told, once", async () => {
+    const { home, config } = await failingIn("assemble");
+    const { gateway } = await startServedGateway(config, home);
+    const noticesIn = async (session: string) => {
+      const notices: string[] = [];
+      const onEvent = (event: { type: string; text?: string }) => {
+        if (event.type === "notice") notices.push(event.text ?? "");
+      };
+      await gateway.send({ key: session, content: "hello", onEvent });
+      return notices;
+    };
+    const { text } = noticeOf("assemble");
+    expect(await noticesIn("one")).toEqual([text]);
+    expect(await noticesIn("two")).toEqual([text]);
+    expect([await noticesIn("one"), await noticesIn("two")]).toEqual([[], []]);
+    await gateway.reloadPlugins();
+    expect([await noticesIn("one"), await noticesIn("one")]).toEqual([[text], []]);
+    const index = join(home, "sources/frail/index.js");
+    const reloadWith = async (code: string) => {
+      writeFileSync(index, code);
+      await gateway.reloadPlugins();
+    };
+    await reloadWith(engineCode("frail"));
+    expect(await noticesIn("one")).toEqual([]);
+    await reloadWith("throw new Error('no disk');");
+    const why = 'not registered: Plugin "frail" cannot be loaded: no disk, at index.js:1';
+    for (const session of ["one", "three"])
+      expect([await noticesIn(session), await noticesIn(session)]).toEqual([
+        [noticeOf("resolve", why).text],
+        [],
+      ]);
+    await reloadWith(engineCode("frail"));
+    expect(await noticesIn("one")).toEqual([]);
   });
 
   it("may be the answer to a command", async () => {

@@ -1,11 +1,13 @@
 // Loads a plugin and makes its engines once, to see whether they work.
+
 import { type LogPort, validateEngine } from "@clew/engine-core";
 import type { ContextEngineFactory, PluginToolFactory } from "@clew/plugin-sdk/core";
 import { turnTakingOf, within } from "@clew/plugin-sdk/host";
 import { watchShared } from "../contain/shared-objects.ts";
 import { describeChanges } from "../contain/shared-watch.ts";
 import type { PluginFiles } from "../find/manifest.ts";
-import { invalidPlugin, messageOf } from "../invalid.ts";
+import { invalidPlugin } from "../invalid.ts";
+import { messageAndPlace } from "../load/error-place.ts";
 import { loadPlugin } from "../load/load-plugin.ts";
 import { undeclaredTools } from "../load/register.ts";
 import { nameIn, type Registrations } from "../load/registrations.ts";
@@ -88,7 +90,7 @@ async function tryEngine(engineId: string, factory: ContextEngineFactory): Promi
     if (validation.ok) await validation.engine.dispose?.();
     return validation.ok ? [] : [validation.message.replace(/\.$/, "")];
   } catch (error) {
-    return [`context engine "${engineId}" could not be created: ${messageOf(error)}`];
+    return [`context engine "${engineId}" could not be created: ${messageAndPlace(error)}`];
   }
 }
 
@@ -116,7 +118,7 @@ function tryTools({ manifest }: PluginFiles, { tools }: Registrations) {
         if (declared.includes(name)) names.add(name);
         else warnings.push(undeclaredTools([nameIn(name)]));
     } catch (error) {
-      warnings.push(`a tool could not be created: ${messageOf(error)}`);
+      warnings.push(`a tool could not be created: ${messageAndPlace(error)}`);
     }
   return { names: [...names], warnings };
 }

@@ -1,6 +1,8 @@
 // Does in a plugin's own process what its host asks of the plugin.
+
 import type { ContextEngine, PluginTool } from "@clew/plugin-sdk/core";
 import { messageOf } from "../invalid.ts";
+import { messageAndPlace } from "../load/error-place.ts";
 import type { Registrations } from "../load/registrations.ts";
 import type {
   CallHelp,
@@ -43,7 +45,7 @@ export function offerOf({ registrations }: Loaded): IsolatedOffer {
     try {
       return { names, tools: toList(make({})).map(withoutFunctions) };
     } catch (error) {
-      const message = `a tool could not be created without a session, so it is not offered from a process of the plugin's own: ${messageOf(error)}`;
+      const message = `a tool could not be created without a session, so it is not offered from a process of the plugin's own: ${messageAndPlace(error)}`;
       diagnostics.push({ level: "error", message });
       return { names, tools: [] };
     }

@@ -129,6 +129,8 @@ describe("a plugin in a process of its own", () => {
     expect(again.report.engine.degraded).toMatchObject({ operation: "assemble" });
     expect(await pid()).not.toBe(before);
     expect(plugins.records()[0]!.strays?.last.message).toMatch(/its process ended \(exit code 7\)/);
+    const answers = () => command("/small");
+    await expect.poll(answers, { timeout: 60_000 }).not.toContain("does not run again yet");
     await expect(command("/small die")).resolves.toContain(
       'the process of plugin "small" ended (exit code 9)',
     );
@@ -141,7 +143,11 @@ describe("a plugin in a process of its own", () => {
     expect(met.report.engine.degraded).toMatchObject({ operation: "assemble" });
     // As long as a busy machine takes, they are answered without it, and told why.
     for (let at = 0; at < 100; at++) {
-      const { outcome, report } = await say("hello", { session: `other-${at}` });
+      const notices: string[] = [];
+      const { outcome, report } = await gateway.send({
+        ...{ key: `other-${at}`, content: "hello" },
+        onEvent: (event) => void (event.type === "notice" && notices.push(event.text)),
+      });
       const { degraded } = report.engine;
       expect(outcome).toBe("completed");
       expect(gateway.host.quarantined()).toEqual([]);
@@ -149,6 +155,9 @@ describe("a plugin in a process of its own", () => {
       expect(degraded.reason).toBe(
         'the process of plugin "small" ended (exit code 7) and does not run again yet',
       );
+      expect(notices).toEqual([
+        expect.stringMatching(/^Engine "small" failed .* does not run again yet\); another/),
+      ]);
     }
     const { report } = await say("hello", { session: "before" });
     expect(report.engine).toMatchObject({ ran: "small", degraded: null });
@@ -163,7 +172,8 @@ describe("a plugin in a process of its own", () => {
       .toContain("[plugins] small: an error was thrown where nothing could catch it: too late");
     expect(await pid()).toBe(own);
     const { report } = await say("hello", { session: "throw" });
-    expect(report.engine.degraded).toMatchObject({ operation: "assemble", reason: "no" });
+    expect(report.engine.degraded).toMatchObject({ operation: "assemble" });
+    expect(report.engine.degraded?.reason).toMatch(/^no, at index\.js:\d+$/);
   });
 
   it("is ended and started again when it does not answer", async () => {
@@ -289,7 +299,7 @@ api.registerCommand({ name: "send", description: "Sends.", acceptsArgs: true,
   it("that cannot be loaded is told as any other", async () => {
     const { plugins } = await start('throw new Error("not today");');
     expect(plugins.records()).toMatchObject([
-      { status: "error", reason: 'Plugin "small" cannot be loaded: not today.' },
+      { status: "error", reason: 'Plugin "small" cannot be loaded: not today, at index.js:1.' },
     ]);
     const ended = await start("process.exit(3);");
     expect(ended.plugins.records()).toMatchObject([

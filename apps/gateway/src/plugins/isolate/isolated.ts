@@ -1,4 +1,5 @@
 // Runs a plugin in a process of its own, which is started again when it ends.
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import type { Duplex } from "node:stream";
@@ -11,6 +12,7 @@ import {
 import { within } from "@clew/plugin-sdk/host";
 import type { PluginFiles } from "../find/manifest.ts";
 import { messageOf } from "../invalid.ts";
+import { locateErrorsIn } from "../load/error-place.ts";
 import type { LoadContext, LoadResult } from "../load/load-plugin.ts";
 import type { StrayKind } from "../strays.ts";
 import {
@@ -56,6 +58,7 @@ export async function loadIsolated(
   context: IsolateContext,
 ): Promise<Isolation> {
   const { pluginId } = entry;
+  locateErrorsIn(files.root);
   const keeper = createKeeper({ pluginId, files, entry, context });
   try {
     const { offer } = await keeper.current();

@@ -1,4 +1,5 @@
 // Loads one plugin and returns what it registered, or why none of it is used.
+
 import type { LogPort } from "@clew/engine-core";
 import type {
   LlmCompleteParams,
@@ -12,6 +13,7 @@ import { invalidPlugin, messageOf } from "../invalid.ts";
 import type { Strays } from "../strays.ts";
 import { createPluginApi } from "./api.ts";
 import { findDefinition } from "./entry.ts";
+import { locateErrorsIn, messageAndPlace, placeOfError } from "./error-place.ts";
 import { exposeSdkTo, moduleUrl } from "./module-hooks.ts";
 import { nativeImport } from "./native-import.ts";
 import { dataFolder } from "./own-home.ts";
@@ -67,6 +69,7 @@ export async function loadPlugin(
     const { id } = files.manifest;
     const isOwn = context.entryConfig?.ownHome !== false;
     const ownHome = isOwn ? dataFolder(context.home, id) : undefined;
+    locateErrorsIn(files.root);
     exposeSdkTo(files.root, { pluginId: id, strays, transcripts, lacks, ownHome });
     const url = moduleUrl(entry.file, generation);
     const plugin = { pluginId: entry.pluginId, strays, transcripts };
@@ -146,7 +149,7 @@ function register(
 }
 
 function failedIn(pluginId: string, how: string, error: unknown, place?: string): string {
-  const message = messageOf(error).replace(/[.\s]+$/, "");
+  const message = messageAndPlace(error).replace(/[.\s]+$/, "");
   return `Plugin "${pluginId}" ${how}: ${message}${place === undefined ? "" : `, at ${place}`}.`;
 }
 
@@ -173,7 +176,8 @@ async function importWithin(
     return await within<unknown>({ boundMs: IMPORT_MS, onTimeout }, () => nativeImport(url));
   } catch (error) {
     if (isOurs(error)) throw error;
-    const place = error instanceof SyntaxError ? await syntaxPlace(file) : undefined;
+    const isUnplaced = error instanceof SyntaxError && placeOfError(error) === undefined;
+    const place = isUnplaced ? await syntaxPlace(file) : undefined;
     throw invalidPlugin(failedIn(pluginId, "cannot be loaded", error, place), error);
   }
 }

@@ -1,7 +1,8 @@
 // Finds and runs the chat commands of plugins.
+
 import type { PluginCommand } from "@clew/plugin-sdk/core";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
-import { messageOf } from "../invalid.ts";
+import { messageAndPlace } from "../load/error-place.ts";
 import type { RunAs } from "../load/running.ts";
 import { inRequest, type PluginScope } from "../load/scope.ts";
 import { CHANNEL, PERSON } from "./hook-context.ts";
@@ -99,7 +100,7 @@ async function runPluginCommand(
       ? { ok: true, text: answer.text }
       : { ok: false, text: `/${command.name} gave no text.` };
   } catch (error) {
-    const text = `/${command.name} of plugin "${pluginId}" failed: ${messageOf(error)}`;
+    const text = `/${command.name} of plugin "${pluginId}" failed: ${messageAndPlace(error)}`;
     return { ok: false, text };
   }
 }

@@ -1,8 +1,9 @@
 // Calls the hooks of plugins one after the other, and skips those that fail.
+
 import type { LogPort, PromptAdditions } from "@clew/engine-core";
 import { isRecord, within } from "@clew/plugin-sdk/host";
 import { bytesOf, describeBytes } from "../../limits/size.ts";
-import { messageOf } from "../invalid.ts";
+import { messageAndPlace } from "../load/error-place.ts";
 import type { RegisteredHook } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
 import { readAnswer } from "./read-answer.ts";
@@ -80,7 +81,7 @@ export function createHookRunner({
       .filter((hook) => hook.name === name)
       .toSorted((a, b) => b.priority - a.priority);
   const failed = ({ name, pluginId }: OwnedHook, error: unknown): HookOutcome => {
-    const reason = messageOf(error);
+    const reason = messageAndPlace(error);
     log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${reason}`);
     return { pluginId, ok: false, reason };
   };

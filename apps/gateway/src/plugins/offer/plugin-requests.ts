@@ -33,17 +33,22 @@ export type MethodAnswer = { ok: true; payload: unknown } | { ok: false; error: 
 
 const METHOD_MS = 60_000;
 
-/** Throws PLUGIN_NOT_FOUND where nobody has it; what it throws itself is thrown on. */
+/** Throws PLUGIN_NOT_FOUND where nobody has it. */
+export function methodOf(methods: readonly OwnedMethod[], name: string): OwnedMethod {
+  const method = methods.find((each) => each.name === name);
+  if (method !== undefined) return method;
+  throw notOffered(
+    `No plugin offers the method "${name}"; there is: ${methods.map((each) => each.name).join(", ") || "none"}.`,
+  );
+}
+
+/** Throws what the handler throws. */
 export async function runMethod(
-  methods: readonly OwnedMethod[],
-  { name, params }: { name: string; params: Record<string, unknown> },
+  method: OwnedMethod,
+  params: Record<string, unknown>,
   { scope, runAs }: { scope: PluginScope; runAs: RunAs },
 ): Promise<MethodAnswer> {
-  const method = methods.find((each) => each.name === name);
-  if (method === undefined)
-    throw notOffered(
-      `No plugin offers the method "${name}"; there is: ${methods.map((each) => each.name).join(", ") || "none"}.`,
-    );
+  const { name } = method;
   const nothing: MethodAnswer = { ok: false, error: `method ${name} gave no answer` };
   const onTimeout = (): MethodAnswer => ({
     ok: false,

@@ -2,6 +2,7 @@
 import type { EngineRegistry, LogPort } from "@clew/engine-core";
 import type { ContextEngineFactory, RegistrationMode } from "@clew/plugin-sdk/core";
 import { rememberEngines } from "../find/engine-memory.ts";
+import { withErrorPlaces } from "../load/error-place.ts";
 import type { Diagnostic } from "../load/registrations.ts";
 
 export interface OwnedEngine {
@@ -29,7 +30,7 @@ export function registerEngines(request: RegisterRequest): void {
     const result = registry.register({
       ...{ engineId, owner: ownerName(pluginId), allowSameOwnerRefresh: true },
       // Two engines may not want to share one store.
-      factory: (context) => ready.then(() => factory(context)),
+      factory: (context) => ready.then(() => withErrorPlaces(() => factory(context))),
       lifecycle: mode === "full" ? "runtime" : "readOnlyDiscovery",
     });
     if (result.ok) continue;

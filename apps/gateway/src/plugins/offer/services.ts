@@ -1,9 +1,10 @@
 // Starts the services of plugins, and gives each a bounded time to stop.
+
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogPort } from "@clew/engine-core";
 import type { PluginServiceContext } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
-import { messageOf } from "../invalid.ts";
+import { messageAndPlace } from "../load/error-place.ts";
 import type { RegisteredService } from "../load/offers.ts";
 import type { RunAs } from "../load/running.ts";
 import { createPluginLogger } from "../load/runtime.ts";
@@ -52,7 +53,7 @@ export function createServices({
   const warn =
     ({ pluginId, id }: OwnedService, what: string) =>
     (error: unknown) =>
-      log.warn(`[plugins] ${pluginId}: service ${id} ${what}: ${messageOf(error)}`);
+      log.warn(`[plugins] ${pluginId}: service ${id} ${what}: ${messageAndPlace(error)}`);
   const begin = (service: OwnedService) =>
     runAs(service.pluginId, async () => void (await service.start(contextOf(service)))).catch(
       warn(service, "did not start"),

@@ -1,4 +1,5 @@
 // Offers the tools of plugins in the agent loop, where all but read-only ones ask first.
+
 import type { HostSession, LogPort, ToolOutcome, ToolPort } from "@clew/engine-core";
 import {
   isAbort,
@@ -16,6 +17,7 @@ import {
 } from "../../approvals/approval.ts";
 import { type Approve, noSuchTool, refusal as refusalWithReason } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
+import { messageAndPlace } from "../load/error-place.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
 import { badToolName, isToolName, undeclaredTools } from "../load/register.ts";
 import { nameIn, type RegisteredTool } from "../load/registrations.ts";
@@ -150,7 +152,7 @@ function makeOffers(
         else offers.set(tool.name, toOffer(owned, tool));
       }
     } catch (error) {
-      warn(`a tool could not be created: ${messageOf(error)}`);
+      warn(`a tool could not be created: ${messageAndPlace(error)}`);
     }
   }
   return [...offers.values()];

@@ -45,6 +45,15 @@ describe("a package", () => {
       judged({}, { manifest: "{" }),
       "failure clew+openclaw: openclaw.plugin.json cannot be read",
     ],
+    ...[
+      '{ "scope": "agent", "relativePath": "diary" }',
+      '{ "disposition": "retain", "scope": "agent", "relativePath": "diary" }',
+      '{ "disposition": "include", "scope": "agent", "relativePath": "diary", "why": "" }',
+    ].map((item): [string, string[], string] => [
+      `what it keeps in a form that OpenClaw does not take, ${item}`,
+      judged({}, { manifest: `{ "id": "x", "configSchema": {}, "backupResources": [${item}] }` }),
+      'failure openclaw: openclaw.plugin.json: backupResources.0 is not of the form { "disposition": "include", "scope": "agent", "relativePath": "…" }',
+    ]),
     [
       "no openclaw.extensions",
       judged({ openclaw: {} }, { files: ["index.js"] }),

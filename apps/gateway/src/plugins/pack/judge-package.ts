@@ -1,7 +1,7 @@
 // Judges by a package's files whether either host could install and load it.
 import { isBuiltin } from "node:module";
 import { posix } from "node:path";
-import { PluginManifestSchema } from "@clew/plugin-sdk/host";
+import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import semver from "semver";
 import { z } from "zod";
@@ -67,7 +67,29 @@ function judgeManifest(files: PackageFiles): PackageFinding[] {
       ),
     ];
   const read = readJson(files, MANIFEST_FILE, PluginManifestSchema);
-  return read.ok ? [] : [failure(read.problem)];
+  return read.ok ? judgeBackups(read.value) : [failure(read.problem)];
+}
+
+const BACKUP_FORM = '{ "disposition": "include", "scope": "agent", "relativePath": "…" }';
+const BACKUP_KEYS = ["disposition", "relativePath", "scope"];
+
+/** OpenClaw refuses a whole plugin for an item of another form, where Clew fills in what is missing. */
+function judgeBackups({ backupResources = [] }: PluginManifest): PackageFinding[] {
+  return backupResources.flatMap((item, at) => {
+    const isOfForm =
+      Object.keys(item).sort().join() === BACKUP_KEYS.join() &&
+      (item.disposition === "include" || item.disposition === "exclude") &&
+      item.scope !== "" &&
+      item.relativePath !== "";
+    return isOfForm
+      ? []
+      : [
+          failure(
+            `${MANIFEST_FILE}: backupResources.${at} is not of the form ${BACKUP_FORM}, and OpenClaw loads no plugin with another one.`,
+            ["openclaw"],
+          ),
+        ];
+  });
 }
 
 function judgeEntries(files: PackageFiles, { openclaw }: Package): PackageFinding[] {

@@ -126,7 +126,7 @@ describe("a plugin that is checked as it is", () => {
     [
       "code that does not register",
       { code: 'export default { register() { throw new Error("no luck"); } };' },
-      'failure clew: Plugin "small" failed in register: no luck.',
+      'failure clew: Plugin "small" failed in register: no luck, at index.js:1.',
     ],
     [
       "an engine that nothing selects",
