@@ -62,7 +62,9 @@ describe("the plugin author guide", () => {
   const guide = readFileSync("docs/plugin-author-guide.md", "utf8");
 
   it("shows an engine that passes the conformance kit", async () => {
-    const engine = /```ts\n(import \{ type AgentMessage, type ContextEngine,[\s\S]*?)```/.exec(guide)![1]!;
+    const engine = /```ts\n(import \{ type AgentMessage, type ContextEngine,[\s\S]*?)```/.exec(
+      guide,
+    )![1]!;
     const scratch = await mkdtemp("packages/plugin-sdk/.guide-");
     try {
       await writeFile(join(scratch, "engine.ts"), engine);
