@@ -77,6 +77,8 @@ export type PluginToolFactory = (context: {
   sessionKey?: string;
   /** Whose session it is. Absent: there is none, or the host does not tell. */
   agentId?: string;
+  /** The folder that the agent's engine is made with, too. Absent: the host does not tell. */
+  agentDir?: string;
 }) => PluginTool | PluginTool[] | null | undefined;
 
 /** A word people type behind a slash; the host's own words come first. */

@@ -242,6 +242,29 @@ describe("checkEngine", () => {
 describe("testEngine", () => {
   testEngine({ test: it, create: createMemoryEngine });
 
+  it("gives a case longer than runners do, and skips where the context is a function, as in Vitest", async () => {
+    const skipped: unknown[] = [];
+    const runs: Promise<void>[] = [];
+    const bounds: unknown[] = [];
+    const context = Object.assign(() => {}, { skip: (reason: unknown) => skipped.push(reason) });
+    testEngine({
+      ...{ create: createMemoryEngine, storage: inMemory, only: ["subagents"] },
+      test(_name, run, timeoutMs) {
+        bounds.push(timeoutMs);
+        runs.push(run(context));
+      },
+    });
+    await Promise.all(runs);
+    expect(skipped).toHaveLength(runs.length);
+    expect(new Set(bounds)).toEqual(new Set([600_000]));
+    const mocha = { timeout: (ms: number) => bounds.push(`mocha ${ms}`) };
+    testEngine({
+      ...{ create: createMemoryEngine, storage: inMemory, only: ["contract/info-valid"] },
+      test: (_name, run) => runs.push(run.call(mocha)),
+    });
+    await Promise.all(runs);
+  });
+
   it("works with any function that takes a name and a test, and skips through the runner's context", async () => {
     const tests = new Map<string, (...args: unknown[]) => Promise<void>>();
     testEngine({

@@ -66,10 +66,10 @@ export interface ConformanceReport {
 /** Which engine to test, and with which runner. */
 export interface TestEngineOptions extends ConformanceOptions {
   /**
-   * `test`, `it` or the like of any runner: called once per case, at once,
-   * with a name and a function.
+   * `test`, `it` or the like of any runner: called once per case, at once, with a name, a function,
+   * and how long that may take, ms, where the runner has a bound of its own.
    */
-  test: (name: string, run: (...args: unknown[]) => Promise<void>) => unknown;
+  test: (name: string, run: (...args: unknown[]) => Promise<void>, timeoutMs?: number) => unknown;
   /** Makes the engine; called at least once per case, with a fresh folder. */
   create: EngineMaker;
 }
@@ -82,14 +82,26 @@ export interface TestEngineOptions extends ConformanceOptions {
 export function testEngine({ test, create, ...options }: TestEngineOptions): void {
   const judge = startJudging(create, options);
   for (const one of casesOf(options)) {
+    const name = `${one.id}: ${one.title}`;
     // No named parameter: some runners read one as a callback to wait for.
-    test(`${one.id}: ${one.title}`, async (...args) => {
+    const run = async function (this: unknown, ...args: unknown[]) {
+      hasTimeout(this) && this.timeout(CASE_MS);
       const { outcome, reason } = await judge(one);
       if (outcome === "failed") throw new CaseFailure(reason ?? one.title);
-      if (outcome === "not-applicable") skip(args[0], reason);
-    });
+      if (outcome === "not-applicable") skip(args[0] ?? this, reason);
+    };
+    // Deno takes no third argument, and has no bound.
+    if ("Deno" in globalThis) test(name, run);
+    else test(name, run, CASE_MS);
   }
 }
+
+/** Longest time for a case, ms: what hangs, the kit tells itself, long before. */
+const CASE_MS = 600_000;
+
+/** Mocha takes a bound in the test itself. */
+const hasTimeout = (runner: unknown): runner is { timeout(ms: number): void } =>
+  typeof (runner as { timeout?: unknown } | undefined)?.timeout === "function";
 
 /**
  * Runs every case, one after the other, and never throws for what the engine does.
@@ -230,7 +242,8 @@ function identityOf({ info }: ContextEngine): ConformanceReport["engine"] {
   };
 }
 
+/** The context is an object in some runners, and a function in Vitest. */
 function skip(context: unknown, reason: string | undefined): void {
-  if (typeof context !== "object" || context === null || !("skip" in context)) return;
-  if (typeof context.skip === "function") context.skip(reason);
+  const runner = context as { skip?: unknown } | null | undefined;
+  if (typeof runner?.skip === "function") runner.skip(reason);
 }

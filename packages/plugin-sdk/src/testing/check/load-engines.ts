@@ -1,7 +1,7 @@
 // Finds the context engines of a module, a plugin's folder or a package.
 import { readFile, stat } from "node:fs/promises";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ContextEngineFactory } from "../../contract/engine.ts";
 import { isRecord } from "../../is-record.ts";
@@ -27,7 +27,7 @@ export async function loadEngines(
   try {
     module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
-    throw new NoEngine(`${file} cannot be imported: ${messageOf(error)}`);
+    throw new NoEngine(whyNotImported(file, named, messageOf(error)));
   }
   const engines = await enginesOf(module, file, settings);
   if (engines.length > 0) return engines;
@@ -36,10 +36,16 @@ export async function loadEngines(
   );
 }
 
+/** Pure. */
+const whyNotImported = (file: string, named: string, message: string): string =>
+  /'openclaw(?:\/|')/.test(message)
+    ? `${file} imports "openclaw/plugin-sdk", which only hosts of plugins have; check it in one: clew engine check ${named}`
+    : `${file} cannot be imported: ${message}`;
+
 async function fileOf(named: string, folder: string): Promise<string> {
   const path = resolve(folder, named);
   const found = await stat(path).catch(() => null);
-  if (found?.isFile()) return path;
+  if (found?.isFile()) return basename(path) === "package.json" ? entryOf(dirname(path)) : path;
   if (found?.isDirectory()) return entryOf(path);
   try {
     return createRequire(join(folder, "package.json")).resolve(named);
