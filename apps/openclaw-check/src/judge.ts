@@ -95,6 +95,29 @@ function judgeRecall({ recall }: TriedPlugin, outcomes: readonly StepOutcome[]):
   return found ? [] : [`${recall.tool} did not find what was said at the beginning`];
 }
 
+/** What is counted of a session, for people. */
+export interface Counts {
+  turns: number;
+  /** Turns that another engine answered, or that failed. */
+  degraded: number;
+  /** What the person said that no request held. */
+  lost: number;
+}
+
+/** Pure. `ofEngine`: what the host's log says of an engine that did not answer. */
+export function countTurns(outcomes: readonly StepOutcome[], ofEngine: readonly string[]): Counts {
+  const said = outcomes.filter(({ step }) => step.kind === "say");
+  const sent = outcomes.flatMap(({ requests }) => requests).flatMap(({ messages }) => messages);
+  const isLost = ({ step }: StepOutcome) =>
+    step.kind === "say" && !sent.some(({ text }) => text.includes(step.text));
+  const failed = said.filter(({ ok }) => !ok).length;
+  return {
+    turns: said.length,
+    degraded: failed + ofEngine.length,
+    lost: said.filter(isLost).length,
+  };
+}
+
 /** Pure. What of the calls is as it should be in any host: each turn is committed, once. */
 export function judgeCalls(outcomes: readonly StepOutcome[]): string[] {
   return outcomes.flatMap(({ step, ok, calls }, at) => {

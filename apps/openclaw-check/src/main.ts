@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 import { clew } from "./hosts/clew.ts";
 import type { HostName, HostPlace, TestedHost } from "./hosts/host.ts";
 import { fetchOpenClaw, newestOpenClaw, openClaw, PINNED } from "./hosts/openclaw.ts";
-import { judge, judgeCalls, sequencesOf } from "./judge.ts";
+import { type Counts, countTurns, judge, judgeCalls, sequencesOf } from "./judge.ts";
 import { lead } from "./lead.ts";
 import { startModelServer } from "./model-server.ts";
 import { PLUGINS, packed, type TriedPlugin, traced } from "./plugins.ts";
@@ -72,10 +72,15 @@ async function main(args: readonly string[]): Promise<number> {
     const archive = packed(plugin, join(scratch, "packages"));
     for (const [name, make] of hosts) {
       const folder = join(scratch, `${plugin.id}-${name}`);
-      const { faults, seconds, sequences } = await tryPlugin({ plugin, archive, make, folder });
+      const { faults, seconds, counts, sequences } = await tryPlugin({
+        plugin,
+        archive,
+        make,
+        folder,
+      });
       const other = values.update ? [] : differences(expected[name]?.[plugin.id], sequences);
       if (values.update) expected[name] = { ...expected[name], [plugin.id]: sequences };
-      const row = { plugin: plugin.id, host: name, faults: [...faults, ...other], seconds };
+      const row = { plugin: plugin.id, host: name, faults: [...faults, ...other], seconds, counts };
       rows.push(row);
       tell(describe(row));
     }
@@ -102,7 +107,7 @@ async function tryPlugin({
   archive: string;
   make: MakeHost;
   folder: string;
-}): Promise<{ faults: string[]; seconds: number; sequences: Sequences }> {
+}): Promise<{ faults: string[]; seconds: number; counts: Counts; sequences: Sequences }> {
   const began = Date.now();
   const file = join(folder, "calls.jsonl");
   const plain = await trial({ plugin, archive, make, folder: join(folder, "packed") });
@@ -116,6 +121,7 @@ async function tryPlugin({
       ...watched.faults.map((fault) => `with calls written down: ${fault}`),
     ],
     seconds: Math.round((Date.now() - began) / 1000),
+    counts: plain.counts,
     sequences: watched.sequences,
   };
 }
@@ -132,7 +138,7 @@ async function trial({
   make: MakeHost;
   folder: string;
   file?: string;
-}): Promise<{ faults: string[]; sequences: Sequences }> {
+}): Promise<{ faults: string[]; counts: Counts; sequences: Sequences }> {
   mkdirSync(folder, { recursive: true });
   const model = await startModelServer();
   const variables = file === undefined ? undefined : { PLUGIN_TRACE: file };
@@ -150,10 +156,11 @@ async function trial({
     const calls = file === undefined ? [] : judgeCalls(outcomes);
     return {
       faults: [...judge(plugin, outcomes), ...ofEngine, ...calls],
+      counts: countTurns(outcomes, ofEngine),
       sequences: sequencesOf(outcomes),
     };
   } catch (error) {
-    return { faults: [String(error)], sequences: {} };
+    return { faults: [String(error)], counts: countTurns([], []), sequences: {} };
   } finally {
     await host.stop();
     await model.close();

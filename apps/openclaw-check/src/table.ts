@@ -1,5 +1,6 @@
 // Tells what came of each plugin in each host, as a table.
 import type { HostName } from "./hosts/host.ts";
+import type { Counts } from "./judge.ts";
 
 /** One plugin in one host. */
 export interface Row {
@@ -8,6 +9,7 @@ export interface Row {
   /** Sentences; none = it did its job. Absent: it was not run there. */
   faults?: readonly string[];
   seconds?: number;
+  counts?: Counts;
 }
 
 /** Pure. A line per plugin and a column per host, in the order in which they come. */
@@ -28,7 +30,12 @@ export function tableOf(rows: readonly Row[]): string[] {
   );
 }
 
-function cellOf({ faults, seconds = 0 }: Partial<Row> = {}): string {
+function cellOf({ faults, seconds = 0, counts }: Partial<Row> = {}): string {
   if (faults === undefined) return "NOT RUN";
-  return faults.length === 0 ? `ok, ${seconds} s` : `FAILED (${faults.length}), ${seconds} s`;
+  const told =
+    counts === undefined
+      ? ""
+      : `, ${counts.turns} turns, ${counts.degraded} degraded, ${counts.lost} messages lost`;
+  const outcome = faults.length === 0 ? "ok" : `FAILED (${faults.length})`;
+  return `${outcome}${told}, ${seconds} s`;
 }
