@@ -158,7 +158,7 @@ export function pluginFindings(
     if (record.status === "error")
       return [
         {
-          level: isSelected(record, plugins, ownerOf) ? "failure" : "warning",
+          level: "failure",
           code: "plugin-failed",
           subject,
           text: record.reason ?? "broken",
@@ -253,13 +253,4 @@ export function staleSlots(
       },
     ];
   });
-}
-
-function isSelected(
-  { id, engines }: PluginRecord,
-  plugins: PluginsConfig,
-  ownerOf: (engineId: string) => string | undefined,
-): boolean {
-  const slot = slotValue(plugins);
-  return slot !== null && (slot === id || engines.includes(slot) || ownerOf(slot) === id);
 }

@@ -51,7 +51,7 @@ describe("an error of a plugin is told with the line of its own code", () => {
     await expect(installPlugin({ spec: "./small" }, place)).rejects.toThrow(reason.slice(0, -1));
   });
 
-  it("that a hook, a service or a method runs, in the log, and a method answers as a route does", async () => {
+  it("that a hook, a service or a method runs, in the log, a service in the doctor's findings as well, and a method answers as a route does", async () => {
     const { log, server, plugins } = await serve(
       registering(
         'api.on("message_received", () => { throw new Error("hook"); });',
@@ -75,7 +75,7 @@ describe("an error of a plugin is told with the line of its own code", () => {
     ]);
     await fetch(`${server.url}/api/sessions/main/messages`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", authorization: `Bearer ${TOKEN}` },
       body: JSON.stringify({ text: "hello" }),
     }).then((response) => response.text());
     for (const line of [
@@ -83,6 +83,10 @@ describe("an error of a plugin is told with the line of its own code", () => {
       "warn [plugins] small: service s did not start: service, at index.js:4",
     ])
       await vi.waitFor(() => expect(log.lines).toContain(line), GENEROUS);
+    const [record] = plugins.records();
+    expect(record!.diagnostics).toEqual([
+      { level: "error", message: "service s did not start: service, at index.js:4" },
+    ]);
   });
 
   it("that an engine's method runs, in the report and in what sets it aside", async () => {

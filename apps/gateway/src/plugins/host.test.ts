@@ -105,7 +105,7 @@ describe("a plugin that breaks a rule", () => {
     [
       "calls itself otherwise than its manifest",
       { code: "export default { id: 'other', register() {} };" },
-      /^Plugin "small" has another id in its code than in its manifest \("other"\)/,
+      /^Plugin "small" calls itself "other" in its code and "small" in its manifest/,
     ],
     [
       "is not JavaScript",

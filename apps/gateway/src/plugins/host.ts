@@ -160,10 +160,16 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     return {
       ...{ number: generation, snapshot, settings: plugins },
       ...liveGeneration(loaded, {
+        isOfGateway: mode === "full",
         hooks: runHooks(() => loaded.hooks),
         closeMemory: () => closeMemory(loaded.memory, { runAs, log }),
         services: createServices({
           ...{ services: loaded.offers.services, log, runAs },
+          onFailedStart(pluginId, message) {
+            const record = loaded.records.find(({ id }) => id === pluginId);
+            if (record === undefined) return;
+            record.diagnostics = [...record.diagnostics, { level: "error", message }];
+          },
           context: { config: snapshot, workspaceDir },
           stateDirOf: (pluginId) => madeDataFolder(stateDir, pluginId),
         }),

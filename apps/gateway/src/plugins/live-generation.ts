@@ -34,6 +34,8 @@ export interface LiveGeneration {
 }
 
 export interface GenerationParts {
+  /** False: nobody but who looks at them loaded them, and they are told of no gateway. */
+  isOfGateway: boolean;
   hooks: HookRunner;
   services: Services;
   /** Called once, after the plugins were told to stop. */
@@ -42,7 +44,7 @@ export interface GenerationParts {
 
 export function liveGeneration(
   plugins: Generation,
-  { hooks, services, closeMemory }: GenerationParts,
+  { isOfGateway, hooks, services, closeMemory }: GenerationParts,
 ): LiveGeneration {
   const { tools, engines, memory, offers, skills } = plugins;
   /** Always the same array for the same owner: what is made of it is kept by it. */
@@ -66,7 +68,7 @@ export function liveGeneration(
     // What they still make of the last turns belongs to these.
     stopped ??= hooks
       .settled()
-      .then(() => hooks.emit("gateway_stop", { reason }))
+      .then(() => (isOfGateway ? hooks.emit("gateway_stop", { reason }) : undefined))
       .then(services.stop)
       .then(closeMemory)
       .then(async () => void (await Promise.all(plugins.isolated.map(({ end }) => end()))));

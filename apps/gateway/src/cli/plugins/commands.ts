@@ -37,6 +37,8 @@ import { askWith } from "./agree.ts";
 type Flags = Record<string, boolean | undefined>;
 
 const RELOAD_MS = 10 * 60_000;
+/** A list that nobody answers is made of what the files say. */
+const LIST_MS = 5000;
 
 function placeOf({ home, configFile }: Environment): InstallPlace {
   return { home, configFile, cwd: process.cwd() };
@@ -160,6 +162,11 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
     (plugin) =>
       listed(plugin, { plugins, records, selected, safeMode: readSafeMode(home).plugins }),
   );
+  const failed = await failedInGateway(environment);
+  for (const plugin of found) {
+    const reason = plugin.status === "on" ? failed.get(plugin.id) : undefined;
+    if (reason !== undefined) Object.assign(plugin, { status: "broken", reason });
+  }
   if (json) output.json({ plugins: found });
   else {
     const rows = found.map(({ id, version, status, origin, folder }) => [
@@ -172,6 +179,21 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
     );
   }
   return 0;
+}
+
+/** Why the running gateway could not load a plugin, by its id; empty where none runs. */
+async function failedInGateway(environment: Environment): Promise<ReadonlyMap<string, string>> {
+  const lookup = await lookUpGateway(environment);
+  if (lookup.kind !== "running") return new Map();
+  const answer = await lookup.gateway
+    .request("/api/plugins", { timeoutMs: LIST_MS })
+    .catch(() => undefined);
+  const { plugins = [] } = (answer?.body ?? {}) as { plugins?: PluginRecord[] };
+  return new Map(
+    plugins.flatMap(({ id, status, reason }) =>
+      status === "error" ? [[id, reason ?? "broken"] as const] : [],
+    ),
+  );
 }
 
 /** What the list says of a plugin that nobody loaded. */

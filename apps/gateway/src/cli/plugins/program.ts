@@ -71,7 +71,7 @@ const addPacking: Add = (plugins, shell, done) => {
     .description(
       "make one installable file of a plugin, and say in sentences what would not work in Clew or OpenClaw; runs its code",
     )
-    .argument("<folder>", "with --check also an archive")
+    .argument("<folder>", "a plugin's folder; with --check also an archive, such as file.tgz")
     .option("-o, --out <file>", "where it is written; by default here, by name and version")
     .option(
       "--check",

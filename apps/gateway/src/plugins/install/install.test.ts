@@ -157,7 +157,7 @@ describe("installing a plugin from a folder", () => {
     });
     await installPlugin({ spec: "./wave" }, place);
     await expect(installPlugin({ spec: "./wave" }, place)).rejects.toThrow(
-      'Plugin "wave" 1.0.0 is already installed; run "clew plugins update wave", or add --force',
+      'Plugin "wave" 1.0.0 is already installed; to put this in its place, add --force',
     );
     writeFileSync(join(folder, "index.js"), engineCode("wave2"));
     await installPlugin({ spec: "./wave", force: true }, place);
@@ -372,7 +372,7 @@ describe("what an install refuses", () => {
     [
       "another id",
       { code: "export default { id: 'other', register() {} };" },
-      /"small" has another id in its code than in its manifest \("other"\)/,
+      /"small" calls itself "other" in its code and "small" in its manifest/,
     ],
     [
       "an async register",

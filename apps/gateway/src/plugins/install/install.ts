@@ -84,7 +84,8 @@ async function linkPlugin(
   const files = readPluginFiles(folder);
   const current = await readCurrentConfig(place.configFile);
   refuseUnfit(files, current, place, force === true, folder);
-  await askFor(files, agree, { from: folder, isLink: true });
+  const replaced = installedNow(place.home, files.manifest.id);
+  await askFor(files, agree, { from: folder, isLink: true, replaced });
   const trial = await tryPlugin(files, {
     home: place.home,
     raw: current.raw,
@@ -104,8 +105,9 @@ async function copyPlugin(
   const { files } = staged;
   try {
     refuseUnfit(files, current, place, request.force === true);
-    await askFor(files, request.agree, { from: request.spec, size: staged.size });
     const { id } = files.manifest;
+    const replaced = installedNow(place.home, id);
+    await askFor(files, request.agree, { from: request.spec, size: staged.size, replaced });
     const contents = contentsOf(staged.folder);
     const trial = await tryPlugin(files, {
       home: place.home,
@@ -157,6 +159,11 @@ function contentsNow(home: string, pluginId: string): string | null {
   return installedContents(home, pluginId, record);
 }
 
+function installedNow(home: string, pluginId: string): InstallRecord | null {
+  const { plugins } = readRecords(home);
+  return Object.hasOwn(plugins, pluginId) ? plugins[pluginId]! : null;
+}
+
 async function askFor(
   files: PluginFiles,
   agree: InstallRequest["agree"],
@@ -184,7 +191,7 @@ function refuseUnfit(
   if (installed !== undefined && !force) {
     const version = installed.version === null ? "" : ` ${installed.version}`;
     throw installFailed(
-      `Plugin "${id}"${version} is already installed; run "clew plugins update ${id}", or add --force to replace it.`,
+      `Plugin "${id}"${version} is already installed; to put this in its place, add --force; "clew plugins update ${id}" looks again where that one came from.`,
     );
   }
   const all = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() });

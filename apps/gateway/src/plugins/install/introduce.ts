@@ -10,10 +10,18 @@ export interface Introduction {
   /** Of what would be kept. Absent: it stays where it is. */
   size?: TreeSize;
   isLink?: boolean;
+  /** What is installed under its id now; null = nothing is. Absent: the same. */
+  replaced?: { version: string | null } | null;
 }
 
 /** Pure. Sentences and lists, from what the plugin's files say. */
-export function introduce({ files, from, size, isLink = false }: Introduction): string[] {
+export function introduce({
+  files,
+  from,
+  size,
+  isLink = false,
+  replaced = null,
+}: Introduction): string[] {
   const { manifest, packageJson } = files;
   const { id, name = id, description, contracts } = manifest;
   const version = packageJson.version ?? manifest.version;
@@ -24,6 +32,11 @@ export function introduce({ files, from, size, isLink = false }: Introduction): 
   return [
     `${name}${version === undefined ? "" : ` ${version}`} (${id}), from ${from}`,
     ...(description === undefined ? [] : [`  ${description}`]),
+    ...(replaced === null
+      ? []
+      : [
+          `  takes the place of ${replaced.version ?? "a version without a number"}, which is installed`,
+        ]),
     ...list("takes a slot as", kinds),
     ...list("tools", contracts?.tools),
     ...list("session actions", contracts?.sessionActions),

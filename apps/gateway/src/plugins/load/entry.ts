@@ -20,7 +20,7 @@ export function findDefinition(
     );
   if (definition.id !== undefined && definition.id !== manifestId && definition.id !== pluginId)
     throw invalidPlugin(
-      `Plugin "${manifestId}" has another id in its code than in its manifest ("${definition.id}"); its author has to make them the same.`,
+      `Plugin "${manifestId}" calls itself "${definition.id}" in its code and "${manifestId}" in its manifest; its author has to make them the same.`,
     );
   return definition;
 }

@@ -31,6 +31,8 @@ export interface ServicesRequest {
   stateDirOf: (pluginId: string) => string;
   log: LogPort;
   runAs: RunAs;
+  /** Told what is written in the log of one that did not start. Absent: nobody is. */
+  onFailedStart?: (pluginId: string, message: string) => void;
   /** How long one may take to stop; half of it is for a start that still goes on. */
   stopMs?: number;
 }
@@ -41,6 +43,7 @@ export function createServices({
   stateDirOf,
   log,
   runAs,
+  onFailedStart,
   stopMs = STOP_MS,
 }: ServicesRequest): Services {
   const begun: { service: OwnedService; settled: Promise<void> }[] = [];
@@ -52,11 +55,17 @@ export function createServices({
   });
   const warn =
     ({ pluginId, id }: OwnedService, what: string) =>
-    (error: unknown) =>
-      log.warn(`[plugins] ${pluginId}: service ${id} ${what}: ${messageAndPlace(error)}`);
+    (error: unknown) => {
+      const message = `service ${id} ${what}: ${messageAndPlace(error)}`;
+      log.warn(`[plugins] ${pluginId}: ${message}`);
+      return message;
+    };
   const begin = (service: OwnedService) =>
     runAs(service.pluginId, async () => void (await service.start(contextOf(service)))).catch(
-      warn(service, "did not start"),
+      (error: unknown) => {
+        const message = warn(service, "did not start")(error);
+        onFailedStart?.(service.pluginId, message);
+      },
     );
   const end = ({ service, settled }: (typeof begun)[number]) => {
     const onTimeout = () => {
@@ -65,7 +74,7 @@ export function createServices({
     return within({ boundMs: stopMs, onTimeout }, async () => {
       await Promise.race([settled, pause(stopMs / 2, undefined, { ref: false })]);
       await runAs(service.pluginId, () => service.stop?.(contextOf(service)));
-    }).catch(warn(service, "did not stop"));
+    }).catch((error: unknown) => void warn(service, "did not stop")(error));
   };
   return {
     start() {
