@@ -91,6 +91,7 @@ export type {
   TurnReport,
   WithheldEntry,
 } from "./report.ts";
+export { callIdsOf, withCallIds } from "./request/call-ids.ts";
 export type { SystemPart } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
 export { whatIsSaid } from "./request/says-the-same.ts";

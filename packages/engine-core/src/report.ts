@@ -43,6 +43,11 @@ export interface ReportItem {
    * is none, or its engine does not say.
    */
   covers?: { from?: string; until: string }[];
+  /**
+   * Messages that the provider's rules joined to it, by message ids, in order. Absent: it is one
+   * message.
+   */
+  merged?: string[];
   /** Estimated tokens. */
   tokens: number;
   /** Content hash; names a part in `parts` when the content is not in the transcript. */
@@ -52,6 +57,11 @@ export interface ReportItem {
    * `hash` holds what was sent. Absent: it is the entry's own.
    */
   changed?: true;
+  /**
+   * The ids of its tool calls as they were sent, in order: they alone make it another content than
+   * the entry's, and no part holds it. Absent: it is the entry's own, or a part does.
+   */
+  callIds?: string[];
 }
 
 /** One call of the model: what was sent, what it cost, how it ended. */

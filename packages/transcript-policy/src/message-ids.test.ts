@@ -123,7 +123,16 @@ describe("messages merged into one", () => {
       stopReason: "stop",
       __openclaw: { id },
     });
-    expect(merged(user("q"), reply("1"), reply("2"))[1]?.__openclaw).toEqual({ id: "1" });
+    expect(merged(user("q"), reply("1"), reply("2"))[1]?.__openclaw?.id).toBe("1");
+  });
+
+  it("name all others that they are made of, however often they are merged", () => {
+    const [once] = merged(user("a", { id: "1" }), user("b", { id: "2" }), user("c"));
+    expect(once!.__openclaw).toEqual({ id: "1", merged: ["2"] });
+    const [twice] = merged(once!, user("d", { id: "4" }));
+    expect(twice!.__openclaw).toEqual({ id: "1", merged: ["2", "4"] });
+    const [alone] = merged(user("d", { id: "4" }));
+    expect(alone!.__openclaw).toEqual({ id: "4" });
   });
 
   it("take the first id there is, and get none when none of them has one", () => {

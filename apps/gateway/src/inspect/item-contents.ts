@@ -1,5 +1,5 @@
 // Finds again the content of what was sent.
-import { whatIsSaid } from "@clew/engine-core";
+import { whatIsSaid, withCallIds } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -26,8 +26,10 @@ export async function readContent(
   entry: TranscriptEntry | undefined,
 ): Promise<ItemContent> {
   const stored = messageOf(entry);
-  if (part === "messages" && item.changed !== true && stored !== undefined) {
-    const message = provenMessage(stored, item.hash);
+  const { changed, callIds } = item;
+  if (part === "messages" && (changed !== true || callIds) && stored !== undefined) {
+    const sent = callIds === undefined ? stored : withCallIds(stored, callIds);
+    const message = provenMessage(sent, item.hash);
     if (message !== undefined) return asMessage(message, null);
   }
   const text = await readPart(folder, item.hash);

@@ -1,21 +1,23 @@
 // How what was sent of a stored message differs from what is stored.
-import { whatIsSaid } from "@clew/engine-core";
+import { callIdsOf, whatIsSaid, withCallIds } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { messageText } from "../reports/message-text.ts";
 import { AS_STORED, type Treatment } from "./fates.ts";
+import type { EntryMark } from "./shapes.ts";
+import type { RecordedForm } from "./stored-message.ts";
 
 /** What the transcript and the report say of one sent message. */
 export interface SentMessage {
   stored: AgentMessage;
   sent: AgentMessage;
-  /** What a record of the branch put in its place, and the rule; null = no record names it. */
-  placeholder: { words: string; rule: string } | null;
-  /** Rule of a record of the branch that shortened it; null = none did. */
-  trimmedBy: string | null;
-  /** Who changes messages where nothing else is known. */
-  rule: string;
+  /** How records of the branch may show it. */
+  forms: readonly RecordedForm[];
+  /** The rule that joined others to it; null = none did. */
+  joinedBy: string | null;
+  /** Who changes what a message says, and who the ids of its calls, where nothing else is known. */
+  rules: { words: string; callIds: string };
 }
 
 /** Stands in results that the host cut to their cap. */
@@ -23,24 +25,37 @@ const CAP = /\[\d+ characters cut here to fit the model/;
 
 /**
  * Pure. What no provider is sent (counts of tokens, details for programs, times) makes no
- * difference.
+ * difference. Each mark names who did just that.
  */
-export function planTreatment({
-  stored,
-  sent,
-  placeholder,
-  trimmedBy,
-  rule,
-}: SentMessage): Treatment {
+export function planTreatment(message: SentMessage): Treatment {
+  const { stored, sent, forms, joinedBy, rules } = message;
   const [before, after] = [messageText(stored), messageText(sent)];
-  if (before === after && saysNothingElse(stored, sent)) return AS_STORED;
-  if (sent.role !== "toolResult") return { cleared: null, marks: [{ kind: "changed", rule }] };
-  const words = textOf(sent);
-  if (words === placeholder?.words) return { cleared: placeholder.rule, marks: [] };
-  if (after.length >= before.length) return { cleared: null, marks: [{ kind: "changed", rule }] };
-  const why = CAP.test(words) ? "cap of tool results" : (trimmedBy ?? rule);
-  const [from, to] = [tokensOf(stored), tokensOf(sent)];
-  return { cleared: null, marks: [{ kind: "shortened", from, to, rule: why }] };
+  if (joinedBy !== null && after.startsWith(before)) return marked(joinedBy);
+  const form = sent.role === "toolResult" ? formWith(forms, textOf(sent)) : undefined;
+  if (form?.isCleared === true) return { cleared: form.rule, marks: [] };
+  const marks: EntryMark[] = [];
+  if (before !== after) marks.push(markOfWords(message, form));
+  const callIds = callIdsOf(sent);
+  const isRenamed = callIds.join("\n") !== callIdsOf(stored).join("\n");
+  if (isRenamed) marks.push({ kind: "changed", rule: rules.callIds });
+  if (before === after && !saysNothingElse(withCallIds(stored, callIds), sent))
+    marks.push({ kind: "changed", rule: rules.words });
+  return marks.length === 0 ? AS_STORED : { cleared: null, marks };
+}
+
+const marked = (rule: string): Treatment => ({ cleared: null, marks: [{ kind: "changed", rule }] });
+
+const formWith = (forms: readonly RecordedForm[], words: string): RecordedForm | undefined =>
+  forms.find((form) => form.words === words);
+
+function markOfWords(
+  { stored, sent, rules }: SentMessage,
+  form: RecordedForm | undefined,
+): EntryMark {
+  const words = form?.rule ?? (CAP.test(textOf(sent)) ? "cap of tool results" : rules.words);
+  const isShorter = messageText(sent).length < messageText(stored).length;
+  if (sent.role !== "toolResult" || !isShorter) return { kind: "changed", rule: words };
+  return { kind: "shortened", from: tokensOf(stored), to: tokensOf(sent), rule: words };
 }
 
 const tokensOf = (message: AgentMessage) => Math.ceil(estimateMessage(message).estimate);

@@ -1,20 +1,14 @@
 // Looks up how the changed items of a call differ from what is stored.
 import type { ReportItem } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { originsOf, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageInPart, messageText } from "../reports/message-text.ts";
 import { saidChanges } from "../reports/said-changes.ts";
 import type { Branch } from "./branch-cursor.ts";
 import { AS_STORED, type Treatment } from "./fates.ts";
 import { engineOf, type PlacedCall } from "./placed-call.ts";
 import type { ItemTreatment } from "./sent-items.ts";
-import {
-  CONTEXT_PRUNING,
-  messageOf,
-  placeholderOf,
-  type ResultRecords,
-  recordsOf,
-} from "./stored-message.ts";
+import { messageOf, type ResultRecords, recordedForms, recordsOf } from "./stored-message.ts";
 import { planTreatment } from "./treatment.ts";
 
 /** Remembers what it looked up: the same entry and content are treated alike. */
@@ -38,37 +32,59 @@ export function createTreatments(
   { path, placeOf }: Pick<Branch, "path" | "placeOf">,
   known: KnownTreatments = new Map(),
 ): Treatments {
+  let origins:
+    | {
+        end: TranscriptEntry | undefined;
+        /** The entry that first said it, by entry; and the reverse. */
+        byEntry: ReadonlyMap<string, string>;
+        entries: ReadonlyMap<string, string>;
+      }
+    | undefined;
   let records: { end: TranscriptEntry | undefined; value: ResultRecords } | undefined;
   const recordsNow = () => {
     const end = path.at(-1);
     if (records === undefined || records.end !== end) records = { end, value: recordsOf(path) };
     return records.value;
   };
+  const originsNow = () => {
+    const end = path.at(-1);
+    if (origins === undefined || origins.end !== end) {
+      const byEntry = originsOf(path);
+      const entries = new Map([...byEntry].map(([entryId, origin]) => [origin, entryId]));
+      origins = { end, byEntry, entries };
+    }
+    return origins;
+  };
   const look = async (
     placed: PlacedCall,
     item: ReportItem,
     index: number,
   ): Promise<ItemTreatment> => {
+    const rules = rulesOf(placed, item, index);
+    if (item.callIds !== undefined) return { treatment: changed(rules.callIds), merged: [] };
     const at = item.source.kind === "entry" ? placeOf(item.source.entryId) : undefined;
     const stored = messageOf(at === undefined ? undefined : path[at]);
     const content = await part(item.hash);
     const sent = content === null ? undefined : messageInPart(content);
-    const rule = ruleOf(placed, item, index);
+    const merged = (item.merged ?? []).flatMap((id) => originsNow().entries.get(id) ?? []);
     if (at === undefined || stored === undefined || sent === undefined)
-      return { treatment: changed(rule), merged: [] };
+      return { treatment: changed(rules.words), merged };
     const entryId = path[at]!.id;
+    const id = () => originsNow().byEntry.get(entryId) ?? entryId;
     const treatment = planTreatment({
-      ...{ stored, sent, rule },
-      placeholder: placeholderOf(entryId, recordsNow()),
-      trimmedBy: recordsNow().trimmed.has(entryId) ? CONTEXT_PRUNING : null,
+      ...{ stored, sent, rules },
+      forms: recordedForms(stored, { entryId, id }, recordsNow()),
+      joinedBy: item.merged === undefined ? null : mergedBy(placed),
     });
-    return { treatment, merged: isMerging(placed) ? mergedInto(path, at, sent) : [] };
+    const isIn = (each: string) => standsIn(sent, messageOf(path[placeOf(each) ?? -1]));
+    return { treatment, merged: merged.filter(isIn) };
   };
   return {
     async of(placed, items, from) {
       const found = new Map<ReportItem, ItemTreatment>();
       for (const [offset, item] of items.entries()) {
-        if (item.source.kind !== "entry" || item.changed !== true) continue;
+        if (item.source.kind !== "entry") continue;
+        if (item.changed !== true && item.merged === undefined) continue;
         const key = `${item.source.entryId} ${item.hash}`;
         const treatment = known.get(key) ?? (await look(placed, item, from + offset));
         known.set(key, treatment);
@@ -84,36 +100,37 @@ const changed = (rule: string): Treatment => ({
   marks: [{ kind: "changed", rule }],
 });
 
-/** Who changed it, as far as the report says. */
-function ruleOf(placed: PlacedCall, item: ReportItem, index: number): string {
+/** Who changed its words and the ids of its calls, as far as the report says. */
+function rulesOf(placed: PlacedCall, item: ReportItem, index: number) {
   const { call, report } = placed;
-  const own = saidChanges([...call.policyChanges, ...report.historyChanges]).find(
-    (change) => change.action === "changed" && change.index === index,
+  const changes = saidChanges([...call.policyChanges, ...report.historyChanges]).filter(
+    ({ action }) => action === "changed",
   );
-  if (own !== undefined) return own.rule;
-  if (item.code === "prompt") return "hooks";
-  return `engine "${engineOf(placed)}"`;
+  const engine = `engine "${engineOf(placed)}"`;
+  const own = changes.find((change) => change.index === index && !OF_CALL_IDS.has(change.rule));
+  // Places in a history are others than those in a request: of ids the rule is enough.
+  const ofIds = changes.find(({ rule }) => OF_CALL_IDS.has(rule));
+  return {
+    words: own?.rule ?? (item.code === "prompt" ? "hooks" : engine),
+    callIds: ofIds?.rule ?? engine,
+  };
 }
 
-const isMerging = ({ call, report }: PlacedCall): boolean =>
-  [...call.policyChanges, ...report.historyChanges].some(({ action }) => action === "merged");
+/** Rules that change which ids tool calls have, and nothing that is said. */
+const OF_CALL_IDS: ReadonlySet<string> = new Set([
+  ...["tool-call-ids", "wire-calls", "responses-ids", "responses-item-ids"],
+]);
 
-/** Entries right behind the one at `at` whose words stand in `sent`, too. */
-function mergedInto(
-  path: readonly TranscriptEntry[],
-  at: number,
-  sent: AgentMessage,
-): readonly string[] {
-  const text = messageText(sent);
-  const merged: string[] = [];
-  let from = text.indexOf(messageText(messageOf(path[at])!));
-  for (const entry of path.slice(at + 1)) {
-    const message = messageOf(entry);
-    if (message === undefined) continue;
-    const words = messageText(message);
-    from = message.role === sent.role ? text.indexOf(words, Math.max(0, from)) : -1;
-    if (from < 0 || words === "") break;
-    merged.push(entry.id);
-  }
-  return merged;
+const mergedBy = ({ call, report }: PlacedCall): string =>
+  [...call.policyChanges, ...report.historyChanges].find(({ action }) => action === "merged")
+    ?.rule ?? "the provider's rules";
+
+/** Characters by whose presence a message is recognised in what it was joined to. */
+const RECOGNISED_BY = 60;
+
+/** Whether a merged message was left in; an engine may have cut what a policy had joined. */
+function standsIn(sent: AgentMessage, message: AgentMessage | undefined): boolean {
+  if (message === undefined) return false;
+  const [text, words] = [messageText(sent), messageText(message)];
+  return text.includes(words.slice(0, RECOGNISED_BY)) || text.includes(words.slice(-RECOGNISED_BY));
 }

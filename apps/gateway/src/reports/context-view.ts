@@ -182,7 +182,7 @@ function contentReader(folder: string, { branch }: Source): (item: ReportItem) =
   );
   return async (item) => {
     const stored =
-      item.source.kind === "entry" && item.changed !== true
+      item.source.kind === "entry" && (item.changed !== true || item.callIds !== undefined)
         ? messages.get(item.source.entryId)
         : undefined;
     if (stored !== undefined) return messageText(stored);

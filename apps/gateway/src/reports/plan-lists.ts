@@ -57,4 +57,9 @@ const isSame = (left: ReportItem, right: ReportItem): boolean =>
     left.changed === right.changed &&
     left.tokens === right.tokens &&
     left.engineReason === right.engineReason &&
-    JSON.stringify(left.source) === JSON.stringify(right.source));
+    isAlike(left.source, right.source) &&
+    isAlike(left.merged, right.merged) &&
+    isAlike(left.callIds, right.callIds));
+
+const isAlike = (left: unknown, right: unknown): boolean =>
+  left === right || JSON.stringify(left) === JSON.stringify(right);

@@ -42,6 +42,19 @@ describe("what is reported of a stored message that was sent", () => {
       expect(describeSent(stored, sent)).toEqual({ changed: false, parts: 0 });
   });
 
+  it("is no copy where the ids of calls alone are others", () => {
+    const call = { type: "toolCall" as const, id: "a", name: "read", arguments: { path: "x" } };
+    const calling: AssistantMessage = { ...reply, content: [call], stopReason: "toolUse" };
+    const { details: _details, ...bare } = result;
+    for (const [stored, sent] of [
+      [result, { ...bare, toolCallId: "b" }],
+      [calling, { ...calling, usage: ZERO_USAGE, content: [{ ...call, id: "b" }] }],
+    ] as const)
+      expect(describeSent(stored, sent)).toEqual({ changed: true, parts: 0 });
+    const other = { ...bare, toolCallId: "b", content: [{ type: "text" as const, text: "ebb" }] };
+    expect(describeSent(result, other)).toEqual({ changed: true, parts: 1 });
+  });
+
   it("is a changed copy where it says something else", () => {
     const other = { ...reply, content: [{ type: "text" as const, text: "Not done." }] };
     expect(describeSent(reply, other)).toEqual({ changed: true, parts: 1 });

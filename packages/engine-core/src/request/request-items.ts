@@ -3,6 +3,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createNotes, type Notes, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import type { ReportItem, ReportParts } from "../report.ts";
+import { callIdsOf, withCallIds } from "./call-ids.ts";
 import { whatIsSaid } from "./says-the-same.ts";
 import type { SharedPrefix } from "./shared-prefix.ts";
 import type { Why } from "./view-item.ts";
@@ -145,13 +146,17 @@ function keptItems(request: RequestToDescribe): number {
 
 function describeMessage(
   message: AgentMessage,
-  { source, code, reason, engineReason, changed, covers, stored = message }: Why,
+  { source, code, reason, engineReason, changed, covers, stored }: Why,
   request: RequestToDescribe,
   parts: ReportParts,
 ): ReportItem {
   const key = contentHash(message, request);
-  const isStored = () => contentHash(stored, request) === key;
-  if (source.kind !== "entry" || changed || !isStored())
+  const isStored = () => contentHash(stored ?? message, request) === key;
+  // What differs by nothing else can be made again from what is stored.
+  const callIds = changed && stored !== undefined ? callIdsOf(message) : [];
+  const isRenamed =
+    callIds.length > 0 && contentHash(withCallIds(stored!, callIds), request) === key;
+  if (!isRenamed && (source.kind !== "entry" || changed || !isStored()))
     parts[key] = withoutImages(message, request.hash);
   const { estimate } = estimateMessage(message);
   return {
@@ -161,9 +166,11 @@ function describeMessage(
     reason,
     ...(engineReason !== undefined && { engineReason }),
     ...(covers !== undefined && { covers }),
+    ...(message.__openclaw?.merged !== undefined && { merged: message.__openclaw.merged }),
     tokens: Math.ceil(estimate),
     hash: key,
     ...(changed && { changed }),
+    ...(isRenamed && { callIds }),
   };
 }
 

@@ -8,7 +8,7 @@ export type Why = Pick<
   ReportItem,
   "source" | "code" | "reason" | "engineReason" | "changed" | "covers"
 > & {
-  /** The stored message, where the item's says the same in another form. Absent: it is the same. */
+  /** The stored message, where the item's is another one. Absent: it is the same, or not known. */
   stored?: AgentMessage;
 };
 
@@ -65,9 +65,10 @@ export const asHookedPrompt = (entryId: string): Why => ({
 });
 
 /** A stored message with another content. */
-export const asChanged = (entryId: string, { engineReason }: Partial<Why> = {}): Why => ({
+export const asChanged = (entryId: string, { engineReason, stored }: Partial<Why> = {}): Why => ({
   ...because({ kind: "entry", entryId }, "history", "history, shortened or changed on its way"),
   ...(engineReason !== undefined && { engineReason }),
+  ...(stored !== undefined && { stored }),
   changed: true,
 });
 
@@ -94,9 +95,12 @@ export function withEngineReasons(
 /** The reason of an item whose message `message` is now. */
 export function whyOf({ message: before, why }: ViewItem, message: AgentMessage): Why {
   if (before === message || why.source.kind !== "entry") return why;
-  return saysTheSame(before, message)
-    ? { ...why, stored: why.stored ?? before }
-    : { ...why, changed: true };
+  const stored = why.stored ?? (why.changed === true ? undefined : before);
+  return {
+    ...why,
+    ...(stored !== undefined && { stored }),
+    ...(!saysTheSame(before, message) && { changed: true }),
+  };
 }
 
 /** The items with what the engine says of the summaries it made; the same where it says nothing. */

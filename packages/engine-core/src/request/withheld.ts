@@ -13,13 +13,14 @@ export interface WithheldMemory {
 
 export const emptyWithheld = (): WithheldMemory => ({ now: [], told: new Set() });
 
-/** Stored messages of `before` that are not in `after`, whoever copied them. */
+/** Stored messages of `before` that are not in `after`, nor merged into one of it. */
 export function withheldBetween(
   before: readonly ViewItem[],
   after: readonly AgentMessage[],
   { by, why }: Pick<WithheldEntry, "by" | "why">,
 ): WithheldEntry[] {
   const left = new Set<unknown>(after.map((message) => messageId(message) ?? message));
+  for (const { __openclaw } of after) for (const id of __openclaw?.merged ?? []) left.add(id);
   return before.flatMap(({ id, message, why: { source } }) =>
     source.kind === "entry" && !left.has(id) && !left.has(message)
       ? [{ entryId: source.entryId, by, why }]
@@ -30,7 +31,7 @@ export function withheldBetween(
 /** What a policy says of the messages it left out; it does not say of which. */
 export function whyDropped(changes: readonly PolicyChange[]): string {
   const reasons = changes.flatMap(({ action, rule, reason }) =>
-    action === "dropped" || action === "merged" ? [`${reason} (${rule})`] : [],
+    action === "dropped" ? [`${reason} (${rule})`] : [],
   );
   const words = [...new Set(reasons)];
   return words.length === 0 ? "the provider's rules left no place for it" : words.join("; or ");

@@ -142,6 +142,10 @@ export interface HostEnvelope {
    * as a copy; `messageId` reads it. Absent: the message was not stored yet, or nobody told.
    */
   id?: string;
+  /**
+   * Ids of the messages that a transcript policy joined to it, in order. Absent: it is one message.
+   */
+  merged?: string[];
   /** What caused the turn this user message begins. Absent: a person, or not told. */
   kind?: "heartbeat" | "cron";
   /** Who said it, by the channel's id. Absent: not told. */

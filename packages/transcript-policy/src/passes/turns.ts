@@ -117,7 +117,7 @@ function mergeAssistants(run: readonly StoredMessage[]): StoredMessage {
     ...run[0],
     ...Object.fromEntries(endings),
     content: run.flatMap(contentBlocks),
-    ...firstId(run, run[0]!),
+    ...identityOf(run, run[0]!),
   };
 }
 
@@ -129,15 +129,24 @@ function mergeUsers(run: readonly StoredMessage[]): StoredMessage {
     ...last,
     ...(isOfOne && provenance !== undefined && { provenance }),
     content: run.flatMap(contentBlocks),
-    ...firstId(run, run.at(-1)!),
+    ...identityOf(run, run.at(-1)!),
   };
 }
 
-/** What the host wrote on `base`, with the id of the first of them that has one. */
-function firstId(run: readonly StoredMessage[], base: StoredMessage): StoredMessage {
-  const id = run.map(idOf).find((each) => each !== undefined);
-  if (id === undefined || id === idOf(base)) return {};
-  return { __openclaw: { ...(isRecord(base.__openclaw) && base.__openclaw), id } };
+/** What the host wrote on `base`, with the first id of all, and the ids of the others. */
+function identityOf(run: readonly StoredMessage[], base: StoredMessage): StoredMessage {
+  const [id, ...others] = run.flatMap(idsOf);
+  if (id === undefined || (others.length === 0 && id === idOf(base))) return {};
+  const { merged: _stale, ...envelope } = isRecord(base.__openclaw) ? base.__openclaw : {};
+  return { __openclaw: { ...envelope, id, ...(others.length > 0 && { merged: others }) } };
+}
+
+/** Of a message and of those that were merged into it before. */
+function idsOf(message: StoredMessage): string[] {
+  const id = idOf(message);
+  const { merged } = isRecord(message.__openclaw) ? message.__openclaw : {};
+  const others = Array.isArray(merged) ? merged.filter((each) => typeof each === "string") : [];
+  return id === undefined ? others : [id, ...others];
 }
 
 const contentBlocks = (message: StoredMessage): readonly StoredBlock[] =>
