@@ -21,7 +21,9 @@ export function describeShadow({
           `${number(Math.round(perCall(tokens.shadow)))} tokens per call where ${number(Math.round(perCall(tokens.made)))} were sent`,
           ...(dollars === null
             ? []
-            : [`$${dollars.shadow.toFixed(4)} where $${dollars.made.toFixed(4)} was due`]),
+            : [
+                `$${dollars.shadow.toFixed(4)} where it would be $${dollars.made.toFixed(4)}, both by what a prompt cache is expected to give`,
+              ]),
           ...(evidence.needed === 0
             ? []
             : [

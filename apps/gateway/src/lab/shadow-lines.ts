@@ -84,7 +84,10 @@ export interface ShadowSummary {
   turns: number;
   calls: number;
   tokens: Pair;
-  /** US dollars, without summaries, which a shadow asks nobody for; null = not known. */
+  /**
+   * US dollars, both by what a prompt cache is expected to give back, whatever was billed, and
+   * without summaries, which a shadow asks nobody for; null = not known.
+   */
   dollars: Pair | null;
   /** Needed names that were in the request, of all that were needed. */
   evidence: Pair & { needed: number };

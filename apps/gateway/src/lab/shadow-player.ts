@@ -7,6 +7,7 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { addCosts, type Cost, costOf, NO_COST } from "../costs/cost.ts";
 import type { Host } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
@@ -23,6 +24,7 @@ import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries, readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { type NeededNames, namesHeld, planNeededNames } from "./evidence.ts";
+import { madeUsage } from "./made-cache.ts";
 import { withWindow } from "./play.ts";
 import { createMeter, engineMsOf, followRows, pointOfRow } from "./points.ts";
 import { readTools } from "./session-recording.ts";
@@ -94,7 +96,7 @@ export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
       const open = await openOf(job, began, host);
       const names = planNeededNames(turns);
       const tools = await readTools(agentPaths(home, job.agentId).reports, job.tools);
-      const pointsOf = await made.read(job, branch);
+      const pointsOf = await made.read(job, branch, host.namedModel(job.model));
       for (let at = from; at <= to; at++) {
         const line = await playTurn({ host, open, job, turns, at, names, tools });
         const own = await pointsOf(turns[at]!.promptEntryId, names[at] ?? []);
@@ -209,15 +211,31 @@ const pairUp = (
     const other = shadow[at];
     if (other === undefined) return { made: point, shadow: null };
     const { place: _place, ...own } = other;
-    return { made: point, shadow: { ...own, ofCall: point.id } };
+    return { made: withReply(point, own), shadow: { ...own, ofCall: point.id } };
   });
 
-/** The calls that were made, as the inspector counts them, tokens as they are estimated. */
+/** The same reply answers both. */
+const withReply = (point: PlayedPoint, { cost }: PlayedPoint): PlayedPoint => ({
+  ...point,
+  cost: point.cost && cost && addCosts([point.cost, { ...NO_COST, ...outputOf(cost) }]),
+});
+
+const outputOf = ({ output }: Cost) => ({ output, total: output });
+
+/**
+ * The calls that were made, as the inspector counts them, tokens as they are estimated. Cost and
+ * cache are reckoned as those of the shadow are, whatever was billed: else it would be given a
+ * better cache than the session had.
+ */
 function createMadeCalls(home: string) {
   const sessions = new Map<string, SessionCalls>();
   return {
     /** To be asked for the points of a turn by the entry of its prompt: those with a reply. */
-    async read({ agentId, sessionId }: ShadowJob, branch: readonly TranscriptEntry[]) {
+    async read(
+      { agentId, sessionId }: ShadowJob,
+      branch: readonly TranscriptEntry[],
+      { model, prices }: Pick<ReturnType<Host["namedModel"]>, "model" | "prices">,
+    ) {
       const folder = agentPaths(home, agentId).reports;
       const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
       const source = { folder, sessionId, branch, allEntries };
@@ -231,12 +249,19 @@ function createMadeCalls(home: string) {
         const points: PlayedPoint[] = [];
         const { turn } = calls.rows.findLast((row) => row.promptEntryId === prompt) ?? {};
         for (const row of calls.rows.filter((each) => each.turn === turn)) {
-          const { report, call, messages } = (await calls.open(row.id))!;
+          const opened = (await calls.open(row.id))!;
+          const { report, call, messages } = opened;
           const isLast = row.call === report.modelCalls.length;
           if (call.error !== null && !isLast) continue;
           const needed = names[points.length] ?? new Set<string>();
           const evidence = { needed: needed.size, present: held(messages, needed) };
-          points.push(pointOfRow(row, { evidence, engineMs: engineMsOf(report) }));
+          const before = calls.rows[calls.rows.indexOf(row) - 1];
+          const usage = madeUsage(opened, before && (await calls.open(before.id)), model);
+          points.push({
+            ...pointOfRow(row, { evidence, engineMs: engineMsOf(report) }),
+            cache: { read: usage.cacheRead, written: usage.cacheWrite },
+            cost: costOf(usage, prices),
+          });
         }
         return points;
       };

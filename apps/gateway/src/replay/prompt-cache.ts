@@ -1,7 +1,7 @@
 // Tells what of played requests a provider's prompt cache would have given back.
 import { whatIsSaid } from "@clew/engine-core";
 import type { AgentMessage, Usage } from "@clew/plugin-sdk/core";
-import { fixedTokensOf, type ModelCall } from "@clew/plugin-sdk/host";
+import { fixedTokensOf, type ModelCall, type ModelRef } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 
 export interface PlayedCache {
@@ -26,9 +26,8 @@ export function createPlayedCache(): PlayedCache {
         call.systemPrompt,
         call.tools,
       ]);
-      const { cacheTtlMs = USUAL_TTL_MS } = call.model;
       const isKept =
-        before !== undefined && before.fixed === fixed && now - before.at <= cacheTtlMs;
+        before !== undefined && before.fixed === fixed && now - before.at <= keptMsOf(call.model);
       const kept = isKept ? sameBeginning(before!.messages, call.messages) : 0;
       const tokens = call.messages.map((message) => estimateMessage(message).estimate);
       const sum = (values: readonly number[]) => values.reduce((total, one) => total + one, 0);
@@ -44,6 +43,10 @@ export function createPlayedCache(): PlayedCache {
     },
   };
 }
+
+/** How long a provider keeps a prompt, ms. */
+export const keptMsOf = ({ cacheTtlMs = USUAL_TTL_MS }: Pick<ModelRef, "cacheTtlMs">): number =>
+  cacheTtlMs;
 
 /** Shorter beginnings are not kept. */
 const large = (tokens: number, { model }: ModelCall): number =>
