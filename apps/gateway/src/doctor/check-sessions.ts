@@ -15,6 +15,7 @@ import { storageReason } from "../storage-error.ts";
 import { counted } from "../text/number.ts";
 import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import { checkKeptAside } from "./check-kept-aside.ts";
+import { checkReports } from "./check-reports.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
@@ -31,7 +32,7 @@ export async function checkSessions({ home, fix }: SessionsRequest): Promise<Fin
 }
 
 async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Promise<Finding[]> {
-  const { sessions, index } = agentPaths(home, agentId);
+  const { sessions, reports, index } = agentPaths(home, agentId);
   const ids = await listTranscripts(sessions);
   const findings: Finding[] = [];
   let entries = 0;
@@ -61,6 +62,7 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
     );
   }
   findings.push(...(await findParkedTurns(home, agentId, complete)));
+  findings.push(...(await checkReports(reports, agentId)));
   findings.push(...(await checkKeptAside({ folder: sessions, agentId, fix })));
   if (fix) await removeDrafts(sessions);
   return [

@@ -89,6 +89,7 @@ export type FindingCode =
   | "session-not-a-transcript"
   | "session-unreadable"
   | "session-unreadable-lines"
+  | "session-reports-damaged"
   | "session-damaged"
   | "session-repaired"
   | "sessions-kept-aside"

@@ -5,8 +5,9 @@ import { join, relative, sep } from "node:path";
 import { isMatched, type Matcher } from "@clew/lossless-engine/store";
 import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
-import { plainLines } from "../reports/report-lines.ts";
+import { packedLines, plainLines } from "../reports/report-lines.ts";
 import { FORGOTTEN, redactEntry } from "./redact-entry.ts";
+import { redactLine } from "./redact-reports.ts";
 import type { Traces } from "./traces.ts";
 
 /** A file that holds it still. */
@@ -40,7 +41,10 @@ export async function cleanFiles(home: string, holds: Traces): Promise<void> {
     if (!holds(text)) continue;
     const left = clean(text, holds);
     if (left === null) await rm(file, { force: true });
-    else if (left !== text) await writeFileAtomic(file, left, { mode: 0o600 });
+    else if (left !== text)
+      await writeFileAtomic(file, isReports(home, file) ? packedLines(left) : left, {
+        mode: 0o600,
+      });
   }
 }
 
@@ -84,8 +88,10 @@ const sizeOf = async (file: string): Promise<number> =>
 /** What the file says: its reports are stored packed. */
 async function textOf(home: string, file: string): Promise<string> {
   const text = await readFile(file, "utf8").catch(() => "");
-  return REPORTS.test(placeOf(home, file)) ? plainLines(text) : text;
+  return isReports(home, file) ? plainLines(text) : text;
 }
+
+const isReports = (home: string, file: string): boolean => REPORTS.test(placeOf(home, file));
 
 /** Each piece with the end of the one before it: what stands across both is found. */
 async function isHeldInPieces(file: string, holds: Traces): Promise<boolean> {
@@ -113,6 +119,13 @@ const withoutLines: Cleaning = (text, holds) =>
     .join("\n");
 
 const removed: Cleaning = () => null;
+
+/** Reports keep what they count. */
+const withoutWords: Cleaning = (text, holds) =>
+  text
+    .split("\n")
+    .map((line) => (holds(line) ? redactLine(line, holds) : line))
+    .join("\n");
 
 /** Fields of records that say something; the others tell what belongs together. */
 const redacted =
@@ -165,7 +178,7 @@ const CHILD_WORDS = ["task", "label", "reply", "reason"];
 const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
   [/^logs\/[^/]+$/, withoutLines],
   [/^agents\/[^/]+\/reports\/parts\/[^/]+$/, removed],
-  [REPORTS, removed],
+  [REPORTS, withoutWords],
   [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.reset\.[^/]+$/, withoutEntries],
   [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.(?!lock)[^/]+$/, removed],
   [/^agents\/[^/]+\/subagents\/[^/]+\.json$/, redacted(CHILD_WORDS)],

@@ -90,6 +90,27 @@ const transcriptsOf = (home: string) =>
     .map((name) => join(home, "agents/main/sessions", name));
 
 describe("clew lossless forget", () => {
+  it("leaves what became of each entry in each call, and says which it cannot make again", async () => {
+    const { home, clew } = await homeWithSecret({ turns: 6, isQuoted: false });
+    const told = async () => JSON.parse((await clew("inspect", "main", "--json")).output).calls;
+    const before = await told();
+    const dry = await clew("lossless", "forget", "--text", SECRET);
+    expect(dry.output).toMatch(/\d+ model calls of session \S+ of main \(7\.2 to [\d.]+\) had/);
+    const done = await clew("lossless", "forget", "--text", SECRET, "--yes");
+    expect(done.output).toMatch(/\(7\.2 to [\d.]+\) had been sent it/);
+    const after = await told();
+    const factsOf = (calls: { id: string; fates: object; lost: null }[]) =>
+      calls.map(({ id, fates, lost }) => ({ id, fates, lost }));
+    expect(factsOf(after)).toEqual(factsOf(before));
+    const requestOf = async (id: string) =>
+      JSON.parse((await clew("inspect", "main", "--call", id, "--request")).output);
+    expect(await requestOf("3.1")).toMatchObject({ isSame: true });
+    const lost = await requestOf(after.at(-1).id);
+    expect(lost).toMatchObject({ isSame: false, why: expect.stringContaining("forgotten") });
+    expect((await clew("doctor")).output).not.toContain("cannot be read");
+    expect(holding(join(home, "agents/main/reports"))).toEqual([]);
+  });
+
   it.each([false, true])(
     "leaves no byte of it below the home, and it does not come back by any import (compressed: %s)",
     async (compress) => {

@@ -1,10 +1,11 @@
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { encodeLine } from "../reports/report-lines.ts";
+import { encodeLine, plainLines } from "../reports/report-lines.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { cleanFiles, filesLeft } from "./clean-files.ts";
-import { removeReports } from "./session-traces.ts";
+import { FORGOTTEN } from "./redact-entry.ts";
+import { forgetReports } from "./session-traces.ts";
 
 const HASH = "0123456789abcdef0123456789abcdef";
 const report = (note: string) =>
@@ -36,14 +37,19 @@ describe("reports that are stored packed", () => {
     // It is known to go, so nothing is left that a person has to see to.
     expect(await filesLeft(home, sought)).toEqual([]);
     await cleanFiles(home, holds);
-    expect(await left()).toEqual(["b.older.jsonl", "parts"]);
+    expect(await left()).toEqual(["a.jsonl", "b.older.jsonl", "parts"]);
+    const text = plainLines(await readFile(join(home, "agents/main/reports/a.jsonl"), "utf8"));
+    const [first, second] = text.split("\n");
+    expect(first).toBe(report("fine"));
+    expect(second).toBe(report(FORGOTTEN));
   });
 
   it("keep the parts that they name, and go with their session", async () => {
     const { home, folder, left } = await homeWithReports();
-    await removeReports(home, "main", ["a"]);
+    const whole = (sessionId: string) => ({ agentId: "main", sessionId, entries: null });
+    await forgetReports(home, "main", [whole("a")]);
     expect(await readdir(join(folder, "parts"))).toEqual([HASH]);
-    await removeReports(home, "main", ["b"]);
+    await forgetReports(home, "main", [whole("b")]);
     expect(await left()).toEqual(["parts"]);
     expect(await readdir(join(folder, "parts"))).toEqual([]);
   });

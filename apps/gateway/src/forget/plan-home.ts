@@ -16,13 +16,15 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { findSessionId } from "../sessions/change-index.ts";
 import type { SessionName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
-import { agentFolder, transcriptFile } from "../sessions/paths.ts";
+import { agentFolder, agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { filesLeft, type LeftFile } from "./clean-files.ts";
 import { copiesBelow } from "./copies.ts";
+import { type CallsThatSent, callsThatSent } from "./redact-reports.ts";
 import { type Traces, tracesOf, wordsIn } from "./traces.ts";
 import {
   entriesThatGo,
   filesOfSession,
+  idsThatGo,
   messageIn,
   planTranscripts,
   redacted,
@@ -60,6 +62,8 @@ export type HeldCopy = Pick<HoldingCopy, "file" | "what">;
 export interface Planned {
   readonly databases: readonly PlannedDatabase[];
   readonly transcripts: readonly TranscriptChange[];
+  /** Model calls of these that can be looked at, and not be made again. */
+  readonly calls: readonly CallsThatSent[];
   /** Copies of databases, anywhere below the home, that hold it or cannot be read. */
   readonly backups: readonly HeldCopy[];
   /** Databases and copies that were looked into. */
@@ -127,12 +131,25 @@ export async function planHome({
   });
   return {
     ...{ databases: planned, transcripts, backups, lookedInto },
+    calls: await callsOf(home, transcripts),
     leftIn: [
       ...(dropsBackups ? [] : backups.map((copy) => leftCopy(copy, "stays, as --no-backups says"))),
       ...strays.map((copy) => leftCopy(copy, "is no agent's database, so that it stays")),
       ...others,
     ],
   };
+}
+
+/** Of sessions that stay. */
+async function callsOf(home: string, transcripts: readonly TranscriptChange[]) {
+  const found: CallsThatSent[] = [];
+  for (const change of transcripts) {
+    if (change.entries === null) continue;
+    const { reports } = agentPaths(home, change.agentId);
+    const calls = await callsThatSent(reports, change, await idsThatGo(home, change));
+    if (calls !== null) found.push(calls);
+  }
+  return found;
 }
 
 /** What a copy of a database has to do with it. */

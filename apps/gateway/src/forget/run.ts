@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { type Matcher, openMessageStore } from "@clew/lossless-engine/store";
 import { cleanFiles, filesLeft, type LeftFile } from "./clean-files.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
-import { removeNames, removeReports } from "./session-traces.ts";
+import { forgetReports, removeNames } from "./session-traces.ts";
 import { type Traces, tracesOf, wordsIn } from "./traces.ts";
-import { changeTranscript, entriesThatGo } from "./transcripts.ts";
+import { changeTranscript, entriesThatGo, type TranscriptChange } from "./transcripts.ts";
 
 /** What forgetting came to. */
 export interface Forgotten {
@@ -46,8 +46,8 @@ export async function runForgetting(
     await changeTranscript(home, change);
     onStep();
   }
-  for (const [agentId, ids] of byAgent(journal)) {
-    await removeReports(home, agentId, ids);
+  for (const [agentId, changes] of byAgent(journal)) {
+    await forgetReports(home, agentId, changes);
     await forgetNames(home, agentId, journal);
     onStep();
   }
@@ -106,11 +106,11 @@ async function removeDatabase(file: string): Promise<void> {
   for (const suffix of ["-wal", "-shm", ""]) await rm(`${file}${suffix}`, { force: true });
 }
 
-function byAgent({ transcripts }: Journal): Map<string, string[]> {
-  const ids = new Map<string, string[]>();
-  for (const { agentId, sessionId } of transcripts)
-    ids.set(agentId, [...(ids.get(agentId) ?? []), sessionId]);
-  return ids;
+function byAgent({ transcripts }: Journal): Map<string, TranscriptChange[]> {
+  const changes = new Map<string, TranscriptChange[]>();
+  for (const change of transcripts)
+    changes.set(change.agentId, [...(changes.get(change.agentId) ?? []), change]);
+  return changes;
 }
 
 /** Of sessions that go whole. */

@@ -7,15 +7,23 @@ import { removeUnnamedParts } from "../reports/unnamed-parts.ts";
 import { changeIndex } from "../sessions/change-index.ts";
 import { readIndex } from "../sessions/index-file.ts";
 import { agentPaths, deliveriesFile } from "../sessions/paths.ts";
+import { redactReports } from "./redact-reports.ts";
+import { idsThatGo, type TranscriptChange } from "./transcripts.ts";
 
-/** A session's reports, and the parts that no other report names. */
-export async function removeReports(
+/**
+ * What the reports of these sessions name of what goes: of a whole session all of them. Parts that
+ * no other report names go, too.
+ */
+export async function forgetReports(
   home: string,
   agentId: string,
-  sessionIds: readonly string[],
+  changes: readonly TranscriptChange[],
 ): Promise<void> {
   const { reports } = agentPaths(home, agentId);
-  for (const id of sessionIds) await removeReportFiles(reports, id);
+  for (const change of changes) {
+    if (change.entries === null) await removeReportFiles(reports, change.sessionId);
+    else await redactReports(reports, change.sessionId, await idsThatGo(home, change));
+  }
   await removeUnnamedParts(reports);
 }
 

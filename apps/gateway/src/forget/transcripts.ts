@@ -69,6 +69,15 @@ export async function entriesThatGo(
   return entries === null ? all : all.filter(({ id }) => entries.includes(id));
 }
 
+/** Of the entries that go, and of their messages: these stay when the words are gone. */
+export async function idsThatGo(home: string, change: TranscriptChange): Promise<Set<string>> {
+  const entries = await entriesThatGo(home, change);
+  const messages = entries.flatMap((entry) =>
+    entry.type === "message" ? (messageId(entry.message) ?? []) : [],
+  );
+  return new Set([...entries.map(({ id }) => id), ...messages]);
+}
+
 /**
  * Whole or not at all; once more changes nothing. What can be made again of it is removed. Throws
  * SESSION_LOCKED where another process has the session open.

@@ -25,7 +25,7 @@ export function explainCall(opened: OpenedCall): string[] {
       : [
           `It was found to be about ${number(size.tokens)} tokens (${size.source === "counted" ? "the provider's count and what came since" : "estimated"}); messages are compacted above ${number(size.water.high)}.`,
         ]),
-    fatesOf(row.fates),
+    row.lost ?? fatesOf(row.fates),
     ...failureOf(opened),
     ...rulesOf(saidChanges(policyChanges)),
     ...(row.cache?.broke == null

@@ -28,6 +28,7 @@ function branchOf(...kinds: string[]): TranscriptEntry[] {
 
 const facts = (sent: Iterable<string>, more: Partial<CallFacts> = {}): CallFacts => ({
   ...{ covered: new Map(), withheld: new Map(), engine: "test", madeByEngine: 0 },
+  isGapped: false,
   sent: new Map([...sent].map((id) => [id, AS_STORED])),
   ...more,
 });
@@ -80,6 +81,12 @@ describe("the fate of an entry", () => {
     expect(told(branchOf("m", "m", "m", "m"), call)).toEqual([
       ...["0 cleared prune (compaction)", "1 summary S", "2 left-out policy a failed reply"],
       '3 left-out engine engine "test" left it out; what the engine wrote itself may tell of it',
+    ]);
+  });
+
+  it("is nobody's for sure where a report is gone that may have told of somebody", () => {
+    expect(told(branchOf("m"), facts([], { isGapped: true }))).toEqual([
+      '0 left-out engine engine "test" left it out, unless a damaged report told of somebody else',
     ]);
   });
 

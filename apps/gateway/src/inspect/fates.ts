@@ -29,6 +29,8 @@ export interface CallFacts {
   engine: string;
   /** Messages of the engine's own, of which it does not say what they cover. */
   madeByEngine: number;
+  /** True: a report before it cannot be read, which may have told who kept entries back. */
+  isGapped: boolean;
 }
 
 export interface EntryFate {
@@ -57,7 +59,7 @@ function fateOfAbsent(
   entryId: string,
   treatment: Treatment | undefined,
   hidden: Boundary | undefined,
-  { sent, covered, withheld, engine, madeByEngine }: CallFacts,
+  { sent, covered, withheld, engine, madeByEngine, isGapped }: CallFacts,
 ): Fate {
   if (treatment?.cleared != null) return { kind: "cleared", rule: treatment.cleared };
   if (hidden?.kind === "summary" && sent.has(hidden.id))
@@ -78,6 +80,11 @@ function fateOfAbsent(
     };
   const known = withheld.get(entryId);
   if (known !== undefined) return { kind: "left-out", ...known };
+  if (isGapped)
+    return {
+      ...{ kind: "left-out", by: "engine" },
+      why: `engine "${engine}" left it out, unless a damaged report told of somebody else`,
+    };
   const why =
     madeByEngine > 0
       ? `engine "${engine}" left it out; what the engine wrote itself may tell of it`

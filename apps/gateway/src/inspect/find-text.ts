@@ -45,6 +45,11 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
     const { system, tools, messages } = walked.call;
     const added = await lookAt(walked, "messages", messages.items);
     shown = [...shown.slice(0, messages.kept), ...added];
+    // Nobody knows whether it was there: a range ends, and nothing is said to have taken it.
+    if (walked.row.lost !== null) {
+      wasShown = false;
+      return;
+    }
     const fixed = [
       ...(await lookAt(walked, "system", system)),
       ...(await lookAt(walked, "tools", tools)),

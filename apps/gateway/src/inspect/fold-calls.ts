@@ -1,17 +1,18 @@
 // Folds the reports of a session into one row per model call.
 import type { CompactionReport, ReportItem, TurnReport } from "@clew/engine-core";
 import type { WastingCall } from "../costs/waste.ts";
+import { createRequestProof } from "../reports/request-proof.ts";
 import { isMember } from "./boundaries.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
 import { costOfPlaced, type PricesOf, wasteOfPlaced } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
-import { type CallFacts, type EntryFate, fateOf, type Withheld } from "./fates.ts";
+import { type CallFacts, type EntryFate, fateOf, noFates, type Withheld } from "./fates.ts";
 import { type Between, describeBetween, planMarks } from "./happened.ts";
 import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
 import type { CallRow, CallWaste, Cost, FateCounts } from "./shapes.ts";
-import { countedTokens, planSources } from "./sources.ts";
+import { countedTokens, noTokens, planSources } from "./sources.ts";
 
 /** Whether tokens are what a provider counted, where it did, or what the host estimates. */
 export type TokenReckoning = "counted" | "estimated";
@@ -29,6 +30,8 @@ export interface CallFold {
   add(step: FoldedStep): CallRow;
   /** A turn that called no model: what it did comes before the next call. */
   skip(report: TurnReport): void;
+  /** A report that nobody can read. */
+  miss(): void;
   /** The fate of an entry in the newest call; undefined: it was not stored then. */
   fateOf(entryId: string): EntryFate | undefined;
   readonly sent: SentItems;
@@ -40,6 +43,7 @@ export function createCallFold(
   reckoning: TokenReckoning = "counted",
 ): CallFold {
   const sent = createSentItems();
+  const proof = createRequestProof();
   const counter = createFateCounter();
   const withheld = new Map<string, Withheld>();
   let covered: ReadonlyMap<string, string> = new Map();
@@ -50,8 +54,10 @@ export function createCallFold(
   /** The last answered call, whose request the cache may hold. */
   let answered: WastingCall | undefined;
   let engine = "";
+  let isGapped = false;
+  let isLost = false;
   const factsNow = (): CallFacts => ({
-    ...{ sent: sent.sent, covered, withheld, engine },
+    ...{ sent: sent.sent, covered, withheld, engine, isGapped },
     madeByEngine: sent.madeByEngine,
   });
   const compactionsBefore = ({ report, number }: PlacedCall) => {
@@ -66,14 +72,19 @@ export function createCallFold(
     sent,
     fateOf(entryId) {
       const at = cursor.placeOf(entryId);
-      if (at === undefined || !isMember(cursor.path[at]!)) return undefined;
+      if (isLost || at === undefined || !isMember(cursor.path[at]!)) return undefined;
       return fateOf(entryId, counter.hidden()[at], factsNow());
+    },
+    miss() {
+      proof.miss();
+      isGapped = true;
     },
     skip(report) {
       pending = [...pending, ...report.compactions];
     },
     add({ placed, kept, treat }) {
       const { path, placeOf } = cursor;
+      isLost = proof.advance(placed) === "lost";
       const touched = sent.advance(placed.call.messages, treat);
       for (const id of touched) if (sent.sent.has(id)) withheld.delete(id);
       for (const { entryId, by, why } of placed.call.withheld ?? [])
@@ -95,10 +106,23 @@ export function createCallFold(
       const cost = costOfPlaced(placed, pricesOf);
       const waste = wasteOfPlaced(placed, answered, pricesOf);
       if (placed.call.error === null) answered = placed.call;
-      return rowOf({ placed, sent, fates, between, cost, waste, counted });
+      const row = rowOf({ placed, sent, fates, between, cost, waste, counted });
+      return isLost ? asLost(row) : row;
     },
   };
 }
+
+const LOST =
+  "Nobody can tell which messages were sent: the report of a turn before it, or its own, is damaged. The next call that was reported in full can be told again.";
+
+/** What is left of a row when its list of messages is not the one that was sent. */
+const asLost = (row: CallRow): CallRow => ({
+  ...row,
+  tokens: planSources(noTokens(), null),
+  isCounted: false,
+  fates: noFates(),
+  lost: LOST,
+});
 
 interface RowInput {
   placed: PlacedCall;
@@ -137,6 +161,6 @@ function rowOf({ placed, sent, fates, between, cost, waste, counted }: RowInput)
     ...{ cost, waste, fates },
     marks: planMarks(placed, between),
     happened: describeBetween(between),
-    requestHash,
+    ...{ requestHash, lost: null },
   };
 }

@@ -89,12 +89,15 @@ export function createInspector(
   };
   return {
     async calls({ after, limit }) {
-      const { rows } = await refresh();
+      const { rows, unreadable } = await refresh();
       const from = after === undefined ? 0 : rows.findIndex(({ id }) => id === after) + 1;
       if (after !== undefined && from === 0) return null;
       const page = rows.slice(from, from + limit);
       const isLast = from + page.length >= rows.length;
-      return { calls: page, total: rows.length, next: isLast ? null : page.at(-1)!.id };
+      return {
+        ...{ calls: page, total: rows.length, next: isLast ? null : page.at(-1)!.id },
+        unreadableTurns: unreadable.slice(),
+      };
     },
     async has(id) {
       return (await open(id)) !== undefined;
@@ -138,6 +141,11 @@ export function createInspector(
     async diff(fromId, toId) {
       const [from, to] = [await open(fromId), await open(toId)];
       if (from === undefined || to === undefined) return null;
+      for (const { opened } of [from, to]) {
+        const { id, lost } = opened.row;
+        if (lost !== null)
+          throw new ContextEngineError("REQUEST_INVALID", `Call ${id} cannot be compared. ${lost}`);
+      }
       return planDiff(await compared(from), await compared(to), to.opened.fateOf);
     },
     async entry(entryId, call) {

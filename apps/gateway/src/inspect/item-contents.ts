@@ -3,6 +3,7 @@ import { whatIsSaid, withCallIds } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { FORGOTTEN_HASH } from "../forget/redact-reports.ts";
 import { messageInPart, messageText } from "../reports/message-text.ts";
 import { readPart } from "../reports/report-log.ts";
 import { contentHash } from "../text/content-hash.ts";
@@ -44,7 +45,11 @@ export async function readContent(
   const shown = kept ?? stored;
   if (shown === undefined)
     return { message: null, text: GONE, lost: "its entry is not in the transcript any more" };
-  return asMessage(shown, "it does not read as it did when it was sent");
+  const isForgotten = item.hash.startsWith(FORGOTTEN_HASH);
+  return asMessage(
+    shown,
+    isForgotten ? "it was forgotten" : "it does not read as it did when it was sent",
+  );
 }
 
 const GONE = "(no longer stored)";

@@ -28,7 +28,7 @@ export async function branchOfCall(
   return NO_BRANCH;
 }
 
-const NO_BRANCH: Branch = { path: [], placeOf: () => undefined, numberOf: () => undefined };
+export const NO_BRANCH: Branch = { path: [], placeOf: () => undefined, numberOf: () => undefined };
 
 /** The same, walked to: how many leading entries stayed. */
 export async function moveToCall(
@@ -110,7 +110,13 @@ async function countFatesOf(
     placed,
     messages,
   );
-  const facts = { sent, madeByEngine, engine: engineOf(placed), withheld: new Map() };
+  const facts = {
+    sent,
+    madeByEngine,
+    engine: engineOf(placed),
+    withheld: new Map(),
+    isGapped: false,
+  };
   const { path } = branch;
   return countFates(planFates(path, { ...facts, covered: planCoverage(path, summaries) }));
 }

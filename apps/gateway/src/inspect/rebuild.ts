@@ -1,6 +1,6 @@
 // Makes the request of a model call again.
 import { isRecord } from "@clew/plugin-sdk/host";
-import { contentHash } from "../text/content-hash.ts";
+import { requestHashOf } from "../reports/request-proof.ts";
 import { itemsOf, type PlacedItem } from "./describe-items.ts";
 import type { ItemContent } from "./item-contents.ts";
 import type { OpenedCall } from "./opened-call.ts";
@@ -18,22 +18,16 @@ export function rebuildRequest(
     items.flatMap(({ placed, content }) => (placed.part === part ? [content] : []));
   const model = modelOf(opened);
   const lost = items.filter(({ content }) => content.lost !== null);
-  const rebuiltHash = lost.length > 0 ? null : requestHash(opened, model);
+  const rebuiltHash =
+    lost.length > 0 || opened.row.lost !== null ? null : requestHashOf(opened, opened.messages);
   return {
     ...{ id: callId(opened), model, requestHash: call.requestHash, rebuiltHash },
     system: of("system").map(({ text }) => text),
     tools: of("tools").map(({ text }) => parsed(text)),
     messages: of("messages").map(({ message, text }) => message ?? text),
     isSame: rebuiltHash === call.requestHash,
-    why: whyNot(lost, rebuiltHash === call.requestHash),
+    why: opened.row.lost ?? whyNot(lost, rebuiltHash === call.requestHash),
   };
-}
-
-/** Over the hashes of contents that were all proven. */
-function requestHash({ call, messages }: OpenedCall, model: string): string {
-  const heads = [...call.system, ...call.tools].map(({ hash }) => hash);
-  const chain = messages.reduce((chained, { hash }) => contentHash(`${chained}\n${hash}`), "");
-  return contentHash([model, ...heads, chain].join("\n"));
 }
 
 function whyNot(

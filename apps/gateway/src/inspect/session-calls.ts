@@ -15,7 +15,7 @@ import type { PricesOf } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import type { EntryFate } from "./fates.ts";
 import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls.ts";
-import { branchOfCall, moveToCall, sentInCall } from "./one-call.ts";
+import { branchOfCall, moveToCall, NO_BRANCH, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
 import { callId, engineOf, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
@@ -39,6 +39,8 @@ export interface SessionCalls {
   refresh(source: SessionSource): Promise<boolean>;
   /** Oldest first. */
   readonly rows: readonly CallRow[];
+  /** Turns whose reports nobody can read, ascending. */
+  readonly unreadable: readonly number[];
   /** Undefined: there is no such call. Those opened last are at hand. */
   open(id: string): Promise<OpenedCall | undefined>;
   /** The newest call that showed a summary; null = none did. */
@@ -79,6 +81,7 @@ export function createSessionCalls(
   const calls = new Map<string, KnownCall>();
   const opened = new Map<string, Promise<OpenedCall | undefined>>();
   const rows: CallRow[] = [];
+  const unreadable: number[] = [];
   /** What reports told of entries that were kept from the model, and in which call. */
   const withheld: (WithheldEntry & { at: number })[] = [];
   let end = REPORTS_START;
@@ -117,6 +120,11 @@ export function createSessionCalls(
     }
   };
 
+  const miss = (turn: number) => {
+    unreadable.push(turn);
+    fold.miss();
+  };
+
   const withheldUntil = (last: number) =>
     new Map(
       withheld.flatMap(({ at, entryId, by, why }) => (at <= last ? [[entryId, { by, why }]] : [])),
@@ -126,12 +134,15 @@ export function createSessionCalls(
   const reportsOf = ({ report, full: from }: KnownCall) =>
     readReportsAt(folder, sessionId, places.slice(from, report + 1));
 
+  const isGapped = ({ row }: KnownCall) => unreadable.some((turn) => turn < row.turn);
+
   const openAnew = async (wanted: KnownCall): Promise<OpenedCall | undefined> => {
     const placed = (await reportsOf(wanted)).flatMap(({ turn, report }) =>
       placedCalls(turn, report),
     );
     const at = placed.findIndex((each) => callId(each) === wanted.row.id);
     const call = placed[at];
+    if (call !== undefined && wanted.row.lost !== null) return openLost(call, wanted.row);
     const messages = foldMessages(placed.slice(0, at + 1).map((each) => each.call));
     if (call === undefined || messages === null) return undefined;
     const branch = await branchOfCall(finder, cursor, call, () => messages);
@@ -141,18 +152,18 @@ export function createSessionCalls(
       ...{ sent, madeByEngine, engine: engineOf(call) },
       covered: planCoverage(branch.path, summaries),
       withheld: withheldUntil(wanted.at),
+      isGapped: isGapped(wanted),
     };
     return createOpenedCall({ ...call, ...branch, row: wanted.row, messages, facts });
   };
 
   return {
-    folder,
-    rows,
+    ...{ folder, rows, unreadable },
     refresh(source) {
       const next = running.then(async () => {
         if (!finder.follow(source)) return false;
         const before = end;
-        end = await readReports(folder, sessionId, before, take);
+        end = await readReports(folder, sessionId, before, take, miss);
         return end.bytes >= before.bytes;
       });
       running = next.catch(() => undefined);
@@ -179,13 +190,24 @@ export function createSessionCalls(
       const folded = createCallFold(own, pricesOf, reckoning);
       const find = (id: string) => own.path[own.placeOf(id) ?? -1];
       const { fateOf } = folded;
-      await readReports(folder, sessionId, REPORTS_START, async ({ turn, report }) => {
+      const onReport = async ({ turn, report }: PlacedReport) => {
         if (report.modelCalls.length === 0) folded.skip(report);
         for (const placed of placedCalls(turn, report)) {
           const row = await addCall(own, looked, folded, placed);
           await onCall({ ...placed, row, find, fateOf });
         }
-      });
+      };
+      await readReports(folder, sessionId, REPORTS_START, onReport, folded.miss);
     },
   };
 }
+
+/** Of whose messages nothing is told. */
+const openLost = (call: PlacedCall, row: CallRow): OpenedCall =>
+  createOpenedCall({
+    ...{ ...call, ...NO_BRANCH, row, messages: [] },
+    facts: {
+      ...{ sent: new Map(), covered: new Map(), withheld: new Map() },
+      ...{ engine: row.engine, madeByEngine: 0, isGapped: true },
+    },
+  });

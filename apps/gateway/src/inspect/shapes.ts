@@ -124,6 +124,11 @@ export const CallRowSchema = z.object({
   /** What happened before it, in words: "compaction: 1,240 entries → 5,678 tokens". */
   happened: z.array(z.string()),
   requestHash: z.string(),
+  /**
+   * Why nobody can tell which messages were sent: a report before it is damaged. Then tokens and
+   * fates are 0. Null: it can be told.
+   */
+  lost: z.string().nullable(),
 });
 
 /** One stored entry, and what became of it in a call. */
@@ -303,6 +308,8 @@ export const CallPageSchema = z.object({
   total: z.int(),
   /** What to ask for next as `after`; null = these are the last ones. */
   next: z.string().nullable(),
+  /** Turns whose reports nobody can read: their calls are not among these. */
+  unreadableTurns: z.array(z.int()),
 });
 
 /** Entries of a call, in order. */

@@ -130,7 +130,7 @@ it("an entry is told to be shown exactly where the proven request holds what it 
           await leave();
         },
       ),
-      { numRuns: Math.ceil(fc.readConfigureGlobal().numRuns! / 12) },
+      { numRuns: fc.readConfigureGlobal().numRuns! / 10 },
     );
   } finally {
     await server.close();

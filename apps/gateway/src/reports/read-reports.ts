@@ -28,13 +28,15 @@ export const REPORTS_START: ReportsEnd = { bytes: 0, turns: 0 };
 /**
  * Tells of each report behind `from`, in order, and waits for what it may be promised; says how far
  * it came. A line that is torn is read the next time, one that is no report of this version is
- * counted and passed over. `folder` is an agent's reports folder. Throws what the file system does.
+ * counted, told of by its ordinal, and passed over. `folder` is an agent's reports folder. Throws
+ * what the file system does.
  */
 export async function readReports(
   folder: string,
   sessionId: string,
   from: ReportsEnd,
   onReport: (placed: PlacedReport) => unknown,
+  onUnreadable: (turn: number) => unknown = () => {},
 ): Promise<ReportsEnd> {
   const files = await reportFiles(folder, sessionId);
   let end = files.length === 0 ? REPORTS_START : from;
@@ -43,7 +45,7 @@ export async function readReports(
     const goesOn = end.bytes > file.after.bytes;
     const begin = goesOn ? { start: end.bytes - file.after.bytes, turns: end.turns } : {};
     end = await readFileReports(file, begin, ({ report, ...place }) =>
-      report === undefined ? undefined : onReport({ ...place, report }),
+      report === undefined ? onUnreadable(place.turn) : onReport({ ...place, report }),
     );
   }
   return end;

@@ -26,7 +26,11 @@ export const olderReportFile = (folder: string, sessionId: string): string =>
 /** Those that there are, oldest first. */
 export async function reportFiles(folder: string, sessionId: string): Promise<ReportFile[]> {
   const files = [olderReportFile(folder, sessionId), reportFile(folder, sessionId)];
-  return (await Promise.all(files.map(describeFile))).flatMap((found) => found ?? []);
+  const [older, newer] = await Promise.all(files.map(describeFile));
+  if (older === undefined || newer === undefined) return [older ?? newer ?? []].flat();
+  // What was forgotten of the older one may have made it another length.
+  const bytes = older.after.bytes + older.bytes;
+  return [older, { ...newer, after: { ...newer.after, bytes } }];
 }
 
 export async function removeReportFiles(folder: string, sessionId: string): Promise<void> {

@@ -158,3 +158,62 @@ export function plainLines(text: string): string {
   });
   return lines.join("\n");
 }
+
+/** Lines written as a difference to the same one: damage to that one costs these. */
+const LINES_PER_BASE = 16;
+
+/** Writes the reports of one file, each as a difference to an earlier one. */
+export interface LineWriter {
+  /** The next line, with its end. */
+  lineOf(report: string): string;
+  /** What stands between them as it is. */
+  pass(line: string): void;
+  /** Of the file so far. */
+  readonly bytes: number;
+}
+
+/** `bytes`: what stands in the file already, to which no line is written as a difference. */
+export function createLineWriter(bytes = 0): LineWriter {
+  let at = bytes;
+  /** `depth` 0: it is no difference itself. */
+  let known: (BaseLine & { uses: number; depth: 0 | 1 }) | undefined;
+  return {
+    get bytes() {
+      return at;
+    },
+    pass(line) {
+      at += Buffer.byteLength(line);
+    },
+    lineOf(report) {
+      const base = (known?.uses ?? 0) < LINES_PER_BASE ? known : undefined;
+      const line = encodeLine(report, base);
+      const place = { start: at, length: line.length };
+      at += line.length + 1;
+      if (base !== undefined) base.uses++;
+      // A session's first report is like no other: the second is what the others are most like.
+      if ((base === undefined || base.depth === 0) && mayBeBase(report))
+        known = {
+          ...place,
+          text: report,
+          uses: base?.uses ?? 0,
+          depth: base === undefined ? 0 : 1,
+        };
+      else if (base === undefined) known = undefined;
+      return `${line}\n`;
+    },
+  };
+}
+
+/** Pure. A whole file's text whose reports stand as they are, packed; other lines stay. */
+export function packedLines(text: string): string {
+  const writer = createLineWriter();
+  const lines = text.split("\n");
+  return lines
+    .map((line, index) => {
+      const end = index === lines.length - 1 ? "" : "\n";
+      if (decodeLine(line).kind === "report" && end !== "") return writer.lineOf(line);
+      writer.pass(line + end);
+      return line + end;
+    })
+    .join("");
+}

@@ -16,16 +16,14 @@ import { expandLastRequest, type LastRequest } from "./expand.ts";
 import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
 import { countReports, findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
 import { olderReportFile, type ReportFile, reportFile, reportFiles } from "./report-files.ts";
-import { type BaseLine, encodeLine, encodeStart, mayBeBase } from "./report-lines.ts";
+import { createLineWriter, encodeStart, type LineWriter } from "./report-lines.ts";
+import { createRequestProof } from "./request-proof.ts";
 import { removeUnnamedParts } from "./unnamed-parts.ts";
 
 export { reportFile } from "./report-files.ts";
 
 /** Hashes remembered as stored, so that most parts cost no system call. */
 const REMEMBERED_PARTS = 4096;
-
-/** Lines written as a difference to the same one: damage to that one costs these. */
-const LINES_PER_BASE = 64;
 
 /** A part is stored before its report: a new one may be named soon. */
 const PART_GRACE_MS = 3_600_000;
@@ -43,9 +41,7 @@ export interface ReportLog {
 /** The file as it is written to. */
 interface Target {
   handle: FileHandle;
-  bytes: number;
-  /** `depth` 0: it is no difference itself. */
-  base: (BaseLine & { uses: number; depth: 0 | 1 }) | undefined;
+  writer: LineWriter;
 }
 
 /**
@@ -87,7 +83,7 @@ export function openReportLog(
     const opened = await openOnce();
     // The next file begins with a whole list, which must not fill it.
     const most = Math.max(maxBytes / 2, 4 * listBytes(known));
-    const to = opened.bytes < most ? opened : await openNext(opened);
+    const to = opened.writer.bytes < most ? opened : await openNext(opened);
     for (const [hash, content] of Object.entries(parts))
       if (!stored.has(hash)) await storePart(folder, hash, content);
     if (stored.size > REMEMBERED_PARTS) stored.clear();
@@ -144,10 +140,17 @@ export async function readLastRequest(
   return last ?? null;
 }
 
-/** Undefined: older reports are needed to know it. */
+/** Undefined: older reports are needed to know it, or it is not what was sent. */
 function lastIn(reports: readonly NewestReport[]): LastRequest | undefined {
   const last = expandLastRequest(reports.map(({ report }) => report));
-  return last === null || last === "incomplete" ? undefined : last;
+  if (last === null || last === "incomplete") return undefined;
+  const calls = reports.flatMap(({ report }) =>
+    report.modelCalls.map((call) => ({ report, call })),
+  );
+  const full = calls.findLastIndex(({ call }) => call.messages.kept === 0);
+  const proof = createRequestProof();
+  const proofs = calls.slice(full).map((placed) => proof.advance(placed));
+  return proofs.at(-1) === "lost" ? undefined : last;
 }
 
 /** The content stored under a hash; null when there is none. */
@@ -175,10 +178,10 @@ async function openTarget(folder: string, sessionId: string): Promise<Target> {
     await endTornLine(handle);
     const { size } = await handle.stat();
     const [older] = size > 0 ? [] : await reportFiles(folder, sessionId);
-    if (older === undefined || older.bytes === 0) return { handle, bytes: size, base: undefined };
+    if (older === undefined || older.bytes === 0) return { handle, writer: createLineWriter(size) };
     const line = `${encodeStart(await endOf(older))}\n`;
     await handle.appendFile(line);
-    return { handle, bytes: Buffer.byteLength(line), base: undefined };
+    return { handle, writer: createLineWriter(Buffer.byteLength(line)) };
   } catch (error) {
     await handle.close();
     throw error;
@@ -194,23 +197,10 @@ async function endOf(file: ReportFile) {
 }
 
 /** How many bytes that took. */
-async function appendReport(target: Target, report: string): Promise<number> {
-  const base = (target.base?.uses ?? 0) < LINES_PER_BASE ? target.base : undefined;
-  const line = encodeLine(report, base);
-  await target.handle.appendFile(`${line}\n`);
-  const place = { start: target.bytes, length: line.length };
-  target.bytes += line.length + 1;
-  if (base !== undefined) base.uses++;
-  // A session's first report is like no other: the second is what the others are most like.
-  if ((base === undefined || base.depth === 0) && mayBeBase(report))
-    target.base = {
-      ...place,
-      text: report,
-      uses: base?.uses ?? 0,
-      depth: base === undefined ? 0 : 1,
-    };
-  else if (base === undefined) target.base = undefined;
-  return line.length + 1;
+async function appendReport({ handle, writer }: Target, report: string): Promise<number> {
+  const line = writer.lineOf(report);
+  await handle.appendFile(line);
+  return line.length;
 }
 
 /** Durations to the microsecond: more digits say nothing. What is small otherwise may be money. */

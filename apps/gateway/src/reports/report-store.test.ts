@@ -19,7 +19,10 @@ const item = (id: string): ReportItem => ({
 
 /** A call as the core tells it: a full list now and then, else what is new. */
 const call = (index: number, kept: number, ids: readonly string[]) =>
-  ({ index, messages: { kept, items: ids.map(item), tokens: 0 } }) as unknown as ModelCallReport;
+  ({
+    ...{ index, system: [], tools: [] },
+    messages: { kept, items: ids.map(item), tokens: 0 },
+  }) as unknown as ModelCallReport;
 
 const report = (turnId: string, modelCalls: ModelCallReport[]) =>
   ({
@@ -27,6 +30,7 @@ const report = (turnId: string, modelCalls: ModelCallReport[]) =>
     turnId,
     startedAt: "",
     engine: {},
+    model: {},
     compactions: [],
     modelCalls,
   }) as unknown as TurnReport;

@@ -85,7 +85,7 @@ export function createInspectApi(origin = ""): InspectApi {
     async calls(key, after, limit) {
       const query = new URLSearchParams({ limit: `${limit}`, ...(after !== null && { after }) });
       const found = await orNull<CallPage>(`${sessionPath(key)}/calls?${query}`);
-      return found ?? { calls: [], total: 0, next: null };
+      return found ?? { calls: [], total: 0, next: null, unreadableTurns: [] };
     },
     call: (key, id) => orNull(callPath(key, id)),
     diff: (key, from, to) => orNull(`${callPath(key, from)}/diff/${to}`),

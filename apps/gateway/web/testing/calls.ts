@@ -35,6 +35,7 @@ export function callRow(
     ...{ durationMs: 10, model: "house/large", engine: "legacy", stopReason: "stop", error: null },
     ...{ isCounted: true, promptBudget: 1000, contextWindow: 2000, outputTokens: 10 },
     ...{ cache: null, cost: null, waste: [], marks: [], happened: [], requestHash: `hash-${id}` },
+    lost: null,
     fates: fates({ shown: 1 }),
     ...rest,
     tokens: { ...bySource, total },

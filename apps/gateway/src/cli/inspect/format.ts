@@ -21,32 +21,59 @@ const BAR_CELLS = 10;
 const PREVIEW_CHARS = 60;
 
 /** A row per call. */
-export function formatCalls({ calls }: CallPage): string {
+export function formatCalls({ calls, unreadableTurns }: CallPage): string {
   const hasCost = calls.some(({ cost }) => cost !== null);
   const rows = calls.map((row) => [
     row.id,
-    number(row.tokens.total),
-    fillOf(row),
-    number(row.fates.shown),
-    number(row.fates.summary),
-    number(row.fates.cleared + row.fates.leftOut),
+    ...(row.lost === null
+      ? [
+          number(row.tokens.total),
+          fillOf(row),
+          number(row.fates.shown),
+          number(row.fates.summary),
+          number(row.fates.cleared + row.fates.leftOut),
+        ]
+      : ["–", "", "–", "–", "–"]),
     cacheOf(row),
     ...(hasCost ? [row.cost === null ? "–" : row.cost.total.toFixed(4)] : []),
-    [...troubles(row), ...row.happened].join("; "),
+    [
+      ...(row.lost === null ? [] : ["what was sent cannot be told"]),
+      ...troubles(row),
+      ...row.happened,
+    ].join("; "),
   ]);
   const headings = [
     ...["call", "sent", "of budget", "shown", "in summaries", "not shown", "cache"],
     ...(hasCost ? ["cost"] : []),
     "what happened before",
   ];
-  return [formatTable(headings, rows), "", sumUp(calls)].join("\n");
+  return [
+    formatTable(headings, rows),
+    "",
+    sumUp(calls, unreadableTurns),
+    ...damage(calls, unreadableTurns),
+  ].join("\n");
 }
 
-function sumUp(calls: readonly CallRow[]): string {
+/** What is not among the calls, and of which nothing is known. */
+function damage(calls: readonly CallRow[], turns: readonly number[]): string[] {
+  const lost = calls.filter((row) => row.lost !== null).length;
+  if (turns.length === 0 && lost === 0) return [];
+  const which = turns.slice(0, 10).join(", ") + (turns.length > 10 ? ", …" : "");
+  const gone =
+    turns.length === 0
+      ? ""
+      : `The ${turns.length === 1 ? "report of turn" : "reports of turns"} ${which} cannot be read, so the calls of ${turns.length === 1 ? "that turn are" : "those turns are"} not listed. `;
+  const blind = lost === 0 ? "" : `Of ${counted(lost, "call")} it cannot be told what was sent.`;
+  return [`${gone}${blind}`.trim()];
+}
+
+function sumUp(calls: readonly CallRow[], unreadable: readonly number[]): string {
   const turns = new Set(calls.map(({ turn }) => turn)).size;
   const sent = calls.reduce((sum, row) => sum + sentTokens(row), 0);
   const failed = calls.filter(({ error }) => error !== null).length;
-  const isWhole = calls.every(({ fates }) => fates.shown === fates.all);
+  const isKnown = unreadable.length === 0 && calls.every(({ lost }) => lost === null);
+  const isWhole = isKnown && calls.every(({ fates }) => fates.shown === fates.all);
   const without =
     failed === 0
       ? ""

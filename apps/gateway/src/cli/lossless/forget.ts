@@ -210,11 +210,18 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
       ({ agentId, sessionId, entries }) =>
         `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and what reports say of it`,
     ),
+    ...planned.calls.map((calls) => `  ${describeCalls(calls, "could")}`),
     ...(dropsBackups ? describeBackups(planned, "would be deleted") : []),
     ...describeLeft(planned.leftIn, "These files below the home would hold some of it still:"),
     "Nothing was changed. Do it with --yes, while no gateway runs.",
   ];
 }
+
+const describeCalls = (
+  { agentId, sessionId, calls, from, to }: Planned["calls"][number],
+  can: "can" | "could",
+): string =>
+  `${counted(calls, "model call")} of session ${sessionId} of ${agentId} (${from === to ? from : `${from} to ${to}`}) had been sent it: what became of each entry in them stays known, but ${calls === 1 ? "its request" : "their requests"} ${can} no longer be made again`;
 
 const BECAUSE: Readonly<Record<PlannedDatabase["messages"][number]["why"], string>> = {
   asked: "",
@@ -278,6 +285,7 @@ function describeLeft(left: readonly LeftFile[], told: string): string[] {
 function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBackups: boolean) {
   return [
     `Forgotten: ${counted(messages, "message")}; ${counted(planned.transcripts.length, "session file")} changed.`,
+    ...planned.calls.map((calls) => `  ${describeCalls(calls, "can")}`),
     ...(dropsBackups
       ? describeBackups(planned, "were deleted; make a new one with clew lossless backup", true)
       : []),

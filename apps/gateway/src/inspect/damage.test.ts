@@ -1,0 +1,130 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { checkReports } from "../doctor/check-reports.ts";
+import { readLastRequest } from "../reports/report-log.ts";
+import { clew } from "../testing/command.ts";
+import { startTestGateway } from "../testing/gateway.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { createInspector } from "./inspector.ts";
+import type { SessionSource } from "./session-source.ts";
+import type { CallRow } from "./shapes.ts";
+
+/** A session of some turns, with a compaction among them, and what is told of it while it is whole. */
+async function wholeSession() {
+  const { home, say, gateway, stop } = await startTestGateway({
+    agents: { defaults: { contextTokens: 32_000, compaction: { keepRecentTokens: 4000 } } },
+  });
+  for (let turn = 1; turn <= 40; turn++)
+    await say(turn === 20 ? "/compact" : `No. ${turn}: ${"the tide comes in. ".repeat(60)}`);
+  const { sessionId, branch } = (await gateway.store.read("agent:main:main"))!;
+  await stop();
+  const folder = join(home, "agents/main/reports");
+  const source: SessionSource = { folder, sessionId, branch, allEntries: async () => branch };
+  return { home, source, rows: await rowsOf(source) };
+}
+
+const inspectorOf = (source: SessionSource) => createInspector(async () => source);
+
+async function rowsOf(source: SessionSource): Promise<readonly CallRow[]> {
+  return (await inspectorOf(source).calls({ limit: 1000 }))!.calls;
+}
+
+type Whole = Awaited<ReturnType<typeof wholeSession>>;
+
+const reportsOf = (folder: string) =>
+  join(folder, readdirSync(folder).find((name) => name.endsWith(".jsonl"))!);
+
+/** The same session with one line of its reports damaged. */
+async function damaged(
+  whole: Whole,
+  damage: (lines: string[]) => string[],
+): Promise<SessionSource> {
+  const folder = join(await temporaryHome(), "reports");
+  cpSync(whole.source.folder, folder, { recursive: true });
+  const file = reportsOf(folder);
+  writeFileSync(file, damage(readFileSync(file, "utf8").split("\n")).join("\n"));
+  return { ...whole.source, folder };
+}
+
+const garbled = (line: number) => (lines: string[]) =>
+  lines.map((text, at) => (at === line ? "x".repeat(text.length) : text));
+
+/** A letter of what is packed is another one: nothing but its contents tells. */
+const flipped = (line: number, place: number) => (lines: string[]) =>
+  lines.map((text, at) => {
+    if (at !== line || text.length < 60) return text;
+    const from = 40 + (place % (text.length - 50));
+    return text.slice(0, from) + (text[from] === "A" ? "B" : "A") + text.slice(from + 1);
+  });
+
+describe("a damaged line of reports", () => {
+  it("never makes another call tell what is false", async () => {
+    const whole = await wholeSession();
+    const kinds = fc.record({
+      line: fc.nat(39),
+      place: fc.nat(5000),
+      isFlipped: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(kinds, async ({ line, place, isFlipped }) => {
+        const source = await damaged(whole, isFlipped ? flipped(line, place) : garbled(line));
+        for (const row of await rowsOf(source)) {
+          const before = whole.rows.find(({ id }) => id === row.id)!;
+          expect(row.requestHash).toBe(before.requestHash);
+          if (row.lost === null) expect(row.fates).toEqual(before.fates);
+          else expect(row.fates.all + row.tokens.total).toBe(0);
+        }
+      }),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
+    );
+  });
+
+  it("costs its own calls, and at most what is told as a difference to it", async () => {
+    const whole = await wholeSession();
+    for (const line of [0, 1, 2, 20, 35]) {
+      const rows = await rowsOf(await damaged(whole, garbled(line)));
+      expect(whole.rows.length - rows.length).toBeLessThanOrEqual(17);
+      expect(rows.at(-1)!.lost === null || line === 35).toBe(true);
+    }
+  });
+
+  it("is told wherever somebody asks for what it takes", async () => {
+    const whole = await wholeSession();
+    const source = await damaged(whole, garbled(30));
+    const inspector = inspectorOf(source);
+    const page = (await inspector.calls({ limit: 1000 }))!;
+    expect(page.unreadableTurns).toEqual([31]);
+    const { id, lost } = page.calls.find((row) => row.lost !== null)!;
+    const view = (await inspector.call(id))!;
+    expect(view.why).toContain(lost);
+    expect(view.rebuilt).toEqual({ isSame: false, why: lost });
+    expect(await inspector.request(id)).toMatchObject({ isSame: false, rebuiltHash: null });
+    expect(await inspector.entries({ call: id, limit: 10 })).toMatchObject({ matching: 0 });
+    await expect(inspector.diff("1.1", id)).rejects.toThrow("cannot be compared");
+    const [finding] = await checkReports(source.folder, "main");
+    expect(finding).toMatchObject({ level: "warning", code: "session-reports-damaged" });
+    expect(finding!.text).toContain("1 turn report cannot be read (31)");
+  });
+
+  it("leaves the last request unknown rather than wrong", async () => {
+    const whole = await wholeSession();
+    const { folder, sessionId } = await damaged(whole, garbled(38));
+    const last = await readLastRequest(folder, sessionId);
+    expect(last === null || last.messages.length > 0).toBe(true);
+    const known = await readLastRequest(whole.source.folder, sessionId);
+    if (last !== null) expect(last.messages).toEqual(known!.messages);
+  });
+
+  it("is told in a terminal", async () => {
+    const whole = await wholeSession();
+    const file = reportsOf(whole.source.folder);
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, garbled(30)(text.split("\n")).join("\n"));
+    const { output } = await clew(whole.home, ["inspect", "main"]);
+    writeFileSync(file, text);
+    expect(output).toContain("The report of turn 31 cannot be read");
+    expect(output).not.toContain("Every entry was shown in every call");
+  });
+});
