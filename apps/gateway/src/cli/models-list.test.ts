@@ -62,7 +62,7 @@ it("every model in use comes first, with what it speaks, holds, costs and who as
   });
   expect(named("house/m")).toMatchObject({
     ...{ api: "openai-completions", contextWindow: 9000, problem: null },
-    prices: { input: 1, output: 2, cacheRead: null, asOf: null },
+    prices: { input: 1, output: 2, cacheRead: null, above: null, asOf: null },
   });
   expect(text).not.toContain("secret");
 });

@@ -102,6 +102,7 @@ describe("the calls of a session over HTTP", () => {
       id: "10.1",
       why: expect.stringContaining(`entry 1: in summary ${summary!.summaryId}`),
     });
+    expect((await get("/api/sessions/main/find")).status).toBe(400);
     const trace = await ask("/api/sessions/main/entries/1/calls", EntryTraceSchema);
     expect(trace.ranges.map(({ from, to, why }) => [from, to, why])).toEqual([
       ["1.1", "8.1", "shown as it is stored"],

@@ -149,7 +149,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Where a text is, in which calls it was shown, and what took it.",
     query: { text: "what is looked for" },
     answer: "FoundText",
-    errors: NO_SESSION,
+    errors: [...NO_SESSION, "REQUEST_INVALID"],
   },
   "GET /api/sessions/:key/entries/:id": {
     summary: "One stored entry with its whole text.",

@@ -1,5 +1,5 @@
 // Folds the reports of a session into one row per model call.
-import type { CompactionReport, ReportItem, TurnReport } from "@clew/engine-core";
+import type { CompactionReport, ReportItem, SideCallReport, TurnReport } from "@clew/engine-core";
 import type { WastingCall } from "../costs/waste.ts";
 import { createRequestProof } from "../reports/request-proof.ts";
 import { isMember } from "./boundaries.ts";
@@ -50,6 +50,8 @@ export function createCallFold(
   let summaries = "";
   /** Compactions since the newest call. */
   let pending: readonly CompactionReport[] = [];
+  /** Side calls since then of turns that called no model. */
+  let aside: readonly SideCallReport[] = [];
   let length = 0;
   /** The last answered call, whose request the cache may hold. */
   let answered: WastingCall | undefined;
@@ -81,6 +83,7 @@ export function createCallFold(
     },
     skip(report) {
       pending = [...pending, ...report.compactions];
+      aside = [...aside, ...(report.sideCalls ?? [])];
     },
     add({ placed, kept, treat }) {
       const { path, placeOf } = cursor;
@@ -103,7 +106,8 @@ export function createCallFold(
       };
       length = path.length;
       const counted = reckoning === "counted" ? countedTokens(placed.call) : null;
-      const cost = costOfPlaced(placed, pricesOf);
+      const cost = costOfPlaced(withSideCalls(placed, aside), pricesOf);
+      aside = [];
       const waste = wasteOfPlaced(placed, answered, pricesOf);
       if (placed.call.error === null) answered = placed.call;
       const row = rowOf({ placed, sent, fates, between, cost, waste, counted });
@@ -111,6 +115,21 @@ export function createCallFold(
     },
   };
 }
+
+/** What a `/compact` before it asked a model is paid with the call behind it. */
+const withSideCalls = (placed: PlacedCall, aside: readonly SideCallReport[]): PlacedCall =>
+  aside.length === 0
+    ? placed
+    : {
+        ...placed,
+        report: {
+          ...placed.report,
+          sideCalls: [
+            ...aside.map((call) => ({ ...call, afterCalls: placed.number - 1 })),
+            ...(placed.report.sideCalls ?? []),
+          ],
+        },
+      };
 
 const LOST =
   "Nobody can tell which messages were sent: the report of a turn before it, or its own, is damaged. The next call that was reported in full can be told again.";

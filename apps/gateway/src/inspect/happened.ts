@@ -59,11 +59,13 @@ export function describeBetween(between: Between): string[] {
   const { fresh, isTurned, compactions } = between;
   const isUndone = fresh.some(isUndo);
   const isInTranscript = fresh.some(({ type }) => type === "compaction");
+  const isByHost = isUndone || fresh.some((entry) => prunedBy(entry) > 0);
+  // The host's own are in the transcript; of others, and of undone ones, only the report tells.
+  const reported = isInTranscript ? [] : compactions.flatMap(describeReported(isByHost));
+  const told = fresh.flatMap((entry) => describeEntry(entry, between));
   return [
     ...(isTurned && !isUndone ? ["the session went on from an earlier entry"] : []),
-    ...fresh.flatMap((entry) => describeEntry(entry, between)),
-    // The host's own are in the transcript; of others only the report tells.
-    ...(isInTranscript ? [] : compactions.flatMap(describeReported)),
+    ...(isUndone ? [...reported, ...told] : [...told, ...reported]),
   ];
 }
 
@@ -87,11 +89,14 @@ function describeEntry(entry: TranscriptEntry, { path, hidden }: Between): strin
   return pruned > 0 ? [`prune: ${counted(pruned, "tool result")} shortened or cleared`] : [];
 }
 
-function describeReported({ compacted, tokensBefore, tokensAfter }: CompactionReport): string[] {
-  if (!compacted) return [];
-  return [
-    tokensBefore === null || tokensAfter === null
-      ? "compaction by the engine"
-      : `compaction by the engine: ${number(tokensBefore)} → ${number(tokensAfter)} tokens`,
-  ];
-}
+const describeReported =
+  (isByHost: boolean) =>
+  ({ compacted, tokensBefore, tokensAfter }: CompactionReport): string[] => {
+    if (!compacted) return [];
+    const what = isByHost ? "compaction" : "compaction by the engine";
+    return [
+      tokensBefore === null || tokensAfter === null
+        ? what
+        : `${what}: ${number(tokensBefore)} → ${number(tokensAfter)} tokens`,
+    ];
+  };

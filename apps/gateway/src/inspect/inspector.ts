@@ -8,6 +8,7 @@ import { findText } from "./find-text.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
 import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
 import type { OpenedCall } from "./opened-call.ts";
+import { originOf } from "./origin.ts";
 import { planDiff } from "./plan-diff.ts";
 import { rebuildRequest } from "./rebuild.ts";
 import { createSessionCalls, type SessionCalls } from "./session-calls.ts";
@@ -186,7 +187,14 @@ export function createInspector(
 
 async function compared({ opened, folder }: { opened: OpenedCall; folder: string }) {
   const contents = await contentsOf(folder, opened);
-  return { row: opened.row, items: describeItems(opened, (item) => contents(item).text) };
+  return {
+    row: opened.row,
+    items: describeItems(opened, (item) => contents(item).text),
+    originOf: (entryId: string) => {
+      const entry = opened.find(entryId);
+      return entry === undefined ? entryId : originOf(entry);
+    },
+  };
 }
 
 /** Contents of all items of a call, or of one of them. */

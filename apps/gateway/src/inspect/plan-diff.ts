@@ -7,6 +7,8 @@ export interface ComparedCall {
   row: CallRow;
   /** In the order of the wire. */
   items: readonly SentItem[];
+  /** Of an entry that was sent: what it says may have been stored again under another id. */
+  originOf: (entryId: string) => string;
 }
 
 /** Pure. `fateOf`: of an entry in call `to`. */
@@ -20,8 +22,8 @@ export function planDiff(
   while (same < limit && from.items[same]!.hash === to.items[same]!.hash) same++;
   const tokens = sumOf(from.items.slice(0, same));
   const [left, right] = [from.items.slice(same), to.items.slice(same)];
-  const before = byKey(left);
-  const after = byKey(right);
+  const before = byKey(left, from.originOf);
+  const after = byKey(right, to.originOf);
   const pairs = [...after].flatMap(([key, item]) => {
     const old = before.get(key);
     return old === undefined ? [] : [{ before: old, after: item }];
@@ -47,11 +49,15 @@ const sumOf = (items: readonly SentItem[]) => items.reduce((sum, { tokens }) => 
 const share = (part: number, whole: number) => (whole === 0 ? 1 : part / whole);
 
 /** By what they are, not what they say; the second of two alike is another. */
-function byKey(items: readonly SentItem[]): ReadonlyMap<string, SentItem> {
+function byKey(
+  items: readonly SentItem[],
+  originOf: (entryId: string) => string,
+): ReadonlyMap<string, SentItem> {
   const keys = new Map<string, SentItem>();
   for (const item of items) {
     const { part, entryId, source, hash } = item;
-    const own = entryId ?? (part === "messages" ? hash : source.name);
+    const entry = entryId === null ? null : originOf(entryId);
+    const own = entry ?? (part === "messages" ? hash : source.name);
     let key = `${part} ${source.kind} ${own}`;
     while (keys.has(key)) key += "+";
     keys.set(key, item);

@@ -17,6 +17,7 @@ import type { EntryFate } from "./fates.ts";
 import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls.ts";
 import { branchOfCall, moveToCall, NO_BRANCH, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
+import { originOf } from "./origin.ts";
 import { callId, engineOf, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
 import { createEntryFinder, type SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
@@ -41,6 +42,8 @@ export interface SessionCalls {
   readonly rows: readonly CallRow[];
   /** Turns whose reports nobody can read, ascending. */
   readonly unreadable: readonly number[];
+  /** Ids of all entries that say what this one says: it may have been stored again. */
+  alike(entryId: string): Promise<readonly string[]>;
   /** Undefined: there is no such call. Those opened last are at hand. */
   open(id: string): Promise<OpenedCall | undefined>;
   /** The newest call that showed a summary; null = none did. */
@@ -84,6 +87,7 @@ export function createSessionCalls(
   const unreadable: number[] = [];
   /** What reports told of entries that were kept from the model, and in which call. */
   const withheld: (WithheldEntry & { at: number })[] = [];
+  let source = first;
   let end = REPORTS_START;
   let full = 0;
   let running: Promise<unknown> = Promise.resolve();
@@ -159,8 +163,9 @@ export function createSessionCalls(
 
   return {
     ...{ folder, rows, unreadable },
-    refresh(source) {
+    refresh(fresh) {
       const next = running.then(async () => {
+        source = fresh;
         if (!finder.follow(source)) return false;
         const before = end;
         end = await readReports(folder, sessionId, before, take, miss);
@@ -168,6 +173,12 @@ export function createSessionCalls(
       });
       running = next.catch(() => undefined);
       return next;
+    },
+    async alike(entryId) {
+      const all = await source.allEntries();
+      const own = all.find(({ id }) => id === entryId);
+      const origin = own === undefined ? entryId : originOf(own);
+      return all.flatMap((entry) => (originOf(entry) === origin ? [entry.id] : []));
     },
     newestWith: (summaryId) => rows[shown.newestWith(summaryId) ?? -1]?.id ?? null,
     async open(id) {

@@ -9,14 +9,16 @@ import type { EntryTrace } from "./shapes.ts";
 export async function traceEntry(calls: SessionCalls, name: string): Promise<EntryTrace | null> {
   const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
   const members = newest?.members() ?? [];
-  const at = members.findIndex(({ id }, index) => id === name || String(index + 1) === name);
+  const numbered = members.findIndex((_entry, index) => String(index + 1) === name);
+  const ids = new Set(await calls.alike(members[numbered]?.id ?? name));
+  const at = numbered >= 0 ? numbered : members.findIndex(({ id }) => ids.has(id));
   const entry = members[at];
   if (entry === undefined) return null;
   const ranges: EntryTrace["ranges"] = [];
   let before = "";
   await calls.walk(({ row, fateOf }) => {
-    const known = fateOf(entry.id);
-    const key = JSON.stringify(known ?? null);
+    const known = [...ids].map(fateOf).find((fate) => fate !== undefined);
+    const key = JSON.stringify(known && [known.fate, known.marks]);
     const range = ranges.at(-1);
     if (known === undefined) before = "";
     else if (key === before && range !== undefined) {

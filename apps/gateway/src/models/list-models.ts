@@ -15,6 +15,10 @@ export interface ListedPrices {
   /** Null: not known. */
   cacheRead: number | null;
   cacheWrite: number | null;
+  /** To keep a prompt for an hour; null = not known, or as `cacheWrite`. */
+  cacheWriteLong: number | null;
+  /** What prompts of more than so many tokens cost; null = the same. */
+  above: NonNullable<Prices["above"]> | null;
   /** When they were recorded; null = they are the settings' own. */
   asOf: string | null;
 }
@@ -178,5 +182,9 @@ function reach(name: string, config: Config, environment: Environment) {
 function listedPrices(prices: Prices | null): ListedPrices | null {
   if (prices === null) return null;
   const { input, output, cacheRead, cacheWrite, isRecorded } = prices;
-  return { input, output, cacheRead, cacheWrite, asOf: isRecorded ? PRICES_AS_OF : null };
+  const { cacheWriteLong = null, above = null } = prices;
+  return {
+    ...{ input, output, cacheRead, cacheWrite, cacheWriteLong, above },
+    asOf: isRecorded ? PRICES_AS_OF : null,
+  };
 }

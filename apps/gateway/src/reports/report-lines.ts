@@ -44,13 +44,23 @@ const USUAL = Buffer.from(
   ].join(""),
 );
 
-/** One line, without its end; `base`: its report is told as a difference to that one. */
-export function encodeLine(report: string, base?: BaseLine): string {
+/**
+ * One line, without its end; `base`: its report is told as a difference to that one. `partBytes`: of
+ * the parts that were stored with it.
+ */
+export function encodeLine(report: string, base?: BaseLine, partBytes = 0): string {
   const dictionary = base === undefined ? USUAL : Buffer.from(base.text);
   const z = deflateRawSync(report, { dictionary, level: 9 }).toString("base64");
   const on = base === undefined ? {} : { on: [base.start, base.length] };
-  return JSON.stringify({ v: 2, ...on, z });
+  return JSON.stringify({ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), z });
 }
+
+/** Pure. Bytes of parts that were stored with the reports of a file. */
+export const partBytesIn = (text: string): number =>
+  [...text.matchAll(/^\{"v":2,(?:"on":\[\d+,\d+\],)?"parts":(\d+)/gm)].reduce(
+    (sum, [, bytes]) => sum + Number(bytes),
+    0,
+  );
 
 /** Others can be written as a difference to it. */
 export const mayBeBase = (report: string): boolean => Buffer.byteLength(report) <= MOST_LOOKED_AT;
@@ -165,7 +175,7 @@ const LINES_PER_BASE = 16;
 /** Writes the reports of one file, each as a difference to an earlier one. */
 export interface LineWriter {
   /** The next line, with its end. */
-  lineOf(report: string): string;
+  lineOf(report: string, partBytes?: number): string;
   /** What stands between them as it is. */
   pass(line: string): void;
   /** Of the file so far. */
@@ -184,9 +194,9 @@ export function createLineWriter(bytes = 0): LineWriter {
     pass(line) {
       at += Buffer.byteLength(line);
     },
-    lineOf(report) {
+    lineOf(report, partBytes) {
       const base = (known?.uses ?? 0) < LINES_PER_BASE ? known : undefined;
-      const line = encodeLine(report, base);
+      const line = encodeLine(report, base, partBytes);
       const place = { start: at, length: line.length };
       at += line.length + 1;
       if (base !== undefined) base.uses++;

@@ -16,7 +16,7 @@ import { expandLastRequest, type LastRequest } from "./expand.ts";
 import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
 import { countReports, findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
 import { olderReportFile, type ReportFile, reportFile, reportFiles } from "./report-files.ts";
-import { createLineWriter, encodeStart, type LineWriter } from "./report-lines.ts";
+import { createLineWriter, encodeStart, type LineWriter, partBytesIn } from "./report-lines.ts";
 import { createRequestProof } from "./request-proof.ts";
 import { removeUnnamedParts } from "./unnamed-parts.ts";
 
@@ -42,12 +42,14 @@ export interface ReportLog {
 interface Target {
   handle: FileHandle;
   writer: LineWriter;
+  /** Of the parts that were stored with its reports. */
+  partBytes: number;
 }
 
 /**
  * `folder` is an agent's reports folder. Appends are in order; a report is a record, not the truth,
  * so it is not flushed to the disk. The oldest go when those of the session take more than
- * `maxBytes`, half of them at once.
+ * `maxBytes` with the parts that were stored with them, half of them at once.
  */
 export function openReportLog(
   folder: string,
@@ -83,14 +85,16 @@ export function openReportLog(
     const opened = await openOnce();
     // The next file begins with a whole list, which must not fill it.
     const most = Math.max(maxBytes / 2, 4 * listBytes(known));
-    const to = opened.writer.bytes < most ? opened : await openNext(opened);
+    const to = opened.writer.bytes + opened.partBytes < most ? opened : await openNext(opened);
+    let partBytes = 0;
     for (const [hash, content] of Object.entries(parts))
-      if (!stored.has(hash)) await storePart(folder, hash, content);
+      if (!stored.has(hash)) partBytes += await storePart(folder, hash, content);
+    to.partBytes += partBytes;
     if (stored.size > REMEMBERED_PARTS) stored.clear();
     for (const hash of Object.keys(parts)) stored.add(hash);
     const planned = planLists(report, known);
     try {
-      const bytes = await appendReport(to, JSON.stringify(planned.report, roundNumbers));
+      const bytes = await appendReport(to, JSON.stringify(planned.report, roundNumbers), partBytes);
       // What a full list takes itself was not written since.
       const since = planned.listsAll ? 0 : bytes;
       known = planned.known && {
@@ -178,10 +182,13 @@ async function openTarget(folder: string, sessionId: string): Promise<Target> {
     await endTornLine(handle);
     const { size } = await handle.stat();
     const [older] = size > 0 ? [] : await reportFiles(folder, sessionId);
-    if (older === undefined || older.bytes === 0) return { handle, writer: createLineWriter(size) };
+    if (older === undefined || older.bytes === 0) {
+      const partBytes = size === 0 ? 0 : partBytesIn(await readFile(handle, "utf8"));
+      return { handle, writer: createLineWriter(size), partBytes };
+    }
     const line = `${encodeStart(await endOf(older))}\n`;
     await handle.appendFile(line);
-    return { handle, writer: createLineWriter(Buffer.byteLength(line)) };
+    return { handle, writer: createLineWriter(Buffer.byteLength(line)), partBytes: 0 };
   } catch (error) {
     await handle.close();
     throw error;
@@ -197,8 +204,12 @@ async function endOf(file: ReportFile) {
 }
 
 /** How many bytes that took. */
-async function appendReport({ handle, writer }: Target, report: string): Promise<number> {
-  const line = writer.lineOf(report);
+async function appendReport(
+  { handle, writer }: Target,
+  report: string,
+  partBytes: number,
+): Promise<number> {
+  const line = writer.lineOf(report, partBytes);
   await handle.appendFile(line);
   return line.length;
 }
@@ -210,13 +221,16 @@ function roundNumbers(key: string, value: unknown): unknown {
   return Math.round(value * digits) / digits;
 }
 
-async function storePart(folder: string, hash: string, content: string): Promise<void> {
+/** How many bytes that took: none where it is stored already. */
+async function storePart(folder: string, hash: string, content: string): Promise<number> {
   try {
     await writeFile(partFile(folder, hash), content, { flag: "wx", mode: 0o600 });
+    return Buffer.byteLength(content);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const now = new Date();
     await utimes(partFile(folder, hash), now, now).catch(() => {});
+    return 0;
   }
 }
 

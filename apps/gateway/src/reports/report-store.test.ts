@@ -124,6 +124,26 @@ describe("the reports of a session", () => {
     );
   });
 
+  it("are let go for the parts that were stored with them, too, across restarts", async () => {
+    const folder = await temporaryHome();
+    const maxBytes = 100_000;
+    let log = openReportLog(folder, "s", { maxBytes });
+    for (let index = 0; index < 12; index++) {
+      const hash = `0123456789abcde${index.toString(16)}`;
+      await log.append(report(`t${index}`, [call(index, 0, [hash])]), {
+        [hash]: "x".repeat(30_000),
+      });
+      if (index % 2 === 1) {
+        await log.close();
+        log = openReportLog(folder, "s", { maxBytes });
+      }
+    }
+    await log.close();
+    const kept = (await allOf(folder)).length;
+    expect(kept).toBeGreaterThan(1);
+    expect(kept).toBeLessThanOrEqual(4);
+  });
+
   it("go on in a next file when one is full, and the oldest are let go", async () => {
     const folder = await temporaryHome();
     const maxBytes = 16_000;

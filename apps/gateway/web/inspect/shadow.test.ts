@@ -15,7 +15,12 @@ describe("a shadow engine", () => {
     expect(planShadow(summary)).toEqual([
       { label: "tokens", made: "2,000", shadow: "1,500", difference: "−25 %" },
       { label: "tokens per call", made: "1,000", shadow: "750", difference: "−25 %" },
-      { label: "cost with expected caches, without summaries", made: "$0.5000", shadow: "$0.2500", difference: "−50 %" },
+      {
+        label: "cost with expected caches, without summaries",
+        made: "$0.5000",
+        shadow: "$0.2500",
+        difference: "−50 %",
+      },
       { label: "names in view", made: "3 of 5", shadow: "4 of 5", difference: "+33 %" },
       { label: "engine ms per call", made: "1.0", shadow: "1.5", difference: "+50 %" },
     ]);

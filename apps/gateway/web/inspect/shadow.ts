@@ -30,7 +30,9 @@ export function planShadow({ calls, tokens, dollars, evidence, engineMs }: Summa
   return [
     row("tokens", tokens, (value) => formatCount(value)),
     row("tokens per call", each(tokens), (value) => formatCount(Math.round(value))),
-    ...(dollars === null ? [] : [row("cost with expected caches, without summaries", dollars, formatDollars)]),
+    ...(dollars === null
+      ? []
+      : [row("cost with expected caches, without summaries", dollars, formatDollars)]),
     ...(needed === 0
       ? []
       : [

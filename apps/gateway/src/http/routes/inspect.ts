@@ -62,7 +62,7 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
 
   app.get(`${session}/find`, async (context) => {
     const text = context.req.query("text") ?? "";
-    if (text === "") return refuse(context, "NOT_FOUND", "Name what to find: ?text=…");
+    if (text === "") return refuse(context, "REQUEST_INVALID", "Name what to find: ?text=…");
     return context.json(await (await gateway.inspect(context.req.param("key"))).find(text));
   });
 
