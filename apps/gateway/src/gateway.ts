@@ -174,6 +174,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ log, ledger: createCostLedger({ home, log }), caps: loaded.config.gateway.costCaps },
     capsNow: createCapsReader(options),
     rootOf: (key) => children.lineageOf(key).above.at(-1) ?? key,
+    pricesOf: (model) => host.pricesOf(model),
   });
   const inSession: HostOptions["inSession"] = ({ session }, work) =>
     conversations.visit(session.sessionKey, ({ session: open }) =>

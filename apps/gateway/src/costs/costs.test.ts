@@ -6,7 +6,7 @@ import { costOfTurn } from "../inspect/cost.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { clew } from "../testing/command.ts";
-import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { emulatedModel, startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { obey, run } from "../testing/obedient-model.ts";
 import type { Cost } from "./cost.ts";
@@ -77,6 +77,42 @@ const saying =
   };
 const usageAt = async ({ get }: Pick<TestGateway, "get">, path: string) =>
   (await (await get(path)).json()) as Usage;
+
+describe("a call that breaks off", () => {
+  it("is counted by what was sent, also by a cap, and is told to be estimated", async () => {
+    const server = await createEmulator("openai-completions", {
+      answers: () => ({ fault: "cut", text: "The tide was high." }),
+    });
+    onTestFinished(() => server.close());
+    const models = emulatedModel(server.baseUrl, { cost: PRICES });
+    const config = { ...models, gateway: { costCaps: { sessionDollars: 0.01 } } };
+    const host = await startTestGateway(config);
+    await writeFile(join(host.home, "clew.json"), JSON.stringify(config));
+    const say = saying(host);
+    const outcomes: string[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const { done } = await say(`${turn} ${LONG}`);
+      outcomes.push(done.error?.code ?? done.outcome);
+    }
+    expect(outcomes).toContain("COST_CAP_REACHED");
+    const { total } = await usageAt(host, "/api/usage");
+    expect(total).toMatchObject({ unknown: 0 });
+    expect(total.estimated).toBe(total.calls);
+    expect(total.cost.total).toBeGreaterThanOrEqual(0.01);
+    const sent = total.tokens.input;
+    expect(total.cost.input).toBeCloseTo((sent * 3) / 1e6, 10);
+    expect((await clew(host.home, ["usage"])).output).toContain("what was sent is estimated");
+  });
+});
+
+describe("a cap that one turn goes beyond", () => {
+  it("is warned of by that turn, though none came near before", async () => {
+    const host = await gatewayWith({ caps: { sessionDollars: 0.0001 } });
+    const { notices, done } = await saying(host)(LONG);
+    expect(done.outcome).toBe("completed");
+    expect(notices).toEqual([expect.stringContaining("at $0.0001 no model is asked any more")]);
+  });
+});
 
 describe("what a session cost", () => {
   it("is what its provider bills, cached share included, wherever it is told", async () => {

@@ -36,13 +36,17 @@ export function describeUsage(
 
 /** Pure. Half a sentence: "$4.12 for 60 calls, 61 % of 90,000 prompt tokens from a cache". */
 export function sentence(sum: UsageSum): string {
-  const { calls, sideCalls, cost, unknown } = sum;
+  const { calls, sideCalls, cost, unknown, estimated } = sum;
   const prompt = promptOf(sum);
   const sides =
     sideCalls === 0
       ? ""
       : `; of it ${dollarsText(cost.summariser)} for ${counted(sideCalls, "side call")} (summaries and the like)`;
-  return `${spentText({ dollars: cost.total, unknown })} for ${counted(calls, "model call")}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}`;
+  const broken =
+    estimated === 0
+      ? ""
+      : `; ${counted(estimated, "call")} broke off, and what was sent is estimated`;
+  return `${spentText({ dollars: cost.total, unknown })} for ${counted(calls, "model call")}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}${broken}`;
 }
 
 function wasteLines({ waste }: UsageSum): string[] {

@@ -35,6 +35,11 @@ const CallSchema = z.object({
   /** Who asked; null = the host. */
   plugin: z.string().nullable(),
   ...{ input: count, cacheRead: count, cacheWrite: count, output: count },
+  /**
+   * It broke off before its provider said what it counted: tokens and cost are estimated by what was
+   * sent and had arrived. Absent: they are its provider's.
+   */
+  isEstimated: z.literal(true).optional(),
   /** Null: not known. */
   cost: CostSchema.nullable(),
   /** How it failed; null = there is an answer. */

@@ -1,12 +1,25 @@
 // Counts what model calls cost, and asks no model beyond a cap.
 import type { LogPort, ModelPort, SideCallReport } from "@clew/engine-core";
-import { ContextEngineError, type Usage } from "@clew/plugin-sdk/core";
-import type { ModelCall, ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  ContextEngineError,
+  type Usage,
+} from "@clew/plugin-sdk/core";
+import {
+  fixedTokensOf,
+  type ModelCall,
+  type ModelError,
+  type StreamEvent,
+  ZERO_USAGE,
+} from "@clew/plugin-sdk/host";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { CostCaps } from "../config/cost-caps.ts";
-import { asSideCost, type Cost, isFree, NO_COST } from "./cost.ts";
+import { asSideCost, type Cost, costOf, isFree, NO_COST } from "./cost.ts";
 import type { CostLedger } from "./ledger.ts";
 import { type CallLine, dayOf, type Purpose } from "./line.ts";
-import { capStates, describeNear, describeStop, planCaps } from "./plan-caps.ts";
+import { type CapVerdict, capStates, describeNear, describeStop, planCaps } from "./plan-caps.ts";
+import type { Prices } from "./prices.ts";
 import { NOTHING_SPENT, type SessionSpent } from "./totals.ts";
 import type { Waste } from "./waste.ts";
 
@@ -55,11 +68,13 @@ export interface CostsOptions {
   capsNow: () => Promise<CostCaps>;
   /** The session that nobody started, from which one comes. */
   rootOf: (sessionKey: string) => string;
+  /** Of "provider/model"; null = not known. Absent: of none, and calls that break off cost 0. */
+  pricesOf?: (model: string) => Prices | null;
   now?: () => number;
 }
 
 export function createCosts(options: CostsOptions): Costs {
-  const { ledger, log, rootOf, capsNow, now = Date.now } = options;
+  const { ledger, log, rootOf, capsNow, pricesOf = () => null, now = Date.now } = options;
   let { caps } = options;
   /** Models whose prices nobody knows, of which it was said. */
   const blind = new Set<string>();
@@ -88,23 +103,32 @@ export function createCosts(options: CostsOptions): Costs {
       log.warn(text, { sessionKey: subject.sessionKey });
       return text;
     }
-    for (const state of verdict.near) {
+    await warnOf(verdict, subject, notice);
+    return undefined;
+  };
+  const warnOf = async (
+    { near }: CapVerdict,
+    { sessionKey }: CostSubject,
+    notice: MeteredPort["notice"],
+  ) => {
+    for (const state of near) {
       await ledger.append({ kind: "warned", v: 1, at: at(), cap: state.name });
       const text = describeNear(state);
-      log.warn(text, { sessionKey: subject.sessionKey });
+      log.warn(text, { sessionKey });
       notice?.(text);
     }
-    return undefined;
   };
   const count = async (subject: CostSubject, about: MeteredPort, ended: EndedCall) => {
     const { model, usage, failure, durationMs } = ended;
     const { for: purpose } = about;
     const isReply = purpose === "reply";
-    const cost = costOfEnded(ended);
-    const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage ?? {};
+    const estimated = estimateOf(ended);
+    const cost = estimated === null ? costOfEnded(ended) : costOf(estimated, pricesOf(model));
+    const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage ?? estimated ?? {};
     const line: CallLine = {
       ...{ kind: "call", ...who(subject), model, for: purpose, plugin: subject.plugin },
       ...{ input, cacheRead, cacheWrite, output, failure },
+      ...(estimated !== null && { isEstimated: true }),
       cost: cost === null || isReply ? cost : asSideCost(cost),
     };
     if (!isReply)
@@ -120,6 +144,9 @@ export function createCosts(options: CostsOptions): Costs {
       about.notice?.(text);
     }
     await ledger.append(line);
+    // The call that comes near is the one to be told of it: the next one may be refused.
+    if (isCapped(caps))
+      await warnOf(planCaps(caps, await ledger.totals(), asked(subject)), subject, about.notice);
   };
   return {
     meter(port, subject, about) {
@@ -138,9 +165,9 @@ export function createCosts(options: CostsOptions): Costs {
           if (refusal !== undefined) return refused(refusal);
           const started = performance.now();
           const result = await port.complete(call);
-          const { usage } = result.ok ? result.message : result.partial;
+          const arrived = result.ok ? result.message : result.partial;
           await count(subject, about, {
-            ...{ model: nameOf(call), usage },
+            ...{ model: nameOf(call), usage: arrived.usage, seen: { call, arrived } },
             failure: result.ok ? null : result.error.kind,
             durationMs: performance.now() - started,
           });
@@ -170,6 +197,8 @@ export function createCosts(options: CostsOptions): Costs {
 export interface EndedCall {
   model: string;
   usage: Usage | undefined;
+  /** What was asked, and what of an answer had arrived. Absent: nobody can estimate it. */
+  seen?: { call: ModelCall; arrived: AssistantMessage };
   failure: ModelError["kind"] | null;
   durationMs: number;
 }
@@ -187,20 +216,42 @@ async function* countedStream(
 ): AsyncGenerator<StreamEvent> {
   const started = performance.now();
   let isCounted = false;
-  const end = (usage: Usage | undefined, failure: ModelError["kind"] | null) => {
+  let text = "";
+  const end = (arrived: AssistantMessage, failure: ModelError["kind"] | null) => {
     isCounted = true;
     const durationMs = performance.now() - started;
-    return count({ model: nameOf(call), usage, failure, durationMs });
+    const { usage } = arrived;
+    return count({ model: nameOf(call), usage, seen: { call, arrived }, failure, durationMs });
   };
   try {
     for await (const event of port.stream(call)) {
-      if (event.type === "done") await end(event.message.usage, null);
-      else if (event.type === "error") await end(event.partial.usage, event.error.kind);
+      if (event.type === "done") await end(event.message, null);
+      else if (event.type === "error") await end(event.partial, event.error.kind);
+      else if (event.type === "text") text += event.delta;
       yield event;
     }
   } finally {
-    if (!isCounted) await end(undefined, "aborted");
+    if (!isCounted)
+      await end(
+        { role: "assistant", content: [{ type: "text", text }], stopReason: "error" },
+        "aborted",
+      );
   }
+}
+
+/**
+ * Pure. What a call came to that broke off: its provider reads the request before it answers, and
+ * bills it whoever listens. Null: its provider said what it counted, or bills no such call.
+ */
+function estimateOf({ usage, failure, seen }: EndedCall): Usage | null {
+  if (usage !== undefined || failure === null || isFree(failure) || seen === undefined) return null;
+  const { call, arrived } = seen;
+  const estimated = (messages: readonly AgentMessage[]) =>
+    messages.reduce((sum, message) => sum + estimateMessage(message).estimate, 0);
+  const fixed = fixedTokensOf([{ text: call.systemPrompt }], call.tools);
+  const input = Math.ceil(fixed + estimated(call.messages));
+  const output = Math.ceil(estimated([arrived]));
+  return { ...ZERO_USAGE, input, output, totalTokens: input + output };
 }
 
 function costOfEnded({ usage, failure }: EndedCall): Cost | null {

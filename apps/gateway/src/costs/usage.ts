@@ -27,6 +27,8 @@ export const UsageSumSchema = z.object({
   sideCalls: count,
   /** Calls whose cost is not known: it is in none of the dollars. */
   unknown: count,
+  /** Calls that broke off: what was sent of them, and had arrived, is estimated. */
+  estimated: count,
   /** Of all calls. */
   tokens: TokenSumsSchema,
   /** Of side calls alone. */
@@ -66,7 +68,7 @@ export const NO_ENGINE = "none";
 const noTokens = (): TokenSums => ({ input: 0, cacheRead: 0, cacheWrite: 0, output: 0 });
 const noWaste = (): WasteSum => ({ calls: 0, tokens: 0, dollars: 0 });
 const nothing = (): UsageSum => ({
-  ...{ calls: 0, failed: 0, sideCalls: 0, unknown: 0 },
+  ...{ calls: 0, failed: 0, sideCalls: 0, unknown: 0, estimated: 0 },
   ...{ tokens: noTokens(), sideTokens: noTokens(), cost: NO_COST },
   waste: { brokenPrefix: noWaste(), resent: noWaste(), overFull: noWaste() },
 });
@@ -145,6 +147,7 @@ function addLine(sum: UsageSum, line: CallLine | WasteLine): void {
   sum.calls++;
   if (line.failure !== null) sum.failed++;
   if (isSide) sum.sideCalls++;
+  if (line.isEstimated === true) sum.estimated++;
   if (line.cost === null) sum.unknown++;
   else sum.cost = addCosts([sum.cost, line.cost]);
   addTokens(sum.tokens, line);

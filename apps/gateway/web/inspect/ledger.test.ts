@@ -11,7 +11,15 @@ const noTokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
 function usage(given: Partial<Usage["total"]>): Pick<Usage, "total"> {
   return {
     total: {
-      ...{ calls: 0, failed: 0, sideCalls: 0, unknown: 0, tokens: noTokens, sideTokens: noTokens },
+      ...{
+        calls: 0,
+        failed: 0,
+        sideCalls: 0,
+        unknown: 0,
+        estimated: 0,
+        tokens: noTokens,
+        sideTokens: noTokens,
+      },
       ...{ cost: dollars(0), waste: { brokenPrefix: none, resent: none, overFull: none } },
       ...given,
     },
@@ -30,7 +38,7 @@ describe("the ledger", () => {
       callRow("2.3", { tokens: 900, isCounted: false, error: "too large", cost: dollars(0) }),
     ];
     const all = usage({
-      ...{ calls: 4, sideCalls: 1, unknown: 1 },
+      ...{ calls: 4, sideCalls: 1, unknown: 1, estimated: 0 },
       tokens: { input: 300, cacheRead: 400, cacheWrite: 100, output: 30 },
       cost: { ...dollars(0.75), summariser: 0.05, total: 0.8 },
       waste: {
