@@ -1,9 +1,10 @@
 // Draws a plan of calls with uPlot, and says which call is pointed at.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import type { CallMark, CallRow } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes.ts";
 import { formatCount, formatDollars } from "../format.ts";
 import { MARKS } from "./marks.ts";
+import { planColumns, planPlaces, planSigns, planTop } from "./plot-places.ts";
 import type { Metric } from "./sources.ts";
 import type { TimelinePlan } from "./timeline.ts";
 
@@ -45,7 +46,13 @@ export function createPlot(
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: true } },
       padding: [10, 10, 0, 0],
-      scales: { x: { time: false, range: (_, from, to) => [from - 0.5, to + 0.5] } },
+      scales: {
+        x: {
+          time: false,
+          range: (_, from, to) => planPlaces(from, Math.min(to, now.rows.length - 1)),
+        },
+        y: { range: () => [0, planTop(now)] },
+      },
       axes: [
         {
           ...{ stroke: () => color("--soft"), size: BELOW + 18, gap: BELOW - 4 },
@@ -114,25 +121,51 @@ function dataOf({ plan, over }: PlotGiven): uPlot.AlignedData {
 }
 
 function curves({ plan }: PlotGiven, color: (name: string) => string): uPlot.Series[] {
-  const stepped = uPlot.paths.stepped?.({ align: 1, alignGaps: 1 });
-  const paths = stepped === undefined ? {} : { paths: stepped };
   const hidden = { points: { show: false } };
   return [
     ...plan.curves.map(({ label, color: name }) => ({
-      ...{ label, ...paths, ...hidden, width: 0 },
+      ...{ label, paths: drawColumns, ...hidden, width: 0 },
       fill: () => color(name),
     })),
     {
       label: "Budget",
-      ...paths,
+      paths: drawSteps,
       ...hidden,
       width: 1.5,
       dash: [5, 4],
       stroke: () => color("--bad"),
     },
-    { label: "What if", ...paths, ...hidden, width: 2, stroke: () => color("--ink") },
+    { label: "What if", paths: drawSteps, ...hidden, width: 2, stroke: () => color("--ink") },
   ];
 }
+
+/** A column for each call from half a place before it to half a place behind it. */
+const drawColumns: uPlot.Series.PathBuilder = (self, series, from, to) => {
+  const fill = new Path2D();
+  const zero = self.valToPos(0, "y", true);
+  for (const { left, right, height } of columnsOf(self, series, from, to)) {
+    const top = self.valToPos(height, "y", true);
+    fill.rect(left, top, right - left, zero - top);
+  }
+  return { fill, stroke: null };
+};
+
+/** The tops of such columns as one line, broken where nothing is known. */
+const drawSteps: uPlot.Series.PathBuilder = (self, series, from, to) => {
+  const stroke = new Path2D();
+  let end: number | null = null;
+  for (const { left, right, height } of columnsOf(self, series, from, to)) {
+    const y = self.valToPos(height, "y", true);
+    if (end !== null && left <= end) stroke.lineTo(left, y);
+    else stroke.moveTo(left, y);
+    stroke.lineTo(right, y);
+    end = right;
+  }
+  return { stroke, fill: null };
+};
+
+const columnsOf = (self: uPlot, series: number, from: number, to: number) =>
+  planColumns(self.data[series] ?? [], from, to, (place) => self.valToPos(place, "x", true));
 
 /** A bar behind the curves for the call shown, a thin one for the call it is compared with. */
 function drawSelection(
@@ -146,8 +179,8 @@ function drawSelection(
     [shown, "--selected"],
   ] as const) {
     if (place === null) continue;
-    const left = valToPos.call(self, place, "x", true);
-    const width = Math.max(3, valToPos.call(self, place + 1, "x", true) - left);
+    const left = valToPos.call(self, place - 0.5, "x", true);
+    const width = Math.max(3, valToPos.call(self, place + 0.5, "x", true) - left);
     ctx.fillStyle = color(name);
     ctx.fillRect(left, bbox.top, width, bbox.height);
   }
@@ -160,25 +193,17 @@ function drawMarks(
 ): void {
   const { ctx, bbox } = self;
   const ratio = devicePixelRatio;
-  const at = (place: number) => self.valToPos(place + 0.5, "x", true);
+  const at = (place: number) => self.valToPos(place, "x", true);
   const isInside = (x: number) => x >= bbox.left && x <= bbox.left + bbox.width;
   ctx.save();
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
   ctx.font = `${12 * ratio}px system-ui`;
-  let last = -100;
-  for (const { place, mark } of plan.marks) {
-    const x = at(place);
-    // Where calls are narrower than signs, one sign stands for its neighbours.
-    if (!isInside(x) || (x - last < 9 * ratio && x !== last)) continue;
+  const inSight = plan.marks.filter(({ place }) => isInside(at(place)));
+  for (const { x, mark } of planSigns(inSight, at, 9 * ratio)) {
     const sign = MARKS[mark];
     ctx.fillStyle = color(sign.isBad ? "--bad" : "--soft");
-    ctx.fillText(
-      sign.glyph,
-      x + stackOf(plan.marks, place, mark) * 9 * ratio,
-      bbox.top + bbox.height + 3 * ratio,
-    );
-    last = x;
+    ctx.fillText(sign.glyph, x, bbox.top + bbox.height + 3 * ratio);
   }
   if (shown !== null && rows[shown] !== undefined && isInside(at(shown))) {
     ctx.fillStyle = color("--accent");
@@ -186,10 +211,6 @@ function drawMarks(
   }
   ctx.restore();
 }
-
-/** Several marks of a call stand beside each other. */
-const stackOf = (marks: TimelinePlan["marks"], place: number, mark: CallMark): number =>
-  marks.filter((each) => each.place === place).findIndex((each) => each.mark === mark);
 
 function shortAmount(value: number, metric: Metric): string {
   if (metric === "cost") return formatDollars(value);

@@ -4,6 +4,7 @@ import type { CallRow } from "../../src/inspect/shapes.ts";
 import { formatCount, formatDollars } from "../format.ts";
 import { MARKS } from "./marks.ts";
 import { createPlot, type Plot, type PlotGiven } from "./plot.ts";
+import { isBudgetInSight } from "./plot-places.ts";
 import { BANDS, type Band, type Metric } from "./sources.ts";
 import { describePlace, planTimeline } from "./timeline.ts";
 
@@ -73,7 +74,9 @@ export function TimelineView(props: TimelineViewProps) {
             {band.label} <b>{amountOf(rows[shown ?? -1], band, metric)}</b>
           </li>
         ))}
-        {metric !== "cost" && <li>┄ Budget</li>}
+        {metric !== "cost" && (
+          <li>┄ Budget{isBudgetInSight({ plan, over }) ? "" : ", far above what was sent"}</li>
+        )}
         {over !== null && <li>━ {over.name}</li>}
         {[...happening].map((mark) => (
           <li key={mark} data-bad={MARKS[mark].isBad}>
