@@ -1,7 +1,8 @@
 // Keeps up with what the gateway tells of all sessions, while somebody looks at the page.
 import type { GatewayEvent } from "../src/events/shapes.ts";
-import { applyGatewayEvent, type Joined, withoutTurn } from "./joined-turn.ts";
+import { applyGatewayEvent, hasEnded, type Joined, withoutEnded } from "./joined-turn.ts";
 import type { PageState } from "./page-state.ts";
+import { problemsAfter } from "./settle-turn.ts";
 import { shareEvents } from "./shared-events.ts";
 import type { Store } from "./store.ts";
 
@@ -18,17 +19,32 @@ const STORED: ReadonlySet<GatewayEvent["type"]> = new Set([
 
 /** Returns how to stop. */
 export function followEvents({ store, read }: FollowRequest): () => void {
+  const take = (joined: Joined) => {
+    store.set({ joined });
+    // Until its reply is read, a turn that is over stays in sight.
+    if (hasEnded(joined))
+      void read().finally(() =>
+        store.set({
+          joined: withoutEnded(store.get().joined, joined),
+          problems: problemsAfter(store.get(), joined),
+        }),
+      );
+  };
   return shareEvents<Joined>({
     state: () => store.get().joined,
-    onState: (joined) => store.set({ joined }),
+    // Another page may know of turns that are over, of whose end nobody tells again.
+    onState: take,
     onEvent(event) {
-      store.set({ joined: applyGatewayEvent(store.get().joined, event) });
+      const joined = applyGatewayEvent(store.get().joined, event);
+      if (event.type === "done") return take(joined);
+      store.set({ joined, ...(event.type === "started" && newTurn(store.get(), event.session)) });
       if (STORED.has(event.type)) void read();
-      // Until its reply is read, the turn stays in sight.
-      if (event.type === "done")
-        void read().finally(() =>
-          store.set({ joined: withoutTurn(store.get().joined, event.session) }),
-        );
     },
   });
+}
+
+/** What went wrong before is no news of the turn that begins. */
+function newTurn({ problems }: PageState, key: string): Pick<PageState, "problems"> {
+  const { [key]: _old, ...others } = problems;
+  return { problems: others };
 }

@@ -1,7 +1,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import type { GatewayEvent, LiveCall, RunningTurn } from "../src/events/shapes.ts";
-import { applyGatewayEvent, type Joined, withoutTurn } from "./joined-turn.ts";
+import { applyGatewayEvent, hasEnded, type Joined, withoutEnded } from "./joined-turn.ts";
 import { chatItems } from "./live-turn.ts";
 import { callRow } from "./testing/calls.ts";
 
@@ -53,7 +53,6 @@ describe("a turn that somebody else began", () => {
     const message = { role: "assistant", content } as unknown as AgentMessage;
     const stored = after([{ type: "message", ...head, session, entryId: "e2", message }], more);
     expect(shown(stored)).toEqual(["Who is there?", "It is Ondine."]);
-    expect(withoutTurn(stored, session)).toEqual({});
   });
 
   it("tells what is sent before it is answered", () => {
@@ -70,6 +69,24 @@ describe("a turn that somebody else began", () => {
       joined,
     );
     expect(second[session]?.call?.messages.items?.map(({ hash }) => hash)).toEqual(["a", "b", "c"]);
+  });
+
+  it("says itself that it is over, also to a page that only hears of it then", () => {
+    const started = { type: "started", ...head, session, kind: "user" } as const;
+    const done = { type: "done", ...head, session, turnId: "t", error: null } as unknown;
+    const asked = after([started, { type: "call", ...head, session, call: call(0, ["a"]) }]);
+    expect(hasEnded(asked)).toBe(false);
+    const over = after([done as GatewayEvent], asked);
+    expect(hasEnded(over)).toBe(true);
+    expect(over[session]?.turn.phase).toBe("ended");
+    expect(withoutEnded(over, over)).toEqual({});
+    // What comes late begins nothing.
+    const late = { type: "notice", ...head, session, text: "late" } as unknown as GatewayEvent;
+    expect(after([late], over)).toBe(over);
+    expect(after([late])).toEqual({});
+    // The next one has begun while the reply of the one before was read.
+    const next = after([started], over);
+    expect(Object.keys(withoutEnded(next, over))).toEqual([session]);
   });
 
   it("is no other session's, and a reset forgets what is over", () => {

@@ -2,7 +2,14 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { GatewayEvent, LiveCall, RunningTurn } from "../src/events/shapes.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
-import { applyEvent, type LiveTurn, startTurn } from "./live-turn.ts";
+import {
+  applyEvent,
+  endTurn,
+  isRunning,
+  type LiveTurn,
+  problemOf,
+  startTurn,
+} from "./live-turn.ts";
 
 export interface JoinedTurn {
   turn: LiveTurn;
@@ -15,7 +22,10 @@ export interface JoinedTurn {
 /** By canonical key of the session. */
 export type Joined = Readonly<Record<string, JoinedTurn>>;
 
-/** Pure. A turn that is over stays until `withoutTurn`: its reply may not be read yet. */
+/**
+ * Pure. A turn that is over says so itself, whoever is told of it, and stays until `withoutEnded`:
+ * its reply may not be read yet.
+ */
 export function applyGatewayEvent(joined: Joined, event: GatewayEvent): Joined {
   switch (event.type) {
     case "hello":
@@ -50,15 +60,30 @@ export function applyGatewayEvent(joined: Joined, event: GatewayEvent): Joined {
         // What is too large to be told is missing; only the ids count here.
         turn: applyEvent(turn, event as unknown as StreamedEvent),
       }));
+    case "done": {
+      const known = joined[event.session];
+      if (known === undefined) return joined;
+      return {
+        ...joined,
+        [event.session]: { ...known, turn: endTurn(known.turn, problemOf(event.error)) },
+      };
+    }
     default:
       return joined;
   }
 }
 
-export function withoutTurn(joined: Joined, key: string): Joined {
-  const { [key]: _over, ...others } = joined;
-  return others;
+/** Pure. Without the turns of `ended` that are over; one that began meanwhile is another one. */
+export function withoutEnded(joined: Joined, ended: Joined): Joined {
+  return Object.fromEntries(
+    Object.entries(joined).filter(
+      ([key, { turn }]) => isRunning(turn) || ended[key]?.turn !== turn,
+    ),
+  );
 }
+
+export const hasEnded = (joined: Joined): boolean =>
+  Object.values(joined).some(({ turn }) => !isRunning(turn));
 
 const BEGINNING: JoinedTurn = {
   turn: { ...startTurn(""), phase: "running", isStored: true, entries: [] },
@@ -77,8 +102,10 @@ function joinTurn({ prompt, text, thinking, tools, call }: RunningTurn): JoinedT
   };
 }
 
+/** What is told of no turn under way, or of one that is over, begins none. */
 function change(joined: Joined, key: string, to: (known: JoinedTurn) => JoinedTurn): Joined {
-  return { ...joined, [key]: to(joined[key] ?? BEGINNING) };
+  const known = joined[key];
+  return known === undefined || !isRunning(known.turn) ? joined : { ...joined, [key]: to(known) };
 }
 
 /** `message` undefined: it is not told here, and stands in what is stored. */

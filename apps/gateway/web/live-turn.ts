@@ -89,16 +89,18 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     case "command":
       return { ...turn, entries: [], answer: { ok: event.ok, text: event.text } };
     case "done":
-      // A stop is nobody's failure; the history tells of it.
-      return endTurn(
-        turn,
-        event.error === null || event.error.kind === "aborted"
-          ? null
-          : { code: event.error.code ?? event.error.kind, message: event.error.message },
-      );
+      return endTurn(turn, problemOf(event.error));
     case "error":
       return endTurn(turn, event.error.code === "ABORTED" ? null : event.error);
   }
+}
+
+type TurnError = Extract<StreamedEvent, { type: "done" }>["error"];
+
+/** Pure. A stop is nobody's failure; the history tells of it. */
+export function problemOf(error: TurnError): Problem | null {
+  if (error === null || error.kind === "aborted") return null;
+  return { code: error.code ?? error.kind, message: error.message };
 }
 
 export function endTurn(turn: LiveTurn, problem: Problem | null): LiveTurn {

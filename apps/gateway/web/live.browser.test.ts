@@ -2,7 +2,7 @@ import { createOpenAIEmulator } from "@clew/providers/testing";
 import type { Page } from "playwright-core";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { emulatedModel } from "../src/testing/gateway.ts";
-import { hasBrowser, startPageGateway, usePages } from "./testing/browser.ts";
+import { barriers, hasBrowser, startPageGateway, usePages } from "./testing/browser.ts";
 
 const STORY = "The keeper of the light at Skerry counted the boats, and one was missing. ".repeat(
   12,
@@ -11,8 +11,14 @@ const STORY = "The keeper of the light at Skerry counted the boats, and one was 
 describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
   const { openPage } = usePages();
 
-  async function start(answer: { text?: string; chunkChars?: number; pauseMs?: number }) {
-    const server = await createOpenAIEmulator({ answers: [answer] });
+  interface Answer {
+    text?: string;
+    chunkChars?: number;
+    pauseMs?: number;
+  }
+
+  async function start(...answers: Answer[]) {
+    const server = await createOpenAIEmulator({ answers });
     onTestFinished(() => server.close());
     return startPageGateway({ config: emulatedModel(server.baseUrl) });
   }
@@ -74,6 +80,48 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     }
   }, 240_000);
 
+  it("is over in a tab that opens while the others still read how it ended", async () => {
+    const { url } = await start({ text: "All boats are back." });
+    const { page: first } = await openPage(url);
+    const reading = Promise.withResolvers<void>();
+    onTestFinished(() => reading.resolve());
+    await first.route(
+      ({ pathname }) => pathname === "/api/sessions",
+      async (route) => {
+        await reading.promise;
+        await route.continue().catch(() => {});
+      },
+    );
+    await first.getByLabel("Message").fill("Are they?");
+    await first.keyboard.press("Enter");
+    await first.locator(".reply", { hasText: "All boats are back." }).waitFor();
+    await first.getByRole("button", { name: "Send", exact: true }).waitFor({ timeout: 90_000 });
+
+    const page = await first.context().newPage();
+    await page.goto(url);
+    await page.locator(".reply", { hasText: "All boats are back." }).waitFor();
+    await page.getByRole("button", { name: "Send", exact: true }).waitFor({ timeout: 90_000 });
+    await page.getByText("Thinking…").waitFor({ state: "hidden" });
+    expect(await page.getByRole("region", { name: "Being sent now" }).count()).toBe(0);
+  });
+
+  it("leaves all that is shown as legible as ever while the next one is written", async () => {
+    const { url } = await start(
+      { text: "Skerry is a rock." },
+      { text: STORY, chunkChars: 20, pauseMs: 400 },
+    );
+    const { page } = await openPage(url);
+    await page.getByLabel("Message").fill("What is Skerry?");
+    await page.keyboard.press("Enter");
+    // What the first call was given stays beside the second.
+    await page.locator(".context .group").first().waitFor();
+    await page.getByLabel("Message").fill("Tell me of Skerry.");
+    await page.keyboard.press("Enter");
+    await page.locator(".context[data-older=true]").waitFor();
+    await page.getByRole("region", { name: "Being sent now" }).waitFor();
+    expect(await barriers(page)).toEqual([]);
+  });
+
   it("shows what is sent before the model has answered", async () => {
     const { url } = await start({ text: STORY, chunkChars: 20, pauseMs: 400 });
     const { page } = await openPage(url);
@@ -81,7 +129,7 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     await page.keyboard.press("Enter");
     const sent = page.getByRole("region", { name: "Being sent now" });
     await sent.waitFor();
-    expect(await sent.textContent()).toMatch(/to emulated\/emulated: [\d,]+ of [\d,]+ tokens/);
+    expect(await sent.textContent()).toMatch(/(to|by) emulated\/emulated: [\d,]+ of [\d,]+ tokens/);
     await page.getByRole("button", { name: "Calls", exact: true }).click();
     await page
       .getByRole("region", { name: "Inspector" })

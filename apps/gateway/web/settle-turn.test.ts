@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ChatItem } from "./chat-view.ts";
 import { applyEvent, endTurn, startTurn } from "./live-turn.ts";
-import { settleTurn } from "./settle-turn.ts";
+import { problemsAfter, settleTurn } from "./settle-turn.ts";
 
 const person = (text: string): ChatItem => ({ kind: "person", id: text, text, images: 0 });
 const reply = (ending: string | null = null): ChatItem => ({
@@ -28,6 +28,29 @@ describe("an ended turn", () => {
       problem: refused,
       giveBack: "hello",
     });
+  });
+
+  it("of another page tells why it has no reply, unless its history or a new turn does", () => {
+    const key = "agent:main:main";
+    const over = { turn: endTurn(stored, refused), call: null, isAnswered: false };
+    const asked = { role: "user" as const, content: "hello" };
+    const read = (...messages: object[]) => ({
+      ...{ problems: {}, turns: {} },
+      session: {
+        ...{ key, updatedAt: "", busy: false, totalEntries: 1 },
+        entries: messages.map((message, id) => ({
+          type: "message",
+          id: `${id}`,
+          message,
+        })) as never,
+      },
+    });
+    expect(problemsAfter(read(asked), { [key]: over })).toEqual({ [key]: refused });
+    expect(problemsAfter(read(asked), { other: over })).toEqual({});
+    const running = { ...read(asked), turns: { [key]: stored } };
+    expect(problemsAfter(running, { [key]: over })).toEqual({});
+    const failed = { role: "assistant", content: [], stopReason: "error", errorMessage: "No." };
+    expect(problemsAfter(read(asked, failed), { [key]: over })).toEqual({});
   });
 
   it("that was a command leaves nothing to send again", () => {

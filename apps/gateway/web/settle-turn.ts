@@ -1,6 +1,8 @@
 // Decides what of an ended turn is still shown once the stored history was read again.
 import type { ChatItem } from "./chat-view.ts";
-import type { LiveTurn, Problem } from "./live-turn.ts";
+import type { Joined } from "./joined-turn.ts";
+import { chatItems, isRunning, type LiveTurn, type Problem } from "./live-turn.ts";
+import type { PageState } from "./page-state.ts";
 
 export interface SettledTurn {
   /** Null: the history tells everything. */
@@ -35,6 +37,20 @@ export function settleTurn(
   const isTold = last?.kind === "reply" && (problem.code === AWAY || last.ending !== null);
   if (isTold || (problem.code === AWAY && isBusy)) return { problem: null, giveBack: null };
   return { problem: problem.code === AWAY ? LOST : problem, giveBack: null };
+}
+
+type Read = Pick<PageState, "problems" | "session" | "turns">;
+
+/**
+ * Pure. Why the turn of the session shown has no reply, whoever began it, once its history was
+ * read: a message that a cap refused leaves no reply that tells.
+ */
+export function problemsAfter({ problems, session, turns }: Read, joined: Joined) {
+  const turn = session === null ? undefined : joined[session.key]?.turn;
+  if (session === null || turn === undefined || isRunning(turn) || isRunning(turns[session.key]))
+    return problems;
+  const { problem } = settleTurn(turn, chatItems(session.entries, null), session.busy);
+  return problem === null ? problems : { ...problems, [session.key]: problem };
 }
 
 const LOST: Problem = {
