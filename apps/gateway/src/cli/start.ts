@@ -148,7 +148,7 @@ function greet(
   output.line("");
   if (demo !== null)
     output.line(
-      `A demo session, ${DEMO_KEY}, ${demo}: no model was called for it, and nobody said it. It goes by: ${command} demo remove`,
+      `A demo session, ${DEMO_KEY}, ${demo}: no model was called for it, and nobody said it. Remove it with: ${command} demo remove`,
     );
   output.line("Ctrl-C stops it.");
 }

@@ -89,7 +89,8 @@ function niceTop(value: number): number {
 function label(value: number, unit: string): string {
   const digits = value !== 0 && Math.abs(value) < 10 ? 2 : 0;
   const text = value.toLocaleString("en-US", { maximumFractionDigits: digits });
-  return unit === "$" ? `$${text}` : unit === "%" ? `${text} %` : text;
+  if (unit === "$") return `$${text}`;
+  return unit === "%" || unit === "ms" ? `${text} ${unit}` : text;
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;

@@ -56,7 +56,7 @@ describe("an engine that failed with the data of one session", () => {
     expect(said).toContain(
       "The chosen one does not run in this session: it failed (afterTurn: indigestible, at index.js:10).",
     );
-    expect(said).toContain("Not told yet of 1 turn of this session");
+    expect(said).toContain("Of this session, 1 turn is still to be handed to it");
     expect(said.split("\n").at(-1)).toBe(
       '"/engine retry" gives it another chance in this session.',
     );

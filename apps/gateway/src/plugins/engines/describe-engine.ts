@@ -64,7 +64,11 @@ function describeDeliveries(session: SessionEngine | null): string[] {
   const { pending, blocked } = session.deliveries;
   const last = blocked.at(-1);
   return [
-    ...(pending > 0 ? [`Not told yet of ${counted(pending, "turn")} of this session`] : []),
+    ...(pending > 0
+      ? [
+          `Of this session, ${counted(pending, "turn")} ${pending === 1 ? "is" : "are"} still to be handed to it`,
+        ]
+      : []),
     ...(last === undefined
       ? []
       : [
@@ -81,7 +85,7 @@ function describeRecent(recent: RecentTurns): string[] {
     ...(underEstimates > 0 ? [`was told too few tokens in ${underEstimates}`] : []),
   ];
   return [
-    `Last ${counted(turns, "turn")}: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
+    `Last ${counted(turns, "turn")} of all sessions: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
     ...(odd.length > 0 ? [`Of these turns, the host ${odd.join(", ")}`] : []),
     ...(lastDegraded === null
       ? []
