@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readAddress, writeAddress } from "./address.ts";
+import { planTrail, readAddress, writeAddress } from "./address.ts";
 import { NEWEST } from "./inspect/place.ts";
 
 const comesBack = (session: string) => readAddress(writeAddress({ session, place: null })).session;
@@ -17,6 +17,15 @@ describe("the session in the address", () => {
       "main",
       "main",
     ]);
+  });
+
+  it("leaves a trail of each step, and none where only the words differ", () => {
+    expect(planTrail("#main/calls/7.5", "#main/calls/7.5")).toBe("keep");
+    expect(planTrail("", "#main")).toBe("replace");
+    expect(planTrail("#agent:main:main/calls?from=x", "#main/calls")).toBe("replace");
+    expect(planTrail("#main", "#main/calls")).toBe("push");
+    expect(planTrail("#main/calls", "#main/calls/7.5")).toBe("push");
+    expect(planTrail("#main/calls/7.5", "#main/calls/7.5?summary=C1")).toBe("push");
   });
 
   it("may be followed by a call", () => {

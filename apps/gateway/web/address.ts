@@ -22,6 +22,13 @@ export function writeAddress({ session, place }: Address): string {
   return place === null ? name : `${name}/${pathOfPlace(place)}`;
 }
 
+/** Pure. What becomes of the history when the page goes from one address to another. */
+export function planTrail(from: string, to: string): "keep" | "replace" | "push" {
+  if (from === to) return "keep";
+  // The same place, written otherwise.
+  return writeAddress(readAddress(from)) === to ? "replace" : "push";
+}
+
 function decoded(name: string): string {
   try {
     return decodeURIComponent(name);

@@ -1,7 +1,7 @@
 // The whole page, its keyboard shortcuts and its address.
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
-import { writeAddress } from "./address.ts";
+import { planTrail, writeAddress } from "./address.ts";
 import type { Api, ContextPart } from "./api.ts";
 import { Approvals } from "./approvals.tsx";
 import { Banners } from "./banners.tsx";
@@ -12,7 +12,7 @@ import type { InspectApi } from "./inspect/inspect-api.ts";
 import type { InspectController } from "./inspect/inspect-controller.ts";
 import type { InspectState } from "./inspect/inspect-state.ts";
 import { Inspector } from "./inspect/inspector.tsx";
-import { NEWEST } from "./inspect/place.ts";
+import { newestAs } from "./inspect/place.ts";
 import { isRunning } from "./live-turn.ts";
 import { joinedShown, type PageState, turnShown } from "./page-state.ts";
 import { SessionList } from "./session-list.tsx";
@@ -34,7 +34,8 @@ export function App({ store, controller, api, inspect }: AppProps) {
   const [isMenuOpen, setMenuOpen] = useState(false);
   const { key, session, isInspecting } = state;
   const running = isRunning(turnShown(state));
-  const live = joinedShown(state);
+  const joined = joinedShown(state);
+  const live = joined !== null && isRunning(joined.turn) ? joined : null;
   const isStoppable = running || session?.busy === true;
 
   useAddressOf({ store, inspect: inspect.store });
@@ -141,13 +142,11 @@ function useAddressOf(stores: { store: Store<PageState>; inspect: Store<InspectS
   useEffect(() => {
     const call = place.call === null ? "" : ` · call ${place.call}`;
     document.title = `${shortName(key)}${isInspecting ? call || " · calls" : ""} · Clew`;
-    const shown = isInspecting ? (isCurrent ? place : NEWEST) : null;
+    const shown = isInspecting ? (isCurrent ? place : newestAs(place)) : null;
     const hash = writeAddress({ session: key, place: shown });
-    if (location.hash === hash) return;
-    // Going from call to call leaves no trail, going somewhere else does.
-    const isStep = isInspecting && location.hash.startsWith(`${hash.split("/calls")[0]}/calls`);
-    if (location.hash === "" || isStep) history.replaceState(null, "", hash);
-    else history.pushState(null, "", hash);
+    const trail = planTrail(location.hash, hash);
+    if (trail === "push") history.pushState(null, "", hash);
+    if (trail === "replace") history.replaceState(null, "", hash);
   }, [key, isInspecting, place, isCurrent]);
 }
 

@@ -24,7 +24,7 @@ export const ChatItemView = memo(function ChatItemView({ item }: { item: ChatIte
 
 function PersonMessage({ text, images }: { text: string; images: number }) {
   return (
-    <article class="person" aria-label="You">
+    <article class="person" aria-label="You" dir="auto">
       {text}
       {images > 0 && <span class="soft"> ({formatNumberOf(images, "image")})</span>}
     </article>
@@ -37,7 +37,7 @@ function Part({ part }: { part: ReplyPart }) {
   return (
     <details class="thinking">
       <summary>Thinking</summary>
-      <p>{part.text}</p>
+      <p dir="auto">{part.text}</p>
     </details>
   );
 }
@@ -97,7 +97,9 @@ function Mark({ text, detail }: { text: string; detail: string | null }) {
   return (
     <details class="mark">
       <summary>{text}</summary>
-      <div class="mark-detail">{detail}</div>
+      <div class="mark-detail" dir="auto">
+        {detail}
+      </div>
     </details>
   );
 }

@@ -44,7 +44,8 @@ export function Chat({
   return (
     <section class="chat" aria-label="Chat">
       <h2 class="hidden">Conversation</h2>
-      <div class="messages" ref={scroller}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard. */}
+      <div class="messages" ref={scroller} tabIndex={0}>
         <div class="column" role="log" aria-label="Conversation" aria-busy={running}>
           {hidden !== null && (
             <button type="button" class="earlier" onClick={() => void controller.showEarlier()}>

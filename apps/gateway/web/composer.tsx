@@ -47,6 +47,7 @@ export function Composer({
         id="message"
         ref={box}
         rows={1}
+        dir="auto"
         placeholder="Say something"
         value={draft}
         onInput={(event) => onDraft(event.currentTarget.value)}

@@ -13,14 +13,26 @@ function showBlock(block: Block, index: number): VNode {
     case "heading":
       // The page's own headings are above these in rank.
       return block.level <= 2 ? (
-        <h3 key={index}>{showInline(block.children)}</h3>
+        <h3 key={index} dir="auto">
+          {showInline(block.children)}
+        </h3>
       ) : (
-        <h4 key={index}>{showInline(block.children)}</h4>
+        <h4 key={index} dir="auto">
+          {showInline(block.children)}
+        </h4>
       );
     case "paragraph":
-      return <p key={index}>{showInline(block.children)}</p>;
+      return (
+        <p key={index} dir="auto">
+          {showInline(block.children)}
+        </p>
+      );
     case "quote":
-      return <blockquote key={index}>{showInline(block.children)}</blockquote>;
+      return (
+        <blockquote key={index} dir="auto">
+          {showInline(block.children)}
+        </blockquote>
+      );
     case "preformatted":
       return (
         <Preformatted key={index} label="Code">
@@ -30,7 +42,11 @@ function showBlock(block: Block, index: number): VNode {
     case "rule":
       return <hr key={index} />;
     case "list": {
-      const items = block.items.map((item, position) => <li key={position}>{showInline(item)}</li>);
+      const items = block.items.map((item, position) => (
+        <li key={position} dir="auto">
+          {showInline(item)}
+        </li>
+      ));
       return block.start === null ? (
         <ul key={index}>{items}</ul>
       ) : (

@@ -329,6 +329,13 @@ describe.skipIf(!hasBrowser)("the page in a browser", () => {
     await page.locator(".answer").waitFor();
     await page.locator(".tool summary").first().click();
     expect(await barriers(page)).toEqual([]);
+    // So low that the conversation scrolls.
+    await page.setViewportSize({ width, height: 320 });
+    await expect
+      .poll(() => page.locator(".messages").evaluate((box) => box.scrollHeight > box.clientHeight))
+      .toBe(true);
+    expect(await barriers(page)).toEqual([]);
+    await page.setViewportSize({ width, height: 800 });
     if (width > 760) return;
     await page.getByRole("button", { name: "What it saw" }).click();
     expect(await barriers(page)).toEqual([]);

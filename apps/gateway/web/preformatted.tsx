@@ -5,7 +5,7 @@ export function Preformatted({ label, children }: { label: string; children: Com
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard.
     // biome-ignore lint/a11y/useSemanticElements: it is preformatted text first.
-    <pre tabIndex={0} role="region" aria-label={label}>
+    <pre dir="auto" tabIndex={0} role="region" aria-label={label}>
       {children}
     </pre>
   );

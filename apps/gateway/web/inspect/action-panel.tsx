@@ -44,7 +44,7 @@ export function ActionPanel({ label, buttons, hint, onDone }: ActionPanelProps) 
             disabled={isRunning}
             onClick={() => void run(button)}
           >
-            {button.label}
+            {button.label} {button.title.startsWith("/") && <code>{button.title}</code>}
           </button>
         ))}
       </p>

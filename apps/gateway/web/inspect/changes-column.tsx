@@ -10,20 +10,30 @@ import { VirtualList } from "./virtual-list.tsx";
 import { bandOfItem, wordOfItem } from "./words.ts";
 
 export interface ChangesColumnProps {
-  /** Null: there is no call before. */
+  /** Null: there is none to compare with, or it is not read yet. */
   diff: CallDiff | null;
+  /** The call to compare with; null = the call shown is the first. */
+  before: string | null;
+  /** Whether there is such a call. */
+  isBeforeThere: boolean;
   link: Link;
   onOpen(item: SentItem, isOfBefore: boolean): void;
   onPoint(link: Link): void;
 }
 
 export const ChangesColumn = memo(function ChangesColumn(props: ChangesColumnProps) {
-  const { diff, link, onOpen, onPoint } = props;
+  const { diff, before, isBeforeThere, link, onOpen, onPoint } = props;
   if (diff === null)
     return (
       <section class="column-of" aria-label="Changes" id="column-3">
         <h3>Changes</h3>
-        <p class="column-fact">It is the first call: there is none before it to compare with.</p>
+        <p class="column-fact">
+          {before === null
+            ? "It is the first call: there is none before it to compare with."
+            : isBeforeThere
+              ? "Reading…"
+              : `There is no call ${before} to compare with.`}
+        </p>
       </section>
     );
   const { facts, rows } = planChanges(diff);
@@ -91,7 +101,9 @@ function ChangeLine({ row }: { row: ChangeRow | undefined }) {
       <span class="row-sign">{SIGNS[row.kind]}</span>
       <span class="row-number">{item.number === null ? "" : formatCount(item.number)}</span>
       <span class="row-role">{wordOfItem(item)}</span>
-      <span class="row-text">{item.preview || item.source.name}</span>
+      <span class="row-text" dir="auto">
+        {item.preview || item.source.name}
+      </span>
       <span class="row-fate" title={why}>
         {why}
       </span>

@@ -1,10 +1,11 @@
 // What is open beside a call, in full.
-import type { CallView, EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallDiff, CallView, EntryRow } from "../../src/inspect/shapes.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
 import { BeforeAfter } from "./before-after.tsx";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import { describeFate, describeMark } from "./fates.ts";
 import type { InspectApi } from "./inspect-api.ts";
+import { callOfItem, idOfItem, itemBefore } from "./item-ids.ts";
 import type { Opened } from "./place.ts";
 import { SummaryDetail } from "./summary-detail.tsx";
 import { useRead } from "./use-read.ts";
@@ -14,6 +15,8 @@ export interface DetailProps {
   api: InspectApi;
   session: string;
   view: CallView;
+  /** Since the call before; null = there is none. */
+  diff: CallDiff | null;
   opened: Opened;
   onOpen(opened: Opened | null): void;
   /** Narrows the transcript to what a summary covers. */
@@ -38,18 +41,18 @@ export function Detail(props: DetailProps) {
   );
 }
 
-/** "58.3/messages/4". */
-export const idOfItem = (call: string, { part, index }: SentItem): string =>
-  `${call}/${part}/${index}`;
-
-function ItemDetail({ api, session, id }: DetailProps & { id: string }) {
+function readItem(api: InspectApi, session: string, id: string) {
   const [call = "", part = "", index = ""] = id.split("/");
-  const { value, problem } = useRead(`${session} ${id}`, () =>
-    api.item(session, call, part, Number(index)),
-  );
+  return api.item(session, call, part, Number(index));
+}
+
+function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
+  const call = callOfItem(id);
+  const { value, problem } = useRead(`${session} ${id}`, () => readItem(api, session, id));
   if (value === undefined || value === null)
     return <Pending problem={value === null ? "There is no such item." : problem} />;
   const { item, text, before } = value;
+  const earlier = itemBefore(diff, id);
   const { source, reason, engineReason, tokens, hash, marks, chars } = item;
   return (
     <>
@@ -78,9 +81,34 @@ function ItemDetail({ api, session, id }: DetailProps & { id: string }) {
       {before !== null && (
         <BeforeAfter names={["as stored", "as sent"]} before={before} after={text} />
       )}
+      {earlier !== null && <SinceBefore {...{ api, session, call, text }} id={earlier} />}
       <Text text={text} label="Text as sent" />
     </>
   );
+}
+
+interface SinceBeforeProps {
+  api: InspectApi;
+  session: string;
+  /** The item in the call before. */
+  id: string;
+  /** The call shown, and what it was sent instead. */
+  call: string;
+  text: string;
+}
+
+function SinceBefore({ api, session, id, call, text }: SinceBeforeProps) {
+  const { value } = useRead(`${session} ${id}`, () => readItem(api, session, id));
+  if (value === undefined || value === null) return null;
+  const names = [`in call ${callOfItem(id)}`, `in call ${call}`] as const;
+  return <BeforeAfter names={names} before={value.text} after={text} />;
+}
+
+/** What stands in a call instead of what is stored; nothing where it was sent as it is. */
+function AsSent({ api, session, id }: { api: InspectApi; session: string; id: string }) {
+  const { value } = useRead(`${session} ${id}`, () => readItem(api, session, id));
+  if (value === undefined || value === null || value.before === null) return null;
+  return <BeforeAfter names={["as stored", "as sent"]} before={value.before} after={value.text} />;
 }
 
 function EntryDetail({ api, session, view, id, onOpen }: DetailProps & { id: string }) {
@@ -91,12 +119,15 @@ function EntryDetail({ api, session, view, id, onOpen }: DetailProps & { id: str
   if (value === undefined || value === null)
     return <Pending problem={value === null ? "There is no such entry in the call." : problem} />;
   const { entry, text } = value;
+  const sent =
+    entry.marks.length === 0 ? undefined : view.items.find(({ entryId }) => entryId === id);
   return (
     <>
       <h3>
         {formatCount(entry.number)} {wordOfRole(entry.role)} <span class="soft">as stored</span>
       </h3>
       <Fate entry={entry} session={session} call={call} onOpen={onOpen} />
+      {sent !== undefined && <AsSent {...{ api, session }} id={idOfItem(call, sent)} />}
       <Text text={text} label="Text as stored" />
     </>
   );

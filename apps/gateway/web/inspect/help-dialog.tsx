@@ -8,7 +8,12 @@ export function HelpDialog({ onClose }: { onClose(): void }) {
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-label="Keys" onClose={onClose}>
-      <h2>Keys</h2>
+      <header>
+        <h2>Keys</h2>
+        <button type="button" onClick={() => dialog.current?.close()}>
+          Close
+        </button>
+      </header>
       <dl>
         {BINDINGS.map(({ keys, does }) => (
           <div key={does}>
@@ -46,9 +51,6 @@ export function HelpDialog({ onClose }: { onClose(): void }) {
           </div>
         ))}
       </dl>
-      <button type="button" onClick={() => dialog.current?.close()}>
-        Close
-      </button>
     </dialog>
   );
 }

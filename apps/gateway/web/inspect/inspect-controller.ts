@@ -6,13 +6,13 @@ import {
   callShown,
   entryAt,
   type InspectState,
-  indexOfCall,
   initialInspect,
+  missingCalls,
   NO_ENTRIES,
   PAGE_SIZE,
   stepFrom,
 } from "./inspect-state.ts";
-import { NEWEST, type Place } from "./place.ts";
+import { newestAs, type Place } from "./place.ts";
 import { missingPages, type Span } from "./virtual.ts";
 
 /** Calls read at once. */
@@ -60,8 +60,7 @@ export function createInspectController({ api, store }: InspectParts): InspectCo
     },
     follow(key) {
       const { key: before, place } = store.get();
-      const { tab, metric } = place;
-      if (key !== before) store.set({ ...initialInspect(key), place: { ...NEWEST, tab, metric } });
+      if (key !== before) store.set({ ...initialInspect(key), place: newestAs(place) });
       return run();
     },
     refresh: run,
@@ -73,7 +72,7 @@ export function createInspectController({ api, store }: InspectParts): InspectCo
       await go(compared ? { from: to.call ?? state.rows.at(-1)?.id ?? null } : to);
     },
     async showEntry(number) {
-      await go({ filter: "all" });
+      if (store.get().place.filter !== "all") await go({ filter: "all" });
       await readEntries(parts, { first: number - 1, end: number }).catch(tell(store));
       const entry = entryAt(store.get().entries, number - 1);
       if (entry === undefined) store.set({ problem: `There is no entry ${number} in this call.` });
@@ -124,25 +123,22 @@ async function readUsage({ api, store }: InspectParts): Promise<void> {
 
 /** The call shown and what it is compared with, unless they are there already. */
 async function readCall({ api, store }: InspectParts): Promise<void> {
-  const { key, view, diff, rows, place } = store.get();
+  const { key, view, diff } = store.get();
   const [id, from] = [callShown(store.get()), callBefore(store.get())];
   if (id === null) return;
-  if (place.call !== null && indexOfCall(rows, place.call) < 0) {
-    store.set({
-      problem: `There is no call ${place.call} in this session; the newest one is ${rows.at(-1)?.id}.`,
-      view: null,
-      diff: null,
-    });
-    return;
-  }
+  const [missing, notCompared] = missingCalls(store.get());
+  if (missing !== undefined) return store.set({ problem: missing, view: null, diff: null });
   const isThere = view?.row.id === id;
   const isCompared = diff?.to.id === id && diff.from.id === from;
   const [nextView, nextDiff] = await Promise.all([
     isThere ? view : api.call(key, id),
-    from === null ? null : isCompared ? diff : api.diff(key, from, id),
+    from === null || notCompared !== undefined ? null : isCompared ? diff : api.diff(key, from, id),
   ]);
   if (store.get().key !== key) return;
-  store.set({ view: nextView, diff: nextDiff, ...(!isThere && { entries: NO_ENTRIES }) });
+  store.set({
+    ...{ view: nextView, diff: nextDiff, problem: notCompared ?? null },
+    ...(!isThere && { entries: NO_ENTRIES }),
+  });
   if (store.get().entries.pages.size === 0) await readFirstEntries({ api, store });
 }
 

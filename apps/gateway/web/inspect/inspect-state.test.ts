@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { callRow, entryRow } from "../testing/calls.ts";
-import { callBefore, callShown, entryAt, PAGE_SIZE, stepFrom } from "./inspect-state.ts";
+import {
+  callBefore,
+  callShown,
+  entryAt,
+  missingCalls,
+  PAGE_SIZE,
+  stepFrom,
+} from "./inspect-state.ts";
 import { NEWEST } from "./place.ts";
 
 const rows = [callRow("1.1"), callRow("1.2"), callRow("2.1")];
@@ -16,6 +23,21 @@ describe("the call shown", () => {
     expect(callBefore(at("1.1"))).toBeNull();
     expect(callBefore(at("2.1", "1.1"))).toBe("1.1");
     expect(callShown({ rows: [], place: NEWEST })).toBeNull();
+  });
+
+  it("is told to be missing, whatever else there is", () => {
+    expect(missingCalls(at(null))).toEqual([undefined, undefined]);
+    expect(missingCalls(at("2.1", "1.1"))).toEqual([undefined, undefined]);
+    expect(missingCalls(at("99.1"))[0]).toBe(
+      "There is no call 99.1 in this session; the newest one is 2.1.",
+    );
+    expect(missingCalls(at("1.1", "88.8"))).toEqual([
+      undefined,
+      "There is no call 88.8 in this session to compare with; the newest one is 2.1.",
+    ]);
+    expect(missingCalls({ rows: [], place: { ...NEWEST, call: "1.1" } })[0]).toBe(
+      "There is no call 1.1: no model was called in this session.",
+    );
   });
 
   it("is left by steps, at whose end the newest is followed", () => {

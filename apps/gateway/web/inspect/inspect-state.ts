@@ -65,6 +65,21 @@ export function callBefore({ place, rows }: Placed): string | null {
 export const indexOfCall = (rows: readonly CallRow[], id: string | null): number =>
   rows.findLastIndex((row) => row.id === id);
 
+/**
+ * Pure. Why the call that the place names, and the one to compare with, cannot be shown; undefined
+ * for one that is there.
+ */
+export function missingCalls({ place, rows }: Placed): [string | undefined, string | undefined] {
+  const newest = rows.at(-1)?.id;
+  const missing = (id: string | null, what: string) => {
+    if (id === null || indexOfCall(rows, id) >= 0) return undefined;
+    return newest === undefined
+      ? `There is no call ${id}${what}: no model was called in this session.`
+      : `There is no call ${id} in this session${what}; the newest one is ${newest}.`;
+  };
+  return [missing(place.call, ""), missing(place.from, " to compare with")];
+}
+
 /** Null: there is no call so far away. The newest is followed when it is stepped to. */
 export function stepFrom({ place, rows }: Placed, id: string | null, by: number): Place | null {
   const index = indexOfCall(rows, id) + by;

@@ -232,6 +232,59 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await page.getByRole("button", { name: "newest" }).click();
     await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
+
+    const told = (text: string) => page.getByRole("alert").filter({ hasText: text }).waitFor();
+    await page.goto(`${url}/#main/calls/2.1?from=88.8`);
+    await told("There is no call 88.8 in this session to compare with; the newest one is 10.1.");
+    await column(page, 3).getByText("There is no call 88.8 to compare with.").waitFor();
+    await page.goto(`${url}/#nosuch/calls/1.1`);
+    await told("There is no call 1.1: no model was called in this session.");
+  });
+
+  it("goes back step by step, and forward again", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(url);
+    await page.getByRole("button", { name: "Calls", exact: true }).click();
+    await page.getByRole("slider", { name: "Calls" }).waitFor();
+    await search(page, "3.5");
+    await page.getByRole("region", { name: "Call 3.5 as sent" }).waitFor();
+    await rows(page, "sent").filter({ hasText: PLANTED }).click();
+    await column(page, 3).getByText("as sent in call").waitFor();
+    await expect.poll(() => hashOf(page)).toContain("item=");
+    const goBack = () => page.evaluate(() => history.back());
+    await goBack();
+    await expect.poll(() => hashOf(page)).toBe("#main/calls/3.5");
+    await column(page, 3).getByRole("heading", { name: "since 3.4" }).waitFor();
+    await goBack();
+    await expect.poll(() => hashOf(page)).toBe("#main/calls");
+    await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
+    await goBack();
+    await expect.poll(() => hashOf(page)).toBe("#main");
+    await page.getByLabel("Message").waitFor();
+    await page.evaluate(() => history.go(2));
+    await page.getByRole("region", { name: "Call 3.5 as sent" }).waitFor();
+  });
+
+  it("takes another search for another question, and the keys of columns to what is read", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
+    await search(page, PLANTED);
+    const found = page.getByRole("region", { name: "Found" });
+    await found.getByRole("status").waitFor();
+    await page.getByRole("searchbox").press("Home");
+    await page.keyboard.type("x");
+    await found.waitFor({ state: "detached" });
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page.keyboard.type("new");
+    expect(await page.getByRole("searchbox").inputValue()).toBe("new");
+    await page.keyboard.press("Escape");
+    const focused = () => page.evaluate(() => document.activeElement?.id);
+    await page.keyboard.press("1");
+    await expect.poll(focused).toBe("transcript");
+    await page.keyboard.press("3");
+    await expect.poll(focused).toBe("changes");
   });
 
   it.each([

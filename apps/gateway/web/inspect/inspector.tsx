@@ -1,5 +1,5 @@
 // Shows calls over time and the one that is chosen in three columns.
-import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { shortName } from "../../src/sessions/keys.ts";
 import type { Api, SessionRow } from "../api.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
@@ -7,20 +7,21 @@ import type { JoinedTurn } from "../joined-turn.ts";
 import type { Store } from "../store.ts";
 import { useStore } from "../use-store.ts";
 import { ChangesColumn } from "./changes-column.tsx";
-import { Detail, idOfItem } from "./detail.tsx";
+import { Detail } from "./detail.tsx";
 import { Dock } from "./dock.tsx";
 import { type FateFilter, filterChoices } from "./fates.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import { callPath, type InspectApi, requestPath, transcriptPath } from "./inspect-api.ts";
 import type { InspectController } from "./inspect-controller.ts";
 import { callBefore, callShown, type InspectState, indexOfCall } from "./inspect-state.ts";
+import { idOfItem } from "./item-ids.ts";
 import type { Action } from "./keys.ts";
 import { describeCost, describeShare, sumOfUsage } from "./ledger.ts";
 import type { Link } from "./links.ts";
 import { LiveCallView } from "./live-call.tsx";
 import type { Opened, Place } from "./place.ts";
 import type { Plot } from "./plot.ts";
-import { SEARCH_BOX, SearchBox } from "./search-box.tsx";
+import { focusSearch, SearchBox } from "./search-box.tsx";
 import { SentColumn } from "./sent-column.tsx";
 import type { Metric } from "./sources.ts";
 import { TimelineView } from "./timeline-view.tsx";
@@ -50,9 +51,14 @@ export function Inspector(props: InspectorProps) {
   const { key, rows, view, diff, entries, place, link, problem, isReading } = state;
   const { usage, whatIf, shadow } = state;
   const { tab, metric } = place;
-  const [column, setColumn] = useState<Column>("2");
+  const [column, setColumn] = useState<Column>(place.opened === null ? "2" : "3");
   const [isHelpShown, setHelpShown] = useState(false);
   const plotRef = useRef<Plot | null>(null);
+  const openedId = place.opened?.id ?? null;
+  // Also by an address, or by going back.
+  useEffect(() => {
+    if (openedId !== null) setColumn("3");
+  }, [openedId]);
 
   const go = useCallback((change: Partial<Place>) => void controller.go(change), [controller]);
   const onPoint = useCallback((next: Link) => store.set({ link: next }), [store]);
@@ -86,7 +92,7 @@ export function Inspector(props: InspectorProps) {
       case "last-call":
         return go({ call: null, from: null, opened: null });
       case "search":
-        return document.getElementById(SEARCH_BOX)?.focus();
+        return focusSearch();
       case "help":
         return setHelpShown(true);
       case "close":
@@ -243,6 +249,8 @@ export function Inspector(props: InspectorProps) {
             {place.opened === null ? (
               <ChangesColumn
                 diff={diff}
+                before={beforeId}
+                isBeforeThere={compared >= 0}
                 link={link}
                 onOpen={(item, isOfBefore) =>
                   open({
@@ -257,6 +265,7 @@ export function Inspector(props: InspectorProps) {
                 api={api}
                 session={key}
                 view={view}
+                diff={diff}
                 opened={place.opened}
                 onOpen={open}
                 onCovered={(summaryId) => {
@@ -336,7 +345,11 @@ function nextFilter(counts: Parameters<typeof filterChoices>[0], filter: FateFil
 
 function focusColumn(column: Column): void {
   const place = document.getElementById(`column-${column}`);
-  place?.querySelector<HTMLElement>("[role=listbox], pre, button")?.focus();
+  // What is read comes before what stands above it in the page.
+  const first = ["[role=listbox]", "pre", "button"].flatMap((kind) => [
+    ...(place?.querySelectorAll<HTMLElement>(kind) ?? []),
+  ])[0];
+  first?.focus();
 }
 
 interface CallStepsProps {

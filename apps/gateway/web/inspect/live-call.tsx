@@ -13,8 +13,8 @@ export function LiveCallView({ call, isAnswered }: { call: LiveCall; isAnswered:
   return (
     <section class="live-call" aria-label="Being sent now">
       <p>
-        <strong>{isAnswered ? "Being answered" : "Being sent"}</strong> to {model}:{" "}
-        {formatCount(tokens.total)} of {formatCount(budget.promptBudget)} tokens,{" "}
+        <strong>{isAnswered ? "Being answered" : "Being sent"}</strong> {isAnswered ? "by" : "to"}{" "}
+        {model}: {formatCount(tokens.total)} of {formatCount(budget.promptBudget)} tokens,{" "}
         {id === undefined ? `call ${number} of the turn` : `call ${id}`}
         {fresh === null || messages.kept === 0
           ? ""

@@ -30,6 +30,9 @@ export const NEWEST: Place = {
   ...{ call: null, from: null, filter: "all", opened: null, tab: "why", metric: "tokens" },
 };
 
+/** Pure. The newest call of another session, looked at in the same way. */
+export const newestAs = ({ tab, metric }: Place): Place => ({ ...NEWEST, tab, metric });
+
 /** "calls/58.3?from=58.2&fate=cleared&entry=1f2e3d4c". */
 export function pathOfPlace({ call, from, filter, opened, tab, metric }: Place): string {
   const query = new URLSearchParams({

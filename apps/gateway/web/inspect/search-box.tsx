@@ -1,6 +1,6 @@
 // Finds a text in all that was said or sent, or the place that the words name.
 import { Fragment } from "preact";
-import { useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { FoundText } from "../../src/inspect/shapes.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
 import { describeFound, planRanges } from "./found.ts";
@@ -9,7 +9,14 @@ import type { Place } from "./place.ts";
 import { soughtBy } from "./search-words.ts";
 import { wordOfRole } from "./words.ts";
 
-export const SEARCH_BOX = "inspect-search";
+const SEARCH_BOX = "inspect-search";
+
+/** What stood in it is written over by what is typed. */
+export function focusSearch(): void {
+  const box = document.getElementById(SEARCH_BOX) as HTMLInputElement | null;
+  box?.focus();
+  box?.select();
+}
 
 export interface SearchBoxProps {
   api: InspectApi;
@@ -26,7 +33,11 @@ type Shown =
 
 export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
   const [shown, setShown] = useState<Shown | null>(null);
-  const close = () => setShown(null);
+  const asked = useRef(0);
+  const close = () => {
+    asked.current++;
+    setShown(null);
+  };
   const search = async (words: string) => {
     const sought = soughtBy(words);
     if (sought.kind === "nothing") return close();
@@ -38,16 +49,18 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
       close();
       return onEntry(sought.number);
     }
-    setShown({ kind: "reading" });
+    const mine = ++asked.current;
+    const show = (next: Shown) => mine === asked.current && setShown(next);
+    show({ kind: "reading" });
     try {
       const found = await api.find(session, sought.text);
-      setShown(
+      show(
         found === null
           ? { kind: "failed", text: "Nothing was said in this session yet." }
           : { kind: "found", found },
       );
     } catch (error) {
-      setShown({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
+      show({ kind: "failed", text: error instanceof Error ? error.message : String(error) });
     }
   };
   const go = (change: Partial<Place>) => {
@@ -74,7 +87,14 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
       <label class="hidden" for={SEARCH_BOX}>
         Search everything, or go to a call
       </label>
-      <input id={SEARCH_BOX} name={SEARCH_BOX} type="search" placeholder="/  search, or 58.3" />
+      <input
+        id={SEARCH_BOX}
+        name={SEARCH_BOX}
+        type="search"
+        placeholder="/  search, or 58.3"
+        // What was found is no answer to other words.
+        onInput={close}
+      />
       {shown !== null && (
         <section class="found" aria-label="Found">
           {shown.kind === "reading" && <p class="soft">Looking through every call…</p>}

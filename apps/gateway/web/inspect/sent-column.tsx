@@ -1,9 +1,11 @@
 // What the call was sent, item by item, in its order.
+import { Fragment } from "preact";
 import { memo } from "preact/compat";
 import type { CallView, SentItem, SummaryRow } from "../../src/inspect/shapes.ts";
 import { formatCount, formatNumberOf } from "../format.ts";
 import { describeMark } from "./fates.ts";
 import { isLinked, type Link, NO_LINK } from "./links.ts";
+import { MARKS } from "./marks.ts";
 import { ROW_HEIGHT } from "./transcript-column.tsx";
 import { VirtualList } from "./virtual-list.tsx";
 import { bandOfItem, wordOfItem } from "./words.ts";
@@ -34,6 +36,14 @@ export const SentColumn = memo(function SentColumn(props: SentColumnProps) {
       <p class="column-fact">
         {formatNumberOf(items.length, "item")},{" "}
         {row.isCounted ? "counted by the provider" : "estimated"}.
+        {row.marks.map((mark) => (
+          <Fragment key={mark}>
+            {" "}
+            <span class="call-mark" data-bad={MARKS[mark].isBad}>
+              {MARKS[mark].glyph} {MARKS[mark].label}
+            </span>
+          </Fragment>
+        ))}
       </p>
       <VirtualList
         id="sent"
@@ -75,7 +85,7 @@ function ItemLine({ item, summaries }: ItemLineProps) {
     <>
       <span class="row-number">{number === null ? "" : formatCount(number)}</span>
       <span class="row-role">{wordOfItem(item)}</span>
-      <span class="row-text" title={item.engineReason ?? reason}>
+      <span class="row-text" dir="auto" title={item.engineReason ?? reason}>
         {covers == null
           ? part === "messages"
             ? preview || "(no text)"

@@ -85,7 +85,9 @@ function EntryLine({ entry, session }: { entry: EntryRow | undefined; session: s
     <>
       <span class="row-number">{formatCount(number)}</span>
       <span class="row-role">{wordOfRole(role)}</span>
-      <span class="row-text">{preview === "" ? "(no text)" : preview}</span>
+      <span class="row-text" dir="auto">
+        {preview === "" ? "(no text)" : preview}
+      </span>
       {marks.map((mark) => (
         <span key={mark.kind} class="row-mark" title={describeMark(mark)}>
           {mark.kind}
