@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { ApprovalRequest } from "./approval.ts";
 
@@ -42,7 +43,7 @@ export function createGrantFiles({ home, log }: { home: string; log: LogPort }):
   const read = async (session: Session): Promise<Grants["grants"]> => {
     const file = fileOf(session);
     try {
-      const { sessionKey, grants } = GrantsSchema.parse(JSON.parse(await readFile(file, "utf8")));
+      const { sessionKey, grants } = GrantsSchema.parse(fromJson(await readFile(file, "utf8")));
       return sessionKey === session.sessionKey ? grants : [];
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT")
@@ -64,7 +65,7 @@ export function createGrantFiles({ home, log }: { home: string; log: LogPort }):
       const added = { ...grantOf(request), at: new Date().toISOString() };
       const kept = { v: 1, sessionKey, grants: [...grants, added] } satisfies Grants;
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-      await writeFileAtomic(file, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
+      await writeFileAtomic(file, `${toJson(kept, null, 2)}\n`, { mode: 0o600 });
     },
     forget: (session) => rm(fileOf(session), { force: true }),
   };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
 import { type CostLine, dayOf, parseLine } from "./line.ts";
 import { countLine, noTotals, type Totals, TotalsSchema } from "./totals.ts";
@@ -82,7 +83,7 @@ export function createCostLedger({
   const keep = async () => {
     if (known === undefined || uncounted === 0) return;
     uncounted = 0;
-    const text = `${JSON.stringify(known)}\n`;
+    const text = `${toJson(known)}\n`;
     // What is not kept is counted again from the files.
     await writeFileAtomic(join(folder, SNAPSHOT), text, { mode: 0o600 }).catch(() => undefined);
   };
@@ -120,7 +121,7 @@ const emptySnapshot = (): Snapshot => ({ v: 1, read: {}, totals: noTotals() });
 async function readSnapshot(folder: string): Promise<Snapshot | undefined> {
   try {
     const text = await readFile(join(folder, SNAPSHOT), "utf8");
-    return SnapshotSchema.safeParse(JSON.parse(text)).data;
+    return SnapshotSchema.safeParse(fromJson(text)).data;
   } catch {
     return undefined;
   }
@@ -171,7 +172,7 @@ async function appendLine(folder: string, name: string, line: CostLine): Promise
   });
   try {
     const before = (await isTorn(handle)) ? "\n" : "";
-    await handle.appendFile(`${before}${JSON.stringify(line)}\n`);
+    await handle.appendFile(`${before}${toJson(line)}\n`);
   } finally {
     await handle.close();
   }

@@ -1,5 +1,6 @@
 // What is written down of money spent, a line for each thing that happened.
 import { z } from "zod";
+import { fromJson } from "../own-json.ts";
 import { CostSchema } from "./cost.ts";
 
 const count = z.number().nonnegative();
@@ -77,7 +78,7 @@ export type CostLine = z.infer<typeof LineSchema>;
 /** Undefined: torn, or of a later version. */
 export function parseLine(text: string): CostLine | undefined {
   try {
-    return LineSchema.safeParse(JSON.parse(text)).data;
+    return LineSchema.safeParse(fromJson(text)).data;
   } catch {
     return undefined;
   }

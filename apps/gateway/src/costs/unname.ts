@@ -2,6 +2,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
+import { fromJson, toJson } from "../own-json.ts";
 import { costsFolder } from "./ledger.ts";
 import { parseLine } from "./line.ts";
 
@@ -32,8 +33,8 @@ function unnamed(text: string, names: ReadonlySet<string>): string {
   // Caps of sessions are called "session <name> <dollars>".
   const isName = (value: string) =>
     [...names].some((name) => value === name || value.startsWith(`session ${name} `));
-  return JSON.stringify(
-    JSON.parse(text, (_key, value: unknown) =>
+  return toJson(
+    fromJson(text, (_key, value: unknown) =>
       typeof value === "string" && isName(value) ? FORGOTTEN : value,
     ),
   );

@@ -2,6 +2,7 @@
 import { access, appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
+import { fromJson, toJson } from "../own-json.ts";
 import {
   type Job,
   type JobRun,
@@ -43,7 +44,7 @@ export function createJobFiles(home: string): JobFiles {
   const make = () => mkdir(folder, { recursive: true, mode: 0o700 });
   const put = async (file: string, value: unknown) => {
     await make();
-    await writeFileAtomic(file, `${JSON.stringify(value, null, 2)}\n`, MODE);
+    await writeFileAtomic(file, `${toJson(value, null, 2)}\n`, MODE);
   };
   const isThere = (id: string) =>
     access(jobFile(id)).then(
@@ -86,7 +87,7 @@ export function createJobFiles(home: string): JobFiles {
     async appendRun(id, run) {
       await make();
       // A line that a killed process left half written ends here.
-      await appendFile(runsFile(id), `\n${JSON.stringify(run)}`, MODE);
+      await appendFile(runsFile(id), `\n${toJson(run)}`, MODE);
     },
     async runs(id, limit) {
       const text = await readFile(runsFile(id), "utf8").catch(() => "");
@@ -109,7 +110,7 @@ const unlessMissing =
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return fromJson(text);
   } catch {
     return undefined;
   }

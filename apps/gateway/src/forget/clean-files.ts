@@ -5,6 +5,7 @@ import { join, relative, sep } from "node:path";
 import { isMatched, type Matcher } from "@clew/lossless-engine/store";
 import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
+import { fromJson, toJson } from "../own-json.ts";
 import { packedLines, plainLines } from "../reports/report-lines.ts";
 import { FORGOTTEN, redactEntry } from "./redact-entry.ts";
 import { redactLine } from "./redact-reports.ts";
@@ -133,7 +134,7 @@ const redacted =
   (text, holds) => {
     const changed = (value: unknown, key = ""): unknown => {
       if (typeof value === "string")
-        return fields.includes(key) && holds(JSON.stringify(value)) ? FORGOTTEN : value;
+        return fields.includes(key) && holds(toJson(value)) ? FORGOTTEN : value;
       if (typeof value !== "object" || value === null) return value;
       if (Array.isArray(value)) return value.map((each) => changed(each, key));
       return Object.fromEntries(
@@ -143,15 +144,15 @@ const redacted =
     const value = parsed(text);
     // Nobody can read it, so nobody needs it.
     if (value === undefined) return null;
-    return `${JSON.stringify(changed(value), null, 2)}\n`;
+    return `${toJson(changed(value), null, 2)}\n`;
   };
 
 /** What a person allowed by words that are forgotten is asked for again. */
 const withoutGrants: Cleaning = (text, holds) => {
   const value = parsed(text) as { grants?: unknown[] } | undefined;
   if (value === undefined || !Array.isArray(value.grants)) return null;
-  const grants = value.grants.filter((grant) => !holds(JSON.stringify(grant)));
-  return `${JSON.stringify({ ...value, grants }, null, 2)}\n`;
+  const grants = value.grants.filter((grant) => !holds(toJson(grant)));
+  return `${toJson({ ...value, grants }, null, 2)}\n`;
 };
 
 /** Of a session that was reset, or of which a copy was kept. */
@@ -161,13 +162,13 @@ const withoutEntries: Cleaning = (text, holds) =>
     .flatMap((line) => {
       if (!holds(line)) return [line];
       const read = parseTranscriptLine(line);
-      return read.kind === "entry" ? [JSON.stringify(redactEntry(read.entry))] : [];
+      return read.kind === "entry" ? [toJson(redactEntry(read.entry))] : [];
     })
     .join("\n");
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return fromJson(text);
   } catch {
     return undefined;
   }

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 import { readIfThere } from "./transcripts.ts";
 
 const JournalSchema = z.object({
@@ -47,7 +48,7 @@ export async function readJournal(home: string): Promise<Journal | null> {
   const text = await readIfThere(file);
   if (text === "") return null;
   try {
-    return JournalSchema.parse(JSON.parse(text));
+    return JournalSchema.parse(fromJson(text));
   } catch (cause) {
     throw new ContextEngineError(
       "STORAGE_FAILED",
@@ -58,7 +59,7 @@ export async function readJournal(home: string): Promise<Journal | null> {
 }
 
 export const writeJournal = (home: string, journal: Journal): Promise<void> =>
-  writeFileAtomic(journalFile(home), `${JSON.stringify(journal)}\n`, { mode: 0o600 });
+  writeFileAtomic(journalFile(home), `${toJson(journal)}\n`, { mode: 0o600 });
 
 export const removeJournal = (home: string): Promise<void> =>
   rm(journalFile(home), { force: true });

@@ -2,6 +2,7 @@
 import { isMatched, isMessageMatched, type Matcher } from "@clew/lossless-engine/store";
 import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
 import { blocksOf, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { toJson } from "../own-json.ts";
 import { fieldsGone, redactEntry } from "./redact-entry.ts";
 
 /** What is looked for in session files. */
@@ -45,7 +46,7 @@ const isWantedText = (entry: TranscriptEntry, text: Matcher): boolean =>
 
 /** True: its words are gone already. */
 const isRedacted = (entry: TranscriptEntry): boolean =>
-  JSON.stringify(redactEntry(entry)) === JSON.stringify(entry);
+  toJson(redactEntry(entry)) === toJson(entry);
 
 /** In the order of the file: a call stands before its results, and ids may recur later. */
 function pairsOf(entries: readonly TranscriptEntry[], chosen: ReadonlySet<string>): string[] {

@@ -2,6 +2,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { unnameCosts } from "../costs/unname.ts";
+import { fromJson } from "../own-json.ts";
 import { removeReportFiles } from "../reports/report-files.ts";
 import { removeUnnamedParts } from "../reports/unnamed-parts.ts";
 import { changeIndex } from "../sessions/change-index.ts";
@@ -66,7 +67,7 @@ async function removeNaming(folder: string, names: ReadonlySet<string>): Promise
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return fromJson(text);
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { acquireLock } from "../locks/lock.ts";
+import { toJson } from "../own-json.ts";
 import { checkpointFile } from "../sessions/checkpoint.ts";
 import { listTranscripts } from "../sessions/index-file.ts";
 import { ledgerFile } from "../sessions/ledger-file.ts";
@@ -113,7 +114,7 @@ export function redacted(text: string, entries: readonly string[]): string {
     .map((line) => {
       const parsed = parseTranscriptLine(line);
       if (parsed.kind !== "entry" || !gone.has(parsed.entry.id)) return line;
-      return JSON.stringify(redactEntry(parsed.entry));
+      return toJson(redactEntry(parsed.entry));
     })
     .join("\n");
 }

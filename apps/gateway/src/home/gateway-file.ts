@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import { z } from "zod";
 import { isCopy, PlaceSchema, placeOf } from "../locks/file-place.ts";
+import { fromJson, toJson } from "../own-json.ts";
 
 const GatewayFileSchema = z.object({
   port: z.number().int().min(1).max(65_535),
@@ -44,7 +45,7 @@ export function writeGatewayFile(home: string, content: Omit<GatewayFile, "place
     const descriptor = openSync(draft, "wx", 0o600);
     try {
       const place = placeOf(draft, fstatSync(descriptor, { bigint: true }));
-      writeSync(descriptor, JSON.stringify({ ...content, place } satisfies GatewayFile));
+      writeSync(descriptor, toJson({ ...content, place } satisfies GatewayFile));
     } finally {
       closeSync(descriptor);
     }
@@ -62,7 +63,7 @@ export function findGatewayFile(home: string): FoundGatewayFile {
     return { kind: (error as NodeJS.ErrnoException).code === "ENOENT" ? "missing" : "unreadable" };
   }
   try {
-    const file = GatewayFileSchema.parse(JSON.parse(readFileSync(descriptor, "utf8")));
+    const file = GatewayFileSchema.parse(fromJson(readFileSync(descriptor, "utf8")));
     const here = placeOf(gatewayFile(home), fstatSync(descriptor, { bigint: true }));
     return isCopy(file.place, here) ? { kind: "copied" } : { kind: "found", file };
   } catch {

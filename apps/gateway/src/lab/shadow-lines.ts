@@ -2,6 +2,7 @@
 import { appendFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { PlayedPoint } from "../inspect/shapes.ts";
+import { fromJson, toJson } from "../own-json.ts";
 import { agentPaths, fileOf } from "../sessions/paths.ts";
 
 /** A call as it was made, and as the shadow would have made it. */
@@ -34,7 +35,7 @@ export const shadowFile = (home: string, agentId: string, sessionId: string): st
 
 export async function appendShadowLine(file: string, line: ShadowLine): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await appendFile(file, `${JSON.stringify(line)}\n`, { mode: 0o600 });
+  await appendFile(file, `${toJson(line)}\n`, { mode: 0o600 });
 }
 
 /** Oldest first; lines that are torn or of another version are left out. */
@@ -42,7 +43,7 @@ export async function readShadowLines(file: string): Promise<ShadowLine[]> {
   const text = await readFile(file, "utf8").catch(() => "");
   return text.split("\n").flatMap((line): ShadowLine[] => {
     try {
-      const parsed = JSON.parse(line) as ShadowLine;
+      const parsed = fromJson(line) as ShadowLine;
       return parsed.v === 2 && Array.isArray(parsed.calls) ? [parsed] : [];
     } catch {
       return [];

@@ -4,6 +4,7 @@ import { access, link, open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 import { isCopy, PlaceSchema, placeOf } from "./file-place.ts";
 import { mayRun, ownProcessStart } from "./process-identity.ts";
 
@@ -82,7 +83,7 @@ async function writeDraft(draft: string, token: string): Promise<void> {
   try {
     const place = placeOf(draft, await handle.stat({ bigint: true }));
     await handle.writeFile(
-      JSON.stringify({ ...owner, since: new Date().toISOString(), place } satisfies Owner),
+      toJson({ ...owner, since: new Date().toISOString(), place } satisfies Owner),
     );
   } finally {
     await handle.close();
@@ -141,7 +142,7 @@ export async function readOwner(file: string): Promise<LockOwner | null> {
   try {
     const handle = await open(file, "r");
     try {
-      const owner = OwnerSchema.parse(JSON.parse(await handle.readFile("utf8")));
+      const owner = OwnerSchema.parse(fromJson(await handle.readFile("utf8")));
       const here = placeOf(file, await handle.stat({ bigint: true }));
       return { ...owner, isCopy: owner.place !== undefined && isCopy(owner.place, here) };
     } finally {

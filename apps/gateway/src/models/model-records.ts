@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 
 const FileSchema = z.object({ v: z.literal(1), models: z.record(z.string(), z.unknown()) });
 
@@ -37,7 +38,7 @@ export function createModelRecords<Value>({
   const file = join(home, name);
   const write = (models: Records<Value>) => {
     mkdirSync(home, { recursive: true, mode: 0o700 });
-    writeFileAtomic.sync(file, `${JSON.stringify({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
+    writeFileAtomic.sync(file, `${toJson({ v: 1, models }, null, 2)}\n`, { mode: 0o600 });
   };
   return {
     all: () => readRecords(file, schema),
@@ -57,7 +58,7 @@ export function createModelRecords<Value>({
 
 function readRecords<Value>(file: string, schema: z.ZodType<Value>): Records<Value> {
   try {
-    const { models } = FileSchema.parse(JSON.parse(readFileSync(file, "utf8")));
+    const { models } = FileSchema.parse(fromJson(readFileSync(file, "utf8")));
     return Object.fromEntries(
       Object.entries(models).flatMap(([model, record]) => {
         const { data } = schema.safeParse(record);

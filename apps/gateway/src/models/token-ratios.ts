@@ -11,6 +11,7 @@ import {
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 
 const FileSchema = z.object({
   v: z.literal(1),
@@ -64,7 +65,7 @@ export function createTokenRatios({ home, log }: { home: string; log: LogPort })
         await mkdir(dirname(file(agentId)), { recursive: true, mode: 0o700 });
         await writeFileAtomic(
           file(agentId),
-          `${JSON.stringify({ v: 1, models: ratios.stored }, null, 2)}\n`,
+          `${toJson({ v: 1, models: ratios.stored }, null, 2)}\n`,
           { mode: 0o600 },
         );
       } catch (error) {
@@ -102,7 +103,7 @@ const of = (ratios: Ratios, model: string): TokenRatio =>
 /** A file that is missing or cannot be understood is learned again. */
 async function readRatios(file: string): Promise<Ratios> {
   try {
-    return FileSchema.parse(JSON.parse(await readFile(file, "utf8"))).models;
+    return FileSchema.parse(fromJson(await readFile(file, "utf8"))).models;
   } catch {
     return {};
   }

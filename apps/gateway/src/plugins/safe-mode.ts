@@ -1,6 +1,7 @@
 // Which plugins are left off because they blocked the gateway, in the file `safe-mode.json`.
 import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fromJson, toJson } from "../own-json.ts";
 
 export interface SafeModeEntry {
   /** ISO 8601. */
@@ -29,7 +30,7 @@ export function readSafeMode(home: string): SafeMode {
     return { plugins: {}, problem: code === "ENOENT" ? null : unreadable(file, message) };
   }
   try {
-    const plugins = entriesIn(JSON.parse(text));
+    const plugins = entriesIn(fromJson(text));
     if (plugins !== undefined) return { plugins, problem: null };
   } catch {}
   return { plugins: {}, problem: unreadable(file, "it is not what Clew wrote") };
@@ -92,7 +93,7 @@ export function leaveSafeMode(home: string, pluginId: string): boolean {
 function write(home: string, plugins: SafeMode["plugins"]): void {
   const draft = `${safeModeFile(home)}.draft-${process.pid}`;
   try {
-    writeFileSync(draft, `${JSON.stringify({ plugins }, null, 2)}\n`, { mode: 0o600, flush: true });
+    writeFileSync(draft, `${toJson({ plugins }, null, 2)}\n`, { mode: 0o600, flush: true });
     renameSync(draft, safeModeFile(home));
   } finally {
     rmSync(draft, { force: true });

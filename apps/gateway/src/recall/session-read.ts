@@ -1,6 +1,7 @@
 // Reads messages of a session whole, page by page.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { type MessageEntry, parseTranscriptLine } from "@clew/plugin-sdk/transcript";
+import { toJson } from "../own-json.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
 import { ToolRefusal } from "../tools/tool.ts";
 import { quoteRecord, recordTextOf } from "./record-text.ts";
@@ -69,7 +70,7 @@ async function wholeOf(entry: MessageEntry, file: string | undefined): Promise<A
   const id = idOf(entry);
   if (file === undefined || entry.id === id) return entry.message;
   let original: AgentMessage | undefined;
-  const mark = Buffer.from(JSON.stringify(id));
+  const mark = Buffer.from(toJson(id));
   await readFileLines(file, {}, (line) => {
     if (original !== undefined || line.indexOf(mark) < 0) return;
     const parsed = parseTranscriptLine(line.toString("utf8"));

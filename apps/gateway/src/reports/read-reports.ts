@@ -1,5 +1,6 @@
 // Reads a session's turn reports with their ordinals, from any place on.
 import type { TurnReport } from "@clew/engine-core";
+import { fromJson } from "../own-json.ts";
 import { readFileLines, readFilePart } from "../sessions/file-lines.ts";
 import { describeFile, lineAt, type ReportFile, reportFiles } from "./report-files.ts";
 import { createLineReader, decodeLine } from "./report-lines.ts";
@@ -176,7 +177,7 @@ async function readEnd({ file, after, bytes }: ReportFile, from: number): Promis
 /** Undefined: it is torn, or of another version. */
 function parseReport(text: string | undefined): TurnReport | undefined {
   try {
-    const report = text === undefined ? undefined : (JSON.parse(text) as TurnReport);
+    const report = text === undefined ? undefined : (fromJson(text) as TurnReport);
     return report?.v === 1 ? report : undefined;
   } catch {
     return undefined;

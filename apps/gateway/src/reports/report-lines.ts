@@ -1,5 +1,6 @@
 // Writes turn reports as lines that take little room, and reads lines of every kind.
 import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { fromJson, toJson } from "../own-json.ts";
 
 /** Where a line stands in its file, bytes. */
 export interface LinePlace {
@@ -52,7 +53,7 @@ export function encodeLine(report: string, base?: BaseLine, partBytes = 0): stri
   const dictionary = base === undefined ? USUAL : Buffer.from(base.text);
   const z = deflateRawSync(report, { dictionary, level: 9 }).toString("base64");
   const on = base === undefined ? {} : { on: [base.start, base.length] };
-  return JSON.stringify({ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), z });
+  return toJson({ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), z });
 }
 
 /** Pure. Bytes of parts that were stored with the reports of a file. */
@@ -65,7 +66,7 @@ export const partBytesIn = (text: string): number =>
 /** Others can be written as a difference to it. */
 export const mayBeBase = (report: string): boolean => Buffer.byteLength(report) <= MOST_LOOKED_AT;
 
-export const encodeStart = (after: FileStart): string => JSON.stringify({ v: 2, after });
+export const encodeStart = (after: FileStart): string => toJson({ v: 2, after });
 
 export type DecodedLine =
   | { kind: "report"; text: string }
@@ -84,7 +85,7 @@ interface StoredLine {
 /** Pure. Lines of earlier versions are their reports. */
 export function decodeLine(line: string): DecodedLine {
   try {
-    const stored = JSON.parse(line) as StoredLine;
+    const stored = fromJson(line) as StoredLine;
     if (stored.v === 1) return { kind: "report", text: line };
     if (stored.v !== 2) return { kind: "unreadable" };
     if (stored.after !== undefined) return { kind: "start", after: stored.after };

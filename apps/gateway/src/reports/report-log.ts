@@ -11,6 +11,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core";
+import { toJson } from "../own-json.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
 import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
@@ -94,7 +95,7 @@ export function openReportLog(
     for (const hash of Object.keys(parts)) stored.add(hash);
     const planned = planLists(report, known);
     try {
-      const bytes = await appendReport(to, JSON.stringify(planned.report, roundNumbers), partBytes);
+      const bytes = await appendReport(to, toJson(planned.report, roundNumbers), partBytes);
       // What a full list takes itself was not written since.
       const since = planned.listsAll ? 0 : bytes;
       known = planned.known && {

@@ -9,6 +9,7 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 
 /** Where the line of an entry stands in its file. */
 export interface LinePlace {
@@ -213,7 +214,7 @@ export function originOf(entry: TranscriptEntry): string {
 
 /** As a line that shows whether it is still what was written. */
 function sealed(value: object): string {
-  const json = JSON.stringify(value);
+  const json = toJson(value);
   return `${crc32(json)} ${json}\n`;
 }
 
@@ -222,5 +223,5 @@ function readSealed(line: Buffer): unknown {
   const space = line.indexOf(" ");
   const json = line.subarray(space + 1);
   const isWhole = String(crc32(json)) === line.toString("utf8", 0, Math.max(0, space));
-  return isWhole ? JSON.parse(json.toString("utf8")) : undefined;
+  return isWhole ? fromJson(json.toString("utf8")) : undefined;
 }

@@ -6,6 +6,7 @@ import { messageId } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson } from "../own-json.ts";
 import { storageReason } from "../storage-error.ts";
 import {
   type DeliveryLine,
@@ -118,7 +119,7 @@ async function fromCursors(
 
 function readCursors(text: string) {
   try {
-    return CursorsSchema.safeParse(JSON.parse(text)).data?.cursors;
+    return CursorsSchema.safeParse(fromJson(text)).data?.cursors;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 // Sorts the lines of a delivery record into those that count and those that are damaged.
 import type { DeliveryChange } from "@clew/engine-core";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 
 const ChangeSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("seen"), root: z.string(), ids: z.array(z.string()) }),
@@ -41,7 +42,7 @@ export interface DeliveryLines {
 }
 
 export const formatDeliveryLine = ({ engineId, change, at }: DeliveryLine): string =>
-  `${JSON.stringify({ v: 1, engineId, change, at })}\n`;
+  `${toJson({ v: 1, engineId, change, at })}\n`;
 
 /** Pure. */
 export function parseDeliveryLines(bytes: Uint8Array): DeliveryLines {
@@ -65,7 +66,7 @@ export function parseDeliveryLines(bytes: Uint8Array): DeliveryLines {
 
 function readJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return fromJson(text);
   } catch {
     return undefined;
   }

@@ -1,7 +1,9 @@
 // How entries are written as lines, and which lines belong together.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import type { LineGroups } from "@clew/transcript-policy/session-file";
+import { fromJson, toJson } from "../own-json.ts";
 
 /**
  * On a file line: this entry and the next `group - 1` belong together; without
@@ -23,7 +25,7 @@ export function groupSize(line: string): number | undefined {
   if (line.length > LONG_CHARS) return groupSizeAtEnd(line.slice(-MARK_CHARS));
   if (!line.includes(GROUP_TEXT)) return undefined;
   try {
-    return groupSizeIn(JSON.parse(line));
+    return groupSizeIn(fromJson(line));
   } catch {
     return undefined;
   }
@@ -63,18 +65,50 @@ export function withoutGroup(entry: TranscriptEntry & { [GROUP_KEY]?: unknown })
   return rest;
 }
 
-/** A line for each; `atomic`: all or none of them count when the write is interrupted. */
+/**
+ * A line for each; `atomic`: all or none of them count when the write is interrupted. Throws
+ * STORAGE_FAILED rather than give a line that is another entry, or none.
+ */
 export function formatEntries(
   entries: readonly TranscriptEntry[],
   options: { atomic?: boolean } = {},
 ): string[] {
   const group = options.atomic === true && entries.length > 1;
-  return entries.map(
-    (entry, index) =>
-      `${JSON.stringify(group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry)}\n`,
-  );
+  const lines = entries.map((entry, index) => {
+    const json = toJson(
+      group && index === 0 ? { ...entry, [GROUP_KEY]: { group: entries.length } } : entry,
+    );
+    checkLine(json, entry);
+    return `${json}\n`;
+  });
+  if (lines.length !== entries.length) throw notWritten("entries");
+  return lines;
 }
 
 export function formatHeader(header: TranscriptHeader): string {
-  return `${JSON.stringify(header)}\n`;
+  const json = toJson(header);
+  if (!isLineOf(json, header)) throw notWritten("header");
+  return `${json}\n`;
 }
+
+/** Who shares this process may have put something into the ancestors of what is written. */
+function checkLine(json: string, entry: TranscriptEntry): void {
+  if (!isLineOf(json, entry)) throw notWritten(`entry ${entry.id}`);
+}
+
+/** Of a long line only that it says the id: what is made of it in its place is short. */
+function isLineOf(json: string, { type, id }: { type: string; id: string }): boolean {
+  if (typeof id !== "string" || typeof json !== "string") return false;
+  if (json.length > CHECKED_CHARS) return json.includes(`"id":${toJson(id)}`);
+  const read = fromJson(json) as { type?: unknown; id?: unknown } | null;
+  return read?.type === type && read.id === id;
+}
+
+/** Longer lines are not read again. */
+const CHECKED_CHARS = 4096;
+
+const notWritten = (what: string): ContextEngineError =>
+  new ContextEngineError(
+    "STORAGE_FAILED",
+    `The ${what} of the session could not be put into words of its file, and nothing was stored; a plugin may have changed what all code shares: "clew doctor" names it, and a restart undoes it.`,
+  );

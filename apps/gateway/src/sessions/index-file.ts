@@ -2,6 +2,7 @@
 import { open, readdir, readFile } from "node:fs/promises";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
 import { archivedKey, isSafeId } from "./keys.ts";
 import { agentPaths, fileOf } from "./paths.ts";
 
@@ -16,7 +17,7 @@ export type SessionIndex = z.infer<typeof IndexSchema>;
 /** The stored index, or null when there is none or it cannot be used. */
 export async function readIndex(home: string, agentId: string): Promise<SessionIndex | null> {
   try {
-    return IndexSchema.parse(JSON.parse(await readFile(agentPaths(home, agentId).index, "utf8")));
+    return IndexSchema.parse(fromJson(await readFile(agentPaths(home, agentId).index, "utf8")));
   } catch {
     return null;
   }
@@ -27,7 +28,7 @@ export async function writeIndex(
   agentId: string,
   index: SessionIndex,
 ): Promise<void> {
-  await writeFileAtomic(agentPaths(home, agentId).index, `${JSON.stringify(index, null, 2)}\n`, {
+  await writeFileAtomic(agentPaths(home, agentId).index, `${toJson(index, null, 2)}\n`, {
     mode: 0o600,
   });
 }
@@ -129,7 +130,7 @@ async function readSessionHead(
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(4096), 0, 4096, 0);
     const line = buffer.toString("utf8", 0, bytesRead).split("\n", 1)[0] ?? "";
-    const head = HeadSchema.safeParse(JSON.parse(line));
+    const head = HeadSchema.safeParse(fromJson(line));
     if (!head.success) return null;
     return {
       key: head.data.sessionKey ?? `agent:${agentId}:${sessionId}`,

@@ -8,6 +8,7 @@ import {
   withoutDeepParts,
 } from "@clew/plugin-sdk/host";
 import { originSteps, type TranscriptEntry, withOrigin } from "@clew/plugin-sdk/transcript";
+import { fromJson, toJson } from "../own-json.ts";
 
 /**
  * Under this key a frozen entry that reads what it holds when it is asked says who reads for it. A
@@ -95,4 +96,4 @@ function freeze(value: unknown, levels: number): number {
   return found;
 }
 
-const copyOf = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
+const copyOf = <Value>(value: Value): Value => fromJson(toJson(value)) as Value;

@@ -2,6 +2,7 @@
 import { readFile, rm } from "node:fs/promises";
 import type { LedgerKeeper } from "@clew/legacy-engine";
 import writeFileAtomic from "write-file-atomic";
+import { fromJson, toJson } from "../own-json.ts";
 
 /** Where it is kept. */
 export const ledgerFile = (sessionFile: string): string => `${sessionFile}.ledger`;
@@ -12,13 +13,13 @@ export function keepLedger(sessionFile: string): LedgerKeeper {
   return {
     async read() {
       try {
-        return JSON.parse(await readFile(file, "utf8")) as unknown;
+        return fromJson(await readFile(file, "utf8")) as unknown;
       } catch {
         return undefined;
       }
     },
     async write(checkpoint) {
-      const text = JSON.stringify(checkpoint);
+      const text = toJson(checkpoint);
       await writeFileAtomic(file, text, { mode: 0o600, fsync: false }).catch(() => {});
     },
   };

@@ -8,6 +8,7 @@ import {
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
 import type { DamageLook } from "@clew/transcript-policy/session-file";
+import { fromJson } from "../own-json.ts";
 import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { groupSizeIn, withoutGroup } from "./entry-lines.ts";
 import { readFileLines } from "./file-lines.ts";
@@ -136,7 +137,7 @@ interface ParsedLine {
 function parse(line: Buffer): ParsedLine {
   const text = line.toString("utf8");
   try {
-    return { text, value: JSON.parse(text) };
+    return { text, value: fromJson(text) };
   } catch {
     return { text, value: undefined };
   }

@@ -6,6 +6,7 @@ import { repairSession } from "../cli/repair.ts";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import { collectOutput } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { readTranscript } from "./read-transcript.ts";
 import { createSessionStore } from "./store.ts";
 
 const user = (content: string): NewTranscriptEntry => ({
@@ -59,6 +60,21 @@ describe("a damaged session, when it is opened", () => {
     const { said, notes } = await reopened(home);
     expect(said).toEqual(["one", "zwei", "three"]);
     expect(notes).toMatchObject([{ kind: "repaired", report: { salvagedEntries: 1 } }]);
+  });
+
+  it("keeps its history where a line without a place stands before an entry without a parent", async () => {
+    const home = await temporaryHome();
+    const file = await rewritten(home);
+    const last = { type: "message", parentId: null, timestamp: "2026-01-01T00:00:00.000Z" };
+    const after = { ...last, id: "later", message: { role: "user", content: "four" } };
+    await appendFile(file, `{}\n${JSON.stringify(after)}\n`);
+    const read = await readTranscript(file);
+    expect(said(read.branch)).toEqual(["one", "zwei", "three", "four"]);
+    expect(await codes(home)).toContain("session-damaged");
+    expect(await codes(home, true)).toContain("session-repaired");
+    const { said: told, notes } = await reopened(home);
+    expect(told).toEqual(["one", "zwei", "three", "four"]);
+    expect(notes).toMatchObject([{ kind: "unreadable-lines" }]);
   });
 
   it("gets a header again, with its own id, when a bit of it flipped", async () => {

@@ -2,6 +2,7 @@
 import { type AgentMessage, ContextEngineError } from "@clew/plugin-sdk/core";
 import { AgentMessageSchema } from "@clew/plugin-sdk/host";
 import { withMessageId } from "@clew/plugin-sdk/transcript";
+import { fromJson, toJson } from "../own-json.ts";
 
 export interface ReplacementInput {
   entryId: string;
@@ -39,8 +40,8 @@ export function checkReplacement({ entryId, message, stored, origin }: Replaceme
 /** As a session file would give it back; undefined when no file could hold it. */
 function plainOf(value: unknown): unknown {
   try {
-    const text = JSON.stringify(value) as string | undefined;
-    return text === undefined ? undefined : JSON.parse(text);
+    const text = toJson(value) as string | undefined;
+    return text === undefined ? undefined : fromJson(text);
   } catch {
     return undefined;
   }

@@ -13,6 +13,7 @@ import {
   withMessageId,
   withOrigin,
 } from "@clew/plugin-sdk/transcript";
+import { toJson } from "../own-json.ts";
 import { checkReplacement } from "./replacement.ts";
 
 export type RewritePlan =
@@ -79,7 +80,7 @@ export function planRewrite({ branch, request, nextId }: RewriteInput): RewriteP
   };
 }
 
-const bytesOf = (message: AgentMessage) => Buffer.byteLength(JSON.stringify(message));
+const bytesOf = (message: AgentMessage) => Buffer.byteLength(toJson(message));
 
 function nothing(reason: string): RewritePlan {
   return {

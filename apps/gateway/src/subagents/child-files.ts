@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
 import { acquireLock, isInForce, type Lock, readOwner } from "../locks/lock.ts";
+import { fromJson, toJson } from "../own-json.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { type Child, ChildSchema, childId, isOver } from "./child.ts";
@@ -33,7 +34,7 @@ export function createChildFiles({ home, log }: { home: string; log: LogPort }):
     mkdir(folderOf(agentId), { recursive: true, mode: 0o700 });
   const writeTo = async (file: string, child: Child) => {
     await makeFolder(child);
-    await writeFileAtomic(file, `${JSON.stringify(child, null, 2)}\n`, { mode: 0o600 });
+    await writeFileAtomic(file, `${toJson(child, null, 2)}\n`, { mode: 0o600 });
   };
   return {
     write: (child) => writeTo(fileOf(child), child),
@@ -110,7 +111,7 @@ export function withLost(home: string, children: readonly Child[]): Promise<Chil
 
 async function readChild(file: string, log: Pick<LogPort, "warn">): Promise<Child | undefined> {
   try {
-    return ChildSchema.parse(JSON.parse(await readFile(file, "utf8")));
+    return ChildSchema.parse(fromJson(await readFile(file, "utf8")));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT")
       log.warn(`${file} holds no child session and is passed over; delete it if nobody needs it.`);

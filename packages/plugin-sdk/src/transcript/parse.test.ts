@@ -46,6 +46,17 @@ describe("parseTranscript", () => {
     });
   });
 
+  it("lets an entry without a parent follow the one before a line without a place", () => {
+    const read = (...lines: string[]) =>
+      parseTranscript([header, ...lines, ""].join("\n")).entries.map(({ parentId }) => parentId);
+    expect(read(entry("a", null), "{}", entry("b", null))).toEqual([null, "a"]);
+    expect(read(entry("a", null), "noise", entry("b", null), entry("c", "b"))).toEqual([
+      ...[null, "a", "b"],
+    ]);
+    expect(read(entry("a", null), entry("b", null))).toEqual([null, null]);
+    expect(read("{}", entry("a", null))).toEqual([null]);
+  });
+
   it("reports each bad line by number with a reason that quotes nothing of it", () => {
     const secret =
       '{"type":"message","id":"x","parentId":"a","timestamp":"t","message":{"role":"robot","content":"SECRET"}}';

@@ -65,7 +65,8 @@ export function parseTranscriptLine(line: string): ParsedLine {
 /**
  * Reads a whole file of any version (spec "compaction" §2.9). Nothing is guessed away: a bad line
  * is reported and its place in the tree is kept where its ids can be read, so that what came before
- * it stays on the branch; an entry whose parent was lost follows the line before.
+ * it stays on the branch; an entry whose parent was lost, or that has none behind a line without a
+ * place, follows the entry before.
  * @example
  * ```ts
  * import { activeBranch, buildContext, parseTranscript } from "@clew/plugin-sdk/transcript";
@@ -121,6 +122,9 @@ export function createTranscriptReader(): TranscriptReader {
   /** Of an older version, until all of them are there. */
   const older: NumberedRecord[] = [];
   let header: TranscriptHeader | undefined;
+  /** Entries without a parent that stand behind a line without a place in the tree. */
+  const cutOff = new Set<TranscriptEntry>();
+  let isBehindGap = false;
   let isOrderly = true;
   let line = 0;
 
@@ -132,7 +136,12 @@ export function createTranscriptReader(): TranscriptReader {
         reason: original === undefined ? "not a JSON object" : describeFault(record),
       });
     const placed = entry ?? placeholderFor(record);
-    if (placed === undefined) return undefined;
+    if (placed === undefined) {
+      isBehindGap = true;
+      return undefined;
+    }
+    if (isBehindGap && placed.parentId === null && entries.length > 0) cutOff.add(placed);
+    isBehindGap = false;
     isOrderly &&= placed.parentId === null || ids.has(placed.parentId);
     ids.add(placed.id);
     entries.push(placed);
@@ -168,7 +177,7 @@ export function createTranscriptReader(): TranscriptReader {
       return {
         header: moved.header,
         // Also without a bad line: a repair, ours or another program's, may have taken it out.
-        entries: isOrderly ? entries : bridgeGaps(entries),
+        entries: isOrderly && cutOff.size === 0 ? entries : bridgeGaps(entries, cutOff),
         badLines,
         torn,
         migrated: moved.migrated,
@@ -218,10 +227,14 @@ function placeholderFor({ id, parentId, timestamp }: FileRecord): TranscriptEntr
   };
 }
 
-function bridgeGaps(entries: readonly TranscriptEntry[]): TranscriptEntry[] {
+/** `cutOff`: whoever wrote the line before them no longer knew where the branch was. */
+function bridgeGaps(
+  entries: readonly TranscriptEntry[],
+  cutOff: ReadonlySet<TranscriptEntry>,
+): TranscriptEntry[] {
   const ids = new Set(entries.map(({ id }) => id));
   return entries.map((entry, index) =>
-    entry.parentId === null || ids.has(entry.parentId)
+    !cutOff.has(entry) && (entry.parentId === null || ids.has(entry.parentId))
       ? entry
       : { ...entry, parentId: entries[index - 1]?.id ?? null },
   );

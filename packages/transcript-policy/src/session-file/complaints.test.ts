@@ -188,6 +188,16 @@ describe("complaint: history is out of reach", () => {
     expect(report).toMatchObject({ relinkedEntries: 1 });
   });
 
+  it("lets an entry without a parent follow the one before a line that says nothing", async () => {
+    for (const odd of ["{}", '{"mine":1}', "noise"]) {
+      const { lines, report } = await repaired(fileOf(HEADER, A, B, odd, said("c", null)));
+      expect(lines.at(-1)).toBe(C);
+      expect(report).toMatchObject({ relinkedEntries: 1 });
+    }
+    const { report } = await repaired(fileOf(HEADER, A, B, said("c", null)));
+    expect(report).toEqual({ repaired: false, droppedLines: 0 });
+  });
+
   it("writes entries behind their parents, whatever order they stood in", async () => {
     const D = said("d", "b");
     const { lines, report } = await repaired(fileOf(HEADER, A, C, D, B));

@@ -41,6 +41,9 @@ export class Links {
   readonly #children: number[] = [];
   /** Parents that were not there yet, by position. */
   readonly #ahead = new Map<number, string>();
+  /** Positions of entries without a parent behind what has no place in the tree. */
+  readonly #cutOff = new Set<number>();
+  #isBehindGap = false;
   /** By position, the position before which an entry began. */
   readonly #early = new Map<number, number>();
 
@@ -76,13 +79,23 @@ export class Links {
     this.#parents.push(parentAt);
     if (parent !== null && parentAt === NONE) this.#ahead.set(at, parent);
     if (this.#again.has(parentAt)) this.#children.push(at);
-    if (id === undefined) return;
+    if (id === undefined) {
+      this.seeGap();
+      return;
+    }
+    if (this.#isBehindGap && entry.parentId === null) this.#cutOff.add(at);
+    this.#isBehindGap = false;
     const before = this.#newest.get(id);
     if (before !== undefined) {
       this.#again.add(at);
       this.#linesAgain.add(`${this.#lines[before]} ${id}`).add(`${number} ${id}`);
     }
     this.#newest.set(id, at);
+  }
+
+  /** What stands here has no place: whoever wrote it no longer knew what the next entry follows. */
+  seeGap(): void {
+    this.#isBehindGap = this.#newest.size > 0;
   }
 
   /** To be asked when all entries have been seen. In slices. */
@@ -121,14 +134,14 @@ export class Links {
 
   /** Where entries go that stand before their parent, and what those follow that lost theirs. */
   async #planPlaces(): Promise<Pick<LinkPlan, "order" | "movedEntries"> & { lost: NewParents }> {
-    const orphans = new Set<number>();
+    const orphans = new Set(this.#cutOff);
     await inSlices(this.#ahead, ([at, parent]) => {
       const parentAt = this.#newest.get(parent);
       if (parentAt === undefined) orphans.add(at);
       else this.#parents[at] = parentAt;
       if (parentAt !== undefined && this.#again.has(parentAt)) this.#children.push(at);
     });
-    if (this.#early.size === 0 && orphans.size === this.#ahead.size)
+    if (this.#early.size === 0 && orphans.size === this.#ahead.size + this.#cutOff.size)
       return { lost: await this.#follow(orphans, new Set()), movedEntries: 0 };
     const { order, circular, movedEntries } = await planOrder({
       ...{ parents: this.#parents, early: this.#early },

@@ -252,6 +252,7 @@ export class Planner {
       return;
     }
     this.#damaged.add(line);
+    if (saved.length === 0) this.#links.seeGap();
     if (saved.length > 0) for (const each of [line, ...lines]) this.#damaged.delete(each);
     const kept = saved.filter(({ entry, bytes: own, begun }) =>
       this.#keep(entry, own, begun && this.#keptBefore.get(begun.line)! + begun.entriesBefore),

@@ -1,6 +1,7 @@
 // Remembers on disk which plugins are at work, for when the process ends without a word.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fromJson, toJson } from "../../own-json.ts";
 
 /** What the file `at-work.json` of a home says while its gateway runs. */
 export interface AtWork {
@@ -25,7 +26,7 @@ export const atWorkFile = (home: string): string => join(home, "at-work.json");
 /** Undefined: the process before ended as it should. Never throws: the unreadable says nothing. */
 export function readAtWork(home: string): AtWork | undefined {
   try {
-    const found = JSON.parse(readFileSync(atWorkFile(home), "utf8")) as Partial<
+    const found = fromJson(readFileSync(atWorkFile(home), "utf8")) as Partial<
       Record<keyof AtWork, unknown>
     >;
     return {
@@ -49,7 +50,7 @@ const idOrNull = (value: unknown) => (typeof value === "string" && value !== "" 
 export function writeAtWork(home: string, atWork: AtWork | undefined): void {
   try {
     if (atWork === undefined) rmSync(atWorkFile(home), { force: true });
-    else writeFileSync(atWorkFile(home), `${JSON.stringify(atWork)}\n`, { mode: 0o600 });
+    else writeFileSync(atWorkFile(home), `${toJson(atWork)}\n`, { mode: 0o600 });
   } catch {}
 }
 

@@ -3,7 +3,8 @@ import { Session } from "node:inspector";
 
 const NAME = "clew.function-asked-about";
 const ASKED = Symbol.for(NAME);
-const EXPRESSION = `globalThis[Symbol.for(${JSON.stringify(NAME)})]`;
+// Not by a name that others may give to something else.
+const EXPRESSION = `this[Symbol.for(${JSON.stringify(NAME)})]`;
 const slots = globalThis as { [ASKED]?: unknown };
 
 /** Each look lists all scripts to the debugger, which takes some milliseconds. */

@@ -20,6 +20,13 @@ function openWorld() {
 describe("what all code shares", () => {
   it.each<[string, string, object[], string, unknown]>([
     ["a function of JSON", "JSON.parse = () => 7", [{ name: "JSON.parse" }], "JSON.parse('1')", 1],
+    [
+      "the name of the world",
+      "globalThis.globalThis = {}",
+      [{ name: "globalThis", isMended: true }],
+      "typeof globalThis.JSON",
+      "object",
+    ],
     ["Promise", "Promise = class {}", [{ name: "Promise" }], "typeof Promise.all", "function"],
     [
       "a method of all lists",

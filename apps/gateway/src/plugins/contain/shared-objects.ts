@@ -79,9 +79,13 @@ type Shared = { kept: Kept[]; prototypes: Prototype[]; imported: Imported[] };
 const { getOwnPropertyDescriptor, defineProperty, deleteProperty, ownKeys } = Reflect;
 const { getPrototypeOf, setPrototypeOf, isExtensible } = Reflect;
 const { is } = Object;
+/** Whoever sets `globalThis` sets only what this name gives, not what it is. */
+const THIS = globalThis;
 
 /** Node and programs of all kinds put their own there. */
-const FREE: readonly string[] = ["console", "global", "globalThis"];
+const FREE: readonly string[] = ["console"];
+/** Other names of the world itself. */
+const WORLD: readonly string[] = ["global", "globalThis"];
 /** Their getters give the same each time; others load what nobody asked for. */
 const READ: readonly string[] = ["Buffer", "process", "performance", "crypto"];
 
@@ -131,6 +135,10 @@ function remember(world: object): Shared {
   for (const key of ownKeys(world)) {
     if (typeof key !== "string" || FREE.includes(key)) continue;
     const was = getOwnPropertyDescriptor(world, key)!;
+    if (WORLD.includes(key)) {
+      shared.kept.push({ holder: world, key, name: key, was });
+      continue;
+    }
     const isOwn = typeof was.value === "function" || isNamespace(was.value);
     if (!isOwn && was.get === undefined) continue;
     const value = READ.includes(key) && was.get ? (Reflect.get(world, key) as unknown) : undefined;
@@ -140,7 +148,7 @@ function remember(world: object): Shared {
   }
   for (const prototype of hiddenPrototypes())
     rememberPrototype(shared, prototype, nameOf(prototype), seen);
-  if (world === globalThis) {
+  if (world === THIS) {
     for (const [name, module] of Object.entries(MODULES))
       rememberModule(shared, name, module, seen);
     rememberProcess(shared);
@@ -164,9 +172,9 @@ function rememberProcess(shared: Shared): void {
 /** Whoever sets another one decides where all calls of models go. */
 function rememberDispatchers(shared: Shared): void {
   // It is there as soon as somebody has looked at fetch.
-  void globalThis.fetch;
+  void THIS.fetch;
   for (const key of DISPATCHERS)
-    if (key in globalThis) rememberValue(shared, globalThis, key, key.description!);
+    if (key in THIS) rememberValue(shared, THIS, key, key.description!);
 }
 
 function rememberValue(shared: Shared, holder: object, key: PropertyKey, name: string): void {
@@ -218,7 +226,7 @@ function rememberClass(shared: Shared, made: object, name: string, seen: Set<unk
 }
 
 const VITAL =
-  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map|Map\.prototype|Set|Set\.prototype|String\.prototype|Symbol\.prototype|RegExp|RegExp\.prototype|Error\.prototype|Function\.prototype|TypedArray|ArrayBuffer\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|setTimeout|structuredClone|URL|AbortController|process\.(nextTick|_exiting|_events|__proto__)|undici\..*)$/;
+  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map|Map\.prototype|Set|Set\.prototype|String\.prototype|Symbol\.prototype|RegExp|RegExp\.prototype|Error\.prototype|Function\.prototype|TypedArray|ArrayBuffer\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|globalThis|global|setTimeout|structuredClone|URL|AbortController|process\.(nextTick|_exiting|_events|__proto__)|undici\..*)$/;
 const VITAL_PROTOTYPES: readonly string[] = [
   ...["Object.prototype", "Array.prototype", "Function.prototype", "Error.prototype", "process"],
 ];
@@ -384,7 +392,7 @@ const isMadeLate = (holder: object, was: PropertyDescriptor, now?: PropertyDescr
   was.get !== undefined &&
   now !== undefined &&
   now.get === undefined &&
-  (holder === globalThis || holder === process);
+  (holder === THIS || holder === process);
 
 /** Node's own setter remembers what it is given, so putting the getter back is not enough. */
 function checkRead({ holder, key, name, was, value }: Kept, changes: SharedChange[]): void {

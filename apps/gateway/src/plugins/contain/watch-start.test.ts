@@ -6,6 +6,7 @@ import { clew, startClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
 import { engineCode } from "../../testing/plugins.ts";
+import { bundledPlugins } from "../find/bundled.ts";
 import { exposeSdkTo } from "../load/module-hooks.ts";
 import { asPlugin, whileLoading } from "../load/running.ts";
 import { readSafeMode } from "../safe-mode.ts";
@@ -112,9 +113,12 @@ describe("a start", () => {
     for (const pluginId of ids)
       exposeSdkTo(await temporaryHome(), { pluginId, strays, lacks: () => {} });
   };
+  const exposeBundled = () =>
+    exposeSdkTo(bundledPlugins()[0]!, { pluginId: "lossless", strays, lacks: () => {} });
 
   it("notes who is at work, as long as it runs or is loaded and no longer", async () => {
-    await exposed("a", "b", "c", "lossless");
+    await exposed("a", "b", "c");
+    exposeBundled();
     const home = await temporaryHome();
     const who = () => readAtWork(home)?.plugin;
     const start = watchStart(home);

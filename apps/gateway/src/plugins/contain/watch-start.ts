@@ -1,6 +1,6 @@
 // Notes who is at work while a gateway starts, and finds out how it last ended.
 import { setTimeout as pause } from "node:timers/promises";
-import { bundledIds } from "../find/bundled.ts";
+import { bundledFolders } from "../find/bundled.ts";
 import { folderOf } from "../load/module-hooks.ts";
 import { watchRunning } from "../load/running.ts";
 import { enterSafeMode, readSafeMode, suspectInSafeMode } from "../safe-mode.ts";
@@ -89,7 +89,7 @@ export function describeEnd(
 
 /** `note` is told of each change; plugins that come with Clew are nobody. */
 function noteWhoWorks(note: (change: Partial<AtWork>) => void) {
-  const ours = bundledIds();
+  const isOurs = bundledFolders();
   const ran: string[] = [];
   /** Calls that are being made: what a promise waits for is nobody's work. */
   const calls: string[] = [];
@@ -103,8 +103,9 @@ function noteWhoWorks(note: (change: Partial<AtWork>) => void) {
     note({ plugin });
   };
   const known = (pluginId: string) => {
-    const id = folderOf(pluginId)?.pluginId;
-    if (id === undefined || ours.has(id)) return undefined;
+    const folder = folderOf(pluginId);
+    if (folder === undefined || isOurs(folder.root)) return undefined;
+    const id = folder.pluginId;
     if (!ran.includes(id)) {
       ran.push(id);
       note({ ran });

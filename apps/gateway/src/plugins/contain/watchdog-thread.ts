@@ -26,6 +26,7 @@ import {
   CELL,
   type LastingChange,
   type NamedPlugin,
+  OURS,
   type WatchdogOrder,
 } from "./watchdog.ts";
 
@@ -36,7 +37,7 @@ const BUSY_MS = 500;
 /** More of a stack is not looked at. */
 const FRAMES = 200;
 
-const { home, limitMs, cells, exitCode, token, ours, ownFolder } = workerData as WatchdogOrder;
+const { home, limitMs, cells, exitCode, token, ownFolder } = workerData as WatchdogOrder;
 const plugins: NamedPlugin[] = [];
 /** By plugin: what it changed that cannot be put back. */
 const lasting = new Map<string, string>();
@@ -52,8 +53,12 @@ parentPort!.on("message", (message: NamedPlugin | LastingChange | AskedPort) => 
 
 /** Those that could be at fault. */
 const suspects = () => [
-  ...new Set(plugins.map(({ pluginId }) => pluginId).filter((id) => !ours.includes(id))),
+  ...new Set(plugins.filter(({ number }) => number !== OURS).map(({ pluginId }) => pluginId)),
 ];
+
+/** What comes with Clew, by where it was loaded from. */
+const isTrustedPlugin = (id: string) =>
+  plugins.some(({ number, pluginId }) => number === OURS && pluginId === id);
 
 /** Whom the gateway calls at this moment. */
 function called(): string | null {
@@ -116,7 +121,7 @@ async function act(blockedMs: number): Promise<void> {
     },
   );
   // A database that is written anew may take its time; work on what plugins gave, not for ever.
-  const isTrusted = blame.kind === "one" && ours.includes(blame.plugin);
+  const isTrusted = blame.kind === "one" && isTrustedPlugin(blame.plugin);
   const isLate = blockedMs >= LATE * limitMs && suspects().length > 0;
   if (isTrusted || (blame.kind === "ours" && !isLate)) {
     say(`clew: the gateway itself has answered nobody for ${seconds} s${where}; please report it.`);
@@ -270,7 +275,7 @@ async function interrupt(): Promise<Interrupted | undefined> {
     );
     const call = (what: string) =>
       session.post("Runtime.evaluate", {
-        expression: `globalThis[Symbol.for(${JSON.stringify(BLOCKED_PROCESS)})].${what}`,
+        expression: `this[Symbol.for(${JSON.stringify(BLOCKED_PROCESS)})].${what}`,
         returnByValue: true,
       });
     const { result } = await call("context()");
@@ -293,7 +298,9 @@ async function interrupt(): Promise<Interrupted | undefined> {
 
 /** As safe mode knows it: a plugin may have several entries. */
 const idOf = (entry: string): string =>
-  [...ours, ...suspects()].find((id) => entry === id || entry.startsWith(`${id}/`)) ?? entry;
+  plugins
+    .map(({ pluginId }) => pluginId)
+    .find((id) => entry === id || entry.startsWith(`${id}/`)) ?? entry;
 
 /** Of the innermost frame that is in a file: "work (index.js:3)". */
 function placeOf(frames: readonly Frame[]): string | null {

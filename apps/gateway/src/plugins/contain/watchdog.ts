@@ -4,7 +4,7 @@ import { url as debuggerUrl } from "node:inspector";
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import type { LogPort } from "@clew/engine-core";
-import { bundledIds } from "../find/bundled.ts";
+import { bundledFolders } from "../find/bundled.ts";
 import { messageOf } from "../invalid.ts";
 import { folderOf, type PluginFolder } from "../load/module-hooks.ts";
 import { runningPlugin, watchRunning } from "../load/running.ts";
@@ -22,8 +22,6 @@ export interface WatchdogOrder {
   exitCode: number;
   /** Without it `BlockedProcess.end` does nothing. */
   token: string;
-  /** What comes with Clew is trusted. */
-  ours: readonly string[];
   /** Where Clew's own code is. */
   ownFolder: string;
 }
@@ -36,7 +34,7 @@ export const CELL = { beats: 0, running: 1, held: 2, turns: 3, count: 4 } as con
 
 /** Sent to the thread before the plugin runs for the first time. */
 export interface NamedPlugin extends PluginFolder {
-  /** What `CELL.running` says while its code is called. */
+  /** What `CELL.running` says while its code is called; `OURS`: it is trusted. */
   number: number;
 }
 
@@ -104,7 +102,7 @@ export function startWatchdog({
   log: Pick<LogPort, "warn">;
 }): Watchdog {
   if (seconds === 0) return { asksAt: () => {}, stop: async () => {} };
-  const ours = bundledIds();
+  const isOurs = bundledFolders();
   const cells = new Int32Array(new SharedArrayBuffer(4 * CELL.count));
   const token = randomUUID();
   // As it is for us: a plugin reads another.
@@ -118,7 +116,7 @@ export function startWatchdog({
   const program = createRequire(import.meta.url).resolve("#watchdog-thread");
   const workerData: WatchdogOrder = {
     ...{ home, limitMs: seconds * 1000, cells, exitCode, token },
-    ...{ ours: [...ours], ownFolder: ownFolder() },
+    ownFolder: ownFolder(),
   };
   const thread = new Worker(program, {
     workerData,
@@ -142,7 +140,7 @@ export function startWatchdog({
     const folder = folderOf(pluginId);
     // It runs in a process of its own.
     if (folder === undefined) return OURS;
-    const number = ours.has(folder.pluginId) ? OURS : numbers.size + 1;
+    const number = isOurs(folder.root) ? OURS : numbers.size + 1;
     numbers.set(pluginId, number);
     thread.postMessage({ number, ...folder } satisfies NamedPlugin);
     return number;

@@ -1,6 +1,7 @@
 // Asks an engine how its own store is.
 import type { EngineGuard } from "@clew/engine-core";
 import { within } from "@clew/plugin-sdk/host";
+import { toJson } from "../../own-json.ts";
 import { readDeliveries } from "../../sessions/deliveries.ts";
 import { listSessions } from "../../sessions/list-sessions.ts";
 import { deliveriesFile } from "../../sessions/paths.ts";
@@ -62,7 +63,7 @@ async function askOnce(
     const answer = (await bounded(() => control({ operation: "doctor", ...session }))) as
       | { ok?: unknown; text?: unknown }
       | undefined;
-    const text = typeof answer?.text === "string" ? answer.text : JSON.stringify(answer ?? null);
+    const text = typeof answer?.text === "string" ? answer.text : toJson(answer ?? null);
     return { ok: answer?.ok !== false, text: text.slice(0, 500) };
   } catch (error) {
     return { ok: false, text: messageOf(error) };

@@ -1,9 +1,9 @@
 // Where the plugins are that come with Clew.
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** They are loaded as any other is; a person's own plugin of the same id goes first. */
+/** They are loaded as any other is; nobody else's plugin may have the id of one. */
 const PACKAGES: readonly string[] = ["@clew/lossless-engine"];
 
 /** Their folders. */
@@ -20,3 +20,17 @@ export const bundledIds = (): ReadonlySet<string> =>
       return String((JSON.parse(manifest) as { id?: unknown }).id);
     }),
   );
+
+/** Whether what is loaded from there comes with Clew, whatever it calls itself. */
+export function bundledFolders(): (folder: string) => boolean {
+  const folders = new Set(bundledPlugins().map(realPath));
+  return (folder) => folders.has(realPath(folder));
+}
+
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}
