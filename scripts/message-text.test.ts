@@ -8,6 +8,8 @@ import { trackedFiles } from "./tracked-files.ts";
 const FOREIGN_WORDS: Record<string, string> = {
   "packages/engine-core/src/engine/rejected-keys.ts":
     "older engines reject parameters they do not know in words",
+  "packages/plugin-sdk/src/testing/check/load-engines.ts":
+    "Node names in words what a module could not import",
   "packages/engine-core/src/engine/frozen-write.ts": "the platform tells a frozen object in words",
   "packages/engine-core/src/engine/transient.ts":
     "what wraps SQLite's errors often keeps nothing but the words",

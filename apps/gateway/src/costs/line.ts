@@ -37,8 +37,8 @@ const CallSchema = z.object({
   plugin: z.string().nullable(),
   ...{ input: count, cacheRead: count, cacheWrite: count, output: count },
   /**
-   * It broke off before its provider said what it counted: tokens and cost are estimated by what was
-   * sent and had arrived. Absent: they are its provider's.
+   * It broke off before its provider said what it counted: tokens and cost are estimated by what
+   * was sent and had arrived. Absent: they are its provider's.
    */
   isEstimated: z.literal(true).optional(),
   /** Null: not known. */

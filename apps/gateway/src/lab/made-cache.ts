@@ -11,9 +11,9 @@ import { keptMsOf } from "../replay/prompt-cache.ts";
 type MadeCall = Pick<OpenedCall, "report" | "call" | "messages">;
 
 /**
- * Pure. By the rule that a shadow's calls are reckoned by: what a request has in common with the one
- * before comes out of the cache while that is kept, and the rest goes into it. The reply does not
- * count.
+ * Pure. By the rule that a shadow's calls are reckoned by: what a request has in common with the
+ * one before comes out of the cache while that is kept, and the rest goes into it. The reply does
+ * not count.
  */
 export function madeUsage(
   now: MadeCall,

@@ -46,8 +46,8 @@ const USUAL = Buffer.from(
 );
 
 /**
- * One line, without its end; `base`: its report is told as a difference to that one. `partBytes`: of
- * the parts that were stored with it.
+ * One line, without its end; `base`: its report is told as a difference to that one. `partBytes`:
+ * of the parts that were stored with it.
  */
 export function encodeLine(report: string, base?: BaseLine, partBytes = 0): string {
   const dictionary = base === undefined ? USUAL : Buffer.from(base.text);

@@ -40,10 +40,11 @@ function placeInLine(frame: string): string[] {
 
 /** Its message, and where it came up: "no such table, at dist/store.js:40". Never throws. */
 export function messageAndPlace(error: unknown): string {
-  const message = messageOf(error);
+  const said = messageOf(error);
   const place = placeOfError(error);
-  if (place === undefined || message.includes(`, at ${place}`)) return message;
-  return `${message.replace(/[.\s]+$/, "")}, at ${place}`;
+  if (place === undefined) return said;
+  const [before] = said.split(`, at ${place}`);
+  return `${before!.replace(/[.\s]+$/, "")}, at ${place}`;
 }
 
 /** What engine-core looks for when it tells of an error. */

@@ -73,7 +73,7 @@ function judgeManifest(files: PackageFiles): PackageFinding[] {
 const BACKUP_FORM = '{ "disposition": "include", "scope": "agent", "relativePath": "…" }';
 const BACKUP_KEYS = ["disposition", "relativePath", "scope"];
 
-/** OpenClaw refuses a whole plugin for an item of another form, where Clew fills in what is missing. */
+/** OpenClaw refuses a whole plugin for an item of another form; Clew fills in what is missing. */
 function judgeBackups({ backupResources = [] }: PluginManifest): PackageFinding[] {
   return backupResources.flatMap((item, at) => {
     const isOfForm =
