@@ -11,7 +11,7 @@ import { createInspector } from "./inspector.ts";
 import type { SessionSource } from "./session-source.ts";
 import type { CallRow } from "./shapes.ts";
 
-/** A session of some turns with a compaction among them, and what is told of it while it is whole. */
+/** A session of some turns, one compaction among them, and what is told of it while it is whole. */
 async function wholeSession() {
   const { home, say, gateway, stop } = await startTestGateway({
     agents: { defaults: { contextTokens: 32_000, compaction: { keepRecentTokens: 4000 } } },
