@@ -292,7 +292,7 @@ describe("a running gateway", () => {
     const { row, why } = (await (await gateway.inspect("main")).call("1.1"))!;
     expect([row.engine, row.marks]).toEqual(["legacy", ["degraded"]]);
     expect(why[0]).toBe(
-      'Engine "legacy" chose in place of "flaky", which failed in assemble: hiccup',
+      'Engine "legacy" chose in place of "flaky", which failed in assemble: hiccup, at index.js:6',
     );
     const { engines } = await gateway.usage();
     expect(engines.map(({ name }) => name)).toEqual(["legacy"]);
