@@ -132,8 +132,10 @@ export async function prepareTurn(
       : [{ id: "client", text: client.system }]),
   ];
   const settings = await turnSettings(parts, setup, model);
+  const { engineId } = engine.guard;
+  const isAside = () => engines.registry.quarantine.get(engineId, session.sessionKey) !== undefined;
   const ports = meteredPorts(parts, setup, engine.guard, () =>
-    engine.degraded === null ? engine.guard.engineId : FALLBACK_ENGINE_ID,
+    isAside() ? FALLBACK_ENGINE_ID : engine.guard.engineId,
   );
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, { ...setup, model: ports.compaction }, model),
