@@ -5,7 +5,7 @@ import { BeforeAfter } from "./before-after.tsx";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import { describeFate, describeMark } from "./fates.ts";
 import type { InspectApi } from "./inspect-api.ts";
-import { callOfItem, idOfItem, itemBefore } from "./item-ids.ts";
+import { callOfItem, idOfItem, itemBefore, whyOfChange } from "./item-ids.ts";
 import type { Opened } from "./place.ts";
 import { SummaryDetail } from "./summary-detail.tsx";
 import { useRead } from "./use-read.ts";
@@ -53,6 +53,7 @@ function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
     return <Pending problem={value === null ? "There is no such item." : problem} />;
   const { item, text, before } = value;
   const earlier = itemBefore(diff, id);
+  const why = whyOfChange(diff, id);
   const { source, reason, engineReason, tokens, hash, marks, chars } = item;
   return (
     <>
@@ -65,6 +66,7 @@ function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
           {reason}
           {engineReason === null ? "" : `: ${engineReason}`}
         </Fact>
+        {why !== null && <Fact label={`Since ${diff?.from.id}`}>{why}</Fact>}
         <Fact label="From">
           {source.kind} {source.name}
         </Fact>
@@ -81,7 +83,7 @@ function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
       {before !== null && (
         <BeforeAfter names={["as stored", "as sent"]} before={before} after={text} />
       )}
-      {earlier !== null && <SinceBefore {...{ api, session, call, text }} id={earlier} />}
+      {earlier !== null && <SinceBefore {...{ api, session, call, text, before }} id={earlier} />}
       <Text text={text} label="Text as sent" />
     </>
   );
@@ -95,11 +97,15 @@ interface SinceBeforeProps {
   /** The call shown, and what it was sent instead. */
   call: string;
   text: string;
+  /** What is stored, where that is another text. */
+  before: string | null;
 }
 
-function SinceBefore({ api, session, id, call, text }: SinceBeforeProps) {
+function SinceBefore({ api, session, id, call, text, before }: SinceBeforeProps) {
   const { value } = useRead(`${session} ${id}`, () => readItem(api, session, id));
   if (value === undefined || value === null) return null;
+  // The call before was sent it as it is stored, which stands beside it already.
+  if (value.text === before) return null;
   const names = [`in call ${callOfItem(id)}`, `in call ${call}`] as const;
   return <BeforeAfter names={names} before={value.text} after={text} />;
 }

@@ -7,11 +7,18 @@ export const idOfItem = (call: string, { part, index }: Pick<SentItem, "part" | 
 
 export const callOfItem = (id: string): string => id.split("/")[0] ?? "";
 
-/** Pure. Null: it did not change between the two calls. */
-export function itemBefore(
-  diff: Pick<CallDiff, "from" | "to" | "changed"> | null,
-  id: string,
-): string | null {
+type Changes = Pick<CallDiff, "from" | "to" | "changed" | "removed">;
+
+/** Pure. What the item was in the call before; null = it did not change between the two. */
+export function itemBefore(diff: Changes | null, id: string): string | null {
   const pair = diff?.changed.find(({ after }) => idOfItem(diff.to.id, after) === id);
   return diff == null || pair === undefined ? null : idOfItem(diff.from.id, pair.before);
+}
+
+/** Pure. Why it changed between the two, or went; null = it did neither. */
+export function whyOfChange(diff: Changes | null, id: string): string | null {
+  if (diff === null) return null;
+  const changed = diff.changed.find(({ after }) => idOfItem(diff.to.id, after) === id);
+  const removed = diff.removed.find(({ item }) => idOfItem(diff.from.id, item) === id);
+  return (changed ?? removed)?.why ?? null;
 }
