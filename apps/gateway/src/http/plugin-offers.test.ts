@@ -28,6 +28,11 @@ const CODE = `export default (api) => {
   });
   api.registerGatewayMethod("tide.refuse", async ({ respond }) => respond(false, undefined, { code: "DRY" }));
   api.registerGatewayMethod("tide.silent", () => {});
+  api.registerGatewayMethod("tide.null", () => { throw null; });
+  api.registerGatewayMethod("tide.big", ({ respond }) => respond(true, 1n));
+  api.registerGatewayMethod("tide.circle", ({ respond }) => { const a = {}; respond(true, a.a = a); });
+  api.registerGatewayMethod("tide.trap", ({ respond }) => respond(true, { toJSON() { throw "sprung"; } }));
+  api.registerGatewayMethod("tide.first", ({ respond }) => { respond(true, 1); throw new Error("late"); });
 };`;
 
 async function serve() {
@@ -111,12 +116,39 @@ describe("a method of a plugin", () => {
       error: "method tide.silent gave no answer",
     });
     expect((await call("tide.level", { base: 2 }, {})).status).toBe(401);
+    expect((await call("tide.first", {})).body).toEqual({ ok: true, payload: 1 });
     expect((await call("ebb", {})).body).toMatchObject({
       error: {
         message:
-          'No plugin offers the method "ebb"; there is: tide.level, tide.refuse, tide.silent.',
+          'No plugin offers the method "ebb"; there is: tide.level, tide.refuse, tide.silent, tide.null, tide.big, tide.circle, tide.trap, tide.first.',
       },
     });
+  });
+});
+
+describe("a method whose answer cannot be sent", () => {
+  it("is named with the plugin and why, and costs no more than its answer", async () => {
+    const { call, log } = await serve();
+    for (const [name, why] of [
+      ["big", "BigInt"],
+      ["circle", "circular"],
+      ["trap", "sprung"],
+    ])
+      expect(await call(`tide.${name}`, {})).toMatchObject({
+        status: 400,
+        body: {
+          error: expect.stringMatching(
+            new RegExp(
+              `^plugin "tide": method tide.${name} gave an answer that is no JSON: .*${why}`,
+            ),
+          ),
+        },
+      });
+    expect((await call("tide.null", {})).body).toEqual({
+      ok: false,
+      error: 'plugin "tide": method tide.null failed: null',
+    });
+    expect(log.lines.join()).not.toContain("an error of the gateway itself");
   });
 });
 

@@ -5,6 +5,7 @@ import { createAdaptorServer } from "@hono/node-server";
 import type { Environment } from "../config/environment.ts";
 import { tokensOf } from "../config/gateway-auth.ts";
 import { findStranger, nameStranger } from "../gateway-client.ts";
+import { guardServer } from "../plugins/contain/guard-process.ts";
 import { createCallers } from "./access/caller.ts";
 import { type AppOptions, createApp } from "./app.ts";
 
@@ -49,6 +50,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const given = { fetch: app.fetch, overrideGlobalObjects: false };
   const serverOptions = { ...patience, connectionsCheckingInterval: looks };
   const server = createAdaptorServer({ ...given, serverOptions }) as Server;
+  guardServer(server);
   await listen(server, { port, host: settings.bind === "lan" ? ANY_ADDRESS : LOOPBACK }).catch(
     async (error: NodeJS.ErrnoException) => {
       throw await explainListenError(error, port, options.identity.homeHash);

@@ -21,7 +21,8 @@ export function callingPlugin(below: (...given: never[]) => unknown): Caller | u
   const nearest = nearestFrame(below);
   const isOf = nearest === undefined ? undefined : pluginOfStack(nearest);
   if (nearest !== undefined && isOf === undefined && isOurs(nearest)) return undefined;
-  const plugin = running ?? isOf;
+  // One may have put what it does into what another one began.
+  const plugin = isOf ?? running;
   if (plugin === undefined || plugin.mayEndProcess === true) return undefined;
   return { plugin, isCode: nearest !== undefined };
 }

@@ -115,6 +115,26 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     'process._events = Object.create(null); setTimeout(() => { throw new Error("heard"); }, 5);',
     `${NEVER}heard`,
   ],
+  "emit-by-ancestor": [
+    'const { EventEmitter } = await import("node:events"); EventEmitter.prototype.emit.call(process, "SIGTERM");',
+    'process.emit("SIGTERM") would end the gateway; it was refused',
+  ],
+  "remove-by-ancestor": [
+    'const { EventEmitter } = await import("node:events"); EventEmitter.prototype.removeAllListeners.call(process, "SIGTERM");',
+    'process.removeAllListeners("SIGTERM") would remove what the gateway listens with',
+  ],
+  "another-program": [
+    'process.execve?.("/bin/true", ["true"], {}); if (!process.execve) process.exit(1);',
+    "the gateway",
+  ],
+  "other-rights": [
+    "process.seteuid(65534);",
+    "process.seteuid(65534) would take the gateway's rights from it; it was refused",
+  ],
+  "error-by-name": [
+    "setTimeout(() => { globalThis.globalThis = {}; throw new Error('nameless'); });",
+    `${NEVER}nameless`,
+  ],
   "hook-init": [
     'track({ init() { throw new Error("in init"); } }); await new Promise((go) => setTimeout(go, 5));',
     `${NEVER}in init`,

@@ -1,7 +1,8 @@
 // Has Node call what plugins gave it as theirs, and outlives what that throws.
 import asyncHooks, { type HookCallbacks } from "node:async_hooks";
 import { channel } from "node:diagnostics_channel";
-import { syncBuiltinESMExports } from "node:module";
+import module, { type RegisterHooksOptions, syncBuiltinESMExports } from "node:module";
+import { pluginOfStack } from "../load/module-hooks.ts";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { callingPlugin } from "./acting-plugin.ts";
 
@@ -12,6 +13,7 @@ type Callback = (...given: unknown[]) => unknown;
 export function guardCallbacks(onThrown: OnThrown): void {
   guardAsyncHooks(onThrown);
   guardChannels(onThrown);
+  guardModuleHooks(onThrown);
   syncBuiltinESMExports();
 }
 
@@ -48,6 +50,58 @@ function guardAsyncHooks(onThrown: OnThrown): void {
     return hook;
   };
 }
+
+type Resolve = NonNullable<RegisterHooksOptions["resolve"]>;
+type Load = NonNullable<RegisterHooksOptions["load"]>;
+
+/** They stay for the life of the process: a plugin's see its own modules only, and none fails. */
+function guardModuleHooks(onThrown: OnThrown): void {
+  const { registerHooks } = module;
+  module.registerHooks = function guarded(given: RegisterHooksOptions) {
+    const plugin = callingPlugin(guarded)?.plugin;
+    if (plugin === undefined || typeof given !== "object" || given === null)
+      return registerHooks(given);
+    const isOwn = (url: string | undefined) =>
+      url !== undefined && pluginOfStack(url)?.pluginId === plugin.pluginId;
+    const { resolve, load } = given;
+    return registerHooks({
+      ...(typeof resolve === "function" && {
+        resolve: ((specifier, context, next) =>
+          isOwn(context.parentURL)
+            ? outlived(resolve, [specifier, context, next])
+            : next(specifier, context)) satisfies Resolve,
+      }),
+      ...(typeof load === "function" && {
+        load: ((url, context, next) =>
+          isOwn(url) ? outlived(load, [url, context, next]) : next(url, context)) satisfies Load,
+      }),
+    });
+    /** What Node itself throws there is an answer, too. */
+    function outlived<Context, Result>(
+      hook: (name: string, context: Context, next: Next<Context, Result>) => Result,
+      [name, context, next]: [string, Context, Next<Context, Result>],
+    ): Result {
+      let answered: { error: unknown } | undefined;
+      const asking: Next<Context, Result> = (...asked) => {
+        try {
+          return next(...asked);
+        } catch (error) {
+          answered = { error };
+          throw error;
+        }
+      };
+      try {
+        return asPlugin(plugin!, () => hook(name, context, asking));
+      } catch (error) {
+        if (answered?.error === error) throw error;
+        later(() => onThrown(error, plugin!));
+        return next(name, context);
+      }
+    }
+  };
+}
+
+type Next<Context, Result> = (name: string, context?: Partial<Context>) => Result;
 
 /** What listens there is called in the middle of other work, which nobody began for a plugin. */
 function guardChannels(onThrown: OnThrown): void {

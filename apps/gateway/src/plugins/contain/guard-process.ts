@@ -1,5 +1,8 @@
 // Keeps plugins from ending the process, and from its listeners.
+import { EventEmitter } from "node:events";
+import http from "node:http";
 import { syncBuiltinESMExports } from "node:module";
+import net from "node:net";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { currentPluginScope } from "../load/scope.ts";
 import { callingPlugin } from "./acting-plugin.ts";
@@ -19,6 +22,9 @@ const ADDING = [
 ] as const;
 const REMOVING = ["removeListener", "off"] as const;
 const LISTING = ["listeners", "rawListeners"] as const;
+
+// As it is before any plugin.
+const { apply } = Reflect;
 
 let isSyncing = false;
 let isGuarded = false;
@@ -86,11 +92,116 @@ export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) =
         if (listeners.has(listener)) process.removeListener(each as string, listener);
     return { value: process };
   });
+  guardEmitters();
   guardCallbacks(onThrown);
   isGuarded = true;
   isSyncing = true;
   syncBuiltinESMExports();
   isSyncing = false;
+}
+
+/** Objects whose methods are guarded, also where a plugin takes them from an ancestor. */
+const guarded: object[] = [process];
+const answers = new Map<object, Map<string, Answer>>();
+
+/** What a plugin is answered in place of the call `holder.name(…)`. */
+function answerFor(holder: object, name: string, answer: Answer): void {
+  const known = answers.get(holder) ?? new Map<string, Answer>();
+  answers.set(holder, known.set(name, answer));
+}
+
+const INHERITED = [...ADDING, ...REMOVING, ...LISTING, "removeAllListeners", "emit"] as const;
+
+/** For all others they are as they were, and one comparison slower. */
+function guardEmitters(): void {
+  guardInherited(EventEmitter.prototype, INHERITED);
+  guardInherited(net.Server.prototype, OF_SERVER);
+  guardInherited(http.Server.prototype, OF_SERVER);
+}
+
+function guardInherited(holder: object, names: readonly string[]): void {
+  const prototype = holder as Members;
+  const made = new Map<Listener, Listener>();
+  for (const name of names) {
+    if (!Object.hasOwn(prototype, name)) continue;
+    const inner = prototype[name]!;
+    const known = made.get(inner);
+    const guard = known ?? inheritedGuard(inner, name);
+    made.set(inner, guard);
+    const was = Object.getOwnPropertyDescriptor(prototype, name)!;
+    Object.defineProperty(prototype, name, { ...was, value: guard });
+  }
+}
+
+function inheritedGuard(inner: Listener, name: string): Listener {
+  const made = function (this: object, ...given: unknown[]): unknown {
+    for (let at = 0; at < guarded.length; at++)
+      if (guarded[at] === this) {
+        const caller = callingPlugin(made);
+        const answer = caller?.isCode === true ? answers.get(this)?.get(name) : undefined;
+        const answered = caller && answer?.(caller.plugin, given, true);
+        if (answered !== undefined) return answered.value;
+      }
+    return apply(inner, this, given);
+  };
+  Object.defineProperty(made, "name", { value: name });
+  return made;
+}
+
+/** What of a server decides whether it answers. */
+const OF_SERVER = [
+  ...["close", "closeAllConnections", "closeIdleConnections", "unref", "listen"],
+  ...["removeAllListeners", "removeListener", "off", "emit", "setTimeout"],
+] as const;
+const LIMITS_OF_SERVER = [
+  ...["maxConnections", "maxHeadersCount", "requestTimeout", "headersTimeout"],
+  ...["keepAliveTimeout", "maxRequestsPerSocket", "timeout", "dropMaxConnection"],
+] as const;
+/** Who listens for these answers in the gateway's place. */
+const ASKED_OF_SERVER: readonly unknown[] = ["request", "checkContinue", "checkExpectation"];
+
+/**
+ * A plugin's route reaches the server by the socket of its request; it may listen there, for
+ * upgrades for example, and neither close it nor answer for the gateway.
+ */
+export function guardServer(server: object): void {
+  if (!isGuarded) return;
+  guarded.push(server);
+  const members = server as Members;
+  const refused = (plugin: RunningPlugin, asked: string) => {
+    const why = "would keep the gateway from answering";
+    refuse(plugin, { kind: "refused", asked, why, isLoud: false });
+    return { value: server };
+  };
+  for (const name of OF_SERVER)
+    if (typeof members[name] === "function")
+      guardMember(server, name, (plugin) => refused(plugin, `server.${name}()`));
+  for (const name of ADDING)
+    guardMember(server, name, (plugin, [event]) =>
+      ASKED_OF_SERVER.includes(event)
+        ? refused(plugin, `server.${name}(${JSON.stringify(event)})`)
+        : undefined,
+    );
+  for (const name of LIMITS_OF_SERVER) {
+    let value: unknown = members[name];
+    const set = (given: unknown) => {
+      const caller = callingPlugin(set);
+      if (caller === undefined) value = given;
+      else refused(caller.plugin, `server.${name} = …`);
+    };
+    Object.defineProperty(server, name, { configurable: true, get: () => value, set });
+  }
+}
+
+function guardMember(holder: object, name: string, answer: Answer): void {
+  const inner = (holder as Members)[name]!;
+  answerFor(holder, name, answer);
+  const value = (...given: unknown[]): unknown => {
+    const caller = callingPlugin(value);
+    const answered = caller?.isCode === true ? answer(caller.plugin, given, true) : undefined;
+    return answered === undefined ? apply(inner, holder, given) : answered.value;
+  };
+  Object.defineProperty(holder, name, { configurable: true, writable: true, value });
 }
 
 /** What is done in place of the call; undefined: the call is made as it is. */
@@ -108,6 +219,7 @@ function guard(name: string, answer: Answer): void {
   const members = process as unknown as Members;
   let inner = members[name];
   if (inner === undefined) return;
+  answerFor(process, name, answer);
   // Ours is set. Modules of Node set theirs from anywhere, once a plugin has loaded them.
   if (name === "setUncaughtExceptionCaptureCallback") inner = () => {};
   const guarded = function (this: unknown, ...given: unknown[]): unknown {

@@ -19,6 +19,13 @@ export const WATCHED_ACTS = [
   "addUncaughtExceptionCaptureCallback",
   "_getActiveHandles",
   "_getActiveRequests",
+  "execve",
+  "setuid",
+  "seteuid",
+  "setgid",
+  "setegid",
+  "setgroups",
+  "initgroups",
 ] as const;
 export type WatchedAct = (typeof WATCHED_ACTS)[number];
 
@@ -48,6 +55,15 @@ export function planAct(member: WatchedAct, given: readonly unknown[], pids: Gua
     case "_getActiveHandles":
     case "_getActiveRequests":
       return refused("would give it what the gateway holds open", false);
+    case "execve":
+      return refused("would put another program in the gateway's place");
+    case "setuid":
+    case "seteuid":
+    case "setgid":
+    case "setegid":
+    case "setgroups":
+    case "initgroups":
+      return refused("would take the gateway's rights from it");
     default:
       return refused(END);
   }

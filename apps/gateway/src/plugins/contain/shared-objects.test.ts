@@ -27,6 +27,20 @@ describe("what all code shares", () => {
       "typeof globalThis.JSON",
       "object",
     ],
+    [
+      "what hides a member of an ancestor",
+      "Object.defineProperty(Uint8Array.prototype, 'length', { value: 0, configurable: true })",
+      [{ name: "Uint8Array.prototype.length", kind: "added", isMended: true }],
+      "new Uint8Array(3).length",
+      3,
+    ],
+    [
+      "what decides whether something is an error",
+      "Object.defineProperty(Error, Symbol.hasInstance, { value: () => false, configurable: true })",
+      [{ name: "Error[symbol]", kind: "added", isMended: true }],
+      "new Error() instanceof Error",
+      true,
+    ],
     ["Promise", "Promise = class {}", [{ name: "Promise" }], "typeof Promise.all", "function"],
     [
       "a method of all lists",

@@ -229,6 +229,7 @@ const VITAL =
   /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map|Map\.prototype|Set|Set\.prototype|String\.prototype|Symbol\.prototype|RegExp|RegExp\.prototype|Error\.prototype|Function\.prototype|TypedArray|ArrayBuffer\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|globalThis|global|setTimeout|structuredClone|URL|AbortController|process\.(nextTick|_exiting|_events|__proto__)|undici\..*)$/;
 const VITAL_PROTOTYPES: readonly string[] = [
   ...["Object.prototype", "Array.prototype", "Function.prototype", "Error.prototype", "process"],
+  ...["Object", "Array", "Error", "Promise", "Uint8Array.prototype"],
 ];
 
 const VITAL_NAMES = new Set([...Object.keys(VITAL_MODULES), "Buffer"]);
@@ -247,6 +248,11 @@ function rememberObject(shared: Shared, object: object, name: string, seen: Set<
   if (seen.has(object)) return;
   seen.add(object);
   rememberProperties(shared, object, name);
+  if (typeof object === "function")
+    shared.prototypes.push({
+      ...{ holder: object, name, keys: ownKeys(object), parent: getPrototypeOf(object) },
+      isOpen: true,
+    });
   const { value } = getOwnPropertyDescriptor(object, "prototype") ?? {};
   // That of functions is one.
   if (value === Object(value))
@@ -347,11 +353,12 @@ function add<Item>(list: Item[], value: Item): void {
 }
 
 /**
- * What hides something of all objects, or an item that a list lacks, is taken away; else it stays,
- * but no loop comes upon it.
+ * What hides something of all objects or of an ancestor, or an item that a list lacks, is taken
+ * away; else it stays, but no loop comes upon it.
  */
-function withoutHarm({ holder, name, isOpen }: Prototype, key: PropertyKey): boolean {
-  if (name === "Object.prototype" || isOpen || isIndex(key))
+function withoutHarm({ holder, name, parent, isOpen }: Prototype, key: PropertyKey): boolean {
+  const hides = parent !== null && key in parent;
+  if (name === "Object.prototype" || isOpen || hides || isIndex(key))
     return attempt(() => deleteProperty(holder, key));
   const now = getOwnPropertyDescriptor(holder, key);
   if (now?.enumerable === true)

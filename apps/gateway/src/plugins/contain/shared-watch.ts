@@ -106,11 +106,11 @@ const isLasting = ({ name, kind, isMended }: SharedChange) =>
 /** Whose door changes are laid at, and whose else they may be. */
 type Doors = Map<string, { done: SharedChange[]; others: string[] }>;
 
-/** Where one of several did it, the file that a function is from says who. */
+/** The file that a function is from says who did it: one may have put it into another one's call. */
 function layAtDoors(changes: readonly SharedChange[], suspects: readonly string[]): Doors {
   const doors: Doors = new Map();
   if (changes.length === 0) return doors;
-  const files = suspects.length > 1 ? filesOfFunctions(changes.map(({ found }) => found)) : [];
+  const files = filesOfFunctions(changes.map(({ found }) => found));
   for (const [at, change] of changes.entries()) {
     const file = files[at];
     const maker = file === undefined ? undefined : pluginOfStack(file)?.pluginId;

@@ -1,9 +1,11 @@
 // Runs the HTTP routes and the methods of plugins.
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { within } from "@clew/plugin-sdk/host";
+import { fromJson, toJson } from "../../own-json.ts";
 import { notOffered } from "../invalid.ts";
 import type { RunAs } from "../load/running.ts";
 import { inRequest, type PluginScope } from "../load/scope.ts";
+import { describeThrown } from "../stray-errors.ts";
 import type { OwnedMethod, OwnedRoute } from "./free-offers.ts";
 
 /** Pure. The route at a path: the one that is the path, else the longest that begins it. */
@@ -42,7 +44,10 @@ export function methodOf(methods: readonly OwnedMethod[], name: string): OwnedMe
   );
 }
 
-/** Throws what the handler throws. */
+/**
+ * The first answer counts, whatever the method does behind it. An error that it throws before is
+ * thrown on.
+ */
 export async function runMethod(
   method: OwnedMethod,
   params: Record<string, unknown>,
@@ -54,14 +59,38 @@ export async function runMethod(
     ok: false,
     error: `method ${name} gave no answer within ${METHOD_MS / 1000} s`,
   });
-  let answer: MethodAnswer | undefined;
-  const respond = (ok: boolean, payload?: unknown, error?: unknown) => {
-    answer ??= ok ? { ok, payload: payload ?? null } : { ok, error: error ?? payload ?? null };
-  };
-  return within<MethodAnswer>({ boundMs: METHOD_MS, onTimeout }, () =>
+  const { promise: first, resolve } = Promise.withResolvers<MethodAnswer>();
+  const respond = (ok: boolean, payload?: unknown, error?: unknown) =>
+    resolve(ok ? { ok, payload: payload ?? null } : { ok: false, error: error ?? payload ?? null });
+  const answer = await within<MethodAnswer>({ boundMs: METHOD_MS, onTimeout }, () =>
     inRequest(scope, async () => {
-      await runAs(method.pluginId, async () => method.handler({ params, respond }));
-      return answer ?? nothing;
+      const run = async () => {
+        try {
+          await runAs(method.pluginId, async () => method.handler({ params, respond }));
+        } catch (error) {
+          if (error instanceof Error) throw error;
+          return failed(method, error);
+        }
+        return nothing;
+      };
+      return Promise.race([first, run()]);
     }),
   );
+  return asSent(method, answer, runAs);
+}
+
+/** What is no error has nothing that says where it is from. */
+const failed = ({ pluginId, name }: OwnedMethod, thrown: unknown): MethodAnswer => ({
+  ok: false,
+  error: `plugin "${pluginId}": method ${name} failed: ${describeThrown(thrown)}`,
+});
+
+/** What it answered as it is sent: reading it may run code of the plugin's. */
+function asSent({ pluginId, name }: OwnedMethod, answer: MethodAnswer, runAs: RunAs): MethodAnswer {
+  try {
+    return fromJson(runAs(pluginId, () => toJson(answer))) as MethodAnswer;
+  } catch (error) {
+    const why = `plugin "${pluginId}": method ${name} gave an answer that is no JSON: ${describeThrown(error)}`;
+    return { ok: false, error: why };
+  }
 }

@@ -42,7 +42,7 @@ function tool(answers: Record<string, Answer>, approve?: Approve) {
     log,
     runAs: (_pluginId, work) => work(),
   });
-  const port = withToolHooks(base, { hooks, context, approve });
+  const port = withToolHooks(base, { hooks, context, approve, limitBytes: 1024 });
   const call = { type: "toolCall" as const, id: "c1", name: "dig", arguments: { depth: 1 } };
   const run = () => port.run({ call, session, signal: new AbortController().signal });
   return { run, ran, told, log };
@@ -86,6 +86,13 @@ describe("plugins that are asked before a tool runs", () => {
     );
     expect(ran).toEqual([]);
     expect(told).toMatchObject([{ event: { error: expect.stringContaining("no digging today") } }]);
+  });
+
+  it("may give no reason that is longer than a message", async () => {
+    const { run } = tool({ first: () => ({ block: true, blockReason: "R".repeat(3000) }) });
+    expect(textOf(await run())).toBe(
+      'ERROR dig was not run: plugin "first" refused it, for a reason of 3 KiB, of which at most 1 KiB are taken (gateway.limits.messageBytes).',
+    );
   });
 
   it("refuse it also by failing: a guard that cannot be asked guards all the same", async () => {

@@ -2,6 +2,7 @@
 import type { ToolOutcome, ToolPort } from "@clew/engine-core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { type ApprovalEnd, describeRefusal, isAllowed } from "../../approvals/approval.ts";
+import { bytesOf, describeBytes } from "../../limits/size.ts";
 import { type Approve, refusal } from "../../tools/tool.ts";
 import type { HookContext } from "./hook-context.ts";
 import type { HookRunner } from "./hook-runs.ts";
@@ -15,7 +16,14 @@ export function withToolHooks(
     hooks,
     context,
     approve,
-  }: { hooks: HookRunner; context: HookContext; approve: Approve | undefined },
+    limitBytes,
+  }: {
+    hooks: HookRunner;
+    context: HookContext;
+    approve: Approve | undefined;
+    /** How long the reason of a refusal may be. */
+    limitBytes: number;
+  },
 ): ToolPort {
   return {
     list: (session) => tools.list(session),
@@ -25,7 +33,7 @@ export function withToolHooks(
         return tools.run(request);
       const about = { ...context, toolName: call.name, toolCallId: call.id };
       const beganAt = performance.now();
-      const decided = await decide(request, { hooks, context: about, approve });
+      const decided = await decide(request, { hooks, context: about, approve, limitBytes });
       const outcome = decided.ok ? await tools.run(decided.request) : decided.outcome;
       const durationMs = Math.round(performance.now() - beganAt);
       const event = () => ({
@@ -49,7 +57,13 @@ async function decide(
     hooks,
     context,
     approve,
-  }: { hooks: HookRunner; context: HookContext; approve: Approve | undefined },
+    limitBytes,
+  }: {
+    hooks: HookRunner;
+    context: HookContext;
+    approve: Approve | undefined;
+    limitBytes: number;
+  },
 ): Promise<Decision> {
   const { session, signal } = request;
   let current = request;
@@ -65,7 +79,7 @@ async function decide(
       else if (isRecord(outcome.given)) {
         const { params, block, blockReason, requireApproval } = outcome.given;
         if (isRecord(params)) current = { ...current, call: { ...call, arguments: params } };
-        if (block === true) refused = blocked(call.name, asker.id, blockReason);
+        if (block === true) refused = blocked(call.name, asker.id, { blockReason, limitBytes });
         else if (isRecord(requireApproval)) {
           const nobody: ApprovalEnd = { kind: "nobody" };
           const asked = { asker, call: current.call, session, signal };
@@ -81,8 +95,19 @@ async function decide(
     : { ok: false, outcome: refusal(refused) };
 }
 
-const blocked = (name: string, pluginId: string, reason: unknown) =>
-  `${name} was not run: plugin "${pluginId}" refused it${typeof reason === "string" && reason.trim() !== "" ? `: ${reason.trim()}` : "."}`;
+function blocked(
+  name: string,
+  pluginId: string,
+  { blockReason, limitBytes }: { blockReason: unknown; limitBytes: number },
+): string {
+  const refused = `${name} was not run: plugin "${pluginId}" refused it`;
+  const reason = typeof blockReason === "string" ? blockReason.trim() : "";
+  if (reason === "") return `${refused}.`;
+  const bytes = bytesOf([reason]);
+  return bytes <= limitBytes
+    ? `${refused}: ${reason}`
+    : `${refused}, for a reason of ${describeBytes(bytes)}, of which at most ${describeBytes(limitBytes)} are taken (gateway.limits.messageBytes).`;
+}
 
 const eventOf = ({ call }: ToolRequest, { runId }: HookContext) => ({
   ...{ toolName: call.name, params: call.arguments, toolCallId: call.id },

@@ -40,9 +40,9 @@ export function turnHooks(hooks: HookRunner, options: TurnHooksOptions): TurnHoo
   const { sessionFile } = session;
   return {
     ...talkHooks(hooks, context, { log, signal }),
-    tools: (tools, approve) => withToolHooks(tools, { hooks, context, approve }),
+    tools: (tools, approve) => withToolHooks(tools, { hooks, context, approve, limitBytes }),
     model: (model) => withModelHooks(model, { hooks, context }),
-    transcript: (transcript) => withWriteHooks(transcript, { hooks, context, log }),
+    transcript: (transcript) => withWriteHooks(transcript, { hooks, context, log, limitBytes }),
     port: {
       beforeCompaction: ({ messageCount, tokenCount, trigger }) =>
         hooks.emit(

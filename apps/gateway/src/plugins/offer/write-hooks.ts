@@ -4,6 +4,7 @@ import type { LogPort, TranscriptPort } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { bytesOf, describeBytes } from "../../limits/size.ts";
 import type { HookContext } from "./hook-context.ts";
 import type { HookRunner } from "./hook-runs.ts";
 
@@ -14,15 +15,20 @@ import type { HookRunner } from "./hook-runs.ts";
  */
 export function withWriteHooks(
   transcript: TranscriptPort,
-  { hooks, context, log }: { hooks: HookRunner; context: HookContext; log: LogPort },
+  about: {
+    hooks: HookRunner;
+    context: HookContext;
+    log: LogPort;
+    /** How much text a handler may put in a message's place, where that has less. */
+    limitBytes: number;
+  },
 ): TranscriptPort {
+  const { hooks } = about;
   const { appendStep, deliveries } = transcript;
   const shown = (entries: readonly NewTranscriptEntry[]) =>
     hooks.has("before_message_write")
       ? entries.map((entry) =>
-          entry.type === "message"
-            ? { ...entry, message: show(entry.message, { hooks, context, log }) }
-            : entry,
+          entry.type === "message" ? { ...entry, message: show(entry.message, about) } : entry,
         )
       : entries;
   return {
@@ -42,7 +48,7 @@ export function withWriteHooks(
 
 function show(
   message: AgentMessage,
-  { hooks, context, log }: { hooks: HookRunner; context: HookContext; log: LogPort },
+  { hooks, context, log, limitBytes }: Parameters<typeof withWriteHooks>[1],
 ): AgentMessage {
   let current = message;
   hooks.askNow(
@@ -50,7 +56,7 @@ function show(
     { event: () => ({ message: current }), context },
     (outcome) => {
       if (!outcome.ok || outcome.given === undefined || outcome.given === null) return;
-      const decided = planWrite(current, outcome.given);
+      const decided = planWrite(current, outcome.given, limitBytes);
       if (typeof decided !== "string") current = decided;
       else log.warn(`[plugins] ${outcome.pluginId}: hook before_message_write: ${decided}`);
     },
@@ -59,15 +65,30 @@ function show(
 }
 
 /** Pure. The message to store, or why what a handler gave is not followed. */
-export function planWrite(message: AgentMessage, given: unknown): AgentMessage | string {
+export function planWrite(
+  message: AgentMessage,
+  given: unknown,
+  limitBytes: number,
+): AgentMessage | string {
   if (!isRecord(given)) return "what it returned is no object; the message is stored as it was";
   if (given.block === true) return "a message cannot be kept from being stored; it was stored";
   if (given.message === undefined) return message;
   const wanted = isRecord(given.message) ? given.message.content : undefined;
   const content = withTexts((message as { content?: unknown }).content, wanted);
-  return content === undefined
-    ? "what it returned is not the message with other texts; it was stored as it was"
-    : ({ ...message, content } as AgentMessage);
+  if (content === undefined)
+    return "what it returned is not the message with other texts; it was stored as it was";
+  const bytes = bytesOf(textsIn(content));
+  if (bytes > limitBytes && bytes > bytesOf(textsIn((message as { content?: unknown }).content)))
+    return `what it returned has ${describeBytes(bytes)} of text, and at most ${describeBytes(limitBytes)} are taken (gateway.limits.messageBytes); it was stored as it was`;
+  return { ...message, content } as AgentMessage;
+}
+
+function textsIn(content: unknown): string[] {
+  if (typeof content === "string") return [content];
+  const blocks: unknown[] = Array.isArray(content) ? content : [];
+  return blocks.flatMap((block) =>
+    isRecord(block) && typeof block.text === "string" ? [block.text] : [],
+  );
 }
 
 /** Undefined: it differs in more than its texts. */
