@@ -190,7 +190,7 @@ describe("whoever changed it", () => {
     ]);
   });
 
-  it("is whoever wrote the function, where several could have put it there", async () => {
+  it("is whoever wrote the function, whoever could have put it there and in whose call", async () => {
     const told: string[] = [];
     const { run, shared } = openWorld();
     const some = createStrays({ error: (line) => void told.push(line) });
@@ -209,8 +209,14 @@ describe("whoever changed it", () => {
     world.fetch = tide.taken;
     world.Date.now = tide.taken.bind(null);
     watch.afterRun();
+    // As a listener that it added to what another one calls.
+    watch.around("reef", () => {
+      world.Math.abs = tide.taken;
+    });
+    watch.afterRun();
     const said = (who: string, what: string) =>
       `${who} changed what all code here shares: ${what} (put back)`;
+    expect(told.splice(2)).toEqual([`[plugins] tide: ${said("it", "Math.abs")}`]);
     expect(told.toSorted()).toEqual([
       `[plugins] reef: ${said('it or plugin "tide"', "Date.now (put back), Math.max")}`,
       `[plugins] tide: ${said('it or plugin "reef"', "Date.now (put back), fetch")}`,
