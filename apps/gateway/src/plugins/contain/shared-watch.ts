@@ -106,7 +106,7 @@ const isLasting = ({ name, kind, isMended }: SharedChange) =>
 /** Whose door changes are laid at, and whose else they may be. */
 type Doors = Map<string, { done: SharedChange[]; others: string[] }>;
 
-/** The file that a function is from says who did it: one may have put it into another one's call. */
+/** The file that a function is from says who did it: it may have come into another one's call. */
 function layAtDoors(changes: readonly SharedChange[], suspects: readonly string[]): Doors {
   const doors: Doors = new Map();
   if (changes.length === 0) return doors;
