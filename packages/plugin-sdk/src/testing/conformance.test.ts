@@ -81,6 +81,15 @@ describe("the list of conformance cases", () => {
 
 /** Cases that see what any other case sees. */
 const SEES_ALL = ["sessions", "process"];
+/** And those of other groups that ask for several things in a row. */
+const SEE_MORE = [
+  "assemble/own-view",
+  "assemble/odd-contents",
+  "idempotence/told-again",
+  "compact/any-model",
+];
+/** What is told of a method that hung in a case before. */
+const WAS_STUCK = /did not answer in an earlier case/;
 const ofGroup = (groups: readonly string[]) =>
   Object.entries(BROKEN_ENGINES).filter(([id]) => groups.includes(id.split("/")[0]!));
 const SINGLE = CASE_GROUPS.filter((group) => !SEES_ALL.includes(group));
@@ -95,7 +104,11 @@ describe.concurrent.each(ofGroup(SINGLE))("the engine that breaks %s", (id, brea
     const failed = results.filter(({ outcome }) => outcome === "failed");
     expect(failed.map((result) => result.id)).toContain(id);
     const group = id.split("/")[0]!;
-    expect(failed.filter((result) => result.group !== group)).toEqual([]);
+    const others = failed.filter(
+      ({ id, group: its, reason }) =>
+        its !== group && !SEE_MORE.includes(id) && !WAS_STUCK.test(reason ?? ""),
+    );
+    expect(others).toEqual([]);
     for (const { reason } of failed) expect(reason).toMatch(/^[^\n]{20,}$/);
   });
 });
