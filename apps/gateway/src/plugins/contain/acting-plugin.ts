@@ -23,7 +23,12 @@ export function callingPlugin(below: (...given: never[]) => unknown): Caller | u
   if (nearest !== undefined && isOf === undefined && isOurs(nearest)) return undefined;
   // One may have put what it does into what another one began.
   const plugin = isOf ?? running;
-  if (plugin === undefined || plugin.mayEndProcess === true) return undefined;
+  if (plugin === undefined) return undefined;
+  // A command of the plugin's own has the process to itself.
+  const mayEnd = [plugin, running].some(
+    (one) => one?.mayEndProcess === true && one.pluginId === plugin.pluginId,
+  );
+  if (mayEnd) return undefined;
   return { plugin, isCode: nearest !== undefined };
 }
 

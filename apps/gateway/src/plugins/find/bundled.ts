@@ -3,7 +3,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** They are loaded as any other is; nobody else's plugin may have the id of one. */
+/** They are loaded as any other is; a person's own plugin of the same id goes first, untrusted. */
 const PACKAGES: readonly string[] = ["@clew/lossless-engine"];
 
 /** Their folders. */

@@ -1,5 +1,5 @@
 // Finds the folders of plugins without running any of them.
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
@@ -28,8 +28,8 @@ export interface DiscoverRequest {
 }
 
 /**
- * In the order in which they win: of two with the same id the first is used, the other says so. The
- * id of one that comes with Clew is nobody else's: what takes it says so, at the end.
+ * In the order in which they win: of two with the same id the first is used, the other says so. One
+ * that comes with Clew gives way without a word.
  */
 export function discoverPlugins({
   home,
@@ -49,43 +49,20 @@ export function discoverPlugins({
   }));
   const own = bundled.map((folder) => ({ folder, origin: "bundled" as const, name: undefined }));
   const seen = new Map<string, string>();
-  const reserved = new Map(bundled.map((folder) => [manifestId(folder), realPath(folder)]));
-  const refused: FoundPlugin[] = [];
-  const found = [...linked, ...installed, ...own].flatMap(({ folder, origin, name }) => {
+  return [...linked, ...installed, ...own].flatMap(({ folder, origin, name }): FoundPlugin[] => {
     const id = manifestId(folder) ?? name ?? basename(folder);
-    const owner = reserved.get(id);
-    if (owner !== undefined && realPath(folder) !== owner) {
-      refused.push({ id, folder, origin, result: { ok: false, reason: idIsOurs(id, folder) } });
-      return [];
-    }
     const first = seen.get(id);
     if (first !== undefined) {
       const reason = `Plugin "${id}" in ${folder} is not used: ${first} has the same id.`;
       return origin === "bundled" ? [] : [{ id, folder, origin, result: { ok: false, reason } }];
     }
     seen.set(id, folder);
-    return [{ id, folder, origin, result: readResult(folder) }];
-  }) satisfies FoundPlugin[];
-  return [...found, ...refused];
-}
-
-function readResult(folder: string): FoundPlugin["result"] {
-  try {
-    return { ok: true, files: readPluginFiles(folder) };
-  } catch (error) {
-    return { ok: false, reason: messageOf(error) };
-  }
-}
-
-const idIsOurs = (id: string, folder: string) =>
-  `Plugin "${id}" in ${folder} is not used: "${id}" is the id of a plugin that comes with Clew; give it another id.`;
-
-function realPath(folder: string): string {
-  try {
-    return realpathSync(folder);
-  } catch {
-    return folder;
-  }
+    try {
+      return [{ id, folder, origin, result: { ok: true, files: readPluginFiles(folder) } }];
+    } catch (error) {
+      return [{ id, folder, origin, result: { ok: false, reason: messageOf(error) } }];
+    }
+  });
 }
 
 function installedFolders(

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
-import { bundledFolders, bundledIds, bundledPlugins } from "../find/bundled.ts";
+import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins, linkedFolder } from "../find/discover.ts";
 import { type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import {
@@ -186,10 +186,6 @@ function refuseUnfit(
   linked?: string,
 ): void {
   const { id } = manifest;
-  if (bundledIds().has(id) && !(linked !== undefined && bundledFolders()(linked)))
-    throw installFailed(
-      `Plugin "${id}" cannot be installed: that is the id of a plugin that comes with Clew, which "clew plugins enable ${id}" switches on; give this one another id.`,
-    );
   const records = readRecords(home);
   const installed = Object.hasOwn(records.plugins, id) ? records.plugins[id] : undefined;
   if (installed !== undefined && !force) {

@@ -1,7 +1,7 @@
 // Finds the line of a plugin's own code at which an error came up.
 import { relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { isAbort } from "@clew/plugin-sdk/core";
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { isInside } from "../find/manifest.ts";
 import { messageOf } from "../invalid.ts";
 
@@ -41,7 +41,8 @@ function placeInLine(frame: string): string[] {
 /** Its message, and where it came up: "no such table, at dist/store.js:40". Never throws. */
 export function messageAndPlace(error: unknown): string {
   const said = messageOf(error);
-  const place = placeOfError(error);
+  // What has a code says by itself what to do.
+  const place = ContextEngineError.is(error) ? undefined : placeOfError(error);
   if (place === undefined) return said;
   const [before] = said.split(`, at ${place}`);
   return `${before!.replace(/[.\s]+$/, "")}, at ${place}`;
@@ -67,6 +68,7 @@ export function withErrorPlaces<Result>(work: () => Result): Result {
 
 function notePlace(error: unknown): void {
   if (!(error instanceof Error) || isAbort(error) || PLACE in error) return;
+  if (ContextEngineError.is(error)) return;
   const value = placeOfError(error);
   if (value === undefined || !Object.isExtensible(error)) return;
   Object.defineProperty(error, PLACE, { value, configurable: true });
