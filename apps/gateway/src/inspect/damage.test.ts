@@ -72,8 +72,9 @@ describe("a damaged line of reports", () => {
         const source = await damaged(whole, isFlipped ? flipped(line, place) : garbled(line));
         for (const row of await rowsOf(source)) {
           const before = whole.rows.find(({ id }) => id === row.id)!;
-          expect(row.requestHash).toBe(before.requestHash);
-          if (row.lost === null) expect(row.fates).toEqual(before.fates);
+          // What is flipped may be a letter of the hash itself: then nothing proves the call.
+          if (row.lost === null)
+            expect([row.requestHash, row.fates]).toEqual([before.requestHash, before.fates]);
           else expect(row.fates.all + row.tokens.total).toBe(0);
         }
       }),

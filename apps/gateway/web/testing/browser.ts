@@ -53,7 +53,11 @@ export function usePages() {
       const { origin } = new URL(url);
       page.on(
         "console",
-        (message) => void (message.type() === "error" && errors.push(message.text())),
+        (message) =>
+          void (
+            message.type() === "error" &&
+            errors.push(`${message.text()} ${message.location().url}`.trim())
+          ),
       );
       page.on("pageerror", (error) => void errors.push(error.message));
       page.on(
