@@ -29,6 +29,6 @@ export function addLinkRoute(
   });
 }
 
-const GO_ON = `<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0;url=/"><title>Clew</title><p><a href="/">Go on to the page</a></p>`;
+const GO_ON = `<!doctype html><meta charset="utf-8"><link rel="icon" href="/icon.svg"><meta http-equiv="refresh" content="0;url=/"><title>Clew</title><p><a href="/">Go on to the page</a></p>`;
 const WRONG_LINK =
   "This link is of another start of the gateway, or of another gateway; clew approvals link prints the one that works now.";
