@@ -1,5 +1,5 @@
 // Writes turn reports as lines that take little room, and reads lines of every kind.
-import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { crc32, deflateRawSync, inflateRawSync } from "node:zlib";
 import { fromJson, toJson } from "../own-json.ts";
 
 /** Where a line stands in its file, bytes. */
@@ -53,7 +53,7 @@ export function encodeLine(report: string, base?: BaseLine, partBytes = 0): stri
   const dictionary = base === undefined ? USUAL : Buffer.from(base.text);
   const z = deflateRawSync(report, { dictionary, level: 9 }).toString("base64");
   const on = base === undefined ? {} : { on: [base.start, base.length] };
-  return toJson({ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), z });
+  return toJson({ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), sum: crc32(report), z });
 }
 
 /** Pure. Bytes of parts that were stored with the reports of a file. */
@@ -71,13 +71,20 @@ export const encodeStart = (after: FileStart): string => toJson({ v: 2, after })
 export type DecodedLine =
   | { kind: "report"; text: string }
   /** A report that is told as a difference to another one of the same file. */
-  | { kind: "difference"; on: LinePlace; z: string }
+  | { kind: "difference"; on: LinePlace; packed: Packed }
   | { kind: "start"; after: FileStart }
   | { kind: "unreadable" };
+
+/** `sum`: of the report, so that one letter that is another is found. Absent: in older lines. */
+interface Packed {
+  z: string;
+  sum?: number | undefined;
+}
 
 interface StoredLine {
   v?: unknown;
   z?: unknown;
+  sum?: number;
   on?: [number, number];
   after?: FileStart;
 }
@@ -90,27 +97,32 @@ export function decodeLine(line: string): DecodedLine {
     if (stored.v !== 2) return { kind: "unreadable" };
     if (stored.after !== undefined) return { kind: "start", after: stored.after };
     if (typeof stored.z !== "string") return { kind: "unreadable" };
-    const { z, on } = stored;
-    if (on !== undefined) return { kind: "difference", on: { start: on[0], length: on[1] }, z };
-    return { kind: "report", text: inflate(z, USUAL) };
+    const { z, on, sum } = stored;
+    const packed = { z, sum };
+    if (on !== undefined)
+      return { kind: "difference", on: { start: on[0], length: on[1] }, packed };
+    return { kind: "report", text: inflate(packed, USUAL) };
   } catch {
     return { kind: "unreadable" };
   }
 }
 
 /** Undefined: it is not what was written. */
-export function decodeDifference(z: string, base: string): string | undefined {
+export function decodeDifference(packed: Packed, base: string): string | undefined {
   try {
-    return inflate(z, Buffer.from(base));
+    return inflate(packed, Buffer.from(base));
   } catch {
     return undefined;
   }
 }
 
-const inflate = (z: string, dictionary: Buffer): string =>
-  inflateRawSync(Buffer.from(z, "base64"), {
+function inflate({ z, sum }: Packed, dictionary: Buffer): string {
+  const text = inflateRawSync(Buffer.from(z, "base64"), {
     ...{ dictionary, maxOutputLength: MOST_BYTES },
   }).toString("utf8");
+  if (sum !== undefined && crc32(text) !== sum) throw new Error("it is not what was written");
+  return text;
+}
 
 /** Reports that others are a difference to, kept while a file is read. */
 const KEPT_BASES = 4;
@@ -138,7 +150,7 @@ export function createLineReader(
     if (found.kind === "report") return found.text;
     if (found.kind !== "difference" || depth > MOST_DEPTH) return undefined;
     const on = await baseAt(found.on, depth + 1);
-    return on === undefined ? undefined : decodeDifference(found.z, on);
+    return on === undefined ? undefined : decodeDifference(found.packed, on);
   };
   const baseAt = async (place: LinePlace, depth: number): Promise<string | undefined> => {
     const known = bases.get(place.start);
@@ -162,7 +174,7 @@ export function plainLines(text: string): string {
       found.kind === "report"
         ? found.text
         : found.kind === "difference"
-          ? decodeDifference(found.z, bases.get(found.on.start) ?? "")
+          ? decodeDifference(found.packed, bases.get(found.on.start) ?? "")
           : undefined;
     if (text !== undefined && mayBeBase(text)) bases.set(at, text);
     return text ?? line;
