@@ -40,6 +40,26 @@ const pairs = DOOR_APIS.flatMap((client) =>
   DOOR_APIS.filter((upstream) => upstream !== client).map((upstream) => ({ client, upstream })),
 );
 
+describe.each(DOOR_APIS)("a client of %s in a new home, without a key", (client) => {
+  it.each([false, true])(
+    "reaches the agent's model, the offline one too, by the name clew (streaming: %s)",
+    async (streaming) => {
+      const gateway = await startTestGateway({
+        agents: { list: [{ id: "main" }, { id: "second" }] },
+      });
+      const sent = { model: "clew", tools: [], head: [], streaming };
+      const cat = person("My cat is called Minka. What is my cat called?");
+      const answered = await ask(gateway, client, [cat], sent);
+      expect(answered).toMatchObject({ stopReason: "stop", error: null });
+      expect(answered.text).toContain("Minka");
+      const second = await ask(gateway, client, [cat], { ...sent, model: "clew/second" });
+      expect(second).toMatchObject({ text: answered.text, error: null });
+      const nobody = await ask(gateway, client, [cat], { ...sent, model: "clew/nobody" });
+      expect(nobody.error).not.toBeNull();
+    },
+  );
+});
+
 describe.each(pairs)("a client of $client before a model of $upstream", ({ client, upstream }) => {
   it("is answered as by its own, streamed and whole, with calls and their results", async () => {
     const gateway = await startAcross({ client, upstream }, [

@@ -14,6 +14,7 @@ import { answerTransparently } from "../transparent/answer-transparently.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
+import { readGooglePath } from "../wires/google-path.ts";
 import { countTokens, sessionOfCount } from "./count-tokens.ts";
 import { forward, isCount, mayForward } from "./forward.ts";
 import { listModels } from "./list-models.ts";
@@ -122,7 +123,7 @@ const UNEXPECTED = "Something unexpected happened; the log in CLEW_HOME/logs say
 
 /** Of what is no conversation, where it names one. */
 function modelIn({ bytes, path }: DoorVisit): string {
-  const [, named] = /\/models\/([^/:]+):/.exec(path) ?? [];
+  const named = readGooglePath(path)?.model;
   if (named !== undefined || bytes.length === 0) return named ?? "";
   try {
     const body = JSON.parse(new TextDecoder().decode(bytes)) as { model?: unknown };
@@ -135,7 +136,7 @@ function modelIn({ bytes, path }: DoorVisit): string {
 /** By what a request says of itself where its path does not tell the wire. */
 export function wireOfVisit({ path, headers }: Pick<DoorVisit, "path" | "headers">): DoorWire {
   const names = new Set(headers.map(([name]) => name.toLowerCase()));
-  if (path.startsWith("/v1beta") || names.has("x-goog-api-key") || /\/models\/[^/]+:/.test(path))
+  if (path.startsWith("/v1beta") || names.has("x-goog-api-key") || readGooglePath(path))
     return DOOR_WIRES["google-generative-ai"];
   if (names.has("anthropic-version") || path.startsWith("/v1/messages"))
     return DOOR_WIRES["anthropic-messages"];

@@ -19,8 +19,10 @@ export interface UpstreamAsked {
   /** As the client calls it; "" when it names none. */
   model: string;
   config: Config;
-  /** "provider/model" of the agent whose sessions the clients' are. */
+  /** "provider/model" of the agent that is asked, or whose sessions the clients' are. */
   agentModel: string;
+  /** True: the client names an agent in place of a model, so the agent's model answers. */
+  asksAgent: boolean;
   /** Throws CONFIG_INVALID for a name that means nothing. */
   named: (name: string) => ResolvedModel;
 }
@@ -39,7 +41,7 @@ export const UNSET: UpstreamConfig = { models: {} };
 export function findUpstream(asked: UpstreamAsked): Upstream | { problem: string } {
   const { api, config } = asked;
   const settings = config.door.upstreams[api] ?? UNSET;
-  const elsewhere = modelElsewhere(asked, settings);
+  const elsewhere = modelElsewhere(asked, settings) ?? agentsModel(asked);
   if (elsewhere !== undefined) return placed(elsewhere, asked.api, settings);
   const providers = settings.provider === undefined ? usualProviders(asked) : [settings.provider];
   let problem: string | undefined;
@@ -69,7 +71,15 @@ function modelElsewhere(
   { models }: UpstreamConfig,
 ): ResolvedModel | undefined {
   const name = models[model];
-  if (name?.includes("/") !== true) return undefined;
+  return name?.includes("/") === true ? known(name, named) : undefined;
+}
+
+/** Whichever wire it speaks, the offline one included. */
+const agentsModel = ({ asksAgent, agentModel, named }: UpstreamAsked): ResolvedModel | undefined =>
+  asksAgent ? known(agentModel, named) : undefined;
+
+/** Undefined: the name means nothing. */
+function known(name: string, named: UpstreamAsked["named"]): ResolvedModel | undefined {
   try {
     return named(name);
   } catch (error) {

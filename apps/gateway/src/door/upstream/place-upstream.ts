@@ -4,6 +4,7 @@ import type { ModelRef } from "@clew/plugin-sdk/host";
 import { buildRequest, type Endpoint } from "@clew/providers";
 import { emptyCall } from "../../models/empty-call.ts";
 import type { DoorVisit } from "../call/door-call.ts";
+import { readGooglePath } from "../wires/google-path.ts";
 import { queryOnward } from "./pass-headers.ts";
 
 export interface UpstreamPlace {
@@ -22,7 +23,7 @@ export function addressOnward(
 ): string {
   const url = new URL(addressOfCalls(place));
   const own = [...url.searchParams].filter(([name]) => name !== "alt");
-  const [, method] = /\/models\/[^/]+:(\w+)$/.exec(visit.path) ?? [];
+  const method = readGooglePath(visit.path)?.method;
   if (place.model.api === "google-generative-ai" && method !== undefined)
     url.pathname = url.pathname.replace(/:\w+$/, `:${method}`);
   else url.pathname = rootOf(url.pathname) + restOf(visit.path);
@@ -37,7 +38,7 @@ const addressOfCalls = ({ model, endpoint }: UpstreamPlace): string =>
 
 /** The address of the version, e.g. "/v1". */
 const rootOf = (path: string): string =>
-  path.replace(/\/(?:chat\/completions|responses|messages|models\/[^/]+:\w+)$/, "");
+  path.replace(/\/(?:chat\/completions|responses|messages|models\/.+:\w+)$/, "");
 
 /** Behind the version of the door. */
 const restOf = (path: string): string => path.replace(/^\/v1(?:beta)?(?=\/|$)/, "");

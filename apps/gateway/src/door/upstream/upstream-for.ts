@@ -1,5 +1,6 @@
 // Finds the model server that a client's request is for, by the settings.
 import { agentSettings } from "../../config/agent.ts";
+import type { Config } from "../../config/schema.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { findUpstream, type Upstream } from "./find-upstream.ts";
@@ -11,9 +12,16 @@ export function upstreamFor(
   model: string,
 ): Upstream | { problem: string } {
   const { config } = host;
+  const asked = agentNamedBy(model, config);
   return findUpstream({
-    ...{ api, model, config },
-    agentModel: agentSettings(config, home, doorAgent(config)).model,
+    ...{ api, model, config, asksAgent: asked !== undefined },
+    agentModel: agentSettings(config, home, asked ?? doorAgent(config)).model,
     named: (name) => host.namedModel(name),
   });
+}
+
+/** "clew" is the door's own agent, "clew/<agent>" another one, as lists of models have them. */
+function agentNamedBy(model: string, config: Config): string | undefined {
+  if (model === "clew") return doorAgent(config);
+  return config.agents.list.map(({ id }) => id).find((id) => model === `clew/${id}`);
 }

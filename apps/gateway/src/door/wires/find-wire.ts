@@ -2,6 +2,7 @@
 import { MESSAGES } from "./anthropic-messages.ts";
 import type { DoorApi, DoorWire } from "./door-wire.ts";
 import { GENERATE_CONTENT } from "./google-generative-ai.ts";
+import { readGooglePath } from "./google-path.ts";
 import { COMPLETIONS } from "./openai-completions.ts";
 import { RESPONSES } from "./openai-responses.ts";
 
@@ -17,7 +18,8 @@ export function wireAt(path: string): DoorWire | undefined {
   if (/\/chat\/completions$/.test(path)) return COMPLETIONS;
   if (/\/responses$/.test(path)) return RESPONSES;
   if (/\/messages$/.test(path)) return MESSAGES;
-  return /\/models\/[^/]+:(?:streamGenerateContent|generateContent)$/.test(path)
+  const { method } = readGooglePath(path) ?? {};
+  return method === "generateContent" || method === "streamGenerateContent"
     ? GENERATE_CONTENT
     : undefined;
 }

@@ -2,6 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { DoorWire, JsonObject, MessageLook, Speaker } from "./door-wire.ts";
 import { fixedSentence } from "./fixed-sentence.ts";
+import { readGooglePath } from "./google-path.ts";
 import { identityOf, isThinking } from "./identity.ts";
 import {
   changeEach,
@@ -26,7 +27,7 @@ export const GENERATE_CONTENT: DoorWire = {
         ? [{ role: "user", parts: [{ text: body.contents }] }]
         : messagesOf(body.contents);
     if (messages === undefined) return undefined;
-    const [, model = "", method = ""] = /\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
+    const { model, method } = readGooglePath(path) ?? { model: "", method: "" };
     return {
       model,
       streaming: method.startsWith("stream"),

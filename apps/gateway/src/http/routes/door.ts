@@ -47,9 +47,9 @@ export function addDoorRoutes(
   app.post("/v1/messages/count_tokens", pass);
   const callGoogle = (context: Context) =>
     wireAt(context.req.path) === undefined ? pass(context) : converse(context);
-  app.post("/v1beta/models/:call", callGoogle);
+  app.post("/v1beta/models/:call{.+}", callGoogle);
   // Google's newest clients leave the "beta" out.
-  app.post("/v1/models/:call", callGoogle);
+  app.post("/v1/models/:call{.+}", callGoogle);
   for (const path of ["/v1/*", "/v1beta/*"]) app.all(path, pass);
 }
 
