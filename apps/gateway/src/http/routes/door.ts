@@ -12,6 +12,7 @@ import {
 import { type Door, wireOfVisit } from "../../door/serve/door.ts";
 import type { DoorWire } from "../../door/wires/door-wire.ts";
 import { wireAt } from "../../door/wires/find-wire.ts";
+import { readGooglePath } from "../../door/wires/google-path.ts";
 import { recordOf } from "../../door/wires/json.ts";
 import type { Gateway } from "../../gateway.ts";
 import { describeBytes } from "../../limits/size.ts";
@@ -47,10 +48,15 @@ export function addDoorRoutes(
   app.post("/v1/messages/count_tokens", pass);
   const callGoogle = (context: Context) =>
     wireAt(context.req.path) === undefined ? pass(context) : converse(context);
-  app.post("/v1beta/models/:call{.+}", callGoogle);
+  app.post("/v1beta/models/:call", callGoogle);
   // Google's newest clients leave the "beta" out.
-  app.post("/v1/models/:call{.+}", callGoogle);
-  for (const path of ["/v1/*", "/v1beta/*"]) app.all(path, pass);
+  app.post("/v1/models/:call", callGoogle);
+  // Names of models may have slashes.
+  const rest = (context: Context) =>
+    context.req.method === "POST" && readGooglePath(context.req.path) !== undefined
+      ? callGoogle(context)
+      : pass(context);
+  for (const path of ["/v1/*", "/v1beta/*"]) app.all(path, rest);
 }
 
 interface Visit {
