@@ -81,11 +81,12 @@ export interface ContextEngine {
    * that is being answered, and what its tools returned last, are shown at any budget. A message
    * that is shown is shown as it was said, or it is cut and says so. One that was rewritten is
    * shown as the history has it. Nothing is shown of a branch that the given history is not on. A
-   * summary of the host's compaction stays, however old: what it stands for is nowhere else. Where
-   * nothing was said, it shows nothing. The same history gives the same messages, after a restart
-   * too, so that prompt caches hold. Any of its own views may come back as the history, of another
-   * session too. The current prompt is not among them; the host appends it. Must not change
-   * `messages` or what is in it. If it throws, the given messages are used.
+   * summary of the host's compaction stays, however old, since what it stands for is nowhere else;
+   * or the view says that there is more. Where nothing was said, it shows nothing. The same history
+   * gives the same messages, after a restart too, so that prompt caches hold. Any of its own views
+   * may come back as the history, of another session too. The current prompt is not among them; the
+   * host appends it. Must not change `messages` or what is in it. If it throws, the given messages
+   * are used.
    */
   assemble(params: AssembleParams): Awaitable<AssembleResult>;
 

@@ -330,7 +330,7 @@ export const sessionCases: readonly ConformanceCase[] = [
     id: "sessions/after-compaction",
     group: "sessions",
     title: "still shows what a compaction left, however many turns came after it",
-    rule: "A summary of the host's compaction stays, however old: what it stands for is nowhere else.",
+    rule: "A summary of the host's compaction stays, however old, since what it stands for is nowhere else; or the view says that there is more.",
     run: exploreCompacted,
   },
   {
