@@ -402,7 +402,8 @@ export const DAMAGE: Readonly<Record<string, Kind>> = {
     rest: [Buffer.from("bad")],
   }),
   "an entry without its beginning": around((entry, dice, next) => {
-    const tail = entry.subarray(dice.between(entry.indexOf("{") + 1, entry.length - 1));
+    // One that lacks nothing but its brace is put together again.
+    const tail = entry.subarray(dice.between(entry.indexOf("{") + 2, entry.length - 1));
     return { file: fileOf([tail, next]), rest: [tail] };
   }, true),
   "an entry with a hole": around((entry, dice, next) => {
