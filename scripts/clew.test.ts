@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
 const run = promisify(execFile);
 
@@ -25,5 +25,35 @@ describe("npm run clew", () => {
     await expect(clew(join(folder, "gone"))).rejects.toThrow(/theirs\.json/);
     await clew(folder);
     expect(await readFile(join(folder, "home/clew.json"), "utf8")).toContain("ollama/typed-here");
+  });
+});
+
+describe("npm run link", () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), "clew-link-"));
+    return () => rm(folder, { recursive: true });
+  });
+  const link = (PATH: string) =>
+    run(process.execPath, ["scripts/link.mjs", "bin"], {
+      env: { ...process.env, INIT_CWD: folder, PATH },
+    });
+
+  it("writes a command clew that runs from anywhere, and says whether it is found", async () => {
+    const bin = join(folder, "bin");
+    expect((await link("/nowhere")).stdout).toContain(`${bin} is not on your PATH`);
+    expect((await link(`/nowhere:${bin}`)).stdout).toContain(`clew is at ${bin}/clew now`);
+    const { stdout } = await run("clew", ["--version"], {
+      cwd: folder,
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    });
+    expect(stdout).toMatch(/^\d+\.\d+\.\d+/);
+  });
+
+  it("leaves a command of others alone", async () => {
+    await mkdir(join(folder, "bin"));
+    await writeFile(join(folder, "bin/clew"), "another program");
+    await expect(link("/nowhere")).rejects.toThrow("is not ours");
+    expect(await readFile(join(folder, "bin/clew"), "utf8")).toBe("another program");
   });
 });

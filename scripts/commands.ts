@@ -1,5 +1,6 @@
 // Reads the commands of `clew`, and writes the gateway README's table of them.
 import { readFileSync } from "node:fs";
+import { isVisible } from "../apps/gateway/src/cli/completion/plan-completion.ts";
 import { createProgram } from "../apps/gateway/src/cli/program.ts";
 import { readEnvironment } from "../apps/gateway/src/config/environment.ts";
 import { terminal } from "../apps/gateway/src/terminal/output.ts";
@@ -15,7 +16,7 @@ export interface CliCommand {
 /** Every command that does something, groups left out, in the order of `--help`. */
 export function cliCommands(): CliCommand[] {
   const program = createProgram({ environment: readEnvironment(), output: terminal }, () => {});
-  return program.commands.flatMap((command) => leavesOf(command, ""));
+  return visible(program).flatMap((command) => leavesOf(command, ""));
 }
 
 /** The README with its table of commands rewritten. */
@@ -35,10 +36,13 @@ export function commandsReadme(): { path: string; text: string } {
 
 type Command = ReturnType<typeof createProgram>;
 
+const visible = (command: Command): readonly Command[] =>
+  command.commands.filter((each) => isVisible(command, each));
+
 function leavesOf(command: Command, parent: string): CliCommand[] {
   const name = parent === "" ? command.name() : `${parent} ${command.name()}`;
   if (command.commands.length > 0)
-    return command.commands.flatMap((child) => leavesOf(child, name));
+    return visible(command).flatMap((child) => leavesOf(child, name));
   const values = command.registeredArguments.map((argument) => {
     const shown = argument.variadic ? `${argument.name()}…` : argument.name();
     return argument.required ? `<${shown}>` : `[${shown}]`;

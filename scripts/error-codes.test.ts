@@ -18,7 +18,7 @@ describe("error codes", () => {
   });
 
   it.each(ERROR_CODES)("%s is thrown somewhere, and a test expects it", (code) => {
-    const made = new RegExp(`new ContextEngineError\\(\\s*"${code}"`);
+    const made = new RegExp(`(?:new ContextEngineError|super)\\(\\s*"${code}"`);
     expect(sources.filter((text) => made.test(text))).not.toEqual([]);
     expect(tests.filter((text) => new RegExp(`\\b${code}\\b`).test(text))).not.toEqual([]);
   });

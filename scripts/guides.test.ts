@@ -4,6 +4,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import {
+  OLDEST_PLUGIN_API_VERSION,
+  PLUGIN_API_VERSION,
+} from "../apps/gateway/src/plugins/find/compatibility.ts";
 import vitestConfig from "../vitest.config.ts";
 import { withIncludes } from "./generated.ts";
 import { trackedFiles } from "./tracked-files.ts";
@@ -60,6 +64,11 @@ describe("the documentation", () => {
 
 describe("the plugin author guide", () => {
   const guide = readFileSync("docs/plugin-author-guide.md", "utf8");
+
+  it("names the versions of the plugin API that are offered", () => {
+    const offered = `${OLDEST_PLUGIN_API_VERSION} to ${PLUGIN_API_VERSION}`;
+    expect(guide.replaceAll(/\s+/g, " ")).toContain(`This Clew offers ${offered}`);
+  });
 
   it("shows an engine that passes the conformance kit", async () => {
     const engine = /```ts\n(import \{ type AgentMessage, type ContextEngine,[\s\S]*?)```/.exec(

@@ -6,6 +6,9 @@ import { trackedFiles } from "./tracked-files.ts";
 
 /** Where others speak in words only, and what they say has to be understood. */
 const FOREIGN_WORDS: Record<string, string> = {
+  "apps/gateway/src/config/load.ts": "JSON5 says only in words that a quote is missing",
+  "apps/gateway/src/cli/usage-error.ts":
+    "commander names in words only which flag or value is wrong",
   "packages/engine-core/src/engine/rejected-keys.ts":
     "older engines reject parameters they do not know in words",
   "packages/plugin-sdk/src/testing/check/load-engines.ts":

@@ -77,13 +77,17 @@ describe("the star of packages", () => {
     expect(offenders).toEqual([]);
   });
 
-  it("two files name the process's environment, and no package does", () => {
+  it("four files name the process's environment, and no package does", () => {
     const naming = files
       .filter(({ path, code, language }) => !isForTests(path) && readsEnvironment(code, language))
       .map(({ path }) => path);
     expect(naming).toEqual([
       // What operators set is read here.
       "apps/gateway/src/config/environment.ts",
+      // Help is answered before that could be loaded.
+      "apps/gateway/src/config/places.ts",
+      // What a terminal says of itself is read before that could be loaded.
+      "apps/gateway/src/config/terminal-variables.ts",
       // Plugins read one variable themselves, so it is set for them here.
       "apps/gateway/src/plugins/load/state-dir.ts",
     ]);

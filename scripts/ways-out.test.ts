@@ -13,11 +13,13 @@ const PROJECTS = /\/sessions\/shown\.ts"/;
 
 /** Why a surface reads entries that it does not show. */
 const SHOWS_NONE: Readonly<Record<string, string>> = {
-  "src/cli/engine-retry.ts": "tells how deliveries stand",
+  "src/cli/engines/retry.ts": "tells how deliveries stand",
+  "src/cli/find-recording.ts": "finds what is replayed",
   "src/cli/inspect/inspect.ts": "tells what models were sent, by the inspector's rows",
   "src/cli/policy.ts": "tells what a provider would refuse, by rule and place",
   "src/cli/repair.ts": "tells whether a file can be read",
   "src/cli/replay.ts": "plays it again, and tells counts",
+  "src/cli/sessions/fork.ts": "copies it into another session",
 };
 
 const read = (path: string) => readFileSync(path, "utf8");

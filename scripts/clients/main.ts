@@ -43,7 +43,7 @@ async function tryClient(client: Client): Promise<string[]> {
     if (bin === undefined) return [];
     const gateway = await startGateway(scratch, model.url);
     const began = performance.now();
-    const code = await ask(client, { bin, scratch, gateway: gateway.url });
+    const code = await ask(client, { bin, scratch });
     const seconds = Math.round((performance.now() - began) / 1000);
     await gateway.stop();
     return judge(client, { code, seconds, model, home: join(scratch, "clew-home") });
@@ -99,7 +99,7 @@ async function startGateway(scratch: string, baseUrl: string) {
 
 async function ask(
   client: Client,
-  { bin, scratch, gateway }: { bin: string; scratch: string; gateway: string },
+  { bin, scratch }: { bin: string; scratch: string },
 ): Promise<number | null> {
   const home = join(scratch, "home");
   const work = join(scratch, "work");
@@ -110,8 +110,13 @@ async function ask(
     const text = `${line.repeat(FILE_CHARS / line.length)}\nfact ${file}: ${file * 7919}\n`;
     await writeFile(join(work, "notes", `${file}.txt`), text);
   }
-  const args = await client.prepare({ home, gateway, prompt: "Read all files in notes." });
-  const child = spawn(bin, args, {
+  // What a person is told to write is what is tried.
+  const told = ["connect", client.name, "--write", "--model", "scripted"];
+  await run(process.execPath, [CLEW, ...told], {
+    cwd: work,
+    env: { ...cleanEnvironment(scratch), HOME: home, CLEW_HOME: join(scratch, "clew-home") },
+  });
+  const child = spawn(bin, client.args("Read all files in notes."), {
     cwd: work,
     env: { PATH: cleanEnvironment(scratch).PATH, HOME: home, TERM: "dumb", CI: "1" },
     stdio: ["ignore", "pipe", "pipe"],

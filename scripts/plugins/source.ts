@@ -1,7 +1,7 @@
 // Brings the files of a plugin into a folder of their own.
 import { existsSync } from "node:fs";
 import { cp, mkdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { run } from "../release/run.mjs";
 import type { Row } from "./rows.ts";
 
@@ -16,8 +16,7 @@ export async function fetchPlugin(
   { name, npm }: Row,
   { folder, cache, scratch, env }: FetchRequest,
 ): Promise<Source | { notRun: string }> {
-  if (folder !== undefined)
-    return { spec: await copied(folder, join(scratch, name)), from: "folder" };
+  if (folder !== undefined) return { spec: resolve(folder), from: "folder" };
   if (npm === null) return { notRun: `npm has no package of it; name its folder: ${name}=FOLDER` };
   const kept = join(cache, `${npm.replace(/^@/, "").replaceAll(/[/@]/g, "-")}.tgz`);
   if (existsSync(kept)) return { spec: kept, from: "npm" };
@@ -42,12 +41,3 @@ export interface FetchRequest {
 }
 
 const lastLine = (text: string) => text.trim().split("\n").at(-1) ?? text;
-
-/** Without what was installed for its author. */
-async function copied(folder: string, copy: string): Promise<string> {
-  await cp(folder, copy, {
-    recursive: true,
-    filter: (from) => !["node_modules", ".git"].includes(basename(from)),
-  });
-  return copy;
-}

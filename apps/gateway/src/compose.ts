@@ -13,7 +13,7 @@ import { createModelWindows } from "./models/model-windows.ts";
 import { createModels } from "./models/models.ts";
 import { offlineOnly } from "./models/offline-only.ts";
 import { createTokenRatios } from "./models/token-ratios.ts";
-import { assertKnownAgentEngine, assertKnownEngine } from "./plugins/engines/engine-settings.ts";
+import { missingEngines } from "./plugins/engines/engine-settings.ts";
 import { createFlushes } from "./plugins/memory/flush/flushes.ts";
 import { transcriptBytes } from "./plugins/memory/flush/transcript-bytes.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
@@ -23,8 +23,8 @@ import { createToolPort } from "./tools/tool.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
 
 /**
- * Throws ENGINE_NOT_FOUND when the engine slot names an engine nobody registered: better at start
- * than at the first reply.
+ * An engine that is named and that nobody registered is told of at once, better than at the first
+ * reply. Throws ENGINE_NOT_FOUND where nobody wants to be told.
  */
 export function composeHost(options: HostOptions): Host {
   const { environment, loaded, log, plugins } = options;
@@ -76,7 +76,14 @@ export function composeHost(options: HostOptions): Host {
     hookBytes: config.gateway.limits.hookBytes,
     subagents: options.pluginSubagents,
   });
-  assertKnownEngine(engines.settings(), engines.registry, plugins);
-  for (const agent of config.agents.list) assertKnownAgentEngine(agent, engines.registry, plugins);
+  for (const missing of missingEngines(
+    engines.settings(),
+    config.agents.list,
+    engines.registry,
+    plugins,
+  )) {
+    if (options.onMissingEngine === undefined) throw missing.error;
+    options.onMissingEngine(missing);
+  }
   return createHost(parts);
 }

@@ -11,7 +11,7 @@ import {
   proofOfRequest,
   REQUEST_PROOF,
 } from "./home/identity.ts";
-import { askLoopback } from "./home/loopback.ts";
+import { askLoopback, streamLoopback } from "./home/loopback.ts";
 import { mayRun } from "./locks/process-identity.ts";
 
 /** Time a gateway gets to say who it is, ms. One that is known to be ours may be busy. */
@@ -49,6 +49,8 @@ export interface OwnGateway {
   health: JsonObject;
   /** Only this gateway obeys the request: any other refuses it. Null when it does not answer. */
   request(path: string, options: { method?: string; timeoutMs: number }): Promise<OwnAnswer | null>;
+  /** The same with a text as its body, and an answer that comes as it is made, or a rejection. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
 export interface OwnAnswer {
@@ -156,11 +158,21 @@ async function wholeGateway(file: GatewayFile, health: JsonObject, timeoutMs: nu
 }
 
 function ownGateway({ port, pid, secret }: GatewayFile, health: JsonObject): OwnGateway {
+  const proof = (method: string, path: string) => {
+    const { pathname } = new URL(path, "http://127.0.0.1");
+    return { [REQUEST_PROOF]: proofOfRequest(secret, { method, path: pathname }) };
+  };
   return {
     ...{ url: urlOf(port), pid, health },
+    fetch(path, { method = "GET", headers, body, signal } = {}) {
+      const given = Object.fromEntries(new Headers(headers));
+      return streamLoopback({
+        ...{ port, path, method, headers: { ...given, ...proof(method, path) } },
+        ...{ body: typeof body === "string" ? body : undefined, signal: signal ?? undefined },
+      });
+    },
     async request(path, { method = "GET", timeoutMs }) {
-      const { pathname } = new URL(path, "http://127.0.0.1");
-      const headers = { [REQUEST_PROOF]: proofOfRequest(secret, { method, path: pathname }) };
+      const headers = proof(method, path);
       const question = { port, path, method, headers, timeoutMs, maxBytes: MAX_ANSWER_BYTES };
       const answer = await askLoopback(question);
       return answer.kind === "answer"

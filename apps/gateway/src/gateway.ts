@@ -8,6 +8,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { createGrantFiles } from "./approvals/grants.ts";
 import { type Approvals, createApprovals } from "./approvals/queue.ts";
 import { systemClock } from "./clock.ts";
@@ -16,6 +17,7 @@ import { type CompactRequest, runCompact } from "./commands/compact.ts";
 import type { CommandLine } from "./commands/parse.ts";
 import { runCommand } from "./commands/run.ts";
 import { createCommandSession } from "./commands/session.ts";
+import type { StatusFacts } from "./commands/status.ts";
 import { composeHost } from "./compose.ts";
 import { agentSettings, defaultAgentId } from "./config/agent.ts";
 import type { Environment } from "./config/environment.ts";
@@ -36,6 +38,7 @@ import { type ChildSessions, createChildSessions } from "./gateway/child-session
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { placeOfPrompt } from "./gateway/newest-messages.ts";
+import { createSending, type WaitingMessages } from "./gateway/sending.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
@@ -43,8 +46,7 @@ import { createTurnWaste } from "./gateway/turn-waste.ts";
 import {
   cancellable,
   converse,
-  type SendRequest,
-  sendMessage,
+  runMessage,
   type TurnParts,
   type UnaskedTurn,
 } from "./gateway/turns.ts";
@@ -54,6 +56,7 @@ import { createShadows, type Shadows } from "./lab/shadows.ts";
 import { createExposition, type Exposition } from "./metrics/expose.ts";
 import { createTally } from "./metrics/tally.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
+import { sessionModelIn } from "./models/session-model.ts";
 import type { PluginHost } from "./plugins/host.ts";
 import type { PluginRecord } from "./plugins/load/record.ts";
 import { hookContext } from "./plugins/offer/hook-context.ts";
@@ -64,6 +67,9 @@ import { describeNote, type SessionNote } from "./sessions/notes.ts";
 import { createSessionStore, type SessionStore } from "./sessions/store.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { VERSION } from "./version.ts";
+import type { Taken } from "./waiting/inbox.ts";
+import { sessionInUse } from "./waiting/refusals.ts";
+import type { SendRequest } from "./waiting/send-request.ts";
 
 /**
  * Time an engine's background work gets when its session closes, ms; after
@@ -95,10 +101,17 @@ export interface Gateway extends SessionViews {
   /** Canonical key. Throws SESSION_NAME_INVALID. */
   canonicalKey(key: string): string;
   /**
-   * One turn, after those before it in the same session. Throws SESSION_LOCKED,
-   * TRANSCRIPT_UNREADABLE, STORAGE_FAILED, and REQUEST_INVALID for a message that is too long.
+   * Takes a message in, which is durable when this resolves, where it has to wait. Throws
+   * SESSION_BUSY, BACKLOG_FULL, STORAGE_FAILED, and REQUEST_INVALID for one that is too long.
+   */
+  offer(request: SendRequest): Promise<Taken>;
+  /**
+   * What comes of a message that `offer` takes in. Throws what that throws, SESSION_LOCKED and
+   * TRANSCRIPT_UNREADABLE.
    */
   send(request: SendRequest): Promise<TurnResult>;
+  /** Messages that wait for their turn. */
+  readonly waiting: WaitingMessages;
   /**
    * Loads plugins again under the configuration as it is now, for runs that begin afterwards.
    * Throws CONFIG_INVALID; then nothing has changed.
@@ -116,13 +129,20 @@ export interface Gateway extends SessionViews {
       onEvent?: ((event: TurnEvent) => void) | undefined;
     },
   ): Promise<CommandAnswer>;
+  /** What `/status` tells, asked for as data; nobody else is told of it. Throws like `send`. */
+  status(key: string): Promise<StatusFacts>;
   /** What `/compact` does, asked for as data. */
   compact(key: string, request: CompactRequest): Promise<Omit<CommandAnswer, "command">>;
+  /**
+   * Takes a session away with the files that are its own. Throws SESSION_NOT_FOUND, SESSION_BUSY
+   * while a reply is written in it, SESSION_LOCKED while another process has it.
+   */
+  remove(key: string): Promise<void>;
   /** Tells of turns that no person asked for, in any session; the function it gives ends that. */
   onUnasked(listener: (turn: UnaskedTurn) => void): () => void;
   /** What goes on in sessions that nobody waits for. */
   readonly unawaited: Pick<ChildSessions, "isRunning" | "settled">;
-  /** Cancels the run of a session and those waiting behind it; false when there is none. */
+  /** Cancels the run of a session; what waits behind it goes on waiting. False: there is none. */
   cancel(key: string): boolean;
   /** Runs jobs once it is started. */
   readonly scheduler: Scheduler;
@@ -147,13 +167,15 @@ export interface GatewayOptions {
   plugins?: PluginHost | undefined;
   /** The configuration as it is now, for a reload; default: the file's. */
   reread?: () => Promise<Pick<LoadedConfig, "config" | "raw">>;
+  /** As a host's: told of each engine that the settings name and nobody has. */
+  onMissingEngine?: HostOptions["onMissingEngine"];
   /** Longest time in which a shadow engine plays a turn, ms. Absent: a minute. */
   shadowTurnMs?: number | undefined;
 }
 
 /**
- * Throws CONFIG_INVALID or ENGINE_NOT_FOUND when the configuration names a model or
- * engine that is not there.
+ * Throws CONFIG_INVALID when the configuration names a model that is not there, and
+ * ENGINE_NOT_FOUND for such an engine where nobody is told of it.
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const { environment, loaded, log, plugins } = options;
@@ -162,6 +184,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   // The tools of the host reach sessions, which the host answers.
   const sessions = () => (isTalking ? children.tools : undefined);
   const sessionSettings = (key: string) => children.settingsOf(key);
+  const chosenModels = new Map<string, string>();
+  const noteModel = (key: string, branch: readonly TranscriptEntry[]) => {
+    const chosen = sessionModelIn(branch);
+    if (chosen === undefined) chosenModels.delete(key);
+    else chosenModels.set(key, chosen);
+  };
   const approvals = createApprovals({
     ...{ log, expireMs: loaded.config.tools.approval.expireMs },
     grants: createGrantFiles({ home, log }),
@@ -182,7 +210,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     );
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
-    ...{ pluginSubagents, inSession, costs },
+    onMissingEngine: options.onMissingEngine,
+    ...{ pluginSubagents, inSession, costs, sessionModel: (key) => chosenModels.get(key) },
     onSetAside: (record) => events.publish(setAsideEvent(record)),
   });
   const defaultAgent = defaultAgentId(loaded.config);
@@ -217,6 +246,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       openSessions++;
       logNotes(log, conversation, notes);
       const { agentId, sessionKey } = conversation.session.session;
+      noteModel(sessionKey, conversation.session.branch());
       const { model } = host.models(agentId, sessionKey).answering;
       await reports.recallCount(conversation, model);
     },
@@ -232,40 +262,48 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const isStopping = () => closing;
   const known = knownSessions(store, conversations);
+  const tellDeleted = (session: HostSession) => {
+    events.publish({ type: "session", session: session.sessionKey, change: "removed" });
+    return deletedSession(plugins, session, host.workspace(session.agentId));
+  };
   const children = createChildSessions({
     ...{ home, log, host, store, known, conversations, isStopping },
     converse: (turn) => converse(parts, turn),
     pluginSettings: () => plugins?.settings() ?? loaded.config.plugins,
     tellPlugins: (name, event, context) => plugins?.hooks.observe(name, () => event, context),
     tellCreated: (session) => events.publish({ type: "session", session, change: "created" }),
-    tellDeleted(session) {
-      events.publish({ type: "session", session: session.sessionKey, change: "removed" });
-      return deletedSession(plugins, session, host.workspace(session.agentId));
-    },
+    tellDeleted,
   });
   const views = createSessionViews({
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
     children: async () => [...(await children.list()), ...(await door.started())],
+    underWay: reports.underWay,
   });
   const waste = createTurnWaste({ costs, host });
   const tracer = createTracer({
     ...{ settings: loaded.config.diagnostics.otel, version: VERSION, log },
   });
   const unasked = new Set<(turn: UnaskedTurn) => void>();
+  const sending = createSending({
+    ...{ home, log, limits, store, conversations, canonicalKey },
+    whenBusy: loaded.config.session.whenBusy,
+    run: (turn) => runMessage(parts, turn),
+    tell: (news) => events.publish({ type: "waiting", ...news }),
+  });
+  const { offer, send, waiting } = sending;
   const parts = {
     tellUnasked(turn: UnaskedTurn) {
       for (const listener of unasked) listener(turn);
     },
     ...{ ...options, host, store, known, reports, cancellation, conversations },
     noteWaste: waste.note,
-    ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer },
+    ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
     engineStatus: views.engine,
+    waiting,
   };
-  const send: Gateway["send"] = (request) =>
-    sendMessage(parts, { ...request, key: canonicalKey(request.key) });
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
-    ...{ conversations, reports, costs, events },
+    ...{ conversations, reports, costs, events, tracer },
     sessions: {
       send,
       placeOf: (key, entryId) => placeOfPrompt(known, key, entryId),
@@ -281,7 +319,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const busy = () => {
     const counts = [...conversations.busy().values()];
     const all = counts.reduce((sum, count) => sum + count, 0);
-    return { running: counts.length, waiting: all - counts.length };
+    return { running: counts.length, waiting: all - counts.length + sending.backlog() };
   };
   const metrics = createExposition({
     ...{ tally, version: VERSION },
@@ -300,7 +338,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   if (isTalking) children.startSweeping();
   return {
     ...{ home, metrics, busy },
-    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, send, lab, door },
+    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door },
+    ...{ offer, send, waiting },
     ...{ shadows, unawaited: children },
     ...views,
     spentIn: (text) => costs.spentIn(canonicalKey(text)),
@@ -318,10 +357,27 @@ export function createGateway(options: GatewayOptions): Gateway {
       }
       return answer;
     },
+    status: (text) =>
+      inCommandSession(parts, { key: canonicalKey(text) }, (session) => session.status()),
     compact: (text, request) =>
       inCommandSession(parts, { key: canonicalKey(text) }, (session) =>
         runCompact(request, session),
       ),
+    async remove(text) {
+      const key = canonicalKey(text);
+      if (conversations.busy().has(key)) throw sessionInUse(key);
+      const { sessionId } = await conversations.replace(key, async () => {
+        const found = await store.find(key);
+        if (found === null) throw await store.notFound(text);
+        await waiting.clear(key);
+        await store.remove(key);
+        return found;
+      });
+      chosenModels.delete(key);
+      await approvals.forget({ agentId: agentOf(key), sessionKey: key });
+      await children.release(key);
+      await tellDeleted({ agentId: agentOf(key), sessionKey: key, sessionId });
+    },
     async reloadPlugins() {
       const records = await reloadPlugins(options);
       events.publish({ type: "engine", change: "reloaded", session: null, engineId: null });
@@ -334,11 +390,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     cancel(text) {
       const key = canonicalKey(text);
       const hadChildren = children.cancelBelow(key);
-      return cancellation.cancel(key) || hadChildren;
+      return cancellation.cancel(key) || sending.cancel(key) || hadChildren;
     },
     isStopping,
     close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {
       closing = true;
+      sending.close();
       events.publish({ type: "stopping" });
       lab.close();
       shadows.close();
@@ -352,7 +409,11 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "door", close: () => door.close(graceMs), extraMs: graceMs },
         { name: "memory", close: () => host.flushes.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
-        { name: "plugins", close: async () => plugins?.close() },
+        {
+          name: "plugins",
+          close: async () => plugins?.close(),
+          unfinished: () => plugins?.unfinished() ?? [],
+        },
         { name: "costs", close: () => costs.close() },
         { name: "engines", close: () => host.close() },
         { name: "traces", close: () => tracer.close() },
@@ -371,7 +432,10 @@ interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
   known: KnownSessions;
   agentOf: (key: string) => string;
   engineStatus: SessionViews["engine"];
+  /** Takes note of the model that a session's branch chooses. */
+  noteModel(key: string, branch: readonly TranscriptEntry[]): void;
   approvals: Approvals;
+  waiting: WaitingMessages;
 }
 
 function inCommandSession<Result>(
@@ -392,8 +456,15 @@ function inCommandSession<Result>(
         home: environment.home,
         agentId: parts.agentOf(key),
         approvals: parts.approvals,
+        waiting: {
+          list: () => parts.waiting.list(key),
+          takeBack: (id) => parts.waiting.takeBack(key, id),
+          clear: () => parts.waiting.clear(key),
+        },
         children: parts.children.list,
         engineStatus: parts.engineStatus,
+        noteModel: (branch) => parts.noteModel(key, branch),
+        onForked: (session) => events.publish({ type: "session", session, change: "created" }),
         costs: parts.costs,
         successorsOf: (conversation) => successorsOf(parts, conversation),
         storeReport: (conversation, report) => reports.store(conversation, { report }),

@@ -10,11 +10,29 @@ if (major < 24 || (major === 24 && minor < 11)) {
   process.exit(1);
 }
 
+// As it is before any plugin.
+const { reallyExit: end } = process as unknown as { reallyExit(exitCode: unknown): void };
+
+// What is loaded from here on would have it grow.
+if (process.argv[2] === "start") (await import("./young-space.ts")).holdYoungSpace();
 const { watchReaders } = await import("./terminal/lost-reader.ts");
 watchReaders();
-const { runCli } = await import("./cli/program.ts");
-process.exitCode = await runCli(process.argv.slice(2));
+const { canPaint, isTalk } = await import("./cli/chat/is-talk.ts");
+const argv = process.argv.slice(2);
+const first = isTalk(argv) && canPaint() && (await import("./cli/chat/first-screen.ts"));
+// Who talks sees a prompt before anything large is loaded.
+if (first) first.chatScreen();
+const { answerHelp } = await import("./cli/help.ts");
+process.exitCode = (await answerHelp(argv)) ?? (await (await import("./cli/run.ts")).runCli(argv));
+if (first) first.closeChatScreen();
 // A plugin may leave a timer or a connection behind: the command is over all the same.
-setTimeout(() => process.exit(), 1000).unref();
+setTimeout(() => {
+  try {
+    process.exit();
+  } finally {
+    // It can only have thrown.
+    end.call(process, process.exitCode);
+  }
+}, 1000).unref();
 // A parent that started us with a channel would otherwise keep this process alive.
 if (process.connected) process.disconnect?.();

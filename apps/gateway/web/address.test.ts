@@ -22,7 +22,7 @@ describe("the session in the address", () => {
   it("leaves a trail of each step, and none where only the words differ", () => {
     expect(planTrail("#main/calls/7.5", "#main/calls/7.5")).toBe("keep");
     expect(planTrail("", "#main")).toBe("replace");
-    expect(planTrail("#agent:main:main/calls?from=x", "#main/calls")).toBe("replace");
+    expect(planTrail("#agent:main:main/calls", "#main/calls")).toBe("replace");
     expect(planTrail("#main", "#main/calls")).toBe("push");
     expect(planTrail("#main/calls", "#main/calls/7.5")).toBe("push");
     expect(planTrail("#main/calls/7.5", "#main/calls/7.5?summary=C1")).toBe("push");

@@ -2,12 +2,14 @@
 import type { QuarantineRecord } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Approval, ApprovalAnswer } from "../src/approvals/approval.ts";
+import type { WhenBusy } from "../src/config/when-busy.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
+import { readEvents } from "../src/http/read-events.ts";
 import type { SafeModePlugin } from "../src/plugins/load/record.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import type { ListedChild } from "../src/subagents/session-tree.ts";
+import type { WaitingView } from "../src/waiting/waiting-message.ts";
 import { createHttp, sessionPath } from "./http.ts";
-import { readEvents } from "./stream.ts";
 
 export interface Health {
   version: string;
@@ -22,6 +24,8 @@ export interface Health {
 
 export interface SessionRow {
   key: string;
+  /** What people call it. Absent: they gave it no name but its key. */
+  label?: string;
   /** ISO 8601. */
   updatedAt: string;
   busy: boolean;
@@ -42,11 +46,18 @@ export interface SessionView extends Omit<SessionRow, "demo" | "depth" | "child"
   entries: TranscriptEntry[];
 }
 
+export interface SessionsAsked {
+  limit: number;
+  /** A part of their names; "" = any. */
+  find: string;
+}
+
 export type ContextPart = "system" | "tools" | "messages";
 
 export interface Api {
   health(): Promise<Health>;
-  sessions(): Promise<SessionRow[]>;
+  /** The newest, as many as asked for; `hasMore`: there are others behind them. */
+  sessions(asked: SessionsAsked): Promise<{ sessions: SessionRow[]; hasMore: boolean }>;
   /** The newest `limit` entries; null when nothing was said in the session yet. */
   session(key: string, limit: number): Promise<SessionView | null>;
   /** Null when no model was called in the session yet. */
@@ -59,8 +70,12 @@ export interface Api {
   answerApproval(id: string, answer: ApprovalAnswer): Promise<string>;
   /** Cancels the running reply. */
   abort(key: string): Promise<void>;
+  /** What waits for its turn, in order. */
+  waiting(key: string): Promise<WaitingView[]>;
+  /** Takes back what waits: one message, or all of them. */
+  takeBack(key: string, id?: string): Promise<void>;
   /** One turn, event by event. */
-  send(key: string, text: string): AsyncGenerator<StreamedEvent>;
+  send(key: string, text: string, whenBusy?: WhenBusy): AsyncGenerator<StreamedEvent>;
 }
 
 /** A gateway that does not say how it is for so long is as good as away. */
@@ -77,8 +92,14 @@ export function createApi(origin = ""): Api {
       (
         await known("/api/health", { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
       ).json() as Promise<Health>,
-    sessions: async () =>
-      ((await (await known("/api/sessions")).json()) as { sessions: SessionRow[] }).sessions,
+    async sessions({ limit, find }) {
+      const query = new URLSearchParams({ limit: String(limit), find });
+      const page = (await (await known(`/api/sessions?${query}`)).json()) as {
+        sessions: SessionRow[];
+        next: string | null;
+      };
+      return { sessions: page.sessions, hasMore: page.next !== null };
+    },
     session: async (key, limit) => orNull(await request(`${sessionPath(key)}?limit=${limit}`)),
     context: async (key) => orNull(await request(`${sessionPath(key)}/context`)),
     contextItem: async (key, part, index) =>
@@ -94,12 +115,23 @@ export function createApi(origin = ""): Api {
       return answered.text;
     },
     abort: async (key) => void (await known(`${sessionPath(key)}/abort`, { method: "POST" })),
-    async *send(key, text) {
+    async waiting(key) {
+      const answer = (await (await known(`${sessionPath(key)}/waiting`)).json()) as {
+        waiting: WaitingView[];
+      };
+      return answer.waiting;
+    },
+    // One that waits no more is gone, whoever took it.
+    async takeBack(key, id) {
+      const one = id === undefined ? "" : `/${encodeURIComponent(id)}`;
+      await request(`${sessionPath(key)}/waiting${one}`, { method: "DELETE" });
+    },
+    async *send(key, text, whenBusy) {
       const headers = { "content-type": "application/json" };
       const response = await known(`${sessionPath(key)}/messages`, {
         method: "POST",
         headers,
-        body: JSON.stringify({ text }),
+        body: JSON.stringify({ text, whenBusy }),
       });
       if (response.body !== null) yield* readEvents(response.body);
     },

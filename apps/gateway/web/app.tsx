@@ -1,5 +1,5 @@
 // The whole page, its keyboard shortcuts and its address.
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { shortName } from "../src/sessions/keys.ts";
 import { planTrail, writeAddress } from "./address.ts";
 import type { Api, ContextPart } from "./api.ts";
@@ -13,6 +13,7 @@ import type { InspectController } from "./inspect/inspect-controller.ts";
 import type { InspectState } from "./inspect/inspect-state.ts";
 import { Inspector } from "./inspect/inspector.tsx";
 import { newestAs } from "./inspect/place.ts";
+import type { JoinedTurn } from "./joined-turn.ts";
 import { isRunning } from "./live-turn.ts";
 import { joinedShown, type PageState, turnShown } from "./page-state.ts";
 import { SessionList } from "./session-list.tsx";
@@ -39,7 +40,8 @@ export function App({ store, controller, api, inspect }: AppProps) {
   const isStoppable = running || session?.busy === true;
 
   useAddressOf({ store, inspect: inspect.store });
-  useInspected(state, inspect.controller);
+  useInspected(state, live, inspect.controller);
+  useReadAgain(isInspecting, controller);
   useKeys(
     {
       Escape: () => {
@@ -86,6 +88,7 @@ export function App({ store, controller, api, inspect }: AppProps) {
           isOpen={isMenuOpen}
           onOpen={(opened) => show(controller.open(opened))}
           onNew={() => show(controller.openNew())}
+          onList={(asked) => void controller.list(asked)}
         />
         {isInspecting ? (
           <Inspector
@@ -108,7 +111,13 @@ export function App({ store, controller, api, inspect }: AppProps) {
                 void controller.open(opened);
               }}
             />
-            <ContextPanel view={state.context} isOlder={running} live={live} readItem={readItem} />
+            <ContextPanel
+              view={state.context}
+              isReading={state.isLoading && session !== null}
+              isOlder={running}
+              live={live}
+              readItem={readItem}
+            />
           </>
         )}
       </main>
@@ -125,21 +134,45 @@ function toColumns(): void {
 }
 
 /** The inspector follows the session shown, and reads on when there is more of it. */
-function useInspected({ key, session, isInspecting }: PageState, controller: InspectController) {
+function useInspected(
+  { key, session, isInspecting }: PageState,
+  live: JoinedTurn | null,
+  controller: InspectController,
+) {
   const name = shortName(key);
-  const version = `${session?.updatedAt} ${session?.busy}`;
+  const { call, isAnswered, ended } = live ?? {};
+  const running = `${call?.turnId} ${call?.number} ${isAnswered} ${ended}`;
+  const version = `${session?.updatedAt} ${session?.busy} ${running}`;
   useEffect(() => {
     if (isInspecting) void controller.follow(name);
   }, [isInspecting, name, version, controller]);
 }
 
+/** The chat was not kept up to date beside the calls. */
+function useReadAgain(isInspecting: boolean, controller: Controller): void {
+  const wasInspecting = useRef(isInspecting);
+  useEffect(() => {
+    if (wasInspecting.current && !isInspecting) void controller.readShown();
+    wasInspecting.current = isInspecting;
+  }, [isInspecting, controller]);
+}
+
 /** Session and call stand in the page's title and address. */
-function useAddressOf(stores: { store: Store<PageState>; inspect: Store<InspectState> }): void {
-  const { key, isInspecting } = useStore(stores.store);
-  const { place, key: inspected } = useStore(stores.inspect);
+function useAddressOf({
+  store,
+  inspect,
+}: {
+  store: Store<PageState>;
+  inspect: Store<InspectState>;
+}): void {
+  const { key, isInspecting } = useStore(store);
+  const { place, key: inspected } = useStore(inspect);
   // Of another session for a moment, while one is opened.
   const isCurrent = shortName(inspected) === shortName(key);
   useEffect(() => {
+    const [page, now] = [store.get(), inspect.get()];
+    // Whoever went elsewhere before this came to be told has another address already.
+    if (page.key !== key || page.isInspecting !== isInspecting || now.place !== place) return;
     const call = place.call === null ? "" : ` · call ${place.call}`;
     document.title = `${shortName(key)}${isInspecting ? call || " · calls" : ""} · Clew`;
     const shown = isInspecting ? (isCurrent ? place : newestAs(place)) : null;
@@ -147,7 +180,7 @@ function useAddressOf(stores: { store: Store<PageState>; inspect: Store<InspectS
     const trail = planTrail(location.hash, hash);
     if (trail === "push") history.pushState(null, "", hash);
     if (trail === "replace") history.replaceState(null, "", hash);
-  }, [key, isInspecting, place, isCurrent]);
+  }, [store, inspect, key, isInspecting, place, isCurrent]);
 }
 
 /** Keys that nothing nearer to the focus took, and that are not written into something. */

@@ -1,7 +1,8 @@
 // The model's window as a bar, and what was sent as a second one under it, magnified.
+
+import { formatCount, formatShare } from "../src/conversation/format.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import { type BudgetBarPlan, planBudgetBar, type Segment, type SegmentKind } from "./budget.ts";
-import { formatCount, formatShare } from "./format.ts";
 
 export interface BudgetBarProps {
   view: ContextView;

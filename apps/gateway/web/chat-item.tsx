@@ -1,9 +1,9 @@
 // One item of the chat, such as a person's words, a reply or a mark in the history.
 import { memo } from "preact/compat";
+import type { ChatItem, ReplyEnding, ReplyPart, ToolPart } from "../src/conversation/chat-view.ts";
+import { formatNumberOf } from "../src/conversation/format.ts";
 import { visible } from "../src/text/visible.ts";
-import type { ChatItem, ReplyEnding, ReplyPart, ToolPart } from "./chat-view.ts";
 import { CopyButton } from "./copy-button.tsx";
-import { formatNumberOf } from "./format.ts";
 import { Markdown } from "./markdown-view.tsx";
 import { Preformatted } from "./preformatted.tsx";
 

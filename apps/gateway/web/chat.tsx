@@ -1,13 +1,14 @@
 // The chat, with what runs now, what went wrong and the box for messages.
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { formatCount } from "../src/conversation/format.ts";
 import { shortName } from "../src/sessions/keys.ts";
 import { ChatItemView } from "./chat-item.tsx";
 import { Composer } from "./composer.tsx";
 import type { Controller } from "./controller.ts";
-import { formatCount } from "./format.ts";
 import { chatItems, isRunning, type LiveTurn } from "./live-turn.ts";
 import { type PageState, turnShown } from "./page-state.ts";
 import { placeAnswers } from "./placed-answers.ts";
+import { Waiting } from "./waiting.tsx";
 
 /** Pixels from the end within which the chat keeps showing the newest. */
 const NEAR_END = 80;
@@ -29,7 +30,7 @@ export function Chat({
   /** Shows the calls of a session. */
   onInspect(key: string): void;
 }) {
-  const { session, key, problems, draft, isLoading, connection, answers } = state;
+  const { session, key, problems, draft, isLoading, connection, answers, waiting } = state;
   const turn = turnShown(state);
   const entries = session?.entries ?? NO_ENTRIES;
   const placed = useMemo(() => placeAnswers(entries, answers[key]), [entries, answers[key]]);
@@ -71,13 +72,14 @@ export function Chat({
           )}
         </div>
       </div>
+      <Waiting messages={waiting} onTakeBack={(id) => void controller.takeBack(id)} />
       <Composer
         draft={draft}
         isRunning={running || session?.busy === true}
         canSend={connection !== "away"}
         focusKey={name}
         onDraft={onDraft}
-        onSend={send}
+        onSend={(text, steers) => void controller.send(text, steers)}
         onStop={() => void controller.stop()}
       />
     </section>

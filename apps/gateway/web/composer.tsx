@@ -9,7 +9,8 @@ export interface ComposerProps {
   /** Changes when the box should be ready to write in. */
   focusKey: string;
   onDraft(text: string): void;
-  onSend(text: string): void;
+  /** `steers`: the model is to see it before the reply that is being written ends. */
+  onSend(text: string, steers: boolean): void;
   onStop(): void;
 }
 
@@ -27,11 +28,12 @@ export function Composer({
     // A keyboard that slides over a small screen should not come unasked.
     if (matchMedia("(hover: hover)").matches) box.current?.focus();
   }, [focusKey]);
-  const submit = () => {
+  const submit = (steers = false) => {
     // The box is ahead of the draft by up to a frame.
     const text = box.current?.value ?? draft;
-    if (canSend && !isRunning && text.trim() !== "") onSend(text);
+    if (canSend && text.trim() !== "") onSend(text, steers);
   };
+  const isBlank = draft.trim() === "";
   return (
     <form
       class="composer"
@@ -54,21 +56,45 @@ export function Composer({
         onKeyDown={(event) => {
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
           event.preventDefault();
-          submit();
+          submit(isRunning && (event.ctrlKey || event.metaKey));
         }}
       />
       {isRunning ? (
-        <button type="button" class="stop" onClick={onStop}>
-          <span aria-hidden="true">■</span> Stop
-        </button>
+        <div class="meanwhile">
+          {!isBlank && (
+            <>
+              <button
+                type="button"
+                class="steer"
+                disabled={!canSend}
+                title="The model sees it after its next tool result"
+                onClick={() => submit(true)}
+              >
+                Steer
+              </button>
+              <button
+                type="submit"
+                class="send"
+                disabled={!canSend}
+                title="It has its turn when the reply is there"
+              >
+                Send next
+              </button>
+            </>
+          )}
+          <button type="button" class="stop" onClick={onStop}>
+            <span aria-hidden="true">■</span> Stop
+          </button>
+        </div>
       ) : (
-        <button type="submit" class="send" disabled={!canSend || draft.trim() === ""}>
+        <button type="submit" class="send" disabled={!canSend || isBlank}>
           Send
         </button>
       )}
       <p class="keys" aria-hidden="true">
         {isRunning ? (
           <>
+            <kbd>Enter</kbd> sends it to wait · <kbd>Ctrl</kbd>+<kbd>Enter</kbd> steers ·{" "}
             <kbd>Esc</kbd> stops
           </>
         ) : (

@@ -1,9 +1,9 @@
 // One item that the model was shown, with its source, its size and its text.
 import { useState } from "preact/hooks";
+import { formatCount, formatNumberOf } from "../src/conversation/format.ts";
 import type { ContextViewItem } from "../src/reports/context-view.ts";
 import type { SegmentKind } from "./budget.ts";
 import { describeSource } from "./describe-context.ts";
-import { formatCount, formatNumberOf } from "./format.ts";
 
 export interface ContextItemProps {
   item: ContextViewItem;

@@ -1,18 +1,20 @@
 // What the model saw in its last call, with the engine, the budget and every item.
 import { memo } from "preact/compat";
+import { formatCount, formatNumberOf } from "../src/conversation/format.ts";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 import type { ContextPart } from "./api.ts";
 import { asCounted, indexOfPrompt, type SegmentKind } from "./budget.ts";
 import { BudgetBar } from "./budget-bar.tsx";
 import { ContextItem } from "./context-item.tsx";
 import { describeEngine } from "./describe-context.ts";
-import { formatCount, formatNumberOf } from "./format.ts";
 import { LiveCallView } from "./inspect/live-call.tsx";
 import type { JoinedTurn } from "./joined-turn.ts";
 import { TurnFacts } from "./turn-facts.tsx";
 
 export interface ContextPanelProps {
   view: ContextView | null;
+  /** Nobody knows yet whether there is anything. */
+  isReading: boolean;
   /** A turn is running: what is shown is of the call before it. */
   isOlder: boolean;
   /** The turn under way; null = there is none. */
@@ -25,12 +27,15 @@ interface Contents {
   readItem: ContextPanelProps["readItem"];
 }
 
-export function ContextPanel({ view, isOlder, live, readItem }: ContextPanelProps) {
+export function ContextPanel(props: ContextPanelProps) {
+  const { view, isReading, isOlder, live, readItem } = props;
   return (
     <section class="context" aria-label="What the model saw" data-older={isOlder}>
       <h2>What the model saw</h2>
       {live?.call != null && <LiveCallView call={live.call} isAnswered={live.isAnswered} />}
-      {view === null ? (
+      {view === null && isReading ? (
+        <p class="nothing">Reading what it saw…</p>
+      ) : view === null ? (
         <p class="nothing">
           Nothing yet. After the first reply, this lists every item that the model was given, with
           its source and size.

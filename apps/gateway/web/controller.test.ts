@@ -96,7 +96,7 @@ describe("the page against a gateway", () => {
     expect(store.get().key).toBe("chat-2");
   });
 
-  it("shows what arrives while it arrives, and stops it", async () => {
+  it("shows what arrives while it arrives, what waits behind it, and stops it", async () => {
     const server = await createOpenAIEmulator({ answers: [{ fault: "hang", text: "begun" }] });
     onTestFinished(() => server.close());
     const { url } = await startTestGateway(emulatedModel(server.baseUrl));
@@ -113,6 +113,14 @@ describe("the page against a gateway", () => {
     await begun;
     expect(store.get().turns.main?.phase).toBe("running");
     await controller.send("not while it runs");
+    expect(store.get().waiting).toMatchObject([{ text: "not while it runs", whenBusy: "follow" }]);
+    await controller.send("rather left", true);
+    expect(store.get().waiting.map(({ whenBusy }) => whenBusy)).toEqual(["follow", "steer"]);
+    await controller.send("/waiting");
+    expect(store.get().turns.main?.notices.at(-1)).toContain("1. not while it runs");
+    await controller.takeBack(store.get().waiting[0]!.id);
+    await controller.takeBack();
+    expect(store.get().waiting).toEqual([]);
     await controller.stop();
     await sent;
     expect(texts()).toEqual(["hi", "begun"]);

@@ -3,10 +3,10 @@ import type { QuarantineRecord } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
+import { formatCount, formatDuration, formatNumberOf } from "../src/conversation/format.ts";
 import { describeCache } from "../src/models/describe-cache.ts";
 import type { SafeModePlugin } from "../src/plugins/load/record.ts";
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
-import { formatCount, formatDuration, formatNumberOf } from "./format.ts";
 import { isSameSession } from "./page-state.ts";
 
 /** Whose words an item holds: decides its colour. */

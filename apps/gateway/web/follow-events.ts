@@ -10,6 +10,8 @@ export interface FollowRequest {
   store: Store<PageState>;
   /** Reads again what the gateway stores. */
   read(): Promise<void>;
+  /** Reads again what waits in a session. */
+  readWaiting(key: string): Promise<void>;
 }
 
 /** What is stored is otherwise than it was. */
@@ -18,7 +20,7 @@ const STORED: ReadonlySet<GatewayEvent["type"]> = new Set([
 ]);
 
 /** Returns how to stop. */
-export function followEvents({ store, read }: FollowRequest): () => void {
+export function followEvents({ store, read, readWaiting }: FollowRequest): () => void {
   const take = (joined: Joined) => {
     store.set({ joined });
     // Until its reply is read, a turn that is over stays in sight.
@@ -38,6 +40,7 @@ export function followEvents({ store, read }: FollowRequest): () => void {
       const joined = applyGatewayEvent(store.get().joined, event);
       if (event.type === "done") return take(joined);
       store.set({ joined, ...(event.type === "started" && newTurn(store.get(), event.session)) });
+      if (event.type === "waiting") void readWaiting(event.session);
       if (STORED.has(event.type)) void read();
     },
   });

@@ -17,6 +17,8 @@ export interface JoinedTurn {
   call: LiveCall | null;
   /** Its last call is being answered. */
   isAnswered: boolean;
+  /** Calls that ended since it was joined. */
+  ended: number;
 }
 
 /** By canonical key of the session. */
@@ -45,6 +47,8 @@ export function applyGatewayEvent(joined: Joined, event: GatewayEvent): Joined {
         call: withAllItems(event.call, known.call),
         isAnswered: false,
       }));
+    case "call_end":
+      return change(joined, event.session, (known) => ({ ...known, ended: known.ended + 1 }));
     case "text":
     case "thinking":
       return change(joined, event.session, ({ turn, ...known }) => ({
@@ -89,6 +93,7 @@ const BEGINNING: JoinedTurn = {
   turn: { ...startTurn(""), phase: "running", isStored: true, entries: [] },
   call: null,
   isAnswered: false,
+  ended: 0,
 };
 
 function joinTurn({ prompt, text, thinking, tools, call }: RunningTurn): JoinedTurn {
@@ -99,6 +104,7 @@ function joinTurn({ prompt, text, thinking, tools, call }: RunningTurn): JoinedT
     turn: { ...begun, arriving: { text, thinking }, tools: Object.fromEntries(running) },
     call,
     isAnswered: text !== "" || thinking !== "",
+    ended: 0,
   };
 }
 

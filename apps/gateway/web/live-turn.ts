@@ -1,8 +1,13 @@
 // Folds the streamed events of a running turn into the messages so far.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { CommandAnswer } from "../src/commands/answer.ts";
+import {
+  type ChatItem,
+  foldChat,
+  type ReplyPart,
+  type ShownEntry,
+} from "../src/conversation/chat-view.ts";
 import type { StreamedEvent } from "../src/http/event-stream.ts";
-import { type ChatItem, foldChat, type ReplyPart, type ShownEntry } from "./chat-view.ts";
 
 export interface Problem {
   /** Error kind or code, e.g. "unavailable", "SESSION_LOCKED". */
@@ -82,7 +87,8 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     }
     case "notice":
       return { ...turn, notices: [...turn.notices, event.text] };
-    // What waits is shown for all sessions together.
+    // What waits is shown apart from what is said.
+    case "waiting":
     case "approval":
     case "approval_end":
       return turn;

@@ -122,6 +122,32 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     expect(await barriers(page)).toEqual([]);
   });
 
+  it("costs in the session's figures what its calls cost, one by one", async () => {
+    const told = { usage: { prompt: 6000, completion: 40, cached: 3000 } };
+    const look = { name: "list_files", arguments: {} };
+    const server = await createOpenAIEmulator({
+      answers: [
+        { toolCalls: [look], ...told },
+        { text: STORY, chunkChars: 10, pauseMs: 400, ...told },
+      ],
+    });
+    onTestFinished(() => server.close());
+    const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+    const { url, gateway } = await startPageGateway({
+      config: emulatedModel(server.baseUrl, { cost }),
+    });
+    const { page } = await openPage(`${url}/#main/calls`);
+    const over = gateway.send({ key: "main", content: "Look at the clock, and tell me." });
+    const figures = page.locator(".inspect-sums");
+    await page.getByRole("region", { name: "Call 1.2 as sent" }).waitFor();
+    // Of the first call, while the second is being answered.
+    await figures.getByText("$0.0105").waitFor();
+    await figures.getByText("50 %").waitFor();
+    await page.getByText("running: not answered yet").waitFor();
+    await over;
+    await figures.getByText("$0.0210").waitFor();
+  });
+
   it("shows what is sent before the model has answered", async () => {
     const { url } = await start({ text: STORY, chunkChars: 20, pauseMs: 400 });
     const { page } = await openPage(url);
@@ -136,5 +162,13 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
       .getByText("emulated/emulated")
       .first()
       .waitFor();
+    // It is opened as any call is, and stays open when it is over.
+    await sent.getByRole("button", { name: "call 1.1" }).click();
+    const opened = page.getByRole("region", { name: "Call 1.1 as sent" });
+    await opened.getByText("running: not answered yet").waitFor();
+    await opened.locator(".row", { hasText: "Tell me of Skerry." }).waitFor();
+    await page.locator("#transcript .row", { hasText: "Tell me of Skerry." }).waitFor();
+    await opened.getByText(/running/).waitFor({ state: "hidden", timeout: 90_000 });
+    expect(new URL(page.url()).hash).toContain("1.1");
   });
 });

@@ -10,7 +10,7 @@ import { followEvents } from "./follow-events.ts";
 import { createInspectApi } from "./inspect/inspect-api.ts";
 import { createInspectController } from "./inspect/inspect-controller.ts";
 import { initialInspect } from "./inspect/inspect-state.ts";
-import { initialState } from "./page-state.ts";
+import { initialState, isSameSession } from "./page-state.ts";
 import { createStore } from "./store.ts";
 
 const POLL_MS = 2000;
@@ -22,7 +22,7 @@ const api = createApi();
 const controller = createController({ api, store });
 const inspectApi = createInspectApi();
 const inspectStore = createStore(initialInspect(address.session));
-const inspect = createInspectController({ api: inspectApi, store: inspectStore });
+const inspect = createInspectController({ api: inspectApi, store: inspectStore, isStored });
 
 /** Goes where the address says, on this page or when it was opened. */
 function follow({ session, place }: Address): void {
@@ -31,7 +31,23 @@ function follow({ session, place }: Address): void {
   if (place !== null) void inspect.show(session, place);
 }
 
-follow(address);
+/** What there is to list was told, or cannot be. */
+const listed = new Promise<void>((resolve) => {
+  const stop = store.subscribe(() => {
+    if (store.get().connection === "connecting") return;
+    stop();
+    resolve();
+  });
+});
+
+/** A session in which nobody said anything yet is not asked for. */
+async function isStored(key: string): Promise<boolean> {
+  await Promise.race([listed, begun]);
+  const { health, sessions, hasMoreSessions } = store.get();
+  const isListed = sessions.some((row) => isSameSession(row.key, key));
+  return health === null || hasMoreSessions || isListed;
+}
+
 window.addEventListener("popstate", () => follow(readAddress(location.hash)));
 document.addEventListener("visibilitychange", () => {
   void poll();
@@ -43,7 +59,9 @@ let stopListening: (() => void) | undefined;
 function listen(): void {
   stopListening?.();
   const isSeen = document.visibilityState !== "hidden";
-  stopListening = isSeen ? followEvents({ store, read: () => controller.poll() }) : undefined;
+  stopListening = isSeen
+    ? followEvents({ store, read: controller.poll, readWaiting: controller.readWaiting })
+    : undefined;
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,5 +87,6 @@ if (root !== null)
     />,
     root,
   );
-void poll();
+const begun = poll();
+follow(address);
 listen();

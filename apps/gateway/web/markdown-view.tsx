@@ -1,7 +1,7 @@
 // Shows parsed Markdown as elements, never through markup.
 import { Fragment, type VNode } from "preact";
 import { memo } from "preact/compat";
-import { type Block, type Inline, parseMarkdown } from "./markdown.ts";
+import { type Block, type Inline, parseMarkdown } from "../src/conversation/markdown.ts";
 import { Preformatted } from "./preformatted.tsx";
 
 export const Markdown = memo(function Markdown({ text }: { text: string }) {

@@ -3,7 +3,8 @@
 import type { Approval } from "../src/approvals/approval.ts";
 import type { ContextView } from "../src/reports/context-view.ts";
 import { shortName } from "../src/sessions/keys.ts";
-import type { Health, SessionRow, SessionView } from "./api.ts";
+import type { WaitingView } from "../src/waiting/waiting-message.ts";
+import type { Health, SessionRow, SessionsAsked, SessionView } from "./api.ts";
 import type { Joined, JoinedTurn } from "./joined-turn.ts";
 import type { LiveTurn, Problem } from "./live-turn.ts";
 import type { PlacedAnswer } from "./placed-answers.ts";
@@ -14,6 +15,10 @@ export interface PageState {
   health: Health | null;
   /** Newest first, and each with those that it started below it. */
   sessions: readonly SessionRow[];
+  /** Which of them the list is to hold. */
+  sessionsAsked: SessionsAsked;
+  /** There are sessions that the list does not hold. */
+  hasMoreSessions: boolean;
   /** The session shown: canonical key, or the short name of one that is not stored yet. */
   key: string;
   /** Its calls are shown in place of the chat. */
@@ -33,6 +38,8 @@ export interface PageState {
   approvals: readonly Approval[];
   /** Whether this browser may answer. */
   mayAnswer: boolean;
+  /** Messages that wait for their turn in the session shown. */
+  waiting: readonly WaitingView[];
   /** Answers of commands, per session, in the order in which they were given. */
   answers: Readonly<Record<string, readonly PlacedAnswer[]>>;
   /** What is in the box. */
@@ -41,11 +48,16 @@ export interface PageState {
   notice: string | null;
 }
 
+/** In the list, and added each time a person asks for more. */
+export const SESSIONS_AT_A_TIME = 200;
+
 export function initialState(key: string): PageState {
   return {
     connection: "connecting",
     health: null,
     sessions: [],
+    sessionsAsked: { limit: SESSIONS_AT_A_TIME, find: "" },
+    hasMoreSessions: false,
     key,
     isInspecting: false,
     session: null,
@@ -56,6 +68,7 @@ export function initialState(key: string): PageState {
     problems: {},
     approvals: [],
     mayAnswer: false,
+    waiting: [],
     answers: {},
     draft: "",
     notice: null,
@@ -82,6 +95,10 @@ export function listedSessions({
     ? sessions
     : [{ key, updatedAt: "", busy: false, demo: false, depth: 0, child: null }, ...sessions];
 }
+
+/** What people call a session, else its short name. */
+export const nameOf = (key: string, sessions: readonly SessionRow[]): string =>
+  sessions.find((row) => isSameSession(row.key, key))?.label ?? shortName(key);
 
 /** True also for a canonical key and its short name. */
 export function isSameSession(first: string, second: string): boolean {

@@ -1,6 +1,6 @@
 // Puts the answers of commands where they were given in a conversation.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { ShownAnswer, ShownEntry } from "./chat-view.ts";
+import type { ShownAnswer, ShownEntry } from "../src/conversation/chat-view.ts";
 import type { LiveTurn } from "./live-turn.ts";
 
 export interface PlacedAnswer extends ShownAnswer {

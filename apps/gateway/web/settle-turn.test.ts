@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ChatItem } from "./chat-view.ts";
+import type { ChatItem } from "../src/conversation/chat-view.ts";
 import { applyEvent, endTurn, startTurn } from "./live-turn.ts";
 import { problemsAfter, settleTurn } from "./settle-turn.ts";
 
@@ -32,7 +32,7 @@ describe("an ended turn", () => {
 
   it("of another page tells why it has no reply, unless its history or a new turn does", () => {
     const key = "agent:main:main";
-    const over = { turn: endTurn(stored, refused), call: null, isAnswered: false };
+    const over = { turn: endTurn(stored, refused), call: null, isAnswered: false, ended: 0 };
     const asked = { role: "user" as const, content: "hello" };
     const read = (...messages: object[]) => ({
       ...{ problems: {}, turns: {} },

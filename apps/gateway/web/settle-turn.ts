@@ -1,5 +1,5 @@
 // Decides what of an ended turn is still shown once the stored history was read again.
-import type { ChatItem } from "./chat-view.ts";
+import type { ChatItem } from "../src/conversation/chat-view.ts";
 import type { Joined } from "./joined-turn.ts";
 import { chatItems, isRunning, type LiveTurn, type Problem } from "./live-turn.ts";
 import type { PageState } from "./page-state.ts";

@@ -22,6 +22,7 @@ const NAME = "clew-events-1";
 const TYPES = [
   ...["hello", "reset", "started", "accepted", "call", "text", "thinking", "call_end"],
   ...["tool_start", "tool_end", "message", "compaction", "notice", "approval", "approval_end"],
+  ...["waiting"],
   ...["done", "command", "session", "engine", "stopping"],
 ] as const satisfies readonly GatewayEvent["type"][];
 

@@ -36,12 +36,14 @@ export function createShownSession({ api, store }: PageParts): ShownSession {
      * What was meant for another session, or is older than what was asked since, is thrown away.
      */
     async load() {
-      const { key, context: shown, turns: before } = store.get();
+      const { key, context: shown, turns: before, isInspecting } = store.get();
       const wasRunning = isRunning(before[key]);
       const mine = ++loads;
       const session = isKnown(store.get()) ? await api.session(key, limit) : null;
       // While a turn runs its first call may still be to come: what is shown stays until it ends.
-      const context = session === null ? null : wasRunning ? shown : await api.context(key);
+      // In a long session it takes a while, and beside its calls nobody sees it.
+      const isKept = wasRunning || isInspecting;
+      const context = session === null ? null : isKept ? shown : await api.context(key);
       if (store.get().key !== key || mine !== loads) return;
       const { turns, answers } = store.get();
       // The server knows the canonical form of a short name; a running turn keeps the
@@ -74,10 +76,11 @@ function settle(store: Store<PageState>, key: string): void {
   });
 }
 
-/** False: nobody spoke in the session yet, so that there is nothing to ask for. */
-function isKnown({ key, sessions, turns }: PageState): boolean {
+/** False: as far as the list tells nobody spoke in it yet, and there is nothing to ask for. */
+function isKnown({ key, sessions, hasMoreSessions, turns }: PageState): boolean {
   const turn = turns[key];
   return (
+    hasMoreSessions ||
     sessions.some((row) => isSameSession(row.key, key)) ||
     (turn?.isStored === true && !isRunning(turn))
   );

@@ -1,6 +1,5 @@
 // The line at the top of the page.
-import { shortName } from "../src/sessions/keys.ts";
-import type { PageState } from "./page-state.ts";
+import { nameOf, type PageState } from "./page-state.ts";
 
 export type Pane = "chat" | "context" | "calls";
 
@@ -25,7 +24,7 @@ const CONNECTIONS = {
 } satisfies Record<PageState["connection"], string>;
 
 export function TopBar({
-  state: { health, connection, key },
+  state: { health, connection, key, sessions },
   pane,
   isMenuOpen,
   onPane,
@@ -44,7 +43,7 @@ export function TopBar({
         onClick={onMenu}
       >
         <span class="hidden">Session: </span>
-        <span class="menu-name">{shortName(key)}</span> <span aria-hidden="true">▾</span>
+        <span class="menu-name">{nameOf(key, sessions)}</span> <span aria-hidden="true">▾</span>
       </button>
       <fieldset class="panes">
         <legend class="hidden">View</legend>

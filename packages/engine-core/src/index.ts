@@ -92,7 +92,8 @@ export type {
   WithheldEntry,
 } from "./report.ts";
 export { callIdsOf, withCallIds } from "./request/call-ids.ts";
-export type { SystemPart } from "./request/request-items.ts";
+export { type NextRequest, predictCache, type SentRequest } from "./request/predict-cache.ts";
+export { type SystemPart, tokensAmong } from "./request/request-items.ts";
 export type { Measurement } from "./request/request-size.ts";
 export { whatIsSaid } from "./request/says-the-same.ts";
 export { partOfBranch } from "./session/branch-part.ts";
@@ -137,5 +138,6 @@ export type {
   TurnRequest,
   TurnResult,
   TurnSettings,
+  TurnSoFar,
   TurnStep,
 } from "./turn/turn-request.ts";

@@ -101,6 +101,11 @@ export interface ModelCallReport {
   withheld?: WithheldEntry[];
   /** As billed; null = the provider did not say. */
   usage: Usage | null;
+  /**
+   * What it came to by an estimate of whoever counts calls, as it broke off before its provider
+   * said. Absent: nobody estimated it.
+   */
+  estimated?: Usage;
   /** Why the reply ended; null = there was none. */
   stopReason: string | null;
   /** For people; null = none. */
@@ -112,6 +117,11 @@ export interface ModelCallReport {
   windowTokens?: number;
   /** Repetitions before the first byte arrived. */
   retries: number;
+  /**
+   * What tries before the last one came to, each beside `usage`, by an estimate of whoever counts
+   * calls: they broke off before their provider said. Absent: nothing, or nobody estimated it.
+   */
+  resent?: Usage[];
   /** "provider/model" that was asked. Absent: the report's `model.resolved`. */
   model?: string;
   /** Registered id of the engine that chose what was sent. Absent: the report's `engine.ran`. */
@@ -119,6 +129,8 @@ export interface ModelCallReport {
   /** How it failed, for programs; `error` says it for people. Absent: there is a reply. */
   failure?: {
     kind: ModelError["kind"];
+    /** No request reached a server, so nobody bills one. Absent: one may have. */
+    unsent?: true;
     retryAfterMs?: number;
     /** What the provider counted of a prompt that it refused as too large. Absent: it did not. */
     promptTokens?: number;
@@ -147,8 +159,12 @@ export interface SideCallReport {
   durationMs: number;
   /** As billed; null = the provider did not say. */
   usage: Usage | null;
+  /** As of model calls. Absent: nobody estimated it. */
+  estimated?: Usage;
   /** How it failed. Absent: there is an answer. */
   failure?: ModelError["kind"];
+  /** As in `ModelCallReport.failure`. */
+  unsent?: true;
 }
 
 /** A stored message that no engine and no model was shown. */
@@ -189,6 +205,11 @@ export interface CacheReport {
     /** Place of the first message that differs. Absent: it is none of the messages. */
     at?: number;
   };
+  /**
+   * Tokens that stood the same in the model's last answered request: `first` before anything that
+   * changed, `moved` behind it. Absent: nothing broke, so `predicted` is all of them; or none.
+   */
+  repeated?: { first: number; moved: number };
   /** What the provider says of a miss. Absent: nothing. */
   told?: NonNullable<ProviderTold["cacheMiss"]>;
 }
@@ -302,6 +323,8 @@ export interface PassedRequest {
   };
   /** True: the client goes on from a summary of its own. Absent: it does not. */
   restarted?: true;
+  /** Calls of the session's own tools, which no client sees. Absent: its model called none. */
+  lookedUp?: number;
   /** What the model was sent of it. Absent: nothing. */
   view?: {
     /** Of the whole request. */

@@ -18,9 +18,11 @@ export type { SummaryModel } from "./compaction/request.ts";
 export { compactTranscript, previewCompaction } from "./compaction/run.ts";
 export { createSummariserRest, type SummariserRest } from "./compaction/summariser-rest.ts";
 export {
+  nextUndo,
   UNDO_RECORD,
   type UndoCode,
   type UndoResult,
+  type UndoTarget,
   type UndoTranscript,
   undoCompaction,
 } from "./compaction/undo.ts";

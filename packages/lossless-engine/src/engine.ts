@@ -52,6 +52,8 @@ const DURABLE = {
 } as const;
 /** Of each turn's maintenance, ms. */
 const RETENTION_MS = 200;
+/** For summaries in maintenance that a reply waits for, ms: a turn's take a few. */
+const FOREGROUND_MS = 200;
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
 
 /** Why a view holds what it holds. */
@@ -214,10 +216,14 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       await catchUpInBackground(store, params.abortSignal);
       const { runtimeContext, abortSignal: signal } = params;
       if (listsPast) {
-        const complete = summaries === "model" ? runtimeContext?.llm?.complete : undefined;
+        const { allowDeferredCompactionExecution: isBehindReply, llm } = runtimeContext ?? {};
+        // Somebody waits for a reply otherwise, and needs none of it now.
+        const boundMs = isBehindReply === true ? undefined : FOREGROUND_MS;
+        const mayAsk = summaries === "model" && isBehindReply === true;
+        const complete = mayAsk ? llm?.complete : undefined;
         const spending = spendings.of(store, session);
         spending.within(spendingBounds(parts));
-        await growSession(store, session, { complete, spending, timeoutMs, signal });
+        await growSession(store, session, { complete, spending, timeoutMs, boundMs, signal });
       }
       await retain(store, parts, { now: Date.now(), boundMs: RETENTION_MS, signal });
       return NOTHING_REWRITTEN;

@@ -128,7 +128,7 @@ describe("the settings", () => {
       });
     await engine.maintain!({
       ...{ ...SESSION, sessionFile: "" },
-      runtimeContext: { llm: { complete } } as never,
+      runtimeContext: { llm: { complete }, allowDeferredCompactionExecution: true } as never,
     });
     expect(new Set(reasons)).toEqual(new Set(["TimeoutError"]));
   });

@@ -55,6 +55,7 @@ export {
   type ReasoningEffort,
   type ReasoningRequest,
   type ResponseFormat,
+  type RetriedCall,
   type ServerContext,
   type StreamEvent,
   type ToolChoice,

@@ -62,6 +62,7 @@ export {
 } from "./transcript/entries.ts";
 export { type FreshTail, type FreshTailOptions, freshTail } from "./transcript/fresh-tail.ts";
 export { withMessageId } from "./transcript/message-id.ts";
+export { type NewestThatFit, newestThatFit } from "./transcript/newest-that-fit.ts";
 export { type OpenRequest, openRequest } from "./transcript/open-request.ts";
 export {
   type EntryPlace,

@@ -142,6 +142,27 @@ describe("streamModel over a real connection", () => {
     ]);
   });
 
+  it("does not try again where the call is told why not, and says so", async () => {
+    const server = await emulator({ answers: [{ fault: "status", status: 503 }] });
+    const told: object[] = [];
+    const onRetry = async (retry: object) => {
+      told.push(retry);
+      return told.length === 2 ? "Enough was paid." : undefined;
+    };
+    expect((await gather({ ...server, call: call({ onRetry }) })).at(-1)).toMatchObject({
+      type: "error",
+      error: {
+        kind: "overloaded",
+        message: expect.stringMatching(/ It was not tried again: Enough was paid\.$/),
+      },
+    });
+    expect(told).toMatchObject([
+      { error: { kind: "overloaded" }, delayMs: expect.any(Number) },
+      { error: { kind: "overloaded" }, delayMs: expect.any(Number) },
+    ]);
+    expect(server.requests).toHaveLength(2);
+  });
+
   it("gives up after two retries", async () => {
     const server = await emulator({ answers: [{ fault: "status", status: 503 }] });
     expect((await gather(server)).at(-1)).toMatchObject({
@@ -301,10 +322,10 @@ describe("streamModel over a real connection", () => {
       onRetry: () => retrying.abort(),
     };
     expect(await gather({ ...slow, call: call({ signal: retrying.signal }) })).toMatchObject([
-      { error: { kind: "aborted" } },
+      { error: { kind: "aborted", unsent: true } },
     ]);
     expect(await gather({ ...server, call: call({ signal: AbortSignal.abort() }) })).toMatchObject([
-      { error: { kind: "aborted" } },
+      { error: { kind: "aborted", unsent: true } },
     ]);
     expect(server.requests).toHaveLength(2);
   });

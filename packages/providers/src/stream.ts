@@ -57,7 +57,7 @@ export interface StreamModelOptions {
   answerLimit?: AnswerLimit;
   /** Default: twice, after 0.5 s and 1 s, never later than 30 s. */
   retry?: Partial<RetryOptions>;
-  /** Told before each wait for a retry. Default: nobody is. */
+  /** Told before each wait for a retry, as `call.onRetry` is. Default: nobody is. */
   onRetry?: (notice: RetryNotice) => void;
   /** ms since the epoch; stamps messages. Default: the wall clock. */
   now?: () => number;
@@ -103,7 +103,7 @@ export async function* streamModel(
   const driver = findDriver(call.model.api);
   const flaw = unknownFlavor(endpoint);
   const refuse = (error: ModelError) => errorEvent(call, now, error);
-  if (call.signal.aborted) yield refuse(abortError());
+  if (call.signal.aborted) yield refuse(unsent(abortError()));
   else if (driver === undefined)
     yield refuse({ kind: "invalid_request", message: unknownApi(call.model.api) });
   else if (flaw !== undefined) yield refuse({ kind: "invalid_request", message: flaw });
@@ -153,7 +153,7 @@ async function* streamWire(
   const leftOut = driver.leavesOut?.(call) ?? [];
   for (let retriesDone = 0; ; retriesDone++) {
     const signed = await signRequest(request, options.sign, call.signal);
-    if (!signed.ok) return yield errorEvent(call, now, signed.error);
+    if (!signed.ok) return yield errorEvent(call, now, unsent(signed.error));
     const secrets = secretsOf(signed.request.headers);
     const origin: FailureOrigin = { provider, api, endpoint, now, secrets };
     const unsendable = whyUnsendable(signed.request, origin);
@@ -196,11 +196,22 @@ async function* streamWire(
       random: random(),
     });
     if (plan.kind === "stop") return yield errorEvent(call, now, answer.error);
-    options.onRetry?.({ error: answer.error, retry: retriesDone + 1, delayMs: plan.delayMs });
-    await sleep(plan.delayMs, call.signal).catch(() => {});
-    if (call.signal.aborted) return yield errorEvent(call, now, abortError());
+    const { error } = answer;
+    const { delayMs } = plan;
+    const whyNot = await call.onRetry?.({ error, delayMs });
+    if (whyNot !== undefined) return yield errorEvent(call, now, notRepeated(error, whyNot));
+    options.onRetry?.({ error, retry: retriesDone + 1, delayMs });
+    await sleep(delayMs, call.signal).catch(() => {});
+    if (call.signal.aborted) return yield errorEvent(call, now, unsent(abortError()));
   }
 }
+
+const unsent = (error: ModelError): ModelError => ({ ...error, unsent: true });
+
+const notRepeated = (error: ModelError, why: string): ModelError => ({
+  ...error,
+  message: `${error.message} It was not tried again: ${why}`,
+});
 
 const withLeftOut = (event: StreamEvent, leftOut: readonly string[]): StreamEvent =>
   event.type === "done" && leftOut.length > 0 ? { ...event, leftOut } : event;

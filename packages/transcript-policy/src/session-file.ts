@@ -1,6 +1,11 @@
 // Repairs session files, and is the only entry of this package that touches disk.
 export { findRepairLeftovers } from "./session-file/leftovers.ts";
-export { type DamageLook, lookWhileReading } from "./session-file/look.ts";
+export {
+  type DamageLook,
+  type LineLook,
+  lookAtLines,
+  lookWhileReading,
+} from "./session-file/look.ts";
 export type { MendCounts } from "./session-file/mend-entry.ts";
 export {
   type FileOperations,

@@ -34,7 +34,7 @@ export async function main(args: readonly string[]): Promise<number> {
     const { total } = await sumUsage(readCosts(home));
     await rm(home, { recursive: true });
     const { input, cacheRead, cacheWrite, output } = total.tokens;
-    const found = { calls: total.calls, input, cacheRead, cacheWrite, output };
+    const found = { calls: total.modelCalls, input, cacheRead, cacheWrite, output };
     const isSame = JSON.stringify(found) === JSON.stringify(expected.counts);
     const isPaid = Math.abs(total.cost.total - expected.dollars) < 1e-6;
     if (!isSame || !isPaid) differ++;
@@ -49,5 +49,5 @@ export async function main(args: readonly string[]): Promise<number> {
   return differ === 0 ? 0 : 1;
 }
 
-const costText = ({ calls, unknown, cost }: UsageSum): string =>
-  unknown === calls ? "not known" : `$${cost.total.toFixed(4)}`;
+const costText = ({ modelCalls, unknown, cost }: UsageSum): string =>
+  unknown === modelCalls ? "not known" : `$${cost.total.toFixed(4)}`;

@@ -25,7 +25,7 @@ it("a recorded session is counted to the token, and paid where prices are known"
   const { total } = await sumUsage(readCosts(home));
   const { counts, dollars } = recordedUsage(messages);
   const { calls, ...tokens } = counts;
-  expect(total).toMatchObject({ calls, tokens, unknown: 1 });
+  expect(total).toMatchObject({ modelCalls: calls, tokens, unknown: 1 });
   expect(tokens).toEqual({ input: 110, cacheRead: 1_109, cacheWrite: 3_000, output: 150 });
   // 103 at 5, 1,100 at 0.50, 2,000 at 6.25 and 100 at 25 dollars per million.
   expect(dollars).toBeCloseTo(0.016065, 12);

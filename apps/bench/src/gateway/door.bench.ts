@@ -1,5 +1,7 @@
-// What the door adds to a client's request, below high water and with a shortened view.
+// What the door adds to a request beside a bare relay, below high water and with a cut view.
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
@@ -8,11 +10,17 @@ import {
   defineBench,
   type PreparedCase,
 } from "../runner/bench.ts";
+import { startRelay } from "./bare-relay.ts";
 import { newHome, startGateway } from "./gateway-process.ts";
 
 const LENGTHS = [100, 1_000];
+/** On an idle machine a relay takes 2 ms, and a request may take 5 ms more. */
+const MOST_OF_RELAY = 3.5;
+/** Of the kernel's clock. */
+const TICK_MS = 10;
 const WARM_UP_REQUESTS = 60;
 const bareName = (messages: number) => `model server alone, ${messages} messages`;
+const relayName = (messages: number) => `by a bare relay, ${messages} messages`;
 const doorName = (messages: number) => `by the door, ${messages} messages`;
 const cutName = (messages: number) => `by the door, ${messages} messages, half of it set aside`;
 const RESULT = "a line of a file that was read; ".repeat(20);
@@ -93,6 +101,42 @@ async function prepareBare(messages: number): Promise<PreparedCase> {
   };
 }
 
+async function prepareRelay(messages: number): Promise<PreparedCase> {
+  const model = await startModel();
+  const relay = await startRelay(model.url);
+  const client = createClient(relay.url, messages);
+  const before = await warmUp(client, relay.process);
+  let asked = 0;
+  return {
+    run() {
+      asked++;
+      return client.ask();
+    },
+    facts: () => ({ cpuMs: (cpuMsOf(relay.process) - before) / asked }),
+    async dispose() {
+      client.close();
+      await relay.stop();
+      model.close();
+    },
+  };
+}
+
+/** What the process had used by then, ms. */
+async function warmUp({ ask }: ReturnType<typeof createClient>, child: ChildProcess) {
+  for (let count = 0; count < WARM_UP_REQUESTS; count++) await ask();
+  return cpuMsOf(child);
+}
+
+/** Used by all its threads; NaN where the system does not tell. */
+function cpuMsOf({ pid }: ChildProcess): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return Number.NaN;
+  }
+}
+
 async function prepareDoor(messages: number, contextWindow: number): Promise<PreparedCase> {
   const model = await startModel();
   const home = await newHome({
@@ -108,9 +152,14 @@ async function prepareDoor(messages: number, contextWindow: number): Promise<Pre
   });
   const gateway = await startGateway({ home });
   const client = createClient(gateway.url, messages);
-  for (let count = 0; count < WARM_UP_REQUESTS; count++) await client.ask();
+  const before = await warmUp(client, gateway.process);
+  let asked = 0;
   return {
-    run: client.ask,
+    run() {
+      asked++;
+      return client.ask();
+    },
+    facts: () => ({ cpuMs: (cpuMsOf(gateway.process) - before) / asked }),
     async dispose() {
       client.close();
       await gateway.stop();
@@ -130,13 +179,18 @@ export default defineBench({
   cases: LENGTHS.flatMap((messages): BenchCase[] => [
     { name: bareName(messages), prepare: () => prepareBare(messages) },
     {
-      name: doorName(messages),
+      name: relayName(messages),
       compareTo: bareName(messages),
+      prepare: () => prepareRelay(messages),
+    },
+    {
+      name: doorName(messages),
+      compareTo: relayName(messages),
       prepare: () => prepareDoor(messages, 10_000_000),
     },
     {
       name: cutName(messages),
-      compareTo: bareName(messages),
+      compareTo: relayName(messages),
       prepare: () => prepareDoor(messages, Math.round(tokensOf(messages) / 2)),
     },
   ]),
@@ -145,8 +199,14 @@ export default defineBench({
       (results.get(doorName(messages))?.medianMs ?? Number.NaN) -
       (results.get(bareName(messages))?.medianMs ?? 0);
     const growth = added(1_000) / added(100);
-    return growth <= 12
-      ? []
-      : [`A request of 1,000 messages adds ×${growth.toFixed(1)} of what one of 100 adds.`];
+    const ratio = results.get(doorName(1_000))?.ratio ?? Number.NaN;
+    return [
+      ...(growth <= 12
+        ? []
+        : [`A request of 1,000 messages adds ×${growth.toFixed(1)} of what one of 100 adds.`]),
+      ...(ratio <= MOST_OF_RELAY
+        ? []
+        : [`A request of 1,000 messages takes ×${ratio.toFixed(1)} of what a bare relay takes.`]),
+    ];
   },
 });

@@ -27,6 +27,8 @@ export interface RunningGateway {
   rss(): Promise<number>;
   /** The most it ever was. */
   peakRss(): Promise<number>;
+  /** What it took of a processor so far; Linux only, else NaN. */
+  processorMs(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -55,6 +57,7 @@ export async function startGateway({
     process: child,
     rss: () => memoryOf(child.pid!, "VmRSS"),
     peakRss: () => memoryOf(child.pid!, "VmHWM"),
+    processorMs: () => processorMsOf(child.pid!),
     async stop() {
       child.kill("SIGTERM");
       if (child.exitCode === null) await once(child, "exit");
@@ -144,4 +147,14 @@ async function memoryOf(pid: number, field: "VmRSS" | "VmHWM"): Promise<number> 
   const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
   const kilobytes = new RegExp(`${field}:\\s+(\\d+) kB`).exec(status)?.[1];
   return kilobytes === undefined ? Number.NaN : Number(kilobytes) * 1024;
+}
+
+/** Linux counts in hundredths of a second. */
+const TICK_MS = 10;
+
+async function processorMsOf(pid: number): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
+  // The name, in parentheses, may hold spaces; user and system time are fields 14 and 15.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return TICK_MS * (Number(fields[11] ?? Number.NaN) + Number(fields[12] ?? Number.NaN));
 }

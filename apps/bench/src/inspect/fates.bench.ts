@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli } from "../../../gateway/src/cli/program.ts";
+import { runCli } from "../../../gateway/src/cli/run.ts";
 import { readEnvironment } from "../../../gateway/src/config/environment.ts";
 import { checkConfigText } from "../../../gateway/src/config/load.ts";
 import { createGateway, type Gateway } from "../../../gateway/src/gateway.ts";

@@ -3,12 +3,18 @@ import { rm } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { newHome, startGateway, writeSession } from "../gateway/gateway-process.ts";
+import {
+  newHome,
+  type RunningGateway,
+  startGateway,
+  writeSession,
+} from "../gateway/gateway-process.ts";
+import { writeLongSession } from "../inspect/long-session.ts";
 import { describeMachine } from "../runner/machine.ts";
 import { formatMachine } from "../runner/print.ts";
 
 export const description =
-  "the page over a session of 100,000 messages; goals: first paint ≤ 1 s, no long task while scrolling";
+  "the page over sessions of 100,000 messages; goals: first paint and rows ≤ 1 s, no long task while scrolling";
 
 const USAGE = `Usage: pnpm bench page-scroll [options]
 
@@ -17,11 +23,12 @@ const USAGE = `Usage: pnpm bench page-scroll [options]
   --check          exit 1 when a goal is missed; by the clock, so only on a machine that is idle
   --help           this text
 
-The page that is built is measured: pnpm build first.
+The page that is built is measured: pnpm build first. Two sessions are looked at: one whose only
+call sends all messages, and one of as many with a call in every turn, of some hundred messages.
 `;
 
 const WINDOW = 1_000_000_000;
-const [PAINT_MS, TASK_MS] = [1000, 50];
+const [PAINT_MS, ROWS_MS, TASK_MS] = [1000, 1000, 50];
 const STEPS = 150;
 
 /** Exit code. */
@@ -40,22 +47,31 @@ export async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   process.stdout.write(`${formatMachine(describeMachine())}\n`);
-  const figures = await measure(Number(values.messages), values.browser);
-  for (const [name, value] of Object.entries(figures)) process.stdout.write(`${name}: ${value}\n`);
-  const { firstPaintMs, longestTaskMs } = figures;
-  return values.check && (firstPaintMs > PAINT_MS || longestTaskMs > TASK_MS) ? 1 : 0;
+  const messages = Number(values.messages);
+  let isMissed = false;
+  for (const [kind, write] of Object.entries(KINDS)) {
+    const figures = await measure(messages, write, values.browser);
+    process.stdout.write(`\n${kind}\n`);
+    for (const [name, value] of Object.entries(figures))
+      process.stdout.write(`${name}: ${value}\n`);
+    const { firstPaintMs, rowsMs, longestTaskMs } = figures;
+    isMissed ||= firstPaintMs > PAINT_MS || rowsMs > ROWS_MS || longestTaskMs > TASK_MS;
+  }
+  return values.check && isMissed ? 1 : 0;
 }
 
+const KINDS = { "one call that sends all": writeSession, "a call in each turn": writeLongSession };
+
 /** One call is made, so that there is one to inspect. */
-async function measure(messages: number, executablePath: string) {
+async function measure(messages: number, write: typeof writeSession, executablePath: string) {
   const server = await createOpenAIEmulator({ answers: [{ text: "Noted." }] });
   const models = [{ id: "emulated", contextWindow: WINDOW }];
   const home = await newHome({
     agents: { defaults: { model: "emulated/emulated", contextTokens: WINDOW } },
     models: { providers: { emulated: { baseUrl: server.baseUrl, models } } },
   });
-  await writeSession(home, messages);
-  const gateway = await startGateway({ home });
+  await write(home, messages);
+  let gateway = await startGateway({ home });
   const browser = await chromium.launch({ executablePath, args: ["--headless", "--no-sandbox"] });
   try {
     const sent = await fetch(`${gateway.url}/api/sessions/main/messages`, {
@@ -64,7 +80,13 @@ async function measure(messages: number, executablePath: string) {
       body: JSON.stringify({ text: "Are you there?" }),
     });
     await sent.text();
-    return await measurePage(browser, gateway.url, messages);
+    const first = await measurePage(browser, gateway, messages);
+    await gateway.stop();
+    gateway = await startGateway({ home });
+    const { page, figures } = await openPage(browser, gateway);
+    await page.close();
+    const again = Object.entries(figures).map(([name, value]) => [`${name}AfterAStart`, value]);
+    return { ...first, ...Object.fromEntries(again) };
   } finally {
     await browser.close();
     await gateway.stop();
@@ -73,22 +95,37 @@ async function measure(messages: number, executablePath: string) {
   }
 }
 
-async function measurePage(browser: Browser, url: string, messages: number) {
+/** Until the call that is shown first is there. */
+async function openPage(browser: Browser, { url, processorMs }: RunningGateway) {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
-  const begun = performance.now();
+  const [begun, before] = [performance.now(), await processorMs()];
   await page.goto(`${url}/#main/calls`);
   await page.locator("#transcript .row").first().waitFor({ timeout: 120_000 });
   const rowsMs = performance.now() - begun;
   const firstPaintMs = await page.evaluate(
     () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0,
   );
+  const serverRowsMs = (await processorMs()) - before;
+  await page.locator("#sent .row").first().waitFor({ timeout: 120_000 });
+  const figures = {
+    ...{ firstPaintMs: Math.round(firstPaintMs), rowsMs: Math.round(rowsMs) },
+    ...{ sentRowsMs: Math.round(performance.now() - begun), serverRowsMs },
+    serverSentRowsMs: (await processorMs()) - before,
+  };
+  return { page, figures };
+}
+
+async function measurePage(browser: Browser, gateway: RunningGateway, messages: number) {
+  const { page, figures } = await openPage(browser, gateway);
   const tasks = await watchTasks(page);
+  const work = await traceTasks(page);
   const most = await scroll(page);
-  const durations = await tasks();
+  const [durations, longestWorkMs] = [await tasks(), await work()];
   return {
-    ...{ messages, firstPaintMs: Math.round(firstPaintMs), rowsMs: Math.round(rowsMs) },
+    ...{ messages, ...figures },
     longTasks: durations.length,
     longestTaskMs: Math.round(Math.max(0, ...durations)),
+    longestTaskOfProcessorMs: Math.round(longestWorkMs),
     mostRowsInThePage: most,
   };
 }
@@ -103,6 +140,34 @@ async function watchTasks(page: Page): Promise<() => Promise<number[]>> {
     }).observe({ type: "longtask" } as never);
   });
   return () => page.evaluate(() => (globalThis as unknown as { seen: number[] }).seen);
+}
+
+interface TraceEvent {
+  name: string;
+  pid: number;
+  tid: number;
+  /** Microseconds of the processor. Absent: it is no task. */
+  tdur?: number;
+}
+
+/** What the page's longest task takes of a processor: the clock counts others' work, too. */
+async function traceTasks(page: Page): Promise<() => Promise<number>> {
+  const session = await page.context().newCDPSession(page);
+  const events: TraceEvent[] = [];
+  session.on("Tracing.dataCollected", ({ value }) => {
+    for (const event of value) events.push(event as unknown as TraceEvent);
+  });
+  const categories = "-*,toplevel,devtools.timeline";
+  await session.send("Tracing.start", { transferMode: "ReportEvents", categories });
+  return async () => {
+    const isOver = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
+    await session.send("Tracing.end");
+    await isOver;
+    const thread = ({ pid, tid }: TraceEvent) => `${pid} ${tid}`;
+    const pages = new Set(events.filter(({ name }) => name === "FunctionCall").map(thread));
+    const tasks = events.filter((each) => each.name.endsWith("RunTask") && pages.has(thread(each)));
+    return tasks.reduce((most, { tdur = 0 }) => Math.max(most, tdur / 1000), 0);
+  };
 }
 
 /** By the wheel, then by jumps through the whole list; the most rows that were elements at once. */

@@ -64,7 +64,9 @@ export async function openPast(
     .find(({ engineId }) => engineId === ENGINE)!
     .factory({ agentDir: home, workspaceDir: home });
   const sessionFile = join(home, "none.jsonl");
-  const runtimeContext = { ...(complete && { llm: { complete } }) } as RuntimeContext;
+  const runtimeContext = {
+    ...{ allowDeferredCompactionExecution: true, ...(complete && { llm: { complete } }) },
+  } as RuntimeContext;
   const size = Math.ceil(messages.length / portions);
   for (let from = 0; from < messages.length; from += size) {
     await engine.ingestBatch?.({ ...SESSION, messages: messages.slice(from, from + size) });

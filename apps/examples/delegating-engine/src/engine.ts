@@ -6,7 +6,7 @@ import {
   delegateCompactionToRuntime,
 } from "@clew/plugin-sdk/core";
 import { estimateMessages } from "@clew/plugin-sdk/tokens";
-import { freshTail } from "@clew/plugin-sdk/transcript";
+import { freshTail, headOf } from "@clew/plugin-sdk/transcript";
 
 const MAX_CHARS = 2_000;
 
@@ -28,14 +28,13 @@ export const createEngine = (): ContextEngine => ({
  */
 function shorten(message: AgentMessage): AgentMessage {
   if (message.role !== "toolResult") return message;
-  const content = message.content.map((block) =>
-    block.type === "text" && block.text.length > MAX_CHARS
-      ? {
-          ...block,
-          text: `${block.text.slice(0, MAX_CHARS)}\n[${block.text.length - MAX_CHARS} more characters not shown]`,
-        }
-      : block,
-  );
+  const content = message.content.map((block) => {
+    if (block.type !== "text" || block.text.length <= MAX_CHARS) return block;
+    // Not `slice`, which may halve an emoji: some providers refuse half a character.
+    const head = headOf(block.text, MAX_CHARS);
+    const rest = block.text.length - head.length;
+    return { ...block, text: `${head}\n[${rest} more characters not shown]` };
+  });
   return { ...message, content };
 }
 

@@ -6,6 +6,7 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { askInTerminal } from "../cli/approval.ts";
+import { ownQuestions } from "../cli/say/questions.ts";
 import { typedLine } from "../cli/typed-line.ts";
 import { shortName } from "../sessions/keys.ts";
 import { clew, collectOutput, startClew } from "../testing/command.ts";
@@ -67,7 +68,7 @@ const SURFACES: Record<
     const output = new PassThrough();
     const lines = createInterface({ input, output });
     const about = { output: collectOutput(), sessionKey: "agent:main:main", isTerminal: true };
-    const asking = askInTerminal(gateway.approvals, about);
+    const asking = askInTerminal(ownQuestions(gateway.approvals), about);
     onTestFinished(asking.stop);
     asking.use(typedLine(lines, output));
     // Nobody answers what is not asked yet.

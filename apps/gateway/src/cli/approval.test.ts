@@ -7,6 +7,7 @@ import { collectOutput } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { collectLog } from "../testing/plugins.ts";
 import { askInTerminal } from "./approval.ts";
+import { ownQuestions } from "./say/questions.ts";
 import { typedLine } from "./typed-line.ts";
 
 const MAIN = "agent:main:main";
@@ -31,7 +32,11 @@ async function atTerminal({ terminal = true, quietMs = 0 } = {}) {
   const said: string[] = [];
   lines.on("line", (line) => said.push(line));
   const output = collectOutput();
-  const asking = askInTerminal(approvals, { output, sessionKey: MAIN, isTerminal: true });
+  const asking = askInTerminal(ownQuestions(approvals), {
+    output,
+    sessionKey: MAIN,
+    isTerminal: true,
+  });
   onTestFinished(() => {
     asking.stop();
     lines.close();

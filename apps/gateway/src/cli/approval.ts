@@ -4,12 +4,11 @@ import {
   type Approval,
   type ApprovalAnswer,
   describeAsker,
-  describeEnd,
   describeSession,
 } from "../approvals/approval.ts";
-import type { Approvals } from "../approvals/queue.ts";
 import type { Output } from "../terminal/output.ts";
 import { visible, visibleJson } from "../text/visible.ts";
+import type { Questions } from "./say/questions.ts";
 import { type TypedLine, typedLine } from "./typed-line.ts";
 
 export interface Asking {
@@ -31,7 +30,7 @@ export interface AskingOptions {
 
 /** Without a terminal nobody is asked here. One question is asked at a time. */
 export function askInTerminal(
-  approvals: Approvals,
+  questions: Questions,
   {
     output,
     sessionKey,
@@ -46,20 +45,19 @@ export function askInTerminal(
     if (over.aborted) return;
     const { line, close } = shared === undefined ? ownLine() : { line: shared, close: () => {} };
     const answer = await askOn(line, { approval, over, output, sessionKey }).finally(close);
-    if (!over.aborted) approvals.answer(approval.id, answer, "terminal");
+    if (!over.aborted) questions.answer(approval.id, answer);
   }
-  const stop = approvals.attach({
-    canAnswer: true,
+  const stop = questions.watch({
     asked(approval) {
       const over = new AbortController();
       open.set(approval.id, over);
       asking = asking.then(() => ask(approval, over.signal));
     },
-    over({ id }, end) {
+    over(id, why) {
       open.get(id)?.abort();
       open.delete(id);
-      if (end.kind === "answered") return;
-      const tell = () => output.note(`(${describeEnd(end)})`);
+      if (why === null) return;
+      const tell = () => output.note(`(${why})`);
       if (shared === undefined) tell();
       else shared.above(tell);
     },

@@ -1,27 +1,42 @@
-// Runs `clew chat`, a streamed chat in the terminal.
-import { createInterface } from "node:readline";
-import type { TurnEvent, TurnResult } from "@clew/engine-core";
+// Runs `clew chat` with a message, a file, or lines that nobody types at a screen.
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { parseLine } from "../commands/parse.ts";
-import { createGateway, type Gateway } from "../gateway.ts";
+import { defaultAgentId } from "../config/agent.ts";
+import { ownFolder } from "../config/environment.ts";
+import { loadConfig } from "../config/load.ts";
+import type { WhenBusy } from "../config/when-busy.ts";
+import { fileNotFound } from "../file-not-found.ts";
+import { createGateway } from "../gateway.ts";
+import { findOwnGateway, type OwnGateway } from "../gateway-client.ts";
 import { prepareHome } from "../home/prepare-home.ts";
-import { shownEvent } from "../http/event-stream.ts";
-import { inSafeMode } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown } from "../plugins/stray-errors.ts";
 import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { type Output, printable } from "../terminal/output.ts";
+import { untilUnread } from "../terminal/lost-reader.ts";
 import type { Shell } from "../terminal/shell.ts";
-import { visible, visibleJson } from "../text/visible.ts";
 import { askInTerminal } from "./approval.ts";
+import { holderOf } from "./chat/holder.ts";
+import { throughGateway } from "./chat/port-gateway.ts";
+import { legacyInstead } from "./missing-engine.ts";
+import { converse, onSignals } from "./say/converse.ts";
+import { ownQuestions, toldQuestions } from "./say/questions.ts";
+import { exitCodeOf } from "./say/talk.ts";
+import { talkAlone } from "./say/talk-alone.ts";
+import { talkThroughGateway } from "./say/talk-through-gateway.ts";
 import { type Overrides, setUp } from "./setup.ts";
-import { type TypedLine, typedLine } from "./typed-line.ts";
+import type { TypedLine } from "./typed-line.ts";
 import { printUnaskedReplies } from "./unasked-replies.ts";
 import { waitForMemory, waitForSessions } from "./wait-for-rest.ts";
 
 export interface ChatOptions extends Overrides {
   session?: string;
+  whenBusy?: WhenBusy;
+  /** Whose text is the message; "-" = the standard input. */
+  file?: string;
   json?: boolean;
 }
 
@@ -30,12 +45,72 @@ export async function chat(
   options: ChatOptions,
   shell: Shell,
 ): Promise<number> {
-  const message = words.join(" ");
-  if (words.length > 0 && message.trim() === "")
+  const message = await messageOf(words, options.file);
+  if (message?.trim() === "")
     throw new ContextEngineError(
       "REQUEST_INVALID",
       "The message is blank; write one, or leave it out to talk line by line.",
     );
+  const unread = untilUnread();
+  const code = await chatSomewhere(message, options, { shell, unread });
+  return unread.aborted && code === EXIT.done ? EXIT.unread : code;
+}
+
+/** What was said is answered and stored, also where nobody reads the answer: see `unread`. */
+async function chatSomewhere(
+  message: string | undefined,
+  options: ChatOptions,
+  { shell, unread }: Pick<Through, "shell" | "unread">,
+): Promise<number> {
+  const { config } = await loadConfig(shell.environment.configFile);
+  const find = () => findOwnGateway({ home: shell.environment.home, port: config.gateway.port });
+  const gateway = holderOf(await find(), options, config, shell.output);
+  if (gateway === undefined) return chatAlone(message, options, { shell, unread });
+  const name = options.session ?? config.session.mainKey;
+  const sessionKey = parseSessionName(name, defaultAgentId(config))?.key ?? name;
+  return chatThrough(message, options, { shell, unread, gateway, find, sessionKey });
+}
+
+interface Through {
+  shell: Shell;
+  /** Aborted once nobody reads what is printed: then no further line is taken. */
+  unread: AbortSignal;
+  gateway: OwnGateway;
+  find(): ReturnType<typeof findOwnGateway>;
+  /** Canonical, or what is no name. */
+  sessionKey: string;
+}
+
+/** What it started goes on in the gateway, which nobody waits for here. */
+async function chatThrough(
+  message: string | undefined,
+  { json = false, whenBusy }: ChatOptions,
+  { shell: { output }, unread, gateway, find, sessionKey }: Through,
+): Promise<number> {
+  const port = throughGateway({ gateway, find, folder: ownFolder() });
+  const questions = toldQuestions(port);
+  const asking = askInTerminal(questions, { output, sessionKey });
+  const talk = talkThroughGateway({
+    ...{ port, session: sessionKey, output, json, whenBusy, questions },
+  });
+  const leaving = new AbortController();
+  const stopListening = onSignals(talk, leaving);
+  const about = `session ${sessionKey}, held by ${gateway.url}`;
+  try {
+    return message === undefined
+      ? await converse(talk, { output, use: asking.use, about, leaving: leaving.signal, unread })
+      : exitCodeOf(await talk.say(message));
+  } finally {
+    stopListening();
+    asking.stop();
+  }
+}
+
+async function chatAlone(
+  message: string | undefined,
+  options: ChatOptions,
+  { shell, unread }: Pick<Through, "shell" | "unread">,
+): Promise<number> {
   const { environment, loaded, log, output } = await setUp(shell, options, {
     showProblems: options.json !== true,
   });
@@ -45,10 +120,13 @@ export async function chat(
     log.error(`an error of Clew itself that nothing handled: ${describeThrown(error)}`),
   );
   const plugins = await startPlugins({ environment, loaded, log });
-  const gateway = createGateway({ environment, loaded, log, plugins });
+  const onMissingEngine = legacyInstead(options, log);
+  const gateway = createGateway({ environment, loaded, log, plugins, onMissingEngine });
   const key = gateway.canonicalKey(options.session ?? loaded.config.session.mainKey);
-  const asking = askInTerminal(gateway.approvals, { output, sessionKey: key });
-  const talk = createTalk({ gateway, key, output, json: options.json === true });
+  const asking = askInTerminal(ownQuestions(gateway.approvals), { output, sessionKey: key });
+  const talk = talkAlone({
+    ...{ gateway, key, output, json: options.json === true, whenBusy: options.whenBusy },
+  });
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);
   let line: TypedLine | undefined;
@@ -61,8 +139,13 @@ export async function chat(
     asking.use(now);
   };
   plugins.startServices();
+  const resumed = await gateway.waiting.resume(key);
+  if (resumed > 0 && options.json !== true)
+    output.note(
+      `(${resumed} waited from before, and come first; "/waiting clear" takes them back)`,
+    );
   try {
-    const code = words.length > 0 ? exitCodeOf(await talk.say(message)) : await talkByLines();
+    const code = message === undefined ? await talkByLines() : exitCodeOf(await talk.say(message));
     // What was cancelled has ended what it started.
     const isLeft =
       code !== EXIT.cancelled && !(await waitForSessions(gateway, output, leaving.signal));
@@ -78,167 +161,26 @@ export async function chat(
   function talkByLines(): Promise<number> {
     const { name } = gateway.host.model(parseSessionName(key)?.agentId ?? DEFAULT_AGENT_ID);
     const about = `session ${key}, model ${name}`;
-    return converse(talk, { output, use, about, leaving: leaving.signal });
+    return converse(talk, { output, use, about, leaving: leaving.signal, unread });
   }
 }
 
-interface Talk {
-  say(text: string): Promise<TurnResult["outcome"]>;
-  /** False when nothing is running. */
-  cancel(): boolean;
-}
-
-interface TalkOptions {
-  gateway: Gateway;
-  key: string;
-  output: Output;
-  json: boolean;
-}
-
-function createTalk({ gateway, key, output, json }: TalkOptions): Talk {
-  let running: AbortController | undefined;
-  return {
-    async say(text) {
-      running = new AbortController();
-      try {
-        const show = json ? showAsJson(output) : showEvents(output);
-        const onEvent = show.take;
-        const line = parseLine(text);
-        if (line.kind === "command") {
-          const answer = await gateway.command(key, line, {
-            signal: running.signal,
-            onEvent,
-          });
-          if (json) output.write(`${JSON.stringify({ type: "command", ...answer })}\n`);
-          else output.line(printable(answer.text));
-          return answer.ok ? "completed" : "failed";
-        }
-        const { outcome, error, report } = await gateway.send({
-          key,
-          content: line.text,
-          signal: running.signal,
-          onEvent,
-        });
-        const stopReason = report.modelCalls.at(-1)?.stopReason ?? null;
-        const safeMode = inSafeMode(gateway.plugins?.records() ?? []);
-        const told = { outcome, error, stopReason, ...(safeMode.length > 0 && { safeMode }) };
-        if (json) output.write(`${JSON.stringify({ type: "done", ...told })}\n`);
-        else {
-          if (error === null || show.isWriting()) output.line();
-          if (error !== null) output.note(describeTurnError(error));
-        }
-        return outcome;
-      } finally {
-        running = undefined;
-      }
-    },
-    cancel() {
-      running?.abort(new DOMException("Cancelled by the person.", "AbortError"));
-      return running !== undefined;
-    },
-  };
-}
-
-/** A failure ends with its code, or else with the kind of what the provider said. */
-const describeTurnError = ({ kind, code, message }: NonNullable<TurnResult["error"]>) =>
-  kind === "aborted"
-    ? "(cancelled; what had arrived was kept)"
-    : `clew: ${printable(message)} [${code ?? kind}]`;
-
-interface Shown {
-  take(event: TurnEvent): void;
-  /** A line of text is begun and not ended. */
-  isWriting(): boolean;
-}
-
-function showAsJson(output: Output): Shown {
-  const take = (event: TurnEvent) => {
-    const shown = shownEvent(event);
-    if (shown !== undefined) output.write(`${JSON.stringify(shown)}\n`);
-  };
-  return { take, isWriting: () => false };
-}
-
-function showEvents(output: Output): Shown {
-  let isWriting = false;
-  const take = (event: TurnEvent) => {
-    if (event.type === "text") {
-      output.write(printable(event.delta));
-      isWriting = true;
-    } else if (event.type === "tool_start")
-      output.note(`· ${visible(event.call.name)} ${visibleJson(event.call.arguments)}`);
-    else if (event.type === "tool_end" && event.isError)
-      output.note(`· ${visible(event.name)} failed`);
-    else if (event.type === "notice") output.note(printable(event.text));
-  };
-  return { take, isWriting: () => isWriting };
-}
-
-interface Conversation {
-  output: Output;
-  /** Lets others write while a line is typed; undefined: none is any more. */
-  use(line: TypedLine | undefined): void;
-  about: string;
-  /** Ends it between two lines. */
-  leaving: AbortSignal;
-}
-
-/** Line by line until the input ends; with a terminal there is a prompt. */
-async function converse(
-  talk: Talk,
-  { output, use, about, leaving }: Conversation,
-): Promise<number> {
-  const isTerminal = process.stdin.isTTY === true;
-  const lines = createInterface({
-    input: process.stdin,
-    output: process.stdout,
-    terminal: isTerminal,
-    prompt: "> ",
-    signal: leaving,
+/** Undefined: there is none yet. */
+async function messageOf(
+  words: readonly string[],
+  file: string | undefined,
+): Promise<string | undefined> {
+  if (file === undefined) return words.length === 0 ? undefined : words.join(" ");
+  if (words.length > 0)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      "The message is given twice; give either words or --file.",
+    );
+  const read = file === "-" ? text(process.stdin) : readFile(resolve(ownFolder(), file), "utf8");
+  const message = await read.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw fileNotFound(file);
+    throw error;
   });
-  let lastOutcome: TurnResult["outcome"] = "completed";
-  const line = typedLine(lines, process.stdout);
-  use(line);
-  if (isTerminal)
-    output.note(`${about}\nCtrl-C cancels a reply, Ctrl-D quits, /help lists the commands.`);
-  // In a terminal Ctrl-C is a key, not a signal.
-  lines.on("SIGINT", () => {
-    if (talk.cancel()) return;
-    line.above(() => output.note("(Ctrl-D leaves)"));
-  });
-  if (isTerminal) line.begin();
-  for await (const typed of lines) {
-    const text = typed.trim();
-    // Lines that had arrived still come.
-    if (leaving.aborted) break;
-    if (text === "/quit" || text === "/exit") break;
-    if (text !== "") lastOutcome = await talk.say(text);
-    if (isTerminal) line.begin();
-  }
-  lines.close();
-  use(undefined);
-  if (leaving.aborted) return EXIT.cancelled;
-  return isTerminal ? 0 : exitCodeOf(lastOutcome);
-}
-
-/** SIGINT cancels a reply; with nothing to cancel, and for SIGTERM, the program ends. */
-function onSignals(talk: Talk, leaving: AbortController): () => void {
-  const onInterrupt = () => {
-    if (!talk.cancel()) leaving.abort();
-  };
-  const onTerminate = () => {
-    talk.cancel();
-    leaving.abort();
-  };
-  process.on("SIGINT", onInterrupt);
-  process.on("SIGTERM", onTerminate);
-  return () => {
-    process.off("SIGINT", onInterrupt);
-    process.off("SIGTERM", onTerminate);
-  };
-}
-
-function exitCodeOf(outcome: TurnResult["outcome"]): number {
-  if (outcome === "completed") return EXIT.done;
-  return outcome === "aborted" ? EXIT.cancelled : EXIT.failed;
+  // A file is what is said, whatever it begins with.
+  return parseLine(message).kind === "command" ? `/${message.trimStart()}` : message;
 }

@@ -133,13 +133,13 @@ describe("clew config", () => {
     const theirs = join(home, "openclaw.json");
     await writeFile(
       theirs,
-      "{ agents: { defaults: { model: { primary: 'a/b' } } }, channels: {} }",
+      "{ agents: { defaults: { model: { primary: 'lmstudio/b' } } }, channels: {} }",
     );
     expect((await clew(home, ["config", "import", theirs])).errors).toContain("--force");
     const imported = await clew(home, ["config", "import", theirs, "--force"]);
     expect(imported.output).toContain("left out channels");
     expect((await clew(home, ["config", "get", "agents.defaults.model.primary"])).output).toBe(
-      "a/b",
+      "lmstudio/b",
     );
     expect(await readFile(join(home, "clew.json.bak"), "utf8")).toContain("qwen3");
     expect(JSON.parse((await clew(home, ["config", "schema"])).output).type).toBe("object");

@@ -1,10 +1,17 @@
 // Runs `clew sessions compact` and `clew sessions undo-compaction`.
-import type { CompactRequest } from "../commands/compact.ts";
+import type { CommandAnswer } from "../commands/answer.ts";
+import { type CompactRequest, compactLine } from "../commands/compact.ts";
+import { defaultAgentId } from "../config/agent.ts";
+import { loadConfig } from "../config/load.ts";
 import { createGateway } from "../gateway.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { sessionNotFound } from "../sessions/name-errors.ts";
+import { requireSessionName } from "../sessions/name-errors.ts";
+import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { interruptible } from "./interruptible.ts";
+import { runningGateway } from "./running-gateway.ts";
+import { commandThrough } from "./say/talk-through-gateway.ts";
 import { setUp } from "./setup.ts";
 import { waitForMemory } from "./wait-for-rest.ts";
 
@@ -14,6 +21,8 @@ export interface CompactOptions {
   json?: boolean;
 }
 
+type Answer = Omit<CommandAnswer, "command">;
+
 export const compactSessionByName = (
   name: string,
   { dryRun = false, focus, json }: CompactOptions,
@@ -22,13 +31,13 @@ export const compactSessionByName = (
 
 export const undoCompactionByName = (
   name: string,
-  { json }: { json?: boolean },
+  { dryRun = false, json }: Pick<CompactOptions, "dryRun" | "json">,
   shell: Shell,
-): Promise<number> => run(name, { kind: "undo" }, json, shell);
+): Promise<number> => run(name, { kind: dryRun ? "undo-preview" : "undo" }, json, shell);
 
 /**
- * Exit code 1 when it was not done. Throws SESSION_NOT_FOUND, and SESSION_LOCKED
- * while another process has it.
+ * Exit code 1 when it was not done, as while a reply is written. Throws SESSION_NOT_FOUND, and
+ * SESSION_LOCKED while another process than the gateway has it.
  */
 async function run(
   name: string,
@@ -36,22 +45,45 @@ async function run(
   json = false,
   shell: Shell,
 ): Promise<number> {
+  const { environment, output } = shell;
+  const { config } = await loadConfig(environment.configFile);
+  const { key } = requireSessionName(name, defaultAgentId(config));
+  const store = createSessionStore({ home: environment.home });
+  if ((await store.find(key)) === null) throw await store.notFound(name);
+  const gateway = await runningGateway(environment);
+  const tell = (answer: Answer) => {
+    if (json) output.json(answer);
+    else output.line(printable(answer.text));
+  };
+  const answer =
+    gateway === undefined
+      ? await compactHere(key, request, { shell, json, tell })
+      : await interruptible(output, ({ signal }) =>
+          commandThrough({ port: gateway, session: key }, compactLine(request), signal),
+        );
+  if (gateway !== undefined) tell(answer);
+  return answer.ok ? 0 : 1;
+}
+
+/** Told before what is to be remembered is stored. */
+async function compactHere(
+  key: string,
+  request: CompactRequest,
+  { shell, json, tell }: { shell: Shell; json: boolean; tell(answer: Answer): void },
+): Promise<Answer> {
   const { environment, loaded, log, output } = await setUp(shell, {}, { showProblems: !json });
   const plugins = await startPlugins({ environment, loaded, log });
   const gateway = createGateway({ environment, loaded, log, plugins });
   const leaving = new AbortController();
   const onSignal = () => {
-    if (!gateway.cancel(name)) leaving.abort();
+    if (!gateway.cancel(key)) leaving.abort();
   };
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
   try {
-    if ((await gateway.store.find(gateway.canonicalKey(name))) === null)
-      throw sessionNotFound(name);
-    const answer = await gateway.compact(name, request);
-    if (json) output.json(answer);
-    else output.line(printable(answer.text));
+    const answer = await gateway.compact(key, request);
+    tell(answer);
     await waitForMemory(gateway, output, leaving.signal);
-    return answer.ok ? 0 : 1;
+    return answer;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     await gateway.close();

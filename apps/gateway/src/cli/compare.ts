@@ -2,21 +2,21 @@
 import { access, constants, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { Format } from "../imports/foreign.ts";
 import { type Compared, figuresOf, formatComparison } from "../lab/compare.ts";
-import { findRecording } from "../lab/find-recording.ts";
 import { playRecording } from "../lab/play.ts";
 import { MOST_ENGINES, renderReport } from "../lab/report-html.ts";
-import { planPlaySettings } from "../lab/settings.ts";
-import { modelRequest } from "../models/model-request.ts";
-import { pricesNamed } from "../models/prices-in.ts";
+import { modelToPlay, planPlaySettings } from "../lab/settings.ts";
 import { storageFailed } from "../storage-error.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
+import { findRecording } from "./find-recording.ts";
 import { showProgress } from "./progress.ts";
 import { setUp } from "./setup.ts";
 
 export interface CompareOptions {
+  from?: Format;
   engines: string;
   contextWindow?: number;
   model?: string;
@@ -30,13 +30,11 @@ export async function compareCommand(
   shell: Shell,
 ): Promise<number> {
   const engines = planEngines(options.engines);
-  const recordings = await Promise.all(names.map((name) => findRecording(name, shell.environment)));
+  const recordings = await Promise.all(
+    names.map((name) => findRecording(name, shell.environment, { from: options.from })),
+  );
   const setup = await setUp(shell, {}, { showProblems: true });
   const { environment, loaded, log, output } = setup;
-  // Whose prices nobody knows is no better than the model of the settings.
-  const request = modelRequest(loaded.config, environment);
-  const known = (model: string | null) =>
-    model !== null && pricesNamed({ ...request, name: model }) !== null ? model : undefined;
   const cancelled = new AbortController();
   const onSignal = () => cancelled.abort();
   process.once("SIGINT", onSignal).once("SIGTERM", onSignal);
@@ -55,13 +53,12 @@ export async function compareCommand(
         const progress = showProgress(output, `${name}, ${engine}`);
         const chosen = planPlaySettings(loaded, {
           engine,
-          model: options.model ?? known(recorded),
+          model: options.model ?? modelToPlay(recorded, loaded, environment),
         });
         const played = await playRecording({
           ...{ environment, log, turns, engine, signal, onProgress: progress.show },
           ...{ loaded: chosen, contextWindow: options.contextWindow },
         });
-        progress.end();
         all.push({ recording: name, ...played });
       }
     const figures = all.map(figuresOf);

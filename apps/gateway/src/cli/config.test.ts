@@ -17,6 +17,38 @@ describe("clew config set", () => {
   });
 });
 
+describe("clew config set of a model or an engine", () => {
+  it("says at once what a mistyped one was meant to be, and so does clew config validate", async () => {
+    const home = await temporaryHome();
+    const set = (name: string, value: string) => clew(home, ["config", "set", name, value]);
+    const model = await set("agents.defaults.model.primary", "lmstudo/tiny");
+    expect(model).toMatchObject({ code: 0, errors: expect.stringContaining('mean "lmstudio"?') });
+    const engine = await set("plugins.slots.contextEngine", "losless");
+    expect(engine).toMatchObject({ code: 0, errors: expect.stringContaining('mean "lossless"?') });
+    const { code, output } = await clew(home, ["config", "validate"]);
+    expect(code).toBe(0);
+    expect(output).toMatch(
+      /^warning: .*"lmstudo".*\nwarning: No context engine is called "losless"/,
+    );
+  });
+
+  it("warns of nothing that is there, or that a setting or a plugin brings", async () => {
+    const home = await temporaryHome();
+    const tide = writePlugin(join(home, "sources/tide"), { id: "tide" });
+    for (const [name, value] of [
+      ["agents.defaults.model.primary", "anthropic/claude-opus-4-6"],
+      ["models.providers.house.baseUrl", "http://127.0.0.1:1/v1"],
+      ["agents.defaults.model.primary", "house/tiny"],
+      ["plugins.load.paths", JSON.stringify([tide])],
+      ["plugins.slots.contextEngine", "tide"],
+      ["plugins.slots.contextEngine", "lossless"],
+      ["plugins.slots.contextEngine", "none"],
+    ] as const)
+      expect(await clew(home, ["config", "set", name, value])).toMatchObject({ errors: "" });
+    expect((await clew(home, ["config", "validate"])).output).toMatch(/^\S+ is right\.$/);
+  });
+});
+
 describe("clew config set of a plugin's own setting", () => {
   const configSchema = {
     type: "object",
@@ -89,7 +121,9 @@ describe("clew config set of what cannot hold", () => {
     const refused = await clew(home, ["config", "set", `${section}.highWaterTokens`, "-3"]);
     expect([refused.code, refused.errors]).toEqual([
       1,
-      expect.stringMatching(/highWaterTokens was not changed in .*: Too small.*\(given: -3\)/s),
+      expect.stringMatching(
+        /highWaterTokens was not changed in .*: must be more than 0.*\(given: -3\)/s,
+      ),
     ]);
   });
 

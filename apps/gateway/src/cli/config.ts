@@ -1,4 +1,4 @@
-// The settings of sessions, `session`.
+// Runs `clew config get`, `set`, `unset`, `import`, `schema` and `reference`.
 import { copyFile, readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
@@ -9,9 +9,10 @@ import {
   unsetSetting,
   writeConfigText,
 } from "../config/commands.ts";
-import { configTable } from "../config/docs.ts";
-import { planImport } from "../config/import.ts";
+import { configTable, settingRows } from "../config/docs.ts";
+import { planImport, sectionsOf } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
+import type { Config } from "../config/schema.ts";
 import { configJsonSchema } from "../config/schema.ts";
 import { fileNotFound } from "../file-not-found.ts";
 import { storageFailed } from "../storage-error.ts";
@@ -34,15 +35,32 @@ const SECRET = /apiKey|token(?!s)|secret|password|headers/i;
 export async function configSet(
   name: string,
   text: string,
+  { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
   const { configFile } = environment;
   const judge = name.startsWith("plugins") ? await judgeByPlugins(environment) : undefined;
-  const { value, warnings } = await setSetting(configFile, name, text, judge);
+  const { value, warnings: told, config } = await setSetting(configFile, name, text, judge);
+  const warnings = [...told, ...(await newlyMistaken(name, config, environment))];
   for (const warning of warnings) output.note(`warning: ${warning}`);
-  const shown = SECRET.test(name) ? "(hidden)" : JSON.stringify(value);
-  output.line(`${name} = ${shown}   (${configFile}; ${whenRead(name)})`);
+  const shown = SECRET.test(name) ? "(hidden)" : value;
+  if (json) output.json({ name, value: shown, file: configFile, warnings });
+  else
+    output.line(
+      `${name} = ${shown === "(hidden)" ? shown : JSON.stringify(shown)}   (${configFile}; ${whenRead(name)})`,
+    );
   return 0;
+}
+
+/** Loaded only where a model or an engine may be named. */
+async function newlyMistaken(
+  name: string,
+  config: Config,
+  environment: Shell["environment"],
+): Promise<string[]> {
+  if (!/^(?:agents|models|plugins)\b/.test(name)) return [];
+  const { mistakenNames } = await import("./mistaken-names.ts");
+  return mistakenNames(config, environment);
 }
 
 /** Asks the plugins that are there, of which no code is run. */
@@ -67,14 +85,20 @@ async function judgeByPlugins({ home }: Shell["environment"]): Promise<SettingJu
   };
 }
 
-export async function configUnset(name: string, { environment, output }: Shell): Promise<number> {
+export async function configUnset(
+  name: string,
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
   const { configFile } = environment;
   const wasSet = await unsetSetting(configFile, name);
-  output.line(
-    wasSet
-      ? `${name} is removed   (${configFile}; ${whenRead(name)})`
-      : `${name} was not set in ${configFile}, so nothing was changed.`,
-  );
+  if (json) output.json({ name, wasSet, file: configFile });
+  else
+    output.line(
+      wasSet
+        ? `${name} is removed   (${configFile}; ${whenRead(name)})`
+        : `${name} was not set in ${configFile}, so nothing was changed.`,
+    );
   return 0;
 }
 
@@ -103,16 +127,19 @@ export async function configImport(
     );
   }
   const plan = planImport(text, file);
-  const imported = `// Imported from ${file.replaceAll(/[\r\n]/g, " ")}\n${JSON5.stringify(plan.config, { space: 2, quote: '"' })}\n`;
+  const { fitImport } = await import("./fit-import.ts");
+  const fitted = fitImport(plan.config, environment);
+  const ignored = [...plan.ignored, ...fitted.ignored];
+  const imported = `// Imported from ${file.replaceAll(/[\r\n]/g, " ")}\n${JSON5.stringify(fitted.config, { space: 2, quote: '"' })}\n`;
   checkConfigText(imported, configFile);
   if (exists) await copyFile(configFile, `${configFile}.bak`);
   await writeConfigText(configFile, imported);
-  if (json) output.json({ file: configFile, taken: plan.taken, ignored: plan.ignored });
+  const taken = sectionsOf(fitted.config);
+  if (json) output.json({ file: configFile, taken, ignored, added: fitted.added });
   else {
-    output.line(
-      `Wrote ${configFile}: ${plan.taken.join(", ") || "it held no setting Clew knows"}.`,
-    );
-    for (const { path, reason } of plan.ignored) output.line(`  left out ${path}: ${reason}`);
+    output.line(`Wrote ${configFile}: ${taken.join(", ") || "it held no setting Clew knows"}.`);
+    for (const { path, reason } of ignored) output.line(`  left out ${path}: ${reason}`);
+    for (const text of fitted.added) output.line(`  ${text}`);
   }
   return 0;
 }
@@ -122,7 +149,11 @@ export async function configSchema({ output }: Shell): Promise<number> {
   return 0;
 }
 
-export async function configReference({ output }: Shell): Promise<number> {
-  output.line(configTable());
+export async function configReference(
+  { json = false }: { json?: boolean },
+  { output }: Shell,
+): Promise<number> {
+  if (json) output.json({ settings: settingRows() });
+  else output.line(configTable());
   return 0;
 }

@@ -9,7 +9,7 @@ export async function demoMake(
   { json = false }: { json?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
-  const command = ownCommand(import.meta.dirname);
+  const command = ownCommand(import.meta.dirname, environment);
   const state = await demoState(environment.home);
   if (state === "made" || state === "other") {
     const why =
@@ -47,7 +47,7 @@ export async function demoRemove(
   { environment, output }: Shell,
 ): Promise<number> {
   const removed = await removeDemo(environment.home);
-  const command = ownCommand(import.meta.dirname);
+  const command = ownCommand(import.meta.dirname, environment);
   if (json) output.json({ removed });
   else
     output.line(

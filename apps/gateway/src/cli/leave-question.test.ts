@@ -29,7 +29,7 @@ async function asking(args: readonly string[]) {
 
 describe.runIf(hasTerminals)("a chat that is left while it asks for an approval", () => {
   it.each([
-    { how: "by Ctrl-D", keys: CTRL_D, code: 0, told: "a person refused" },
+    { how: "by Ctrl-D", keys: CTRL_D, code: 0, told: "the turn was stopped" },
     { how: "by SIGTERM", keys: null, code: 130, told: "the turn was stopped" },
   ])("ends $how, and is no error of Clew", async ({ keys, code, told }) => {
     const { chat, home } = await asking([]);

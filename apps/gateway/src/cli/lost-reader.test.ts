@@ -1,9 +1,14 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { startClew } from "../testing/command.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { BUILT_CLEW, startClew } from "../testing/command.ts";
 import { post } from "../testing/gateway.ts";
-import { homeWithOwnPort } from "../testing/home.ts";
+import { heldModel } from "../testing/held-model.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { engineCode, writePlugin } from "../testing/plugins.ts";
 
 it("a gateway whose output nobody reads any more goes on, whatever fails, and stops when told", async () => {
@@ -30,4 +35,26 @@ it("a gateway whose output nobody reads any more goes on, whatever fails, and st
   expect(log).toContain("no view");
   expect(log).toContain("gateway stopped");
   expect(log.split("\n").length).toBeLessThan(200);
+});
+
+it("a chat whose output nobody reads any more stores its reply, and leaves no lock", async () => {
+  const { config, asked } = await heldModel();
+  const home = await temporaryHome();
+  await writeFile(join(home, "clew.json"), JSON.stringify(config));
+  const script = `"${process.execPath}" "${BUILT_CLEW}" chat -s pp hello | head -c 4`;
+  const child = spawn("/bin/bash", ["-c", `${script} >/dev/null; echo \${PIPESTATUS[0]}`], {
+    env: { ...process.env, CLEW_HOME: home },
+  });
+  const printed = text(child.stdout);
+  const reply = await asked();
+  for (const word of ["one ", "two ", "three ", "four "]) {
+    reply.say(word);
+    await setTimeout(50);
+  }
+  reply.finish();
+  expect(await printed).toBe("141\n");
+  const { branch, file } = (await createSessionStore({ home }).read("pp"))!;
+  expect(branch.at(-1)).toMatchObject({ message: { role: "assistant" } });
+  expect(JSON.stringify(branch.at(-1))).toContain("one two three four");
+  await expect(stat(`${file}.lock`)).rejects.toThrow("ENOENT");
 });

@@ -1,4 +1,7 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createEmulator, type EmulatorOptions } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -105,7 +108,7 @@ describe("clew models test --deep", () => {
     const { home, server } = await served(MODELS[0]);
     expect(await test(home, "--yes")).toMatchObject({
       code: 0,
-      output: "1 checks: 1 the same, 0 different, 0 not answered, 0 do not apply.",
+      output: "1 check: 1 the same, 0 different, 0 not answered, 0 do not apply.",
     });
     expect(server.requests).toHaveLength(1);
   });
@@ -117,14 +120,42 @@ describe("clew models test --deep", () => {
     expect(unasked.errors).toContain("Nobody is there to agree to what this costs; add --yes.");
     expect(server.requests).toEqual([]);
     const wrong = await test(home, "--yes");
-    expect(wrong.code).toBe(1);
-    expect(wrong.errors).toMatch(/401/);
+    expect(wrong).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/cannot be asked\..*401/),
+    });
+    expect(wrong.output + wrong.errors).not.toMatch(/unexpected|INTERNAL|key-for-tests/);
     expect((await test(home, "--only", "nothing", "--yes")).errors).toMatch(
       /There is no check "nothing"; there are: text, turns/,
     );
     expect((await test(home, "offline/offline", "--yes")).errors).toContain(
       "of which there is no emulator to compare it with",
     );
+  });
+
+  it("names the model that the server has in the place of one that it has not", async () => {
+    const server = createServer((request, response) => {
+      const isList = request.url?.endsWith("/models") === true;
+      response.writeHead(isList ? 200 : 404, { "content-type": "application/json" });
+      const error = { message: "The model does not exist", code: "model_not_found" };
+      response.end(JSON.stringify(isList ? { data: [{ id: "tiny" }] } : { error }));
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    onTestFinished(() => void server.close());
+    const home = await temporaryHome();
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+    const config = { models: { providers: { lmstudio: { baseUrl } } } };
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const near = await test(home, "lmstudio/tinny", "--yes");
+    expect(near.code).toBe(1);
+    expect(near.output).toMatch(/cannot be asked\..*404.* Did you mean "lmstudio\/tiny"\?$/);
+    const far = await test(home, "lmstudio/enormous", "--deep", "--yes", "--json");
+    expect(JSON.parse(far.output)).toMatchObject({
+      problem: expect.stringContaining("That server has: tiny."),
+      complete: false,
+      checks: [{ state: "unanswered", provider: { kind: "barred" } }],
+    });
   });
 
   it("can be interrupted, and prints what it knows by then", async () => {

@@ -17,13 +17,15 @@ import {
   type Outcome,
   runChecks,
 } from "../deep-test/run-checks.ts";
+import { explainRefusal } from "../models/explain-refusal.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
+import { progressLine } from "../terminal/progress-line.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
-import { number } from "../text/number.ts";
+import { counted, number } from "../text/number.ts";
 
 export interface TestModelOptions {
   /** All checks. Default: the first, a plain question. */
@@ -35,7 +37,7 @@ export interface TestModelOptions {
   json?: boolean;
 }
 
-/** Exit code 1 when provider and emulator differ somewhere, or a check was not answered. */
+/** Exit code 1 when provider and emulator differ somewhere, or one was not answered. */
 export async function testModel(
   wanted: string | undefined,
   { deep = false, only, yes = false, json = false }: TestModelOptions,
@@ -69,12 +71,15 @@ export async function testModel(
   } finally {
     process.off("SIGINT", interrupt);
   }
+  const last = results.at(-1)?.provider;
+  const problem = last?.kind === "barred" ? await explainRefusal(last.error, resolved) : null;
   if (json)
     output.json({
-      ...{ model: name, api: model.api, atMost: estimate },
-      ...{ complete: !stop.signal.aborted, checks: results },
+      ...{ model: name, api: model.api, atMost: estimate, problem },
+      ...{ complete: results.length === checks.length, checks: results },
     });
-  else print(results, checks.length, output);
+  else if (problem === null) print(results, checks.length, output);
+  else output.line(printable(`${name} cannot be asked. ${problem}`));
   if (stop.signal.aborted) return EXIT.cancelled;
   const isFine = results.every(({ state }) => state === "same" || state === "does-not-apply");
   return isFine ? EXIT.done : EXIT.failed;
@@ -97,17 +102,19 @@ function describeCost(name: string, { calls, inputTokens, outputTokens, cost }: 
     cost === null
       ? "no price of it is known"
       : `at most about $${cost.toFixed(2)} by the prices that Clew knows, which may be out of date`;
-  return `${number(calls)} calls of ${name}, at most ${number(inputTokens)} tokens in and ${number(outputTokens)} out: ${price}.`;
+  return `${counted(calls, "call")} of ${name}, at most ${number(inputTokens)} tokens in and ${number(outputTokens)} out: ${price}.`;
 }
 
 async function agrees(): Promise<boolean> {
   if (!process.stdin.isTTY)
     throw refused("Nobody is there to agree to what this costs; add --yes.");
+  const goOn = progressLine()?.pauses();
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(?:es)?$/i.test((await lines.question("Go on? [y/N] ")).trim());
   } finally {
     lines.close();
+    goOn?.();
   }
 }
 
@@ -138,7 +145,7 @@ function print(results: readonly CheckResult[], wanted: number, output: Shell["o
     );
   const left = wanted - results.length;
   output.line(
-    `${wanted} checks: ${count("same")} the same, ${count("different")} different, ${count("unanswered")} not answered, ${count("does-not-apply")} do not apply${left > 0 ? `, ${left} left out` : ""}.`,
+    `${counted(wanted, "check")}: ${count("same")} the same, ${count("different")} different, ${count("unanswered")} not answered, ${count("does-not-apply")} do not apply${left > 0 ? `, ${left} left out` : ""}.`,
   );
 }
 
@@ -150,7 +157,8 @@ function describe(outcome: Outcome | null): string {
     const shown = Object.entries(outcome.shows).map(([what, is]) => `${is ? "" : "not: "}${what}`);
     return ["taken", ...shown].join(", ");
   }
-  const words = outcome.words.replace(/\s+/g, " ");
+  const told = outcome.kind === "barred" ? outcome.error.message : outcome.words;
+  const words = told.replace(/\s+/g, " ");
   const short = words.length > WORDS ? `${words.slice(0, WORDS)}…` : words;
   return outcome.kind === "refused" ? `refused (${outcome.as}): ${short}` : `no answer: ${short}`;
 }

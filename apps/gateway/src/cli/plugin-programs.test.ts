@@ -1,10 +1,12 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { OWN_WORDS } from "../plugins/offer/own-words.ts";
 import { enterSafeMode } from "../plugins/safe-mode.ts";
 import { clew, runClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
+import { createProgram } from "./program.ts";
 
 const CODE = `export default (api) => {
   const tell = (...said) => (globalThis.tideSaid ??= []).push(said);
@@ -51,6 +53,19 @@ describe("a command that a plugin adds to the command line", () => {
     expect(said()).toEqual([["before"], ["Husum", { metres: true }, "string", true, "function"]]);
   });
 
+  it("is in the help of all commands, with its line", async () => {
+    const { folder, said } = await home();
+    for (const asked of ["--help", "-h", "help"]) {
+      const { output, code } = await clew(folder, [asked]);
+      expect(code).toBe(0);
+      expect(output).toMatch(
+        /\nCommands of plugins:\n {2}tide +Reads the tide\. \(plugin tide\)\n {2}plugins below +\(plugin tide\)\n/,
+      );
+    }
+    expect(said()).toBeUndefined();
+    expect((await clew(await temporaryHome(), ["--help"])).output).not.toContain("of plugins:");
+  });
+
   it("may stand in one of our groups, and has help", async () => {
     const { folder, said } = await home();
     expect((await clew(folder, ["plugins", "below"])).code).toBe(0);
@@ -93,9 +108,38 @@ describe("a command that a plugin adds to the command line", () => {
     const { folder } = await home();
     expect(await clew(folder, ["tide", "ebb"])).toMatchObject({
       code: 2,
-      errors: expect.stringMatching(/^error: unknown command 'ebb'/),
+      errors: expect.stringMatching(/^clew tide: unknown command "ebb"\. .* \[REQUEST_INVALID\]$/),
     });
-    expect((await clew(folder, ["tide", "level"])).errors).toContain("missing required argument");
+    expect((await clew(folder, ["tide", "level"])).errors).toContain("> is missing.");
+  });
+
+  it("does not get a word that is ours, which every look at the plugin says", async () => {
+    const { folder } = await home();
+    const code =
+      "export default (api) => { api.registerCli(() => {}, { commands: ['doctor', 'fair'] }); api.registerCli(() => {}, { commands: ['chat'] }); };";
+    writePlugin(join(folder, "sources/tide"), {
+      ...{ id: "tide", code, manifest: { contracts: { tools: ["tide_level"] } } },
+    });
+    const told = [
+      'tool "tide_level" is declared in openclaw.plugin.json and was not registered, so no model is told of it',
+      'the program "doctor" belongs to clew itself; it is left out',
+      'the program "chat" belongs to clew itself; it is left out',
+    ];
+    const inspected = (await clew(folder, ["plugins", "inspect", "tide", "--runtime"])).output;
+    const found = (await clew(folder, ["plugins", "doctor"])).output;
+    for (const each of told) {
+      expect(inspected).toContain(each);
+      expect(found).toContain(`warning  plugin tide: ${each}`);
+    }
+    expect(inspected).toContain("programs clew fair");
+    const chat = await clew(folder, ["chat", "hello"]);
+    expect(chat.errors).toContain(`[plugins] tide: ${told[0]}`);
+  });
+
+  it("finds every word of ours taken", () => {
+    const program = createProgram(undefined as never, () => {});
+    const words = program.commands.flatMap((each) => [each.name(), ...each.aliases()]);
+    expect([...OWN_WORDS].sort()).toEqual([...words, "help"].sort());
   });
 
   it("is not asked for where the word is ours, and where no plugin has it we say so", async () => {
@@ -106,5 +150,42 @@ describe("a command that a plugin adds to the command line", () => {
       code: 2,
       errors: expect.stringMatching(/clew: unknown command "tidal"/),
     });
+  });
+});
+
+describe("the help of all commands", () => {
+  it("asks no plugin again until something changes that decides which commands there are", async () => {
+    const folder = await temporaryHome();
+    const source = join(folder, "sources/tide");
+    const write = (name: string) =>
+      writePlugin(source, {
+        id: "tide",
+        code: `import { appendFileSync } from "node:fs";
+appendFileSync(${JSON.stringify(join(folder, "loaded"))}, "x");
+export default (api) => api.registerCli(() => {}, { descriptors: [{ name: ${JSON.stringify(name)}, description: "Tide." }] });`,
+      });
+    write("tide");
+    writeFileSync(
+      join(folder, "clew.json"),
+      JSON.stringify({ plugins: { load: { paths: [source] } } }),
+    );
+    const helped = async () => (await runClew(folder, ["--help"], { fromSource: true })).output;
+    const loads = () => readFileSync(join(folder, "loaded"), "utf8").length;
+    expect(await helped()).toContain("tide");
+    expect(await helped()).toMatch(/\nCommands of plugins:\n {2}tide +Tide\. \(plugin tide\)/);
+    expect(loads()).toBe(1);
+    write("height");
+    expect(await helped()).toMatch(/\n {2}height +Tide\./);
+    expect(loads()).toBe(2);
+    enterSafeMode(folder, "tide", { at: new Date().toISOString(), reason: "it was slow" });
+    expect(await helped()).not.toContain("of plugins:");
+    expect(loads()).toBe(2);
+  });
+
+  it("is there though the records of installs cannot be read", async () => {
+    const folder = await temporaryHome();
+    mkdirSync(join(folder, "plugins"), { recursive: true });
+    writeFileSync(join(folder, "plugins/installs.json"), "{");
+    expect((await clew(folder, ["--help"])).output).toContain("sessions");
   });
 });

@@ -1,17 +1,27 @@
 // Runs a command that a plugin adds to the command line.
+import { join } from "node:path";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { type Command, CommanderError } from "commander";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
-import { loadConfig } from "../config/load.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import type { Places } from "../config/places.ts";
+import { bundledPlugins } from "../plugins/find/bundled.ts";
+import { discoverPlugins, type FoundPlugin } from "../plugins/find/discover.ts";
+import { MANIFEST_FILE } from "../plugins/find/manifest.ts";
+import { pluginsFolder, readRecords, recordsFile } from "../plugins/find/records.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { invalidPlugin, messageOf } from "../plugins/invalid.ts";
 import { asPlugin, runningPlugin } from "../plugins/load/running.ts";
 import { createPluginLogger } from "../plugins/load/runtime.ts";
 import type { OwnedProgram } from "../plugins/offer/free-offers.ts";
+import { safeModeFile } from "../plugins/safe-mode.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { keepStack } from "../terminal/failure.ts";
 import type { Shell } from "../terminal/shell.ts";
-import { failedCommand, throwInsteadOfExit } from "./command-errors.ts";
+import { failedCommand } from "./command-errors.ts";
+import { describeCommands, keepCommands, type PluginCommand, stampsOf } from "./plugin-commands.ts";
+import { throwInsteadOfExit } from "./usage-error.ts";
 
 /**
  * To be asked only about words that are none of ours: plugins are loaded for it, in the mode in
@@ -27,7 +37,9 @@ export async function runPluginProgram(
   const log = { info: () => {}, warn: () => {}, error: output.note };
   const loaded = await loadConfig(environment.configFile).catch(() => undefined);
   if (loaded === undefined) return undefined;
+  const files = stampsOf(filesOf(environment, loaded));
   const plugins = await startPlugins({ environment, loaded, log, mode: "cli-metadata" });
+  await keepCommands(environment, files, commandsOf(plugins));
   try {
     const found = plugins.offers().programs.find((each) => isMeant(each, argv));
     if (found === undefined) return undefined;
@@ -47,6 +59,49 @@ export async function runPluginProgram(
     return failedCommand(error, shell);
   } finally {
     await plugins.close("the command is over");
+  }
+}
+
+/** A line each, under a title; "": no plugin has a command, or the settings cannot be read. */
+export async function listPluginPrograms({ environment }: Shell): Promise<string> {
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const loaded = await loadConfig(environment.configFile).catch(() => undefined);
+  if (loaded === undefined) return "";
+  const files = stampsOf(filesOf(environment, loaded));
+  const plugins = await startPlugins({ environment, loaded, log, mode: "cli-metadata" });
+  const commands = commandsOf(plugins);
+  await plugins.close("the help is over");
+  await keepCommands(environment, files, commands);
+  return describeCommands(commands);
+}
+
+const commandsOf = (plugins: PluginHost): PluginCommand[] =>
+  plugins.offers().programs.flatMap(({ pluginId, parentPath, names, descriptions }) =>
+    names.map((name) => ({
+      pluginId,
+      words: [...parentPath, name].join(" "),
+      description: descriptions.get(name) ?? "",
+    })),
+  );
+
+/** What decides which commands plugins have, as far as files do. */
+function filesOf({ home, configFile }: Places, { config }: LoadedConfig): string[] {
+  const { plugins } = config;
+  const folder = pluginsFolder(home);
+  const own = foundIn(home, plugins).flatMap(({ folder, result }) => [
+    ...[folder, join(folder, MANIFEST_FILE), join(folder, "package.json")],
+    ...(result.ok ? result.files.entries.map(({ file }) => file) : []),
+  ]);
+  return [configFile, safeModeFile(home), folder, recordsFile(home), ...own];
+}
+
+function foundIn(home: string, plugins: PluginsConfig): FoundPlugin[] {
+  try {
+    const records = readRecords(home);
+    return discoverPlugins({ home, plugins, records, bundled: bundledPlugins() });
+  } catch {
+    // Until the file of records changes, there is no plugin.
+    return [];
   }
 }
 

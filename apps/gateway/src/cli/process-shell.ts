@@ -1,5 +1,5 @@
 // Makes the shell of this process, which also catches the errors that nobody else did.
-import { readEnvironment } from "../config/environment.ts";
+import { ownFolder, readEnvironment } from "../config/environment.ts";
 import { guardProcess } from "../plugins/contain/guard-process.ts";
 import { allowWatching } from "../plugins/contain/watch-process.ts";
 import { catchStrayErrors, noteStray } from "../plugins/stray-errors.ts";
@@ -10,6 +10,7 @@ import type { Shell } from "../terminal/shell.ts";
 
 /** To be made once. A command that does not say otherwise ends with an error of Clew's own. */
 export function processShell(): Shell {
+  goToCaller();
   const environment = readEnvironment();
   const strayErrors = catchStrayErrors((error) => {
     terminal.note(`clew: ${describeFailure(error, environment)}`);
@@ -18,4 +19,13 @@ export function processShell(): Shell {
   allowWatching(EXIT.blocked);
   guardProcess((error, plugin) => noteStray(plugin, "exception", error));
   return { environment, output: terminal, strayErrors };
+}
+
+/** A folder that is gone by now leaves the command where it is. */
+function goToCaller(): void {
+  try {
+    process.chdir(ownFolder());
+  } catch {
+    // What cannot be found from here is said when it is looked for.
+  }
 }

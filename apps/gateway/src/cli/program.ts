@@ -1,43 +1,22 @@
 // The commands and their options.
-import { Command, InvalidArgumentError, Option } from "commander";
-import { readSafeMode } from "../plugins/safe-mode.ts";
-import { EXIT } from "../terminal/exit-codes.ts";
+import { Command, Option } from "commander";
+import { FORMATS } from "../imports/foreign.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
 import { addApprovalCommands } from "./approvals/program.ts";
-import { failedCommand, throwInsteadOfExit } from "./command-errors.ts";
+import { canPaint } from "./chat/is-talk.ts";
+import { addCompletion } from "./completion/program.ts";
 import { addCronCommands } from "./cron/program.ts";
+import { addEngineCommands } from "./engines/program.ts";
+import { showExamples } from "./examples.ts";
 import { addInspectCommand } from "./inspect/program.ts";
 import { addLosslessCommands } from "./lossless/program.ts";
 import { addModelCommands } from "./models-program.ts";
 import { addOperateCommands } from "./operate/program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
-import { processShell } from "./process-shell.ts";
-import { describeUnknownCommand } from "./unknown-command.ts";
-
-/** `shell`: default, that of the process. */
-export async function runCli(
-  argv: readonly string[],
-  shell: Shell = processShell(),
-): Promise<number> {
-  let exitCode = 0;
-  const program = createProgram(shell, (code) => {
-    exitCode = code;
-  });
-  if (describeUnknownCommand(program, argv) !== null) {
-    const { runPluginProgram } = await import("./plugin-programs.ts");
-    const code = await runPluginProgram(program, argv, shell);
-    const off = Object.keys(readSafeMode(shell.environment.home).plugins);
-    if (code === undefined) shell.output.note(describeUnknownCommand(program, argv, off) ?? "");
-    return code ?? EXIT.usage;
-  }
-  try {
-    await program.parseAsync(argv, { from: "user" });
-    return exitCode;
-  } catch (error) {
-    return failedCommand(error, shell);
-  }
-}
+import { addSessionCommands } from "./sessions/program.ts";
+import { throwInsteadOfExit } from "./usage-error.ts";
+import { toCount, toPort } from "./values.ts";
 
 /** `done` receives a command's exit code. */
 export function createProgram(shell: Shell, done: (exitCode: number) => void): Command {
@@ -47,23 +26,26 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     .configureOutput({
       writeOut: (text) => shell.output.write(text),
       writeErr: (text) => shell.output.note(text.replace(/\n$/, "")),
+      // Whoever catches the error says it.
+      outputError: () => {},
     })
-    .showHelpAfterError("(--help lists what there is)")
     .addHelpText(
       "after",
       "\nFiles are in $CLEW_HOME (default ~/.clew), settings in its clew.json." +
         "\nPlugins may add commands of their own: clew plugins inspect <id> --runtime names them.",
     );
+  addInit(program, shell, done);
   addConversing(program, shell, done);
+  addConnect(program, shell, done);
   addOperateCommands(program, shell, done);
   addReplay(program, shell, done);
   addCompare(program, shell, done);
   addWhatIf(program, shell, done);
   addDemo(program, shell, done);
   addInspectCommand(program, shell, done);
-  addSessions(program, shell, done);
+  addSessionCommands(program, shell, done);
   addUsage(program, shell, done);
-  addEngine(program, shell, done);
+  addEngineCommands(program, shell, done);
   addApprovalCommands(program, shell, done);
   addCronCommands(program, shell, done);
   addLosslessCommands(program, shell, done);
@@ -73,6 +55,8 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addConfig(program, shell, done);
   addDoctor(program, shell, done);
   addEmulate(program, shell, done);
+  addCompletion(program, shell, done);
+  showExamples(program);
   throwInsteadOfExit(program);
   return program;
 }
@@ -84,6 +68,29 @@ const model = () =>
 const engine = () =>
   new Option("--engine <id>", "context engine for this run instead of the configured one");
 const json = () => new Option("--json", "print JSON");
+const from = () =>
+  new Option("--from <program>", "whose transcript it is; default: by what it holds").choices(
+    FORMATS,
+  );
+
+const addInit: Add = (program, shell, done) => {
+  program
+    .command("init")
+    .description(
+      "ask three questions, and write the first settings: model, key and engine; tests the key",
+    )
+    .option("--model <provider/model>", "answers the first question")
+    .addOption(
+      new Option("--engine <id>", "answers the third question").choices(["lossless", "legacy"]),
+    )
+    .option(
+      "--look-at <provider=address...>",
+      "where to look for model servers; default: Ollama and LM Studio on this machine",
+    )
+    .option("--force", "replace an existing clew.json; it is kept as clew.json.bak")
+    .addOption(json())
+    .action(async (options) => done(await (await import("./init/init.ts")).init(options, shell)));
+};
 
 const addConversing: Add = (program, shell, done) => {
   program
@@ -92,17 +99,51 @@ const addConversing: Add = (program, shell, done) => {
     .addOption(new Option("--port <number>", "TCP port; 0 = any free one").argParser(toPort))
     .addOption(model())
     .addOption(engine())
+    .addOption(new Option("--json", "print where it runs as one JSON line"))
     .action(async (options) => done(await (await import("./start.ts")).start(options, shell)));
   program
     .command("chat")
-    .description("talk in the terminal; Ctrl-C cancels the reply, Ctrl-D quits")
+    .description(
+      "talk in the terminal, through this home's gateway if it runs; Esc stops a reply, Ctrl-D quits",
+    )
     .argument("[message...]", "send this message and quit")
     .option("-s, --session <name>", "session to use")
+    .addOption(
+      new Option(
+        "--when-busy <choice>",
+        "what is typed while a reply is written: follows it, steers it, or is refused",
+      ).choices(["follow", "steer", "refuse"]),
+    )
     .addOption(model())
     .addOption(engine())
+    .addOption(
+      new Option("-f, --file <path>", "send this file's text as one message and quit; - = input"),
+    )
     .addOption(new Option("--json", "print every event as a JSON line"))
-    .action(async (words: string[], options) =>
-      done(await (await import("./chat.ts")).chat(words, options, shell)),
+    .action(async (words: string[], options) => {
+      const isGiven = words.length > 0 || options.file !== undefined;
+      const isTalk = !isGiven && options.json !== true && canPaint();
+      done(
+        isTalk
+          ? await (await import("./chat-at-terminal.ts")).chatAtTerminal(options, shell)
+          : await (await import("./chat.ts")).chat(words, options, shell),
+      );
+    });
+};
+
+const addConnect: Add = (program, shell, done) => {
+  program
+    .command("connect")
+    .description(
+      "print what another agent needs to use this gateway, or write it into its settings; without a name: which there are",
+    )
+    .argument("[client]", "claude-code, codex, opencode, pi, qwen, gemini, copilot, cline or kimi")
+    .option("--write", "write it; comments and other settings stay")
+    .option("--undo", "bring back what was there before")
+    .option("--model <name>", "the model that it names; default: its own, or clew: the agent's")
+    .addOption(json())
+    .action(async (client: string | undefined, options) =>
+      done(await (await import("./connect.ts")).connect(client, options, shell)),
     );
 };
 
@@ -113,6 +154,7 @@ const addReplay: Add = (program, shell, done) => {
       "run a recorded transcript through a context engine: recorded replies stand in for the model, nothing is executed",
     )
     .argument("<recording>", RECORDING)
+    .addOption(from())
     .addOption(engine())
     .addOption(
       new Option("--context-window <tokens>", "context window of the model").argParser(toCount),
@@ -135,6 +177,7 @@ const addCompare: Add = (program, shell, done) => {
       "run recordings through several engines, and compare tokens, cost, cache and what stays in view",
     )
     .argument("<recordings...>", RECORDING)
+    .addOption(from())
     .addOption(
       new Option("--engines <ids>", "context engines, with commas between").default(
         "legacy,lossless",
@@ -181,7 +224,8 @@ const addWhatIf: Add = (program, shell, done) => {
     );
 };
 
-const RECORDING = "transcript (.jsonl), session name, or demo: a session that Clew invents";
+const RECORDING =
+  "transcript of Clew or of another program, session name, or demo: a session that Clew invents";
 
 const addDemo: Add = (program, shell, done) => {
   const demo = program
@@ -209,97 +253,6 @@ const addUsage: Add = (program, shell, done) => {
     .addOption(json())
     .action(async (session: string | undefined, options) =>
       done(await (await import("./usage.ts")).usage(session, options, shell)),
-    );
-};
-
-const addSessions: Add = (program, shell, done) => {
-  const sessions = program
-    .command("sessions")
-    .description("list, show, compact and repair sessions");
-  sessions
-    .command("list")
-    .description("list sessions, newest first")
-    .addOption(json())
-    .action(async (options) =>
-      done(await (await import("./sessions.ts")).listSessions(options, shell)),
-    );
-  sessions
-    .command("show")
-    .description("show the messages of a session")
-    .argument("<name>", SESSION_NAME)
-    .addOption(new Option("--limit <count>", "newest entries only").argParser(toCount))
-    .addOption(json())
-    .action(async (name: string, options) =>
-      done(await (await import("./sessions.ts")).showSession(name, options, shell)),
-    );
-  sessions
-    .command("repair")
-    .description(
-      "repair a session file that other programs damaged; a gateway does so when it opens one",
-    )
-    .argument("<file>", "transcript (.jsonl)")
-    .option("--dry-run", "only say what it would do")
-    .addOption(json())
-    .action(async (file: string, options) =>
-      done(await (await import("./repair.ts")).repairSession(file, options, shell)),
-    );
-  addCompacting(sessions, shell, done);
-};
-
-const SESSION_NAME = "short name or agent:<agent>:<name>";
-
-const addCompacting: Add = (sessions, shell, done) => {
-  sessions
-    .command("compact")
-    .description("replace a session's older history by a summary, as /compact does")
-    .argument("<name>", SESSION_NAME)
-    .option("--dry-run", "only say what it would keep, drop and ask")
-    .option("--focus <text>", "what the summary should keep above all")
-    .addOption(json())
-    .action(async (name: string, options) =>
-      done(await (await import("./compact.ts")).compactSessionByName(name, options, shell)),
-    );
-  sessions
-    .command("undo-compaction")
-    .description("undo a session's newest compaction; once more undoes the one before")
-    .argument("<name>", SESSION_NAME)
-    .addOption(json())
-    .action(async (name: string, options) =>
-      done(await (await import("./compact.ts")).undoCompactionByName(name, options, shell)),
-    );
-};
-
-const addEngine: Add = (program, shell, done) => {
-  const engines = program
-    .command("engine")
-    .description("test context engines, and give them another chance");
-  engines
-    .command("retry")
-    .description(
-      "let an engine answer again that was set aside for a session, and offer parked turns again",
-    )
-    .argument("<session>", SESSION_NAME)
-    .addOption(json())
-    .action(async (name: string, options) =>
-      done(await (await import("./engine-retry.ts")).engineRetry(name, options, shell)),
-    );
-  engines
-    .command("check")
-    .description("test an engine against the contract; exit code 1 if it breaks a rule")
-    .argument(
-      "[target]",
-      "registered id, plugin folder or module; default: the engine that answers now",
-    )
-    .addOption(json())
-    .option("--engine <id>", "which engine, where a plugin registers several")
-    .option("--case <name...>", "only these cases, or groups of cases")
-    .option("--sessions <count>", "random sessions of each kind")
-    .option("--seed <number>", "another number tries other sessions")
-    .option("--timeout <seconds>", "what one call of the engine may take")
-    .option("--replay <file>", 'run the session again that a report has under "session"')
-    .option("--bail", "stop after the first case that fails")
-    .action(async (target: string | undefined, options) =>
-      done(await (await import("./engine-check.ts")).engineCheck(target, options, shell)),
     );
 };
 
@@ -345,15 +298,25 @@ const addConfig: Add = (program, shell, done) => {
     .description("change one setting; comments and formatting of the file stay")
     .argument("<name>")
     .argument("<value>", "JSON5, or text")
-    .action(async (name: string, value: string) =>
-      done(await (await import("./config.ts")).configSet(name, value, shell)),
+    .addOption(json())
+    .action(async (name: string, value: string, options) =>
+      done(await (await import("./config.ts")).configSet(name, value, options, shell)),
     );
   config
     .command("unset")
     .description("remove one setting, so that its default counts; the rest of the file stays")
     .argument("<name>")
-    .action(async (name: string) =>
-      done(await (await import("./config.ts")).configUnset(name, shell)),
+    .addOption(json())
+    .action(async (name: string, options) =>
+      done(await (await import("./config.ts")).configUnset(name, options, shell)),
+    );
+  config
+    .command("validate")
+    .description("say whether the settings are right, with every mistake; exit code 1 if not")
+    .argument("[file]", "default: the file in use")
+    .addOption(json())
+    .action(async (file: string | undefined, options) =>
+      done(await (await import("./config-validate.ts")).configValidate(file, options, shell)),
     );
   config
     .command("import")
@@ -371,11 +334,15 @@ const addConfigReference: Add = (config, shell, done) => {
   config
     .command("schema")
     .description("print the JSON Schema of clew.json, for editors")
+    .addOption(new Option("--json", "changes nothing: it is JSON"))
     .action(async () => done(await (await import("./config.ts")).configSchema(shell)));
   config
     .command("reference")
     .description("print every setting with type, default and meaning, as a Markdown table")
-    .action(async () => done(await (await import("./config.ts")).configReference(shell)));
+    .addOption(json())
+    .action(async (options) =>
+      done(await (await import("./config.ts")).configReference(options, shell)),
+    );
 };
 
 const addDoctor: Add = (program, shell, done) => {
@@ -407,17 +374,3 @@ const addEmulate: Add = (program, shell, done) => {
     .addOption(new Option("--json", "print addresses and requests as JSON lines"))
     .action(async (options) => done(await (await import("./emulate.ts")).emulate(options, shell)));
 };
-
-function toPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535)
-    throw new InvalidArgumentError("must be a number from 0 to 65535.");
-  return port;
-}
-
-function toCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d+$/.test(text) || count === 0 || !Number.isSafeInteger(count))
-    throw new InvalidArgumentError("must be a whole number above 0.");
-  return count;
-}

@@ -5,11 +5,15 @@ import { join, resolve } from "node:path";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
+import { costOf } from "../costs/cost.ts";
+import { notePlayed } from "../costs/ledger.ts";
+import type { Prices } from "../costs/prices.ts";
 import type { Host } from "../host/host.ts";
+import type { Format } from "../imports/foreign.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
-import { findRecording, type Recording } from "../lab/find-recording.ts";
 import { withWindow } from "../lab/play.ts";
+import { modelToPlay, planPlaySettings } from "../lab/settings.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { countedIds } from "../replay/counted-ids.ts";
 import { createPlayedCache } from "../replay/prompt-cache.ts";
@@ -21,16 +25,19 @@ import {
   withFates,
 } from "../replay/summary.ts";
 import { openReportLog } from "../reports/report-log.ts";
+import { shortName } from "../sessions/keys.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore, type SessionStore } from "../sessions/store.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { findRecording, type Recording } from "./find-recording.ts";
 import { showProgress } from "./progress.ts";
 import { setUp } from "./setup.ts";
 
 export interface ReplayOptions {
+  from?: Format;
   engine?: string;
   model?: string;
   contextWindow?: number;
@@ -44,12 +51,18 @@ export async function replayCommand(
   options: ReplayOptions,
   shell: Shell,
 ): Promise<number> {
-  const recording = await findRecording(file, shell.environment);
-  const { environment, loaded, log, output } = await setUp(
-    shell,
-    { model: options.model, engine: options.engine },
-    { showProblems: true },
-  );
+  const recording = await findRecording(file, shell.environment, { from: options.from });
+  const {
+    environment,
+    loaded: settings,
+    log,
+    output,
+  } = await setUp(shell, { model: options.model, engine: options.engine }, { showProblems: true });
+  const own =
+    options.model === undefined ? modelToPlay(recording.model, settings, environment) : undefined;
+  const engine = settings.config.plugins.slots?.contextEngine ?? "legacy";
+  // As a comparison plays it, so that both come to the same.
+  const loaded = own === undefined ? settings : planPlaySettings(settings, { engine, model: own });
   if (recording.unreadableLines.length > 0)
     output.note(
       `warning: ${file}: lines ${recording.unreadableLines.join(", ")} are not entries and are skipped.`,
@@ -95,16 +108,16 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
   const { agentId, sessionId } = session.session;
   const folder = agentPaths(home, agentId).reports;
   const reports = openReportLog(folder, sessionId);
+  if (options.into !== undefined) await notePlayed(home, session.session.sessionKey, new Date());
   const allEntries = () => readAllEntries(session.session.sessionFile);
   try {
     const progress = showProgress(output, name);
     const played = await runReplay({
-      ...{ host, reports, model, prices, signal, watch: cachedWatch() },
+      ...{ host, reports, model, prices, signal, watch: cachedWatch(prices) },
       session: options.acks === true ? acknowledging(session, output) : session,
-      turns,
+      ...{ turns, ownTools: "all" as const },
       onProgress: progress.show,
     });
-    progress.end();
     const source = { ...{ folder, sessionId, allEntries }, branch: session.branch() };
     const inspected = createSessionCalls(source, NO_PRICES);
     await inspected.refresh(source);
@@ -117,11 +130,19 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
 }
 
 /** What its provider's cache would give back, as comparisons and what-if reckon it. */
-const cachedWatch = (): ReplayWatch => ({
-  onCall: () => {},
-  onReport: () => {},
-  usageOf: createPlayedCache().usage,
-});
+function cachedWatch(prices: Prices | null): ReplayWatch {
+  const cache = createPlayedCache();
+  return {
+    onCall: () => {},
+    onReport: () => {},
+    usageOf(call, output, now) {
+      const usage = cache.usage(call, output, now);
+      const cost = costOf(usage, prices);
+      // Whoever looks at the session later may not know the prices.
+      return cost === null ? usage : { ...usage, cost };
+    },
+  };
+}
 
 function print(
   output: Output,
@@ -141,7 +162,9 @@ function print(
   } else if (options.acks !== true) {
     output.line(printable(formatReplay(result)));
     if (options.into !== undefined)
-      output.line(`The session is ${session.session.sessionKey} in ${home}.`);
+      output.line(
+        `The session is ${session.session.sessionKey} in ${home}; "clew usage ${shortName(session.session.sessionKey)}" there tells what it would have cost, which nobody paid.`,
+      );
   }
 }
 

@@ -50,7 +50,7 @@ describe("clew sessions", () => {
       type: "compaction",
       details: { trigger: "manual" },
     });
-    expect((await clew(home, ["sessions", "undo-compaction", "main"])).output).toContain("undone");
+    expect((await clew(home, ["sessions", "undo-compaction", "main"])).output).toMatch(/^Undone: /);
     expect((await branch()).filter(({ type }) => type !== "custom")).toEqual(before);
     expect((await clew(home, ["sessions", "undo-compaction", "main"])).code).toBe(1);
     expect((await clew(home, ["sessions", "compact", "nobody"])).errors).toContain(
@@ -122,6 +122,42 @@ describe("clew chat", () => {
       command: "context",
       ok: true,
     });
+  });
+});
+
+describe("clew engine list", () => {
+  it("tells which engines there are, who has which, and what is in the way", async () => {
+    const home = await temporaryHome();
+    const agents = { list: [{ id: "main" }, { id: "odd", engine: "losless" }] };
+    await writeFile(join(home, "clew.json"), JSON.stringify({ agents }));
+    const { code, output } = await clew(home, ["engine", "list", "--json"]);
+    expect([code, JSON.parse(output).engines]).toEqual([
+      0,
+      [
+        { id: "legacy", plugin: null, problem: null, agents: ["main"] },
+        expect.objectContaining({ id: "lossless", plugin: "lossless", agents: [] }),
+        { id: "losless", plugin: null, problem: expect.stringMatching(/legacy/), agents: ["odd"] },
+      ],
+    ]);
+    const table = await clew(home, ["engine", "list"]);
+    expect(table.output).toMatch(
+      /^lossless +plugin lossless +off; "clew plugins enable lossless" uses it$/m,
+    );
+  });
+});
+
+describe("clew engine status", () => {
+  it("says which engine answers and why, also where nobody has the one of the settings", async () => {
+    const home = await temporaryHome();
+    const plugins = { slots: { contextEngine: "losless" } };
+    await writeFile(join(home, "clew.json"), JSON.stringify({ plugins, gateway: { port: 0 } }));
+    const { code, output, errors } = await clew(home, ["engine", "status"]);
+    expect([code, errors]).toEqual([0, expect.stringContaining("how a start would have it")]);
+    expect(output).toMatch(
+      /^Engine: legacy .*\nChosen by: plugins\.slots\.contextEngine = losless/,
+    );
+    const json = await clew(home, ["engine", "status", "--json"]);
+    expect(JSON.parse(json.output)).toMatchObject({ engineId: "legacy", configured: "losless" });
   });
 });
 

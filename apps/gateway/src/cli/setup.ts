@@ -2,13 +2,14 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { PROVIDERS } from "@clew/plugin-sdk/host";
 import type { Environment } from "../config/environment.ts";
-import { type ConfigProblem, type LoadedConfig, loadConfig, problemsOf } from "../config/load.ts";
+import { type LoadedConfig, loadConfig } from "../config/load.ts";
+import { type ConfigProblem, parseConfig } from "../config/parse.ts";
 import { withValueAt } from "../config/path.ts";
-import { ConfigSchema } from "../config/schema.ts";
 import { secretsIn } from "../config/secret-names.ts";
 import { createLog, type GatewayLog, logFile } from "../log/log.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { nearestOf } from "../text/nearest.ts";
+import { tellMissingOnce } from "./missing-engine.ts";
 
 export interface Setup extends Shell {
   loaded: LoadedConfig;
@@ -42,8 +43,9 @@ export async function setUp(
     level,
     secrets: secretsIn(loaded.raw, environment),
     ...(showProblems && {
-      onProblem: (level, message) =>
+      onProblem: tellMissingOnce((level, message) =>
         output.note(`${level === "warn" ? "warning" : "error"}: ${message}`),
+      ),
     }),
   });
   return { ...shell, loaded: { ...loaded, ...applyOverrides(loaded, overrides) }, log };
@@ -84,11 +86,10 @@ export function applyOverrides(
     (all, { path, value }) => withValueAt(all, path, value),
     raw,
   ) as Record<string, unknown>;
-  const parsed = ConfigSchema.safeParse(changed);
-  if (parsed.success) return { raw: changed, config: parsed.data };
+  const parsed = parseConfig(changed);
+  if (parsed.ok) return { raw: changed, config: parsed.config };
   // The file alone was right.
-  const [problem] = problemsOf(parsed.error.issues);
-  throw new ContextEngineError("REQUEST_INVALID", describeFlag(given, problem!));
+  throw new ContextEngineError("REQUEST_INVALID", describeFlag(given, parsed.problems[0]));
 }
 
 function describeFlag(given: readonly FlagSetting[], { path, message }: ConfigProblem): string {

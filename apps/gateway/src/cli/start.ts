@@ -1,9 +1,10 @@
 // Runs `clew start`, the gateway behind its HTTP server.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Environment } from "../config/environment.ts";
 import { DEMO_KEY, demoState, wantsDemo } from "../demo/demo-place.ts";
 import { type DemoInBackground, makeDemoInBackground } from "../demo/make-in-background.ts";
-import { journalFile } from "../forget/journal.ts";
+import { journalFile } from "../forget/journal-file.ts";
 import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
@@ -14,12 +15,15 @@ import { watchStart } from "../plugins/contain/watch-start.ts";
 import { inSafeMode } from "../plugins/load/record.ts";
 import { internalEvent } from "../plugins/offer/hook-context.ts";
 import { startPlugins } from "../plugins/start.ts";
-import { describeThrown, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
+import { describeThrown, isOwnStack, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
+import { isToldAgain, TOLD_ONE_BY_ONE } from "../plugins/strays.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { outliveReaders } from "../terminal/lost-reader.ts";
 import type { Output } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { VERSION } from "../version.ts";
+import { letYoungSpaceGrow } from "../young-space.ts";
+import { legacyInstead } from "./missing-engine.ts";
 import { ownCommand } from "./own-command.ts";
 import { type Overrides, rereader, type Setup, setUp } from "./setup.ts";
 import { type Ending, listenForStop, type Stop } from "./stop.ts";
@@ -30,15 +34,22 @@ import { type Ending, listenForStop, type Stop } from "./stop.ts";
  */
 const GRACE_MS = 1500;
 
-export async function start(overrides: Overrides, shell: Shell): Promise<number> {
-  const setup = await setUp(shell, overrides, { showProblems: true });
+const STREAMS = { stdout: "the standard output", stderr: "the standard error" } as const;
+
+export interface StartOptions extends Overrides {
+  /** Where it runs is told as one line of JSON. */
+  json?: boolean;
+}
+
+export async function start(options: StartOptions, shell: Shell): Promise<number> {
+  const setup = await setUp(shell, options, { showProblems: true });
   const claim = await claimHome(setup.environment.home);
   if (claim.wasCopied)
     setup.output.note(
       "clew: This home was copied while its gateway ran; the copied gateway.json and gateway.lock mean the original, and are replaced.",
     );
   return endForgetting(setup)
-    .then(() => serve(setup, claim, overrides))
+    .then(() => serve(setup, claim, options))
     .finally(() => claim.release());
 }
 
@@ -55,7 +66,7 @@ async function endForgetting({ environment, log, output }: Setup): Promise<void>
 async function serve(
   { environment, loaded, log, output, strayErrors }: Setup,
   { identity, announce }: ClaimedHome,
-  overrides: Overrides,
+  options: StartOptions,
 ): Promise<number> {
   const { home } = environment;
   const { port, watchdogSeconds: seconds } = loaded.config.gateway;
@@ -63,8 +74,9 @@ async function serve(
   const watchedStart = watchStart(home);
   if (watchedStart.told !== undefined) log.warn(watchedStart.told);
   const plugins = await startPlugins({ environment, loaded, log });
-  const reread = rereader(environment, overrides);
-  const gateway = createGateway({ environment, loaded, log, plugins, reread });
+  const reread = rereader(environment, options);
+  const onMissingEngine = legacyInstead(options, log);
+  const gateway = createGateway({ environment, loaded, log, plugins, reread, onMissingEngine });
   const page = loadPage(pageFolder());
   outliveFullFiles();
   // Before anybody is told that it runs: whoever learns it may stop it at once.
@@ -78,11 +90,13 @@ async function serve(
       onStop: (graceMs) => stop.now({ reason: "it was told to", exitCode: EXIT.done, graceMs }),
     });
     surviveErrors(strayErrors, { log, server, stop });
-    outliveReaders((stream) => log.info(`nobody reads the ${stream} of the gateway any more`));
+    outliveReaders((stream) => log.info(`nobody reads ${STREAMS[stream]} of the gateway any more`));
     announce(server.port);
     watchdog.asksAt(server.port);
     const model = loaded.config.agents.defaults.model.primary;
-    const engine = loaded.config.plugins.slots?.contextEngine ?? "legacy";
+    const named = loaded.config.plugins.slots?.contextEngine ?? "legacy";
+    const isThere = gateway.host.engineIds().includes(named);
+    const engine = isThere ? named : `legacy in place of ${named}, which is not there`;
     plugins.startServices();
     const started = plugins.hooks
       .emit("gateway_start", { port: server.port })
@@ -90,19 +104,28 @@ async function serve(
     await Promise.race([started, stop.ending]);
     watchedStart.isUp();
     await gateway.scheduler.start();
+    const resumed = await gateway.waiting.resume();
+    if (resumed > 0) log.info(`messages that waited when the gateway ended begin now: ${resumed}`);
     log.info("gateway started", { url: server.url, model, engine });
     const makesDemo = environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
     const about = makesDemo ? "will be there in some seconds" : await whetherDemo(home);
-    greet(output, server, { model, engine, home, demo: about });
-    for (const { plugin, reason } of inSafeMode(plugins.records()))
-      output.line(`Safe mode: plugin "${plugin}": ${reason}.`);
+    const asleep = inSafeMode(plugins.records());
+    if (options.json)
+      output.line(JSON.stringify({ url: server.url, model, engine, home, safeMode: asleep }));
+    else {
+      greet(output, server, { model, engine, environment, demo: about });
+      for (const { plugin, reason } of asleep)
+        output.line(`Safe mode: plugin "${plugin}": ${reason}.`);
+    }
+    letYoungSpaceGrow();
     end = await stop.ending;
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;
   } finally {
     demo?.stop();
     watchdog.asksAt(null);
+    watchdog.isEnding();
     await gateway.close({ graceMs: end.graceMs ?? GRACE_MS });
     await server?.close();
     // The watchdog goes on: what plugins left behind may keep the process from its end.
@@ -129,10 +152,11 @@ function pageFolder(): string {
 function greet(
   output: Output,
   { url, link, needsToken }: RunningServer,
-  given: Record<"model" | "engine" | "home", string> & { demo: string | null },
+  given: Record<"model" | "engine", string> & { environment: Environment; demo: string | null },
 ): void {
-  const { model, engine, home, demo } = given;
-  const command = ownCommand(import.meta.dirname);
+  const { model, engine, environment, demo } = given;
+  const { home } = environment;
+  const command = ownCommand(import.meta.dirname, environment);
   const token = needsToken ? " -H 'authorization: Bearer TOKEN'" : "";
   const curl = `curl -N ${url}/api/sessions/main/messages -H 'content-type: application/json'${token} -d '{"text":"What is my cat called?"}'`;
   output.line(`Clew is running: ${url}/   (model ${model}, engine ${engine}, files in ${home})`);
@@ -165,11 +189,20 @@ function surviveErrors(
   strayErrors: StrayErrors | undefined,
   { log, server, stop }: { log: GatewayLog; server: RunningServer; stop: Stop },
 ): void {
-  strayErrors?.onHostError((error) => {
-    log.error(
-      `an error of the gateway itself that nothing handled: ${describeThrown(error)}; please report it`,
-      { stack: stackOf(error) },
-    );
+  let count = 0;
+  strayErrors?.onHostError((error, times) => {
+    count += times;
+    if (times > 1 || isToldAgain(count)) {
+      const stack = stackOf(error);
+      const total = count > TOLD_ONE_BY_ONE ? ` (${count} so far)` : "";
+      const told = `that nothing handled: ${describeThrown(error)}`;
+      log.error(
+        !isOwnStack(stack)
+          ? `an error of unknown origin ${told}; it may be a plugin's${total}`
+          : `an error of the gateway itself ${told}; please report it${total}`,
+        { stack },
+      );
+    }
     if (!server.isListening())
       stop.now({ reason: "its server no longer listens", exitCode: EXIT.failed });
   });

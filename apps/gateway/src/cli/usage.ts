@@ -3,7 +3,7 @@ import { describeUsage } from "../costs/describe-usage.ts";
 import { namedSession } from "../demo/demo-place.ts";
 import { readUsage } from "../demo/demo-usage.ts";
 import { pricesIn } from "../models/prices-in.ts";
-import { requireSessionName, sessionNotFound } from "../sessions/name-errors.ts";
+import { requireSessionName } from "../sessions/name-errors.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -18,8 +18,10 @@ export async function usage(
   const key =
     session === undefined ? undefined : requireSessionName(await namedSession(home, session)).key;
   const sums = await readUsage(home, await pricesIn(environment), key);
-  if (key !== undefined && sums.total.calls === 0)
-    if ((await createSessionStore({ home }).find(key)) === null) throw sessionNotFound(key);
+  if (key !== undefined && sums.total.modelCalls === 0) {
+    const store = createSessionStore({ home });
+    if ((await store.find(key)) === null) throw await store.notFound(session ?? key);
+  }
   if (json) output.json(sums);
   else output.line(printable(describeUsage(sums, key)));
   return 0;

@@ -1,7 +1,10 @@
 // Runs `clew whatif`, a session as another engine or window would have it.
 import type { WhatIfAsk } from "../inspect/shapes.ts";
 import { type Figures, figuresOf, formatComparison } from "../lab/compare.ts";
+import { describeCosts } from "../lab/describe-costs.ts";
+import { formatEachCall } from "../lab/describe-what-if.ts";
 import { runWhatIf } from "../lab/what-if.ts";
+import { perCall } from "../replay/summary.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { counted, number } from "../text/number.ts";
@@ -24,15 +27,18 @@ export async function whatIfCommand(
     const whatIf = await runWhatIf({
       ...{ environment, loaded, log, session, ask, signal, onProgress },
     });
-    progress.end();
     if (json) output.json(whatIf);
     else {
       const { asItWas, played } = whatIf;
       const figures: Figures = figuresOf({ recording: session, ...played });
+      output.line(printable(formatEachCall(whatIf)));
+      output.line("");
       output.line(printable(formatComparison([figures])));
       output.line(
-        `As it was (${printable(asItWas.engine ?? "no engine")}): ${counted(asItWas.calls, "call")}${asItWas.unanswered === 0 ? "" : `, of which ${number(asItWas.unanswered)} had no answer`}, ${number(asItWas.tokens.median)} tokens per call, at most ${number(asItWas.tokens.max)}, ${number(asItWas.tokens.total)} in all. Played in a window of ${number(played.contextWindow)} tokens.`,
+        `As it was (${printable(asItWas.engine ?? "no engine")}): ${counted(asItWas.calls, "call")}${asItWas.unanswered === 0 ? "" : `, of which ${number(asItWas.unanswered)} had no answer`}, ${number(perCall([asItWas.tokens.total], asItWas.calls - asItWas.unanswered))} tokens per answered call, at most ${number(asItWas.tokens.max)}, ${number(asItWas.tokens.total)} sent in all. Played in a window of ${number(played.contextWindow)} tokens.`,
       );
+      const costs = describeCosts(whatIf);
+      if (costs !== null) output.line(costs);
       if (played.engine.degraded !== null)
         output.line(
           printable(`Engine ${played.engine.asked} was set aside: ${played.engine.degraded}.`),

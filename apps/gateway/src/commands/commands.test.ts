@@ -64,12 +64,19 @@ describe("a line", () => {
   });
 
   it("says whose compaction was undone where an engine compacts for itself", () => {
-    const undone = { ok: true as const, undone: ["c1"], remapped: new Map<string, string>() };
+    const target = {
+      ...{ entryId: "c1", timestamp: "2026-11-27T10:03:00.000Z", messages: 118 },
+      ...{ clearedResults: 0, tokensBefore: 33_684 },
+    };
+    const undone = {
+      ...{ ok: true as const, undone: ["c1"], remapped: new Map<string, string>() },
+      ...{ target, next: null },
+    };
     expect(describeUndo(undone, null)).toBe(
-      "The last compaction is undone; nothing was said since.",
+      "Undone: the compaction of 2026-11-27 10:03 UTC (118 messages in a summary; 33,684 tokens before it); nothing was said since. There is no other to undo.",
     );
     expect(describeUndo(undone, "lossless")).toContain(
-      'of the host is undone, none of engine "lossless"',
+      'which the host made, not engine "lossless"',
     );
   });
 
@@ -79,6 +86,7 @@ describe("a line", () => {
     ["—dry-run the boats", "/compact --dry-run"],
     ["dry-run", "/compact --dry-run"],
     ["undo now", "/compact undo"],
+    ["undo --only", "/compact undo"],
     ["--undo", "/compact undo"],
     ["undoo", "/compact undo"],
     ["--force", null],
@@ -180,8 +188,19 @@ describe("/compact", () => {
     expect((await answer(host, "/engine")).text).toContain(
       "1 compaction, of which 0 without effect",
     );
-    expect((await answer(host, "/compact undo")).text).toBe(
-      "The last compaction is undone; nothing was said since.",
+    const first = await answer(host, "/compact undo --dry-run");
+    expect(first.text).toMatch(
+      /^Would undo the compaction of \d{4}-\d\d-\d\d \d\d:\d\d UTC \(\d+ messages in a summary; [\d,]+ tokens before it\)\. /,
+    );
+    expect((await answer(host, "/compact undo --only another")).text).toMatch(
+      /^Nothing was undone: the newest compaction is not the one that was meant\./,
+    );
+    const { entryId } = first.data as { entryId: string };
+    expect((await answer(host, `/compact undo --only ${entryId}`)).text).toMatch(
+      /^Undone: the compaction of .*; nothing was said since\. There is no other to undo\.$/,
+    );
+    expect((await answer(host, "/compact undo --dry-run")).text).toBe(
+      "There is no compaction to undo.",
     );
     // What the provider counted is not known any more: the size is an estimate again.
     const estimated = { tokens: expect.any(Number), sources: expect.any(Array) };

@@ -1,12 +1,16 @@
 // The command `/compact`, its preview and its undo.
-import type { CompactionPreview, UndoResult } from "@clew/legacy-engine";
+import type { SideCallReport } from "@clew/engine-core";
+import type { CompactionPreview, UndoResult, UndoTarget } from "@clew/legacy-engine";
 import type { CompactResult } from "@clew/plugin-sdk/core";
+import { dollarsText } from "../costs/describe.ts";
+import { costOfSideCalls } from "../inspect/cost.ts";
 import { nearestOf } from "../text/nearest.ts";
 import { counted, number } from "../text/number.ts";
-import type { CommandAnswer, CommandSession } from "./answer.ts";
+import type { CommandAnswer, CommandSession, MadeCompaction } from "./answer.ts";
 
 export type CompactRequest =
-  | { kind: "undo" }
+  | { kind: "undo"; only?: string }
+  | { kind: "undo-preview" }
   | { kind: "preview"; focus: string | undefined }
   | { kind: "compact"; focus: string | undefined };
 
@@ -21,7 +25,8 @@ export interface UnclearCompact {
 }
 
 /**
- * Pure. "undo", "--dry-run [focus]", "[focus]", or "-- focus" for one that begins like an option.
+ * Pure. "undo [--dry-run | --only ID]", "--dry-run [focus]", "[focus]", or "-- focus" for one that
+ * begins like an option.
  * What looks like a slip is no focus: a compaction is not done by mistake.
  */
 export function parseCompact(args: string): CompactRequest | UnclearCompact {
@@ -32,6 +37,9 @@ export function parseCompact(args: string): CompactRequest | UnclearCompact {
   if (name === "--") return { kind: "compact", focus };
   if (name === "--dry-run") return { kind: "preview", focus };
   if (name === "undo" && focus === undefined) return { kind: "undo" };
+  if (name === "undo" && after === "--dry-run") return { kind: "undo-preview" };
+  const [, only] = /^--only\s+(\S+)$/.exec(after) ?? [];
+  if (name === "undo" && only !== undefined) return { kind: "undo", only };
   const whole = focus === undefined ? word : `${word} ${focus}`;
   const unclear = (meant: string | null) =>
     ({ kind: "unclear", said: word, meant, focus: whole }) as const;
@@ -41,6 +49,20 @@ export function parseCompact(args: string): CompactRequest | UnclearCompact {
   const near = nearestOf(bare, ["undo", "dry-run"]) ?? (/^dry/.test(bare) ? "dry-run" : null);
   if (bare === name && near === null) return { kind: "compact", focus: whole };
   return unclear(near === null ? null : near === "undo" ? "/compact undo" : "/compact --dry-run");
+}
+
+/** Pure. What one would type for it. */
+export function compactLine(request: CompactRequest): string {
+  switch (request.kind) {
+    case "undo":
+      return request.only === undefined ? "/compact undo" : `/compact undo --only ${request.only}`;
+    case "undo-preview":
+      return "/compact undo --dry-run";
+    case "preview":
+      return `/compact --dry-run ${request.focus ?? ""}`.trim();
+    case "compact":
+      return request.focus === undefined ? "/compact" : `/compact -- ${request.focus}`;
+  }
 }
 
 /** Pure. */
@@ -57,9 +79,14 @@ export async function runCompact(
     case "unclear":
       return { ok: false, text: describeUnclear(request) };
     case "undo": {
-      const undone = await session.undoCompaction();
+      const undone = await session.undoCompaction(request.only);
       const engine = await session.compactingEngine();
       return { ok: undone.ok, text: describeUndo(undone, engine) };
+    }
+    case "undo-preview": {
+      const data = await session.compactionToUndo();
+      const engine = await session.compactingEngine();
+      return { ok: true, text: describeUndoPreview(data, engine), data };
     }
     case "preview": {
       const engine = await session.compactingEngine();
@@ -70,14 +97,29 @@ export async function runCompact(
     }
     case "compact": {
       const engine = await session.compactingEngine();
-      const result = await session.compact(request.focus);
-      return { ok: result.ok, text: describeCompaction(result, engine) };
+      const made = await session.compact(request.focus);
+      return { ok: made.result.ok, text: describeCompaction(made, engine) };
     }
   }
 }
 
 /** Pure. `engine`: id of the one that did it for itself; null = the host did. */
 export function describeCompaction(
+  { result, sideCalls }: MadeCompaction,
+  engine: string | null,
+): string {
+  return `${describeResult(result, engine)}${askedText(sideCalls)}`;
+}
+
+/** " It asked a model 8 times, for $0.11."; "" = it asked none. */
+function askedText(sideCalls: readonly SideCallReport[]): string {
+  if (sideCalls.length === 0) return "";
+  const cost = costOfSideCalls(sideCalls);
+  const paid = cost === null ? "; what that cost is not known" : `, for ${dollarsText(cost.total)}`;
+  return ` It asked a model ${sideCalls.length === 1 ? "once" : `${sideCalls.length} times`}${paid}.`;
+}
+
+function describeResult(
   { ok, compacted, reason, result }: CompactResult,
   engine: string | null,
 ): string {
@@ -121,17 +163,45 @@ function filesText(files: readonly string[]): string {
 
 /** Pure. `engine`: id of the one that compacts for itself; null = the host compacts. */
 export function describeUndo(undone: UndoResult, engine: string | null): string {
+  if (!undone.ok && undone.code === "another")
+    return `Nothing was undone: ${undone.reason}. "/compact undo --dry-run" says which it is now.`;
   if (!undone.ok && engine !== null)
-    return `Nothing was undone: ${undone.reason}; what engine "${engine}" compacts leaves the history as it is, and needs no undoing.`;
+    return `Nothing was undone: ${undone.reason}; ${cannotUndo(engine)}.`;
   if (!undone.ok) return `Nothing was undone: ${undone.reason}.`;
-  const { size } = undone.remapped;
+  const { target, next, remapped } = undone;
   const since =
-    size === 0
+    remapped.size === 0
       ? "nothing was said since"
-      : `what came since is kept (${counted(size, "entry", "entries")})`;
+      : `what came since is kept (${counted(remapped.size, "entry", "entries")})`;
+  const left =
+    next === null
+      ? "There is no other to undo."
+      : `Undone again, ${describeTarget(next)} goes, too.`;
   return engine === null
-    ? `The last compaction is undone; ${since}.`
-    : `The last compaction of the host is undone, none of engine "${engine}", which leaves the history as it is; ${since}.`;
+    ? `Undone: ${describeTarget(target)}; ${since}. ${left}`
+    : `Undone: ${describeTarget(target)}, which the host made, not engine "${engine}", which leaves the history as it is; ${since}. ${left}`;
+}
+
+/** Pure. The history is whole, and the model is shown less of it all the same. */
+const cannotUndo = (engine: string) =>
+  `what engine "${engine}" compacts cannot be undone: the session keeps all that was said, and the model goes on being shown what the engine chooses of it ("/context" says what)`;
+
+/** Pure. `target` null: there is nothing to undo. */
+export function describeUndoPreview(target: UndoTarget | null, engine: string | null): string {
+  if (target !== null) return `Would undo ${describeTarget(target)}. What was said since is kept.`;
+  const own = engine === null ? "" : `: ${cannotUndo(engine)}`;
+  return `There is no compaction to undo${own}.`;
+}
+
+/** "the compaction of 2026-11-27 10:03 UTC (118 messages in a summary; 33,684 tokens before)". */
+function describeTarget({ timestamp, messages, clearedResults, tokensBefore }: UndoTarget): string {
+  const facts = [
+    ...(messages > 0 ? [`${counted(messages, "message")} in a summary`] : []),
+    ...(clearedResults > 0 ? [`${counted(clearedResults, "old tool result")} cleared`] : []),
+    ...(tokensBefore === null ? [] : [`${number(tokensBefore)} tokens before it`]),
+  ];
+  const at = `${timestamp.slice(0, 16).replace("T", " ")} UTC`;
+  return `the compaction of ${at}${facts.length === 0 ? "" : ` (${facts.join("; ")})`}`;
 }
 
 /** Pure. */

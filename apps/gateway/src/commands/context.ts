@@ -1,7 +1,8 @@
 // The command `/context`, which shows what the next call would send.
 import type { ItemSource, PreviewedStep, ReportItem, RequestPreview } from "@clew/engine-core";
 import { describeCounts } from "../inspect/describe-counts.ts";
-import type { FateCounts } from "../inspect/shapes.ts";
+import { describeMissing } from "../inspect/describe-missing.ts";
+import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
 import { describeCache } from "../models/describe-cache.ts";
 import type { TurnCache } from "../models/turn-cache.ts";
 import { shareOut } from "../reports/share-out.ts";
@@ -32,6 +33,8 @@ export interface ContextSummary {
   shrinks: PreviewedStep | null;
   /** Tokens of messages above which it is compacted; null = that was not found out. */
   highWater: number | null;
+  /** Turns since the last call that was reported which have no report. */
+  missingTurns: readonly MissingTurn[];
   /** What the last call read from the provider's cache, and should have; null = not known. */
   cache: TurnCache | null;
 }
@@ -39,7 +42,7 @@ export interface ContextSummary {
 /** Pure. */
 export function summarizePreview(
   { call, size, nextMessageTokens, heldBack, shrinks, promptEntryId, report }: RequestPreview,
-  { cache, fates }: Pick<ContextSummary, "cache" | "fates">,
+  known: Pick<ContextSummary, "cache" | "fates" | "missingTurns">,
 ): ContextSummary {
   const isNext = ({ source }: ReportItem) =>
     source.kind === "entry" && source.entryId === promptEntryId;
@@ -57,11 +60,10 @@ export function summarizePreview(
     tokens,
     promptBudget: budget?.promptBudget ?? 0,
     contextWindow: budget?.contextWindow ?? 0,
-    fates,
+    ...known,
     overflow: heldBack ? (size?.overflow ?? 0) : 0,
     shrinks,
     highWater: size?.water.high ?? null,
-    cache,
   };
 }
 
@@ -100,6 +102,7 @@ export function describeContextSummary(summary: ContextSummary): string {
     ),
     ...afterReply(summary),
     ...cacheLine(summary.cache),
+    ...describeMissing(summary.missingTurns).map((missing) => `${missing}.`),
   ].join("\n");
 }
 

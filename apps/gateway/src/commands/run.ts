@@ -1,5 +1,6 @@
 // Runs the commands of a session wherever they are typed.
 
+import { headOf } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../sessions/keys.ts";
 import { alignColumns } from "../terminal/table.ts";
 import { nearestOf } from "../text/nearest.ts";
@@ -7,8 +8,14 @@ import type { CommandAnswer, CommandSession } from "./answer.ts";
 import { parseCompact, runCompact } from "./compact.ts";
 import { describeContextSummary, summarizePreview } from "./context.ts";
 import { parseEngine, runEngine } from "./engine.ts";
+import { runExport } from "./export.ts";
+import { runFork } from "./fork.ts";
+import { runModel } from "./model.ts";
 import { describeStatus } from "./status.ts";
 import { parseThink, runThink } from "./think.ts";
+import { describeTools } from "./tools.ts";
+import { runRetry, runUndo } from "./undo-turn.ts";
+import { parseWaiting, runWaiting } from "./waiting.ts";
 
 interface Command {
   usage: string;
@@ -17,6 +24,9 @@ interface Command {
   alone: boolean | ((args: string) => boolean);
   run(args: string, session: CommandSession): Promise<Omit<CommandAnswer, "command">>;
 }
+
+/** Characters of what was given that an answer repeats. */
+const SHOWN_ARGS = 60;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   status: {
@@ -34,13 +44,13 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     alone: true,
     async run(_args, session) {
       const { cache } = await session.status();
-      const { preview, fates } = await session.preview();
-      const data = summarizePreview(preview, { cache, fates });
+      const { preview, ...known } = await session.preview();
+      const data = summarizePreview(preview, { cache, ...known });
       return { ok: true, text: describeContextSummary(data), data };
     },
   },
   compact: {
-    usage: "/compact [focus | undo | --dry-run]",
+    usage: "/compact [focus | undo [--dry-run] | --dry-run]",
     description: "replace older history by a summary, undo the last one, or say what it would do",
     alone: true,
     run: (args, session) => runCompact(parseCompact(args), session),
@@ -50,6 +60,48 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     description: "how hard the model thinks in this session: off, minimal, low, medium, high, …",
     alone: (args) => parseThink(args).kind === "set",
     run: (args, session) => runThink(parseThink(args), session),
+  },
+  waiting: {
+    usage: "/waiting [cancel N | clear]",
+    description: "messages that wait for their turn; take one of them back, or all",
+    alone: false,
+    run: (args, session) => runWaiting(parseWaiting(args), session),
+  },
+  model: {
+    usage: "/model [provider/model | default]",
+    description: "who answers in this session, or who does from here on",
+    alone: (args) => args.trim() !== "",
+    run: runModel,
+  },
+  tools: {
+    usage: "/tools",
+    description: "what the model may call, with tokens",
+    alone: true,
+    run: async (_args, session) => describeTools((await session.preview()).preview),
+  },
+  retry: {
+    usage: "/retry",
+    description: "take the last turn back and say the same again",
+    alone: true,
+    run: (_args, session) => runRetry(session),
+  },
+  undo: {
+    usage: "/undo",
+    description: "take the last turn back; the session file keeps it",
+    alone: true,
+    run: (_args, session) => runUndo(session),
+  },
+  fork: {
+    usage: "/fork [name]",
+    description: "go on with a copy of this session under another name",
+    alone: true,
+    run: runFork,
+  },
+  export: {
+    usage: "/export",
+    description: "write the conversation down as Markdown, in the home's folder exports",
+    alone: true,
+    run: (_args, session) => runExport(session),
   },
   new: {
     usage: "/new",
@@ -103,6 +155,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
+/** Those of the host, in the order of the help. */
+export const listCommands = (): Pick<Command, "usage" | "description">[] => Object.values(COMMANDS);
+
 /**
  * Never undefined: an unknown command is answered with the nearest one. Throws what the
  * session's files and engine throw.
@@ -120,7 +175,14 @@ export async function runCommand(
         text: unknownCommand(name, session),
       }
     );
-  const { alone } = command;
+  const { alone, usage } = command;
+  // What would be overlooked may be what mattered, as in "/undo 3".
+  if (usage === `/${name}` && args !== "")
+    return {
+      command: name,
+      ok: false,
+      text: `"/${name}" takes nothing after it, and "${headOf(args, SHOWN_ARGS)}" was given; nothing was done. "/help" lists the commands.`,
+    };
   if ((typeof alone === "function" ? alone(args) : alone) && session.isBusy())
     return {
       command: name,

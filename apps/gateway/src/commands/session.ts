@@ -1,34 +1,46 @@
 // Connects the commands to one session of a gateway.
+import { mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { lifecycleOf, type TurnEvent, type TurnReport } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { abortable, type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
-import { buildContext, contextSteps } from "@clew/plugin-sdk/transcript";
+import { buildContext, contextSteps, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import writeFileAtomic from "write-file-atomic";
 import type { Approvals } from "../approvals/queue.ts";
-import { undoLastCompaction } from "../compaction/undo.ts";
+import { compactionToUndo, undoLastCompaction } from "../compaction/undo.ts";
 import { agentSettings } from "../config/agent.ts";
 import type { ThinkingLevel } from "../config/params.ts";
 import type { Costs } from "../costs/meter.ts";
+import { paidSince } from "../costs/paid-since.ts";
 import type { KnownSessions } from "../gateway/known-sessions.ts";
 import type { Host } from "../host/host.ts";
+import { findMissingAtEnd } from "../inspect/missing-turns.ts";
 import { fatesOfPreview } from "../inspect/one-call.ts";
 import { readShadowLines, shadowFile, summarizeShadow } from "../lab/shadow-lines.ts";
 import type { AskSettings } from "../models/call-ask.ts";
+import { sessionModelEntries, sessionModelIn } from "../models/session-model.ts";
 import { thinkingLevelEntry } from "../models/thinking-level.ts";
 import { cacheOf } from "../models/turn-cache.ts";
 import { describeEngine, pluginProblem } from "../plugins/engines/describe-engine.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
-import { readEngineCompactions } from "../plugins/engines/recent-turns.ts";
+import { type EngineCompactions, readEngineCompactions } from "../plugins/engines/recent-turns.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { inSafeMode } from "../plugins/load/record.ts";
 import type { OwnedCommand, PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import { hookContext, internalEvent } from "../plugins/offer/hook-context.ts";
+import type { LastRequest } from "../reports/expand.ts";
 import { readLastRequest, reportFile } from "../reports/report-log.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
+import { keyOfFork } from "../sessions/fork-name.ts";
+import { parseSessionName, shortName } from "../sessions/keys.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import { undoLastTurn } from "../sessions/undo-turn.ts";
 import type { Child } from "../subagents/child.ts";
 import { describeTree } from "../subagents/tree.ts";
-import type { CommandSession } from "./answer.ts";
-import { contextFacts } from "./status.ts";
+import type { CommandSession, Forked, SessionModel } from "./answer.ts";
+import { conversationAsMarkdown } from "./export.ts";
+import { contextFacts, type StatusFacts } from "./status.ts";
 
 export interface CommandSessionOptions {
   home: string;
@@ -43,17 +55,22 @@ export interface CommandSessionOptions {
   plugins: PluginHost | undefined;
   costs: Pick<Costs, "renewed" | "spentIn" | "caps">;
   approvals: Pick<Approvals, "pending">;
+  waiting: CommandSession["waiting"];
   /** All sessions that others started, oldest first. */
   children: () => Promise<readonly Child[]>;
   /** Keeps the report of a compaction, like that of a turn. */
   storeReport: (conversation: Conversation, report: TurnReport) => Promise<void>;
   successorsOf: (conversation: Conversation) => Parameters<Host["answer"]>[0]["successors"];
+  /** Told of a session that began as a copy. */
+  onForked(key: string): void;
+  /** Takes note of the model that the session's branch chooses. */
+  noteModel(branch: readonly TranscriptEntry[]): void;
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
 }
 
 export function createCommandSession(options: CommandSessionOptions): CommandSession {
-  const { key, host, store, conversations, plugins, signal, onEvent } = options;
+  const { home, key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
   const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) =>
     conversations.visit(key, work, signal);
   const setupOf = (conversation: Conversation) => ({
@@ -64,7 +81,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
   });
   return {
     isBusy: () => conversations.busy().has(key),
-    status: () => statusOf(options),
+    status: () => statusOf({ ...options, setupOf }),
     async engine() {
       const status = await options.engineStatus(key);
       return describeEngine(status, pluginProblem(status, plugins));
@@ -81,17 +98,27 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     preview: () =>
       inSession(async (conversation) => {
         const preview = await host.preview(setupOf(conversation));
-        return { preview, fates: await fatesOfPreview(preview, conversation.session.branch()) };
+        const branch = conversation.session.branch();
+        const { sessionId } = conversation.session.session;
+        const folder = agentPaths(home, agentId).reports;
+        const paid = (at: string) => paidSince(home, key, at);
+        return {
+          preview,
+          fates: await fatesOfPreview(preview, branch),
+          missingTurns: await findMissingAtEnd({ folder, sessionId, branch, paidSince: paid }),
+        };
       }),
     compact: (focus) =>
       inSession(async (conversation) => {
         const { result, report } = await host.compact({ ...setupOf(conversation), focus });
         await options.storeReport(conversation, report);
-        return result;
+        return { result, sideCalls: report.sideCalls ?? [] };
       }),
     previewCompaction: (focus) =>
       inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
-    undoCompaction: () => inSession(({ session, state }) => undoLastCompaction({ session, state })),
+    undoCompaction: (only) =>
+      inSession(({ session, state }) => undoLastCompaction({ session, state, only })),
+    compactionToUndo: () => inSession(async ({ session }) => compactionToUndo(session)),
     async renew() {
       if (plugins !== undefined)
         await inSession((conversation) => tellPlugins(options, conversation, "new"));
@@ -106,7 +133,17 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         await tellPlugins(options, conversation, "reset");
         await conversation.session.append([{ type: "reset" }]);
       }),
+    waiting: options.waiting,
     think: (level) => thinkIn(options, inSession, level),
+    model: (name) => modelIn(options, inSession, name),
+    fork: (name) => inSession(() => forkOf(options, name)),
+    export: () => inSession(() => exportOf(options)),
+    undoTurn: () =>
+      inSession(async ({ session, state }) => {
+        const undone = await undoLastTurn({ session, state });
+        options.noteModel(session.branch());
+        return undone;
+      }),
     tree: async () => describeTree(key, await options.children(), Date.now()),
     // A command that does not end must not keep whoever cancels it waiting.
     plugin: (line) => abortable(signal, () => askPlugins(options, line)),
@@ -126,9 +163,56 @@ async function thinkIn(
   return host.asks(agentId, (await known.read(key))?.branch ?? []);
 }
 
-async function statusOf(options: CommandSessionOptions): ReturnType<CommandSession["status"]> {
+async function modelIn(
+  { key, agentId, host, known, noteModel }: CommandSessionOptions,
+  inSession: <Result>(work: (conversation: Conversation) => Promise<Result>) => Promise<Result>,
+  name: string | null | undefined,
+): Promise<SessionModel> {
+  const settings = host.model(agentId).name;
+  if (name !== undefined)
+    await inSession(async ({ session }) => {
+      const answering = name === null ? settings : host.namedModel(name).name;
+      await session.append(sessionModelEntries(name === null ? null : answering, answering));
+    });
+  const branch = (await known.read(key))?.branch ?? [];
+  noteModel(branch);
+  const chosen = sessionModelIn(branch) ?? null;
+  return { answering: host.models(agentId, key).answering.name, chosen, settings };
+}
+
+/** What is in memory of a long session may lack texts: the copy is made of its file. */
+async function forkOf(
+  { key, agentId, store, conversations, onForked }: CommandSessionOptions,
+  name: string | undefined,
+): Promise<Forked> {
+  const found = await store.read(key);
+  if (found === null || found.branch.length === 0) return { kind: "empty" };
+  const isTaken = async (each: string) => (await store.find(each)) !== null;
+  const named = parseSessionName(name ?? (await keyOfFork(key, isTaken)), agentId);
+  if (named === undefined) return { kind: "unnamed" };
+  if (await isTaken(named.key)) return { kind: "taken", key: named.key };
+  const copy = { keep: 0, leafId: null, entries: found.branch };
+  await conversations.visit(named.key, ({ session }) => session.compaction.graft(copy));
+  onForked(named.key);
+  return { kind: "forked", key: named.key };
+}
+
+async function exportOf({ home, key, store }: CommandSessionOptions): Promise<string | null> {
+  const found = await store.read(key);
+  if (found === null || found.branch.length === 0) return null;
+  const name = shortName(key).replaceAll(/[^\w.-]+/g, "_");
+  const at = new Date().toISOString().replace(/\..*$/, "").replaceAll(/[:T]/g, "-");
+  const file = join(home, "exports", `${name}-${at}.md`);
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const text = conversationAsMarkdown(`Session ${shortName(key)}`, found.branch);
+  await writeFileAtomic(file, text, { mode: 0o600 });
+  return file;
+}
+
+async function statusOf(options: StatusOptions): ReturnType<CommandSession["status"]> {
   const { home, key, agentId, host, known } = options;
   const found = await known.read(key);
+  options.noteModel(found?.branch ?? []);
   const { answering, rest, because, passedOver, fallbacks } = host.models(agentId, key);
   const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
@@ -145,6 +229,7 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
   const facts = await stepsInSlices(
     contextFacts(context, { ...{ sizing, model, chooses, compacted }, lastRequest: last }),
   );
+  const next = isCompactedSince(last, compacted) ? await nextSize(options) : null;
   return {
     ...{ key, model, rest, approvals: options.approvals.pending(key) },
     safeMode: inSafeMode(options.plugins?.records() ?? []),
@@ -170,7 +255,43 @@ async function statusOf(options: CommandSessionOptions): ReturnType<CommandSessi
     shadow:
       found && summarizeShadow(await readShadowLines(shadowFile(home, agentId, found.sessionId))),
     ...facts,
+    ...(next !== null && { context: { ...facts.context, ...next } }),
   };
+}
+
+/** What an engine chose for the last request says nothing of the next one then. */
+function isCompactedSince(last: LastRequest | null, { last: newest }: EngineCompactions): boolean {
+  return last !== null && newest !== null && newest.at >= last.report.startedAt;
+}
+
+/** As `/context` tells it; null while a reply is written, or another process has the session. */
+async function nextSize({
+  key,
+  host,
+  conversations,
+  setupOf,
+}: StatusOptions): Promise<Pick<
+  StatusFacts["context"],
+  "tokens" | "messages" | "messageCount"
+> | null> {
+  if (conversations.busy().has(key)) return null;
+  const preview = await conversations
+    .visit(key, (conversation) => host.preview(setupOf(conversation)))
+    .catch((error: unknown) => {
+      if (ContextEngineError.is(error, "SESSION_LOCKED")) return null;
+      throw error;
+    });
+  if (preview === null || preview.size === null || preview.heldBack) return null;
+  const { size, call, nextMessageTokens } = preview;
+  return {
+    tokens: size.tokens - nextMessageTokens,
+    messages: size.messages - nextMessageTokens,
+    messageCount: Math.max(0, (call?.messages.items.length ?? 0) - 1),
+  };
+}
+
+interface StatusOptions extends CommandSessionOptions {
+  setupOf: (conversation: Conversation) => Parameters<Host["preview"]>[0];
 }
 
 function learnedOf(host: Host, { provider, id, contextWindow }: ModelRef) {

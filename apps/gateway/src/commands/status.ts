@@ -245,7 +245,7 @@ function waitingLine(approval: Approval, key: string): string {
 }
 
 const costLine = ({ spent, caps }: StatusFacts["cost"]): string[] =>
-  spent.calls === 0 && caps.length === 0 ? [] : [`Cost: ${describeCosts(spent, caps)}`];
+  spent.modelCalls === 0 && caps.length === 0 ? [] : [`Cost: ${describeCosts(spent, caps)}`];
 
 const cutLine = (cut: StatusFacts["compactions"]["cut"]): string[] =>
   cut === null

@@ -55,7 +55,7 @@ export async function setSetting(
   name: string,
   text: string,
   judge: SettingJudge = () => null,
-): Promise<{ value: unknown; warnings: string[] }> {
+): Promise<{ value: unknown; warnings: string[]; config: Config }> {
   const path = settingPath(name);
   const before = (await readConfigText(file)) ?? "";
   const { config: was } = checkConfigText(before, file);
@@ -76,10 +76,14 @@ export async function setSetting(
   const { raw, config } = checkConfigText(edited, file);
   refuseNewConflict(config, was, `${notChanged(name, file)}:`);
   await writeConfigText(file, edited);
-  const unknown = findUnknownKeys(ConfigSchema, raw).filter((key) => key.path === path.join("."));
+  // What is not known of it may be the section it is in.
+  const unknown = findUnknownKeys(ConfigSchema, raw).filter(({ keys }) =>
+    keys.every((key, index) => key === String(path[index])),
+  );
   const idle = whyIdle(path.join("."));
   return {
     value,
+    config,
     warnings: [
       ...told,
       ...unknown.map(describeUnknownKey),

@@ -61,6 +61,10 @@ describe("the configuration", () => {
     expect(() => checkConfigText("{\n  gateway: { port: }\n}", "/x/clew.json")).toThrow(
       /not JSON5: invalid character '}' at line 2, column 20/,
     );
+    const unquoted = '{\n  session: {\n    mainKey: "main,\n  },\n}';
+    expect(() => checkConfigText(unquoted, "/x/clew.json")).toThrow(
+      /begins at line 3 does not end there; a quote is missing in that line/,
+    );
     expect(() => checkConfigText("[1]", "/x/clew.json")).toThrow(/one object/);
   });
 
@@ -136,7 +140,7 @@ describe("the configuration", () => {
   it("is documented from the schema", () => {
     const table = configTable();
     expect(table).toContain("| `gateway.port` | integer | `18790` |");
-    expect(table).toContain("`models.providers.<id>.models.[].contextWindow`");
+    expect(table).toContain("`models.providers.<id>.models[].contextWindow`");
     expect(configJsonSchema()).toMatchObject({
       type: "object",
       properties: { gateway: { properties: { port: { default: 18790 } } } },
@@ -264,7 +268,9 @@ describe("setting one value", () => {
 
   it("is written atomically, checked first, private, and reads back", async () => {
     const file = join(await temporaryHome(), "deep", "clew.json");
-    expect(await setSetting(file, "agents.defaults.model.primary", "ollama/qwen3:8b")).toEqual({
+    expect(
+      await setSetting(file, "agents.defaults.model.primary", "ollama/qwen3:8b"),
+    ).toMatchObject({
       value: "ollama/qwen3:8b",
       warnings: [],
     });

@@ -3,27 +3,41 @@ import { configJsonSchema } from "./schema.ts";
 
 type Schema = ReturnType<typeof configJsonSchema>;
 
-/** Markdown: one row per setting, in the order of the file. */
+export interface SettingRow {
+  /** e.g. "models.providers.<id>.baseUrl". */
+  name: string;
+  /** In words, with code in backticks. */
+  type: string;
+  /** Undefined: there is none. */
+  default: unknown;
+  meaning: string;
+}
+
+/** One for each setting, in the order of the file. */
+export const settingRows = (): SettingRow[] => rowsOf(configJsonSchema(), []);
+
+/** Markdown: one row per setting. */
 export function configTable(): string {
-  const rows = rowsOf(configJsonSchema(), []).map(
-    ([name, type, fallback, text]) => `| \`${name}\` | ${type} | ${fallback} | ${text} |`,
+  const rows = settingRows().map(
+    (row) =>
+      `| \`${row.name}\` | ${row.type} | ${defaultText(row.default)} | ${cell(row.meaning)} |`,
   );
   return ["| setting | type | default | meaning |", "|---|---|---|---|", ...rows].join("\n");
 }
 
-function rowsOf(schema: Schema, path: string[]): [string, string, string, string][] {
+function rowsOf(schema: Schema, path: string[]): SettingRow[] {
   return Object.entries(schema.properties ?? {}).flatMap(([key, child]) => {
     if (typeof child !== "object" || key === "$schema") return [];
     const here = [...path, key];
     const nested = nestedSchema(child);
-    if (nested !== undefined) return rowsOf(nested.schema, [...here, ...nested.suffix]);
+    if (nested !== undefined) return rowsOf(nested.schema, [...path, `${key}${nested.suffix}`]);
     return [
-      [
-        here.join("."),
-        typeText(child),
-        defaultText(child),
-        cell(child.description ?? ""),
-      ] satisfies [string, string, string, string],
+      {
+        name: here.join("."),
+        type: typeText(child),
+        default: child.default,
+        meaning: child.description ?? "",
+      },
     ];
   });
 }
@@ -32,14 +46,14 @@ function rowsOf(schema: Schema, path: string[]): [string, string, string, string
  * What is inside a section: its keys, those of each named member (`<id>`), or those
  * of each list item (`[]`).
  */
-function nestedSchema(schema: Schema): { schema: Schema; suffix: string[] } | undefined {
-  if (schema.properties !== undefined) return { schema, suffix: [] };
+function nestedSchema(schema: Schema): { schema: Schema; suffix: string } | undefined {
+  if (schema.properties !== undefined) return { schema, suffix: "" };
   const member = schema.additionalProperties;
   if (typeof member === "object" && member.properties !== undefined)
-    return { schema: member, suffix: ["<id>"] };
+    return { schema: member, suffix: ".<id>" };
   const item = schema.items;
   if (typeof item === "object" && !Array.isArray(item) && (item as Schema).properties !== undefined)
-    return { schema: item as Schema, suffix: ["[]"] };
+    return { schema: item as Schema, suffix: "[]" };
   return undefined;
 }
 
@@ -58,8 +72,8 @@ function typeText(schema: Schema): string {
   return typeof schema.type === "string" ? schema.type : "any";
 }
 
-function defaultText(schema: Schema): string {
-  return schema.default === undefined ? "" : `\`${cell(JSON.stringify(schema.default))}\``;
+function defaultText(value: unknown): string {
+  return value === undefined ? "" : `\`${cell(JSON.stringify(value))}\``;
 }
 
 function cell(text: string): string {

@@ -63,7 +63,7 @@ export const DoorConfigSchema = z.object({
     .boolean()
     .default(false)
     .describe(
-      "Whether the models of requests that name a session are offered session_search and session_read, which Clew answers.",
+      "Whether clients' models are offered session_search and session_read, which Clew answers: in requests that name a session always, in others from when something was set aside to make room; their replies are held until they are whole.",
     ),
   session: z
     .object({

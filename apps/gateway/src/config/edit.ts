@@ -9,7 +9,7 @@ import {
   type ValueNode,
 } from "@humanwhocodes/momoa";
 import JSON5 from "json5";
-import { withValueAt } from "./path.ts";
+import { withoutValueAt, withValueAt } from "./path.ts";
 
 type Container = ObjectNode | ArrayNode;
 interface Edit {
@@ -21,18 +21,21 @@ interface Edit {
 /**
  * Pure. `text` must be JSON5 with an object; blank text is one. The result is read again and
  * compared with what was meant. Throws when something on the way to `path` is neither an object nor
- * a list, or a list index is past its end.
+ * a list, or a list index is past its end. `dialect`: "json" = what is added is JSON, also where
+ * there are comments; absent = as the file is written.
  */
 export function setInText(
   text: string,
   path: readonly (string | number)[],
   given: unknown,
+  { dialect }: { dialect?: "json" } = {},
 ): string {
   // As a file can say it: -0 is 0 there.
   const value: unknown = JSON5.parse(JSON5.stringify(given));
   const source = text.trim() === "" ? `${text}{}\n` : text;
   const document = parse(source, { mode: "json5", tokens: true });
-  const edit = planEdit(source, document, path, value);
+  const strict = dialect === "json" || isStrictJson(document);
+  const edit = planEdit(source, document, path, value, strict);
   const result = source.slice(0, edit.from) + edit.text + source.slice(edit.to);
   const expected = withValueAt(JSON5.parse(source), path, value);
   if (!isDeepStrictEqual(JSON5.parse(result), expected))
@@ -76,21 +79,9 @@ export function removeAt(text: string, path: readonly (string | number)[]): stri
       ? text.slice(0, before.to)
       : text.slice(0, given.from) + text.slice(given.to, before.to);
   const result = head + text.slice(ownComma?.to ?? end);
-  if (!isDeepStrictEqual(JSON5.parse(result), without(JSON5.parse(text), path)))
+  if (!isDeepStrictEqual(JSON5.parse(result), withoutValueAt(JSON5.parse(text), path)))
     throw new Error(`the edit would not have the wanted effect; remove ${path.join(".")} by hand`);
   return result;
-}
-
-function without(value: unknown, [part, ...rest]: readonly (string | number)[]): unknown {
-  if (part === undefined || typeof value !== "object" || value === null) return value;
-  if (Array.isArray(value)) {
-    const index = Number(part);
-    return rest.length === 0
-      ? value.toSpliced(index, 1)
-      : value.with(index, without(value[index], rest));
-  }
-  const { [part]: child, ...others } = value as Record<string, unknown>;
-  return rest.length === 0 ? others : { ...(value as object), [part]: without(child, rest) };
 }
 
 function planEdit(
@@ -98,6 +89,7 @@ function planEdit(
   document: DocumentNode,
   path: readonly (string | number)[],
   value: unknown,
+  strict: boolean,
 ): Edit {
   let node: ValueNode = document.body;
   for (const [depth, part] of path.entries()) {
@@ -112,12 +104,13 @@ function planEdit(
         containerAt(node, path.slice(0, depth), part),
         part,
         rest,
+        strict,
       );
     }
     node = child;
   }
   const [from, to] = rangeOf(node);
-  return { from, to, text: render(value, indentAt(source, from), isStrictJson(document)) };
+  return { from, to, text: render(value, indentAt(source, from), strict) };
 }
 
 function childOf(node: ValueNode, part: string | number): ValueNode | undefined {
@@ -152,8 +145,8 @@ function planInsert(
   node: Container,
   part: string | number,
   value: unknown,
+  strict: boolean,
 ): Edit {
-  const strict = isStrictJson(document);
   const [start, end] = rangeOf(node);
   const closing = end - 1;
   const children = node.type === "Object" ? node.members : node.elements;

@@ -1,16 +1,13 @@
 // Reads Clew's home, settings file and provider keys from the environment.
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
 import { findProvider } from "@clew/plugin-sdk/host";
+import { callersFolder } from "./callers-folder.ts";
 import { planCommandEnvironment } from "./command-environment.ts";
 import { planNpmEnvironment, readOwnNpmrc } from "./npm-environment.ts";
+import { type Places, readPlaces } from "./places.ts";
 
-export interface Environment {
-  /** Absolute. */
-  home: string;
-  /** Absolute; the file need not be there. */
-  configFile: string;
+export interface Environment extends Places {
   /** The key of a provider by the usual name (OPENAI_API_KEY …); undefined when there is none. */
   providerKey(providerId: string): string | undefined;
   /** One variable, for `${NAME}`. */
@@ -37,10 +34,8 @@ export function readEnvironment(
   variables: Readonly<Record<string, string | undefined>> = process.env,
 ): Environment {
   const variable = (name: string) => variables[name]?.trim() || undefined;
-  const home = resolve(variable("CLEW_HOME") ?? join(homedir(), ".clew"));
   return {
-    home,
-    configFile: resolve(variable("CLEW_CONFIG") ?? join(home, "clew.json")),
+    ...readPlaces(variables),
     variable,
     userHome: variable("HOME") ?? homedir(),
     readText,
@@ -55,6 +50,9 @@ export function readEnvironment(
 /** What npm is given when it fetches plugins. */
 export const variablesForNpm = (): Record<string, string> =>
   planNpmEnvironment(process.env, readOwnNpmrc(process.env));
+
+/** Which the paths on this process's command line are relative to. */
+export const ownFolder = (): string => callersFolder(process.env, process.cwd());
 
 function readText(file: string): string | undefined {
   try {

@@ -24,7 +24,9 @@ const ServerSchema = z.object({
     .default(30)
     .describe("Longest time a plugin may keep the gateway from answering; 0 = any."),
   costCaps: CostCapsSchema.prefault({}).describe("How much may be spent on model calls."),
-  limits: LimitsConfigSchema.prefault({}).describe("How large what comes from outside may be."),
+  limits: LimitsConfigSchema.prefault({}).describe(
+    "How large what comes from outside may be, and how much.",
+  ),
   mode: z
     .literal("local", { error: 'must be "local"' })
     .optional()

@@ -3,14 +3,13 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { formatPath } from "./load.ts";
+import { parseConfig } from "./parse.ts";
 import { valueAt, withValueAt } from "./path.ts";
 import { ConfigSchema } from "./schema.ts";
 import { findUnknownKeys } from "./unknown-keys.ts";
 
 export interface ImportPlan {
   config: Record<string, unknown>;
-  /** Paths that were taken, top two levels. */
-  taken: string[];
   ignored: { path: string; reason: string }[];
 }
 
@@ -27,8 +26,9 @@ export function planImport(text: string, file: string): ImportPlan {
     config = withoutPaths(config, [keys]);
   }
   for (;;) {
-    const issue = ConfigSchema.safeParse(config).error?.issues[0];
-    if (issue === undefined) break;
+    const parsed = parseConfig(config);
+    if (parsed.ok) break;
+    const [issue] = parsed.problems;
     ignored.push({ path: formatPath(issue.path), reason: issue.message });
     const shorter = withoutPaths(config, [issue.path.map(String)]);
     // A missing required key cannot be removed; what lacks it can.
@@ -39,7 +39,6 @@ export function planImport(text: string, file: string): ImportPlan {
   }
   return {
     config: pruneEmpty(config) as Record<string, unknown>,
-    taken: takenPaths(config),
     ignored,
   };
 }
@@ -108,7 +107,8 @@ function pruneEmpty(value: unknown): unknown {
   );
 }
 
-function takenPaths(config: Record<string, unknown>): string[] {
+/** Pure. Paths of what is set, top two levels. */
+export function sectionsOf(config: Record<string, unknown>): string[] {
   const pruned = pruneEmpty(config) as Record<string, unknown>;
   return Object.entries(pruned).flatMap(([key, child]) =>
     isRecord(child) ? Object.keys(child).map((name) => `${key}.${name}`) : [key],

@@ -1,4 +1,4 @@
-// How large what comes from outside may be, `gateway.limits`.
+// How large what comes from outside may be, and how much of it, `gateway.limits`.
 import { z } from "zod";
 
 const KIB = 1024;
@@ -34,6 +34,30 @@ export const LimitsConfigSchema = z.object({
   toolResultBytes: bytes(KIB)
     .default(MIB)
     .describe("Most bytes of text in one tool result; the middle of a larger one is left out."),
+  runningTurns: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(100)
+    .describe("Most turns that run at once; further ones wait, each session in its turn."),
+  waitingTurns: z
+    .number()
+    .int()
+    .min(0)
+    .max(100_000)
+    .default(1000)
+    .describe("Most messages that wait in all sessions; one more is refused (429)."),
+  waitingMessages: z
+    .number()
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(100)
+    .describe("Most messages that wait in one session; one more is refused (429)."),
+  waitingBytes: bytes(KIB)
+    .default(16 * MIB)
+    .describe("Most bytes of the messages that wait in one session, pictures included."),
   openSessionBytes: bytes(MIB)
     .default(256 * MIB)
     .describe("Most bytes of transcripts kept in memory; sessions used longest ago are closed."),

@@ -3,9 +3,9 @@ import { readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord, secretsInAddress } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
-import type { z } from "zod";
 import { storageFailed } from "../storage-error.ts";
 import { counted } from "../text/number.ts";
+import { type ConfigProblem, parseConfig } from "./parse.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
 
@@ -47,14 +47,14 @@ export function checkConfigText(
   refused?: string,
 ): Pick<LoadedConfig, "config" | "raw" | "warnings"> {
   const raw = parseText(text, file);
-  const parsed = ConfigSchema.safeParse(raw);
-  if (!parsed.success)
+  const parsed = parseConfig(raw);
+  if (!parsed.ok)
     throw new ContextEngineError(
       "CONFIG_INVALID",
-      problemsMessage(file, parsed.error.issues, raw, refused),
+      problemsMessage(file, parsed.problems, raw, refused),
     );
   return {
-    config: parsed.data,
+    config: parsed.config,
     raw,
     warnings: findUnknownKeys(ConfigSchema, raw).map(describeUnknownKey),
   };
@@ -70,6 +70,13 @@ function parseText(text: string, file: string): Record<string, unknown> {
       columnNumber?: number;
       message: string;
     };
+    // The line feed that a text must not hold counts as the beginning of the next line.
+    if (lineNumber !== undefined && columnNumber === 0 && message.includes("'\\n'"))
+      throw new ContextEngineError(
+        "CONFIG_INVALID",
+        `The configuration ${file} is not JSON5: a text that begins at line ${lineNumber - 1} does not end there; a quote is missing in that line.`,
+        { cause: error },
+      );
     const place = lineNumber === undefined ? "" : ` at line ${lineNumber}, column ${columnNumber}`;
     const why = message.replace(/^JSON5: /, "").replace(/ at \d+:\d+$/, "");
     throw new ContextEngineError(
@@ -89,46 +96,17 @@ function parseText(text: string, file: string): Record<string, unknown> {
 
 function problemsMessage(
   file: string,
-  issues: readonly z.core.$ZodIssue[],
+  problems: readonly ConfigProblem[],
   raw: unknown,
   refused: string | undefined,
 ): string {
-  const lines = problemsOf(issues).map(
+  const lines = problems.map(
     ({ path, message }) => `  ${formatPath(path)}: ${message}${given(raw, path)}`,
   );
   const start =
     refused ??
     `The configuration ${file} has ${counted(lines.length, "problem")}; correct it or run "clew config set":`;
   return [start, ...lines].join("\n");
-}
-
-export interface ConfigProblem {
-  path: PropertyKey[];
-  message: string;
-}
-
-/** The issues of a union's closest variant, so that "Invalid input" never stands alone. */
-export const problemsOf = (issues: readonly z.core.$ZodIssue[]): ConfigProblem[] =>
-  issues.flatMap(flatten);
-
-function flatten(issue: z.core.$ZodIssue): ConfigProblem[] {
-  if (issue.code !== "invalid_union" || issue.errors.length === 0)
-    return [{ path: issue.path, message: issue.message }];
-  const deepest = issue.errors.reduce((best, each) => (depth(each) >= depth(best) ? each : best));
-  return deepest
-    .flatMap(flatten)
-    .map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
-}
-
-/**
- * A variant that fails further inside, or at a rule rather than at the type,
- * is the one that was meant.
- */
-function depth(issues: readonly z.core.$ZodIssue[]): number {
-  return Math.max(
-    0,
-    ...issues.map((issue) => issue.path.length * 2 + (issue.code === "invalid_type" ? 0 : 1)),
-  );
 }
 
 export function formatPath(path: readonly PropertyKey[]): string {

@@ -51,3 +51,19 @@ export function withValueAt(
   const object = isRecord(root) ? root : {};
   return { ...object, [part]: withValueAt(object[part], rest, value) };
 }
+
+/** A copy of `root` without what is at `path`. */
+export function withoutValueAt(
+  root: unknown,
+  [part, ...rest]: readonly (string | number)[],
+): unknown {
+  if (part === undefined || typeof root !== "object" || root === null) return root;
+  if (Array.isArray(root)) {
+    const index = Number(part);
+    return rest.length === 0
+      ? root.toSpliced(index, 1)
+      : root.with(index, withoutValueAt(root[index], rest));
+  }
+  const { [part]: child, ...others } = root as Record<string, unknown>;
+  return rest.length === 0 ? others : { ...(root as object), [part]: withoutValueAt(child, rest) };
+}

@@ -1,5 +1,6 @@
 // The settings of sessions, `session`.
 import { z } from "zod";
+import { WHEN_BUSY, WHEN_BUSY_NAMES } from "./when-busy.ts";
 
 export const SessionConfigSchema = z.object({
   historyLimit: z
@@ -13,6 +14,12 @@ export const SessionConfigSchema = z.object({
     .default(true)
     .describe(
       "False: models are not offered session_search and session_read, which find and read what is no longer shown.",
+    ),
+  whenBusy: z
+    .enum(WHEN_BUSY, { error: `must be ${WHEN_BUSY_NAMES}` })
+    .default("follow")
+    .describe(
+      'A message that comes while a reply is being written: "follow" has its turn afterwards, "steer" is shown to the model after its next tool result, "refuse" is refused (409).',
     ),
   mainKey: z
     .string()

@@ -1,4 +1,5 @@
 // Finds keys that mean nothing to Clew, with the nearest key that does.
+import { isRecord } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { nearestOf } from "../text/nearest.ts";
 import { isIdleKey } from "./compaction.ts";
@@ -18,10 +19,22 @@ export interface UnknownKey {
 const OPEN_SECTIONS: ReadonlySet<string> = new Set(["plugins"]);
 
 /** Pure. Keys that are known to change nothing are not among them. */
-export function findUnknownKeys(schema: z.ZodType, value: unknown): UnknownKey[] {
+export function findUnknownKeys(schema: z.ZodObject, value: unknown): UnknownKey[] {
+  if (hasOnlyKnown(schema, value)) return [];
   const root = z.toJSONSchema(schema, { io: "input" });
   const all = knownPaths(root, []);
   return visit(root, value, [], all);
+}
+
+/**
+ * Of the schema only the sections that are there are looked at, which spares a start most of it:
+ * the others are needed only to say what was meant.
+ */
+function hasOnlyKnown(schema: z.ZodObject, value: unknown): boolean {
+  const sections = Object.keys(isRecord(value) ? value : {});
+  if (!sections.every((name) => Object.hasOwn(schema.shape, name))) return false;
+  const here = z.object(Object.fromEntries(sections.map((name) => [name, schema.shape[name]!])));
+  return visit(z.toJSONSchema(here, { io: "input" }), value, [], []).length === 0;
 }
 
 /** One warning sentence. */

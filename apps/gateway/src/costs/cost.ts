@@ -64,7 +64,9 @@ const FREE_FAILURES: ReadonlySet<ModelError["kind"]> = new Set<ModelError["kind"
   "invalid_request",
 ]);
 
-export const isFree = (kind: ModelError["kind"]): boolean => FREE_FAILURES.has(kind);
+/** Nobody read the request, or whoever did bills no answer to it. */
+export const isFree = ({ kind, unsent }: Pick<ModelError, "kind" | "unsent">): boolean =>
+  unsent === true || FREE_FAILURES.has(kind);
 
 /** Classes of service whose prices are the recorded ones. */
 const USUAL_TIERS: ReadonlySet<string | undefined> = new Set([

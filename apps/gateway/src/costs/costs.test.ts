@@ -64,7 +64,10 @@ async function gatewayWith({
 }
 
 type Done = { outcome: string; error: { code?: string; message: string } | null } & {
-  cost?: { turn: { cost: Cost; unknown: number }; session: { dollars: number; calls: number } };
+  cost?: {
+    turn: { cost: Cost; unknown: number };
+    session: { dollars: number; modelCalls: number };
+  };
 };
 const saying =
   ({ say }: Pick<TestGateway, "say">) =>
@@ -97,7 +100,7 @@ describe("a call that breaks off", () => {
     expect(outcomes).toContain("COST_CAP_REACHED");
     const { total } = await usageAt(host, "/api/usage");
     expect(total).toMatchObject({ unknown: 0 });
-    expect(total.estimated).toBe(total.calls);
+    expect(total.estimated).toBe(total.modelCalls);
     expect(total.cost.total).toBeGreaterThanOrEqual(0.01);
     const sent = total.tokens.input;
     expect(total.cost.input).toBeCloseTo((sent * 3) / 1e6, 10);
@@ -111,6 +114,23 @@ describe("a cap that one turn goes beyond", () => {
     const { notices, done } = await saying(host)(LONG);
     expect(done.outcome).toBe("completed");
     expect(notices).toEqual([expect.stringContaining("at $0.0001 no model is asked any more")]);
+  });
+
+  it("is warned of once while it comes near, also behind a restart", async () => {
+    const near = { sessionDollars: 0.0095, agentDayDollars: 0.0095, dayDollars: 0.0095 };
+    const host = await gatewayWith({ caps: near });
+    const { home } = host;
+    const told: number[] = [];
+    for (const text of [LONG, "Go on.", "And?"])
+      told.push((await saying(host)(text)).notices.length);
+    await host.stop();
+    const again = await startTestGateway(
+      JSON.parse(await readFile(join(home, "clew.json"), "utf8")),
+      home,
+    );
+    told.push((await saying(again)("So?")).notices.length);
+    await again.stop();
+    expect(told).toEqual([3, 0, 0, 0]);
   });
 });
 
@@ -148,7 +168,7 @@ describe("what a session cost", () => {
     expect(server.bill.cost).toBeCloseTo(dollars, 10);
 
     const all = await usageAt(host, "/api/usage");
-    expect(all.total).toMatchObject({ calls: 5, failed: 0, unknown: 0, tokens: counted });
+    expect(all.total).toMatchObject({ modelCalls: 5, failed: 0, unknown: 0, tokens: counted });
     expect(all.total.cost.total).toBeCloseTo(dollars, 10);
     expect(all.models.map(({ name }) => name)).toEqual(["lab/m"]);
     expect(all.engines.map(({ name }) => name)).toEqual(["legacy"]);
@@ -171,7 +191,7 @@ describe("what a session cost", () => {
     const status = await host.gateway.command("main", {
       ...{ kind: "command", name: "status", args: "" },
     });
-    expect(status.data).toMatchObject({ cost: { spent: { calls: 4 } } });
+    expect(status.data).toMatchObject({ cost: { spent: { modelCalls: 4 } } });
     const { spent } = (status.data as { cost: { spent: { dollars: number } } }).cost;
     expect(spent.dollars).toBeCloseTo(session, 10);
     expect(status.text).toMatch(/\nCost: \$0\.\d+ for 4 model calls of this session, \d+ %/);
@@ -229,7 +249,10 @@ describe("what a session cost", () => {
   it("is not known where the prices are not, and never nothing", async () => {
     const host = await gatewayWith({ cost: null, caps: { sessionDollars: 1 } });
     const { done, notices } = await saying(host)("Hello");
-    expect(done.cost).toMatchObject({ turn: { unknown: 1 }, session: { dollars: 0, calls: 1 } });
+    expect(done.cost).toMatchObject({
+      turn: { unknown: 1 },
+      session: { dollars: 0, modelCalls: 1 },
+    });
     expect(notices).toEqual([
       "The cost caps do not count lab/m, as its prices are not known; the settings of its server can name them (models[].cost).",
     ]);
@@ -238,7 +261,7 @@ describe("what a session cost", () => {
     const status = await host.gateway.command("main", {
       ...{ kind: "command", name: "status", args: "" },
     });
-    expect(status.text).toContain("Cost: not known for 2 calls");
+    expect(status.text).toContain("Cost: not known for 2 model calls of this session");
   });
 
   it("is told with what was refused as too large, and what failed, which cost nothing", async () => {
@@ -247,7 +270,7 @@ describe("what a session cost", () => {
     const host = await gatewayWith({ answers });
     await saying(host)("Hello");
     const { total } = await usageAt(host, "/api/usage");
-    expect(total).toMatchObject({ calls: 1, failed: 1, unknown: 0, cost: { total: 0 } });
+    expect(total).toMatchObject({ modelCalls: 1, failed: 1, unknown: 0, cost: { total: 0 } });
     expect(total.waste.resent).toMatchObject({ calls: 1, dollars: 0 });
     expect(total.waste.resent.tokens).toBeGreaterThan(100);
   });

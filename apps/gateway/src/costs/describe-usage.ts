@@ -7,13 +7,13 @@ import type { NamedSum, Usage, UsageSum, WasteSum } from "./usage.ts";
 
 /** Pure. Tables by session, engine, model and day, and what was for nothing. */
 export function describeUsage(
-  { total, notCounted, ...lists }: Usage,
+  { total, notCounted, unpaid, untold, ...lists }: Usage,
   session: string | undefined,
 ): string {
   const left = notCounted.map(
-    (key) => `The demo session ${shortName(key)} is not in it: no model was asked for it.`,
+    (key) => `Session "${shortName(key)}" is not in it: no model was asked for it.`,
   );
-  if (total.calls === 0)
+  if (total.modelCalls === 0)
     return [
       session === undefined
         ? "No model was asked yet."
@@ -21,7 +21,8 @@ export function describeUsage(
       ...left,
     ].join(" ");
   return [
-    `${sentence(total)}.`,
+    ...(unpaid === null ? [] : [UNPAID[unpaid]]),
+    `${isLess(untold) ? "At least " : ""}${sentence(total)}${untoldText(untold)}.`,
     ...wasteLines(total),
     "",
     ...table("session", lists.sessions, shortName),
@@ -34,9 +35,25 @@ export function describeUsage(
     .trimEnd();
 }
 
+const UNPAID = {
+  demo: "Nothing of this was paid: it is what the demo would have cost.",
+  replayed: "Nothing of this was paid: it is what the replayed calls would have cost.",
+} as const satisfies Record<NonNullable<Usage["unpaid"]>, string>;
+
+const isLess = ({ turns, lines }: Usage["untold"]): boolean => turns + lines > 0;
+
+/** What is missing in a sum; "" = nothing is. */
+export function untoldText({ turns, lines }: Usage["untold"]): string {
+  const told = [
+    ...(turns === 0 ? [] : [`${counted(turns, "turn")} cannot be told`]),
+    ...(lines === 0 ? [] : [`${counted(lines, "line")} of what was written down cannot be read`]),
+  ];
+  return told.length === 0 ? "" : ` (${told.join(", ")})`;
+}
+
 /** Pure. Half a sentence: "$4.12 for 60 calls, 61 % of 90,000 prompt tokens from a cache". */
 export function sentence(sum: UsageSum): string {
-  const { calls, sideCalls, cost, unknown, estimated } = sum;
+  const { modelCalls, sideCalls, cost, unknown, estimated } = sum;
   const prompt = promptOf(sum);
   const sides =
     sideCalls === 0
@@ -46,7 +63,7 @@ export function sentence(sum: UsageSum): string {
     estimated === 0
       ? ""
       : `; ${counted(estimated, "call")} broke off, and what was sent is estimated`;
-  return `${spentText({ dollars: cost.total, unknown })} for ${counted(calls, "model call")}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}${broken}`;
+  return `${spentText({ dollars: cost.total, unknown })} for ${counted(modelCalls, "model call")}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}${broken}`;
 }
 
 function wasteLines({ waste }: UsageSum): string[] {
@@ -57,7 +74,8 @@ function wasteLines({ waste }: UsageSum): string[] {
           `For nothing: ${dollarsText(dollars)}, ${counted(tokens, "token")} in ${counted(calls, "call")} ${what}.`,
         ];
   return [
-    ...line(waste.brokenPrefix, "that a cache held and did not give"),
+    ...line(waste.brokenPrefix, "that were sent before and not read from a cache"),
+    ...line(waste.afterPause, "that a cache had forgotten after a pause"),
     ...line(waste.resent, "that failed or had to be repeated"),
     ...line(waste.overFull, "refused as too large"),
   ];
@@ -71,7 +89,7 @@ function table(
   const headings = [
     heading,
     "cost",
-    "calls",
+    "model calls",
     "prompt tokens",
     "from cache",
     "output",
@@ -80,7 +98,7 @@ function table(
   const rows = sums.map((sum) => [
     nameOf(sum.name),
     costText(sum),
-    number(sum.calls),
+    number(sum.modelCalls),
     number(promptOf(sum)),
     shareText(sum),
     number(sum.tokens.output),
@@ -89,11 +107,13 @@ function table(
   return [formatTable(headings, rows), ""];
 }
 
-const costText = ({ cost, unknown, calls }: UsageSum): string =>
-  unknown === calls ? "not known" : `${dollarsText(cost.total)}${unknown > 0 ? " or more" : ""}`;
+const costText = ({ cost, unknown, modelCalls }: UsageSum): string =>
+  unknown === modelCalls
+    ? "not known"
+    : `${dollarsText(cost.total)}${unknown > 0 ? " or more" : ""}`;
 
 const wastedIn = ({ waste }: UsageSum): number =>
-  waste.brokenPrefix.dollars + waste.resent.dollars + waste.overFull.dollars;
+  Object.values(waste).reduce((sum, { dollars }) => sum + dollars, 0);
 
 const promptOf = ({ tokens }: UsageSum): number =>
   tokens.input + tokens.cacheRead + tokens.cacheWrite;

@@ -1,6 +1,7 @@
 // How people read money that was spent.
 import { counted } from "../text/number.ts";
 import type { SessionSpent, Spent } from "./totals.ts";
+import type { WasteByCause } from "./usage.ts";
 
 /** A cap, for whom it is, and what was spent of it. */
 interface Cap {
@@ -17,6 +18,19 @@ export function dollarsText(dollars: number): string {
   return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
 
+/** What somebody set, to the last digit: rounded it would be another cap. */
+export function capText(dollars: number): string {
+  const digits = (/\.(\d+)$/.exec(dollars.toFixed(8).replace(/0+$/, ""))?.[1] ?? "").length;
+  return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, digits) })}`;
+}
+
+/** What was spent of a cap, never more than it was: what is not reached yet does not read so. */
+export function ofCapText(spent: number, cap: number): string {
+  const digits = Math.max(2, (capText(cap).split(".")[1] ?? "").length);
+  const least = Math.floor(spent * 10 ** digits + 1e-6) / 10 ** digits;
+  return `$${least.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+}
+
 /** Of a sum in which some costs are missing. */
 export function spentText({ dollars, unknown }: { dollars: number; unknown: number }): string {
   if (unknown === 0) return dollarsText(dollars);
@@ -25,23 +39,47 @@ export function spentText({ dollars, unknown }: { dollars: number; unknown: numb
   return `${dollarsText(dollars)}, and ${calls} whose cost is not known`;
 }
 
+const CAUSES = {
+  brokenPrefix: "cache lost",
+  afterPause: "after a pause",
+  resent: "sent again",
+  overFull: "too large a call",
+} as const satisfies Record<keyof WasteByCause, string>;
+
+/** "; for nothing $0.12 (cache lost), $0.03 (after a pause)"; "" where nothing was. */
+function wasteText(waste: WasteByCause): string {
+  const causes = Object.entries(CAUSES).flatMap(([cause, what]) => {
+    const { calls, dollars } = waste[cause as keyof WasteByCause];
+    return calls === 0 ? [] : [`${dollarsText(dollars)} (${what})`];
+  });
+  return causes.length === 0 ? "" : `; for nothing ${causes.join(", ")}`;
+}
+
+function sumText(spent: { dollars: number; unknown: number }, calls: number): string {
+  const of = counted(calls, "model call");
+  if (spent.dollars > 0 || spent.unknown === 0) return `${spentText(spent)} for ${of}`;
+  return spent.unknown === calls
+    ? `not known for ${of}`
+    : `not known for ${spent.unknown} of ${of}`;
+}
+
 /** Of a session until now: "$4.12 for 60 model calls, 61 % of the prompts from a cache; cap …". */
 export function describeCosts(
-  { calls, prompt, fromCache, summariser, ...spent }: SessionSpent,
+  { modelCalls, prompt, fromCache, summariser, waste, ...spent }: SessionSpent,
   caps: readonly Cap[],
 ): string {
   const share = prompt === 0 ? 0 : Math.round((100 * fromCache) / prompt);
   const sides =
     summariser === 0 ? "" : `; of it ${dollarsText(summariser)} for summaries and the like`;
   const sum =
-    calls === 0
+    modelCalls === 0
       ? "nothing yet"
-      : `${spentText(spent)} for ${counted(calls, "model call")} of this session, ${share} % of the prompts from a cache${sides}`;
+      : `${sumText(spent, modelCalls)} of this session, ${share} % of the prompts from a cache${sides}${wasteText(waste)}`;
   return [
     sum,
     ...caps.map(
       (state) =>
-        `cap ${state.of}: ${dollarsText(state.spent.dollars)} of ${dollarsText(state.cap)}`,
+        `cap ${state.of}: ${ofCapText(state.spent.dollars, state.cap)} of ${capText(state.cap)}`,
     ),
   ].join("; ");
 }

@@ -5,9 +5,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import { NO_COST } from "./cost.ts";
+import { describeUsage } from "./describe-usage.ts";
 import { costsFolder, createCostLedger, readCosts } from "./ledger.ts";
 import { type CallLine, dayOf } from "./line.ts";
-import { spentOn } from "./totals.ts";
+import { nothingSpent, spentOn } from "./totals.ts";
+import { sumUsage } from "./usage.ts";
 
 const NOON = new Date(2026, 2, 5, 12).getTime();
 const DAY = 86_400_000;
@@ -43,12 +45,30 @@ describe("what was spent", () => {
     await ledger.append(call(null, { failure: "network" }));
     const totals = await ledger.totals();
     expect(totals.sessions).toEqual({
-      s: { dollars: 0.75, unknown: 1, calls: 3, prompt: 1200, fromCache: 900, summariser: 0 },
+      s: {
+        ...nothingSpent(),
+        ...{ dollars: 0.75, unknown: 1, modelCalls: 3, prompt: 1200, fromCache: 900 },
+      },
     });
     expect(totals.days[dayOf(NOON)]).toMatchObject({
       ...{ main: { dollars: 0.25, unknown: 1 }, other: { dollars: 0.5, unknown: 0 } },
     });
-    expect(spentOn(totals, dayOf(NOON))).toEqual({ dollars: 0.75, unknown: 1, calls: 3 });
+    expect(spentOn(totals, dayOf(NOON))).toEqual({ dollars: 0.75, unknown: 1, modelCalls: 3 });
+  });
+
+  it("of which a line cannot be read is told as at least so much", async () => {
+    const { folder, start, file } = await home();
+    const ledger = start();
+    await ledger.append(call(0.25));
+    await ledger.close();
+    await appendFile(file(), '{"kind":"call","v":1,"at":"20\n');
+    for (const session of [undefined, "s"]) {
+      const usage = await sumUsage(readCosts(folder), session);
+      expect(usage.untold).toEqual({ turns: 0, lines: 1 });
+      expect(describeUsage(usage, session)).toMatch(
+        /^At least \$0\.25 for 1 model call.* \(1 line of what was written down cannot be read\)\.$/m,
+      );
+    }
   });
 
   it("is the same after an orderly end, after none, and without what was kept of it", async () => {
@@ -173,7 +193,7 @@ describe("what was spent", () => {
           }
         }
         for (const ledger of [...ledgers, start()])
-          expect((await ledger.totals()).sessions.s?.calls ?? 0).toBe(written);
+          expect((await ledger.totals()).sessions.s?.modelCalls ?? 0).toBe(written);
         expect((await readdir(folder)).length).toBeLessThanOrEqual(1);
       }),
     );

@@ -8,6 +8,7 @@ import { fromJson, toJson } from "../own-json.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
 import { type CostLine, dayOf, parseLine } from "./line.ts";
 import { countLine, noTotals, type Totals, TotalsSchema } from "./totals.ts";
+import type { UnreadableLine } from "./usage.ts";
 
 export interface CostLedger {
   /** In order; resolves when it stands in the file. What cannot be written is told and counted. */
@@ -103,16 +104,21 @@ export function createCostLedger({
   };
 }
 
-/** Every line that there is, with its day, oldest first. `since`: YYYY-MM-DD; absent: all. */
+/**
+ * Every line that there is, with its day, oldest first, and of what nobody can read that it is
+ * there. `since`: YYYY-MM-DD; absent: all.
+ */
 export async function* readCosts(
   home: string,
   since = "",
-): AsyncGenerator<{ day: string; line: CostLine }> {
+): AsyncGenerator<{ day: string; line: CostLine | UnreadableLine }> {
   const folder = costsFolder(home);
   for (const day of await dayFiles(folder)) {
     if (day < since) continue;
     const found = await readLines(join(folder, `${day}.jsonl`), 0);
     for (const line of found?.lines ?? []) yield { day, line };
+    for (let at = 0; at < (found?.unreadable ?? 0); at++)
+      yield { day, line: { kind: "unreadable" } };
   }
 }
 
@@ -149,18 +155,26 @@ function keepNewest(read: Record<string, number>): void {
 async function readLines(
   file: string,
   from: number,
-): Promise<{ lines: CostLine[]; to: number } | undefined> {
+): Promise<{ lines: CostLine[]; unreadable: number; to: number } | undefined> {
   const lines: CostLine[] = [];
+  let unreadable = 0;
   const read = readFileLines(file, { from }, (bytes) => {
     const line = parseLine(bytes.toString("utf8"));
     if (line !== undefined) lines.push(line);
+    else if (bytes.length > 0) unreadable++;
   });
   const rest = await read.catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return { start: 0, end: 0 };
     throw error;
   });
-  return rest.end < from ? undefined : { lines, to: rest.start };
+  return rest.end < from ? undefined : { lines, unreadable, to: rest.start };
 }
+
+/** Of a session into which a recording is played. */
+export const notePlayed = (home: string, session: string, at: Date): Promise<void> =>
+  appendLine(costsFolder(home), `${dayOf(at.getTime())}.jsonl`, {
+    ...{ kind: "played", v: 1, at: at.toISOString(), session },
+  });
 
 /** In one piece, so that lines of several processes do not mix. */
 async function appendLine(folder: string, name: string, line: CostLine): Promise<void> {

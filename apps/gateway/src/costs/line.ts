@@ -22,10 +22,12 @@ export const PURPOSES = ["reply", "compaction", "engine", "plugin", "memory"] as
 /** What a model was asked for; all but replies are side calls. */
 export type Purpose = (typeof PURPOSES)[number];
 
-export const WASTE_CAUSES = ["broken-prefix", "re-sent", "over-full"] as const;
+export const WASTE_CAUSES = ["broken-prefix", "after-pause", "re-sent", "over-full"] as const;
 /**
- * What was paid, or sent, for nothing: "broken-prefix" tokens that a cache held and did not give ·
- * "re-sent" calls that failed or had to be repeated · "over-full" calls refused as too large.
+ * What was paid, or sent, for nothing: tokens that stood the same in the last call of the model and
+ * came from no cache, "after-pause" before anything that changed and forgotten by then,
+ * "broken-prefix" the others · "re-sent" calls that failed or had to be repeated ·
+ * "over-full" calls refused as too large.
  */
 export type WasteCause = (typeof WASTE_CAUSES)[number];
 
@@ -64,6 +66,10 @@ const LineSchema = z.discriminatedUnion("kind", [
   z.object({
     ...{ kind: z.literal("renewed"), v: z.literal(1), at: z.string() },
     ...{ session: z.string(), archivedAs: z.string().nullable() },
+  }),
+  /** A recording was played into a session: no model was asked for it, so it cost nothing. */
+  z.object({
+    ...{ kind: z.literal("played"), v: z.literal(1), at: z.string(), session: z.string() },
   }),
   /** Somebody was told that a cap comes near; `cap` names it with whom it is for. */
   z.object({

@@ -20,7 +20,7 @@ import type { CostLedger } from "./ledger.ts";
 import { type CallLine, dayOf, type Purpose } from "./line.ts";
 import { type CapVerdict, capStates, describeNear, describeStop, planCaps } from "./plan-caps.ts";
 import type { Prices } from "./prices.ts";
-import { NOTHING_SPENT, type SessionSpent } from "./totals.ts";
+import { nothingSpent, type SessionSpent } from "./totals.ts";
 import type { Waste } from "./waste.ts";
 
 /** Whose calls are counted. */
@@ -119,11 +119,13 @@ export function createCosts(options: CostsOptions): Costs {
     }
   };
   const count = async (subject: CostSubject, about: MeteredPort, ended: EndedCall) => {
-    const { model, usage, failure, durationMs } = ended;
+    const { model, usage, durationMs } = ended;
+    const failure = ended.failure?.kind ?? null;
     const { for: purpose } = about;
     const isReply = purpose === "reply";
-    const estimated = estimateOf(ended);
-    const cost = estimated === null ? costOfEnded(ended) : costOf(estimated, pricesOf(model));
+    const estimate = estimateOf(ended);
+    const cost = estimate === null ? costOfEnded(ended) : costOf(estimate, pricesOf(model));
+    const estimated = estimate === null || cost === null ? estimate : withPaid(estimate, cost);
     const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage ?? estimated ?? {};
     const line: CallLine = {
       ...{ kind: "call", ...who(subject), model, for: purpose, plugin: subject.plugin },
@@ -135,7 +137,9 @@ export function createCosts(options: CostsOptions): Costs {
       about.tell?.({
         ...{ for: purpose, model, durationMs, usage: usage ?? null },
         ...(subject.plugin !== null && { plugin: subject.plugin }),
+        ...(estimated !== null && { estimated }),
         ...(failure !== null && { failure }),
+        ...(ended.failure?.unsent && { unsent: true }),
       });
     if (cost === null && usage !== undefined && isCapped(caps) && !blind.has(model)) {
       blind.add(model);
@@ -147,6 +151,33 @@ export function createCosts(options: CostsOptions): Costs {
     // The call that comes near is the one to be told of it: the next one may be refused.
     if (isCapped(caps))
       await warnOf(planCaps(caps, await ledger.totals(), asked(subject)), subject, about.notice);
+    return estimated;
+  };
+  /** The call, of which each try is counted when it ends, before the next is made. */
+  const countTries = (call: ModelCall, subject: CostSubject, about: MeteredPort): CountedTries => {
+    let began = performance.now();
+    /** The last try, once it is known to be the last and was counted. */
+    let last: { estimated: Usage | null } | undefined;
+    const end: CountedTries["end"] = async (arrived, failure) => {
+      if (last !== undefined) return last.estimated;
+      const durationMs = performance.now() - began;
+      const { usage } = arrived;
+      return count(subject, about, {
+        ...{ model: nameOf(call), usage, seen: { call, arrived }, failure, durationMs },
+      });
+    };
+    const onRetry: ModelCall["onRetry"] = async (retry) => {
+      // A try that was refused is only told by the report of its turn: nobody bills it.
+      const isBilled = !isFree(retry.error);
+      const estimated = isBilled ? await end(NOTHING_ARRIVED, retry.error) : null;
+      const whyNot =
+        (await refusalOf(subject, about.notice)) ??
+        (await call.onRetry?.({ ...retry, ...(estimated !== null && { estimated }) }));
+      if (whyNot !== undefined && isBilled) last = { estimated };
+      began = performance.now();
+      return whyNot;
+    };
+    return { call: { ...call, onRetry }, end };
   };
   return {
     meter(port, subject, about) {
@@ -158,32 +189,31 @@ export function createCosts(options: CostsOptions): Costs {
         async *stream(call) {
           const refusal = await refusalOf(subject, about.notice);
           if (refusal !== undefined) throw new ContextEngineError("COST_CAP_REACHED", refusal);
-          yield* countedStream(port, call, (ended) => count(subject, about, ended));
+          const tries = countTries(call, subject, about);
+          yield* countedStream(port, tries.call, tries.end);
         },
         async complete(call) {
           const refusal = await refusalOf(subject, about.notice);
           if (refusal !== undefined) return refused(refusal);
-          const started = performance.now();
-          const result = await port.complete(call);
+          const tries = countTries(call, subject, about);
+          const result = await port.complete(tries.call);
           const arrived = result.ok ? result.message : result.partial;
-          await count(subject, about, {
-            ...{ model: nameOf(call), usage: arrived.usage, seen: { call, arrived } },
-            failure: result.ok ? null : result.error.kind,
-            durationMs: performance.now() - started,
-          });
+          await tries.end(arrived, result.ok ? null : result.error);
           return result;
         },
       };
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
-    count: (subject, ended) => count(subject, { for: "reply" }, ended),
+    async count(subject, ended) {
+      await count(subject, { for: "reply" }, ended);
+    },
     async noteWaste(subject, waste) {
       for (const each of waste) await ledger.append({ kind: "waste", ...who(subject), ...each });
     },
     renewed: (session, archivedAs) =>
       ledger.append({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
     async spentIn(sessionKey) {
-      return (await ledger.totals()).sessions[rootOf(sessionKey)] ?? NOTHING_SPENT;
+      return (await ledger.totals()).sessions[rootOf(sessionKey)] ?? nothingSpent();
     },
     async caps(subject) {
       await readCaps();
@@ -199,9 +229,18 @@ export interface EndedCall {
   usage: Usage | undefined;
   /** What was asked, and what of an answer had arrived. Absent: nobody can estimate it. */
   seen?: { call: ModelCall; arrived: AssistantMessage };
-  failure: ModelError["kind"] | null;
+  failure: Pick<ModelError, "kind" | "unsent"> | null;
   durationMs: number;
 }
+
+interface CountedTries {
+  /** To be made instead of the one that was asked for. */
+  call: ModelCall;
+  /** Counts the last try, unless it was; what it was estimated to come to, if it had to be. */
+  end(arrived: AssistantMessage, failure: EndedCall["failure"]): Promise<Usage | null>;
+}
+
+const NOTHING_ARRIVED: AssistantMessage = { role: "assistant", content: [], stopReason: "error" };
 
 const isCapped = ({ sessionDollars, agentDayDollars, dayDollars }: CostCaps): boolean =>
   sessionDollars !== undefined || agentDayDollars !== undefined || dayDollars !== undefined;
@@ -212,29 +251,29 @@ const nameOf = ({ model }: Pick<ModelCall, "model">) => `${model.provider}/${mod
 async function* countedStream(
   port: ModelPort,
   call: ModelCall,
-  count: (ended: EndedCall) => Promise<void>,
+  count: CountedTries["end"],
 ): AsyncGenerator<StreamEvent> {
-  const started = performance.now();
   let isCounted = false;
   let text = "";
-  const end = (arrived: AssistantMessage, failure: ModelError["kind"] | null) => {
+  const end: typeof count = (arrived, failure) => {
     isCounted = true;
-    const durationMs = performance.now() - started;
-    const { usage } = arrived;
-    return count({ model: nameOf(call), usage, seen: { call, arrived }, failure, durationMs });
+    return count(arrived, failure);
   };
   try {
     for await (const event of port.stream(call)) {
       if (event.type === "done") await end(event.message, null);
-      else if (event.type === "error") await end(event.partial, event.error.kind);
-      else if (event.type === "text") text += event.delta;
+      else if (event.type === "error") {
+        const estimated = await end(event.partial, event.error);
+        yield estimated === null ? event : { ...event, estimated };
+        continue;
+      } else if (event.type === "text") text += event.delta;
       yield event;
     }
   } finally {
     if (!isCounted)
       await end(
         { role: "assistant", content: [{ type: "text", text }], stopReason: "error" },
-        "aborted",
+        { kind: "aborted" },
       );
   }
 }
@@ -252,6 +291,11 @@ function estimateOf({ usage, failure, seen }: EndedCall): Usage | null {
   const input = Math.ceil(fixed + estimated(call.messages));
   const output = Math.ceil(estimated([arrived]));
   return { ...ZERO_USAGE, input, output, totalTokens: input + output };
+}
+
+/** As it is kept with the tokens of a reply. */
+function withPaid(usage: Usage, { summariser: _none, ...cost }: Cost): Usage {
+  return { ...usage, cost };
 }
 
 function costOfEnded({ usage, failure }: EndedCall): Cost | null {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { type CostCaps, CostCapsSchema } from "../config/cost-caps.ts";
 import { describeNear, describeStop, planCaps } from "./plan-caps.ts";
-import { noTotals, type Totals } from "./totals.ts";
+import { noTotals, nothingSpent, type Totals } from "./totals.ts";
 
 const asked = { root: "agent:main:main", agent: "main", day: "2026-03-05" };
-const spent = (dollars: number, unknown = 0) => ({ dollars, unknown, calls: 4 });
+const spent = (dollars: number, unknown = 0) => ({ dollars, unknown, modelCalls: 4 });
 const totals = (given: Partial<Totals> = {}): Totals => ({
   ...noTotals(),
   sessions: {
-    "agent:main:main": { ...spent(0.85, 1), prompt: 0, fromCache: 0, summariser: 0 },
+    "agent:main:main": { ...nothingSpent(), ...spent(0.85, 1) },
   },
   days: { "2026-03-05": { main: spent(2), other: spent(3) }, "2026-03-04": { main: spent(90) } },
   ...given,
@@ -37,6 +37,20 @@ describe("a cost cap", () => {
     expect(plan({ sessionDollars: 1 }, { warned }).near).toEqual([]);
     expect(plan({ sessionDollars: 1.05 }, { warned }).near).toHaveLength(1);
     expect(plan({ sessionDollars: 1, warnShare: 1 }).near).toEqual([]);
+  });
+
+  it("is told to the last digit, and never as reached before it is", () => {
+    const of = (dollars: number, cap: number) => {
+      const sessions = {
+        "agent:main:main": { ...nothingSpent(), ...spent(dollars) },
+      };
+      const { stop, near } = plan({ sessionDollars: cap }, { sessions });
+      return stop === null ? describeNear(near[0]!) : describeStop(stop);
+    };
+    expect(of(0.1249, 0.125)).toMatch(/spent to 99 %, \$0\.124 of \$0\.125; at \$0\.125 no/);
+    expect(of(0.125, 0.125)).toMatch(/spent to 100 %, \$0\.125 of \$0\.125, so no model/);
+    expect(of(4.9996, 5)).toMatch(/spent to 99 %, \$4\.99 of \$5\.00; at \$5\.00 no/);
+    expect(of(1.1, 1.1)).toMatch(/\$1\.10 of \$1\.10, .*sessionDollars 2\.2"/);
   });
 
   it("says what was spent, of what, how to raise it, and what is not counted", () => {

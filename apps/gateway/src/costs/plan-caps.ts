@@ -1,8 +1,8 @@
 // Decides whether a cost cap comes near, or keeps a model from being asked.
 import type { CostCaps } from "../config/cost-caps.ts";
 import { shortName } from "../sessions/keys.ts";
-import { dollarsText } from "./describe.ts";
-import { NOTHING_SPENT, type Spent, spentOn, type Totals } from "./totals.ts";
+import { capText, ofCapText } from "./describe.ts";
+import { NOTHING, type Spent, spentOn, type Totals } from "./totals.ts";
 
 /** A cap, for whom it is, and what was spent of it. */
 export interface CapState {
@@ -47,12 +47,12 @@ export function capStates(caps: CostCaps, totals: Totals, { root, agent, day }: 
   return [
     ...state("sessionDollars", sessionDollars, {
       name: `session ${root}`,
-      spent: totals.sessions[root] ?? NOTHING_SPENT,
+      spent: totals.sessions[root] ?? NOTHING,
       of: `of session "${shortName(root)}"`,
     }),
     ...state("agentDayDollars", agentDayDollars, {
       name: `agent ${agent} ${day}`,
-      spent: totals.days[day]?.[agent] ?? NOTHING_SPENT,
+      spent: totals.days[day]?.[agent] ?? NOTHING,
       of: `of agent "${agent}" for today`,
     }),
     ...state("dayDollars", dayDollars, {
@@ -78,17 +78,17 @@ export function describeStop(state: CapState): string {
     setting === "sessionDollars"
       ? "begin anew with /new"
       : "wait until tomorrow, when it counts anew";
-  return `The cost cap ${spentText(state)}, so no model was asked: raise it with "clew config set gateway.costCaps.${setting} ${cap * 2}", or ${otherwise}.`;
+  return `The cost cap ${spentText(state)}, so no model was asked: raise it with "clew config set gateway.costCaps.${setting} ${Number((cap * 2).toPrecision(12))}", or ${otherwise}.`;
 }
 
 /** Pure. */
 export const describeNear = (state: CapState): string =>
-  `The cost cap ${spentText(state)}; at ${dollarsText(state.cap)} no model is asked any more (gateway.costCaps.${state.setting}).`;
+  `The cost cap ${spentText(state)}; at ${capText(state.cap)} no model is asked any more (gateway.costCaps.${state.setting}).`;
 
 function spentText({ of, cap, spent }: CapState): string {
   const unknown =
     spent.unknown === 0
       ? ""
-      : `, and ${spent.unknown} of ${spent.calls} calls are not counted, as nobody knows what they cost`;
-  return `${of} is spent to ${Math.floor((100 * spent.dollars) / cap)} %, ${dollarsText(spent.dollars)} of ${dollarsText(cap)}${unknown}`;
+      : `, and ${spent.unknown} of ${spent.modelCalls} calls are not counted, as nobody knows what they cost`;
+  return `${of} is spent to ${Math.floor((100 * spent.dollars) / cap)} %, ${ofCapText(spent.dollars, cap)} of ${capText(cap)}${unknown}`;
 }

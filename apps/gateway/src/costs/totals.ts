@@ -2,12 +2,14 @@
 import { z } from "zod";
 import { rounded } from "./cost.ts";
 import type { CostLine } from "./line.ts";
+import { addWaste, noWaste, WasteByCauseSchema } from "./usage.ts";
 
 const SpentSchema = z.object({
   dollars: z.number(),
   /** Calls whose cost is not known; their dollars are not in it. */
   unknown: z.number(),
-  calls: z.number(),
+  /** Calls, each of their tries, and side calls. */
+  modelCalls: z.number(),
 });
 /** What calls came to. */
 export type Spent = z.infer<typeof SpentSchema>;
@@ -18,6 +20,8 @@ const SessionSpentSchema = SpentSchema.extend({
   fromCache: z.number(),
   /** Of `dollars`: side calls. */
   summariser: z.number(),
+  /** Of `dollars`: what was for nothing. */
+  waste: WasteByCauseSchema,
 });
 /** The same of a session with all that it started. */
 export type SessionSpent = z.infer<typeof SessionSpentSchema>;
@@ -36,26 +40,31 @@ export type Totals = z.infer<typeof TotalsSchema>;
 const KEPT_DAYS = 2;
 
 export const noTotals = (): Totals => ({ sessions: {}, days: {}, warned: {} });
-export const NOTHING_SPENT: SessionSpent = {
-  ...{ dollars: 0, unknown: 0, calls: 0 },
-  ...{ prompt: 0, fromCache: 0, summariser: 0 },
-};
+export const NOTHING: Spent = { dollars: 0, unknown: 0, modelCalls: 0 };
+export const nothingSpent = (): SessionSpent => ({
+  ...NOTHING,
+  ...{ prompt: 0, fromCache: 0, summariser: 0, waste: noWaste() },
+});
 
 /** Changes `totals` by one line of a day. */
 export function countLine(totals: Totals, day: string, line: CostLine): void {
   if (line.kind === "warned") totals.warned[line.cap] = day;
   else if (line.kind === "renewed") beginAnew(totals, line.session);
-  else if (line.kind === "call") {
+  else if (line.kind === "waste") {
+    totals.sessions[line.root] ??= nothingSpent();
+    addWaste(totals.sessions[line.root]!.waste, line);
+  } else if (line.kind === "call") {
     const { root, agent, input, cacheRead, cacheWrite, cost } = line;
-    const before = totals.sessions[root] ?? NOTHING_SPENT;
+    const before = totals.sessions[root] ?? nothingSpent();
     totals.sessions[root] = {
+      ...before,
       ...addSpent(before, cost?.total),
       prompt: before.prompt + input + cacheRead + cacheWrite,
       fromCache: before.fromCache + cacheRead,
       summariser: rounded(before.summariser + (cost?.summariser ?? 0)),
     };
     totals.days[day] ??= {};
-    totals.days[day][agent] = addSpent(totals.days[day][agent] ?? NOTHING_SPENT, cost?.total);
+    totals.days[day][agent] = addSpent(totals.days[day][agent] ?? NOTHING, cost?.total);
     forgetOldDays(totals);
   }
 }
@@ -70,14 +79,18 @@ function beginAnew({ sessions, warned }: Totals, session: string): void {
 export function spentOn(totals: Totals, day: string): Spent {
   const agents = Object.values(totals.days[day] ?? {});
   const sum = (part: keyof Spent) => agents.reduce((total, spent) => total + spent[part], 0);
-  return { dollars: rounded(sum("dollars")), unknown: sum("unknown"), calls: sum("calls") };
+  return {
+    dollars: rounded(sum("dollars")),
+    unknown: sum("unknown"),
+    modelCalls: sum("modelCalls"),
+  };
 }
 
-function addSpent({ dollars, unknown, calls }: Spent, more: number | undefined): Spent {
+function addSpent({ dollars, unknown, modelCalls }: Spent, more: number | undefined): Spent {
   return {
     dollars: rounded(dollars + (more ?? 0)),
     unknown: unknown + (more === undefined ? 1 : 0),
-    calls: calls + 1,
+    modelCalls: modelCalls + 1,
   };
 }
 

@@ -18,10 +18,20 @@ export const WasteSumSchema = z.object({
   dollars,
 });
 
-/** What some calls came to. */
+/** What was for nothing, by cause. */
+export const WasteByCauseSchema = z.object({
+  brokenPrefix: WasteSumSchema,
+  /** A cache had forgotten it by then: nobody's mistake, but waiting less had cost less. */
+  afterPause: WasteSumSchema,
+  resent: WasteSumSchema,
+  overFull: WasteSumSchema,
+});
+
+/** What some model calls came to. */
 export const UsageSumSchema = z.object({
-  calls: count,
-  /** Of those: calls without an answer. */
+  /** Calls, each of their tries, and side calls. */
+  modelCalls: count,
+  /** Of those: without an answer. */
   failed: count,
   /** Of those: side calls, which asked for a summary or the like. */
   sideCalls: count,
@@ -36,11 +46,7 @@ export const UsageSumSchema = z.object({
   /** Dollars. */
   cost: CostSchema,
   /** Part of the cost, not beside it. */
-  waste: z.object({
-    brokenPrefix: WasteSumSchema,
-    resent: WasteSumSchema,
-    overFull: WasteSumSchema,
-  }),
+  waste: WasteByCauseSchema,
 });
 
 const NamedSumSchema = UsageSumSchema.extend({ name: z.string() });
@@ -52,12 +58,22 @@ export const UsageSchema = z.object({
   engines: z.array(NamedSumSchema),
   models: z.array(NamedSumSchema),
   days: z.array(NamedSumSchema),
-  /** Sessions for which nobody was asked, as the demo: they are in none of it. */
+  /** Sessions for which nobody was asked, as the demo and replays: they are in none of it. */
   notCounted: z.array(z.string()),
+  /** Nobody was asked, so nothing was paid: it is what it would have cost. Null: it was paid. */
+  unpaid: z.enum(["demo", "replayed"]).nullable(),
+  /** What nobody can read any more; what it cost is in no sum, so each is at least so much. */
+  untold: z.object({
+    /** Turns of a session that is told by its reports. */
+    turns: count,
+    /** Lines of what was written down. */
+    lines: count,
+  }),
 });
 
 export type TokenSums = z.infer<typeof TokenSumsSchema>;
 export type WasteSum = z.infer<typeof WasteSumSchema>;
+export type WasteByCause = z.infer<typeof WasteByCauseSchema>;
 export type UsageSum = z.infer<typeof UsageSumSchema>;
 export type NamedSum = z.infer<typeof NamedSumSchema>;
 export type Usage = z.infer<typeof UsageSchema>;
@@ -66,18 +82,26 @@ export type Usage = z.infer<typeof UsageSchema>;
 export const NO_ENGINE = "none";
 
 const noTokens = (): TokenSums => ({ input: 0, cacheRead: 0, cacheWrite: 0, output: 0 });
-const noWaste = (): WasteSum => ({ calls: 0, tokens: 0, dollars: 0 });
+const none = (): WasteSum => ({ calls: 0, tokens: 0, dollars: 0 });
+export const noWaste = (): WasteByCause => ({
+  ...{ brokenPrefix: none(), afterPause: none(), resent: none(), overFull: none() },
+});
 const nothing = (): UsageSum => ({
-  ...{ calls: 0, failed: 0, sideCalls: 0, unknown: 0, estimated: 0 },
+  ...{ modelCalls: 0, failed: 0, sideCalls: 0, unknown: 0, estimated: 0 },
   ...{ tokens: noTokens(), sideTokens: noTokens(), cost: NO_COST },
-  waste: { brokenPrefix: noWaste(), resent: noWaste(), overFull: noWaste() },
+  waste: noWaste(),
 });
 
 /** A day's line. */
 export interface DatedLine {
   /** YYYY-MM-DD. */
   day: string;
-  line: CostLine;
+  line: CostLine | UnreadableLine;
+}
+
+/** Nobody knows of whom. */
+export interface UnreadableLine {
+  kind: "unreadable";
 }
 
 /**
@@ -93,7 +117,9 @@ export async function sumUsage(
   const engines = new Map<string, UsageSum>();
   const models = new Map<string, UsageSum>();
   const days = new Map<string, UsageSum>();
+  let unreadable = 0;
   for await (const { day, line } of await linesOf(lines, session)) {
+    if (line.kind === "unreadable") unreadable++;
     if (line.kind === "renewed") rename(sessions, line.session, line.archivedAs);
     if (line.kind !== "call" && line.kind !== "waste") continue;
     addLine(total, line);
@@ -109,6 +135,8 @@ export async function sumUsage(
     models: byCost(models),
     days: named(days).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     notCounted: [],
+    unpaid: null,
+    untold: { turns: 0, lines: unreadable },
   };
 }
 
@@ -119,32 +147,31 @@ async function linesOf(
 ): Promise<AsyncIterable<DatedLine> | Iterable<DatedLine>> {
   if (session === undefined) return lines;
   const found = new Map<string, DatedLine[]>();
+  const unreadable: DatedLine[] = [];
   for await (const each of lines) {
     const { line } = each;
+    if (line.kind === "unreadable") unreadable.push(each);
     if (line.kind === "renewed") {
       const before = found.get(line.session);
       found.delete(line.session);
       if (before !== undefined && line.archivedAs !== null) found.set(line.archivedAs, before);
-    } else if (line.kind !== "warned")
+    } else if (line.kind === "call" || line.kind === "waste")
       for (const name of new Set([line.session, line.root]))
         if (session === name || isArchiveOf(session, name))
           if (found.get(name)?.push(each) === undefined) found.set(name, [each]);
   }
-  return found.get(session) ?? [];
+  return [...(found.get(session) ?? []), ...unreadable];
 }
 
 const isArchiveOf = (session: string, name: string) => session.startsWith(`${name}.`);
 
 function addLine(sum: UsageSum, line: CallLine | WasteLine): void {
   if (line.kind === "waste") {
-    const waste = sum.waste[PARTS[line.cause]];
-    waste.calls += line.calls;
-    waste.tokens += line.tokens;
-    waste.dollars = rounded(waste.dollars + (line.dollars ?? 0));
+    addWaste(sum.waste, line);
     return;
   }
   const isSide = line.for !== "reply";
-  sum.calls++;
+  sum.modelCalls++;
   if (line.failure !== null) sum.failed++;
   if (isSide) sum.sideCalls++;
   if (line.isEstimated === true) sum.estimated++;
@@ -154,11 +181,20 @@ function addLine(sum: UsageSum, line: CallLine | WasteLine): void {
   if (isSide) addTokens(sum.sideTokens, line);
 }
 
+/** Changes `waste`. */
+export function addWaste(waste: WasteByCause, line: WasteLine): void {
+  const sum = waste[PARTS[line.cause]];
+  sum.calls += line.calls;
+  sum.tokens += line.tokens;
+  sum.dollars = rounded(sum.dollars + (line.dollars ?? 0));
+}
+
 const PARTS = {
   "broken-prefix": "brokenPrefix",
+  "after-pause": "afterPause",
   "re-sent": "resent",
   "over-full": "overFull",
-} as const satisfies Record<WasteCause, keyof UsageSum["waste"]>;
+} as const satisfies Record<WasteCause, keyof WasteByCause>;
 
 function addTokens(sums: TokenSums, { input, cacheRead, cacheWrite, output }: TokenSums): void {
   sums.input += input;

@@ -1,6 +1,6 @@
 import type { CacheReport, ModelCallReport } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
-import { costOfCall } from "../inspect/cost.ts";
+import { costOfTry } from "../inspect/cost.ts";
 import type { Prices } from "./prices.ts";
 import { type WastingCall, wasteOf } from "./waste.ts";
 
@@ -16,17 +16,23 @@ const call = (given: Partial<ModelCallReport> = {}): WastingCall => ({
   messages: { kept: 0, items: [], tokens: 9_000 },
   ...given,
 });
-const cache = (predicted: number, billed: number, code?: string): { cache: CacheReport } => ({
+const cache = (
+  predicted: number,
+  billed: number,
+  code?: string,
+  repeated?: CacheReport["repeated"],
+): { cache: CacheReport } => ({
   cache: {
     ...{ predicted, billed, written: 0 },
     ...(code !== undefined && { broke: { code } as CacheReport["broke"] & object }),
+    ...(repeated !== undefined && { repeated }),
   },
 });
-const waste = (calls: WastingCall[], before?: WastingCall, prices: Prices | null = PRICES) =>
-  wasteOf({ model: { requested: "p/m", resolved: "p/m", api: "x" }, modelCalls: calls }, before, {
-    pricesOf: () => prices,
-    costOf: costOfCall,
-  }).map(({ model: _, ...each }) => each);
+const waste = (calls: WastingCall[], prices: Prices | null = PRICES) =>
+  wasteOf(
+    { model: { requested: "p/m", resolved: "p/m", api: "x" }, modelCalls: calls },
+    { pricesOf: () => prices, costOf: costOfTry },
+  ).map(({ model: _, ...each }) => each);
 
 describe("waste", () => {
   it("is nothing where the cache gave what it held, but for the end of a block", () => {
@@ -34,23 +40,43 @@ describe("waste", () => {
     expect(waste([call(cache(0, 0, "first-call")), read])).toEqual([]);
   });
 
-  it("is what a changed beginning cost more than the cache would have", () => {
-    const changed = call({
-      usage: used(1_000, 11_000),
-      ...cache(1_000, 1_000, "messages-changed"),
+  it("counts what was sent before behind a summary, and not the summary or what is new", () => {
+    const compacted = call({
+      usage: used(500, 9_400),
+      ...cache(500, 500, "messages-changed", { first: 500, moved: 5_000 }),
     });
-    // 9,000 tokens of the last 10,000 were written again at 3.75 instead of read at 0.30.
-    const expected = { cause: "broken-prefix", calls: 1, tokens: 9_000, dollars: 0.03105 };
-    expect(waste([changed], call())).toEqual([expected]);
-    const shorter = call({ usage: used(0, 4_000, 1_000), ...cache(0, 0, "system-changed") });
-    expect(waste([shorter], call())).toMatchObject([{ tokens: 5_000, dollars: 0.0165 }]);
+    // 5,000 of 9,400 tokens were written again at 3.75 instead of read at 0.30.
+    const expected = { cause: "broken-prefix", calls: 1, tokens: 5_000, dollars: 0.01725 };
+    expect(waste([compacted])).toEqual([expected]);
+    const renewed = call({
+      usage: used(500, 9_400),
+      ...cache(500, 500, "messages-changed", { first: 500, moved: 0 }),
+    });
+    expect(waste([renewed])).toEqual([]);
+  });
+
+  it("is never more than the prompt", () => {
+    const repeated = { first: 0, moved: 50_000 };
+    const shorter = { usage: used(0, 4_000, 1_000), ...cache(0, 0, "system-changed", repeated) };
+    expect(waste([call(shorter)])).toMatchObject([{ tokens: 5_000, dollars: 0.0165 }]);
   });
 
   it("is also what the provider did not give, and not what nobody could expect", () => {
     const missed = call({ usage: used(0, 12_000), ...cache(10_000, 0) });
-    expect(waste([missed], call())).toMatchObject([{ tokens: 10_000 }]);
-    for (const code of ["expired", "first-call", "model-changed", "not-cached"])
-      expect(waste([call({ usage: used(0, 12_000), ...cache(0, 0, code) })], call())).toEqual([]);
+    expect(waste([missed])).toMatchObject([{ tokens: 10_000 }]);
+    for (const code of ["first-call", "model-changed", "not-cached"])
+      expect(waste([call({ usage: used(0, 12_000), ...cache(0, 0, code) })])).toEqual([]);
+  });
+
+  it("is what a cache had forgotten after a pause, apart from what a change moved meanwhile", () => {
+    const late = { usage: used(0, 12_000), ...cache(0, 0, "expired", { first: 10_000, moved: 0 }) };
+    const expected = { cause: "after-pause", calls: 1, tokens: 10_000, dollars: 0.0345 };
+    expect(waste([call(late)])).toEqual([expected]);
+    const pruned = { ...late, ...cache(0, 0, "expired", { first: 6_000, moved: 2_000 }) };
+    expect(waste([call(pruned)])).toMatchObject([
+      { cause: "after-pause", tokens: 6_000 },
+      { cause: "broken-prefix", tokens: 2_000 },
+    ]);
   });
 
   it("is what was sent again, and what was refused as too large", () => {
@@ -66,7 +92,7 @@ describe("waste", () => {
 
   it("has no known price where the model has none", () => {
     const missed = call({ usage: used(0, 12_000), ...cache(10_000, 0) });
-    expect(waste([missed], call(), null)).toMatchObject([{ tokens: 10_000, dollars: null }]);
+    expect(waste([missed], null)).toMatchObject([{ tokens: 10_000, dollars: null }]);
   });
 
   it("is not what a person stopped", () => {

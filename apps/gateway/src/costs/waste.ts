@@ -10,63 +10,85 @@ export type Waste = Pick<WasteLine, "model" | "cause" | "calls" | "tokens" | "do
 
 export type WastingCall = Pick<
   ModelCallReport,
-  "usage" | "error" | "failure" | "retries" | "cache" | "model" | "system" | "tools" | "messages"
+  | "usage"
+  | "estimated"
+  | "error"
+  | "failure"
+  | "retries"
+  | "resent"
+  | "cache"
+  | "model"
+  | "system"
+  | "tools"
+  | "messages"
 >;
 
 export interface Reckoning {
   /** Of "provider/model"; null = not known. */
   pricesOf: (model: string) => Prices | null;
-  costOf: (call: WastingCall, prices: Prices | null) => Cost | null;
+  /** Of the last try of a call. */
+  costOf: (
+    call: Pick<WastingCall, "usage" | "estimated" | "error" | "failure">,
+    prices: Prices | null,
+  ) => Cost | null;
 }
 
-/** Changes of a request that make a cache useless which its provider still holds. */
-const BREAKS: ReadonlySet<string> = new Set([
-  "messages-changed",
-  "system-changed",
-  "tools-changed",
-]);
 /** Providers keep whole blocks: what is missing of the last one was not lost. */
 const BLOCK_TOKENS = 256;
 
-/**
- * Pure. A row for each model and cause. `before`: the session's last answered call before these;
- * absent: none is known.
- */
+/** Pure. A row for each model and cause. */
 export function wasteOf(
   { modelCalls, model }: Pick<TurnReport, "model"> & { modelCalls: readonly WastingCall[] },
-  before: WastingCall | undefined,
   { pricesOf, costOf }: Reckoning,
 ): Waste[] {
   const found: Waste[] = [];
-  let last = before;
   for (const call of modelCalls) {
     const name = call.model ?? model.resolved;
     const prices = pricesOf(name);
     const add = (cause: WasteCause, calls: number, tokens: number, dollars: number | null) =>
       found.push({ model: name, cause, calls, tokens, dollars });
     const dollars = costOf(call, prices)?.total ?? null;
-    if (call.retries > 0) add("re-sent", call.retries, call.retries * promptTokens(call), 0);
+    const { retries, resent = [] } = call;
+    const paidOf = (usage: Usage) => costOf({ usage, error: null }, prices)?.total ?? null;
+    if (retries > 0)
+      add("re-sent", retries, retries * promptTokens(call), sumOf(resent.map(paidOf)));
     if (call.failure?.kind === "overflow")
       add("over-full", 1, call.failure.promptTokens ?? promptTokens(call), dollars);
     else if (call.error !== null && call.failure?.kind !== "aborted")
       add("re-sent", 1, promptTokens(call), dollars);
-    const lost = lostTokens(call, last);
-    if (lost > 0)
-      add("broken-prefix", 1, lost, call.usage && priceOfLoss(call.usage, lost, prices));
-    if (call.error === null) last = call;
+    for (const { cause, tokens } of planPaidAgain(call))
+      add(cause, 1, tokens, call.usage && priceOfLoss(call.usage, tokens, prices));
   }
   return mergeWaste(found);
 }
 
-/** Of what the last request left in the cache, or was expected from it, what was not read. */
-function lostTokens({ cache, usage }: WastingCall, last: WastingCall | undefined): number {
-  if (cache === undefined || cache.billed === null || usage === null) return 0;
-  const { predicted, billed, broke } = cache;
-  const kept = last?.usage == null ? 0 : promptTokensOf(last.usage);
-  const held =
-    broke === undefined ? predicted : BREAKS.has(broke.code) ? Math.max(kept, predicted) : 0;
-  const lost = Math.min(held, promptTokensOf(usage)) - billed;
-  return lost < BLOCK_TOKENS ? 0 : lost;
+/** Null: one of them is not known. */
+const sumOf = (dollars: readonly (number | null)[]): number | null =>
+  dollars.reduce((sum, each) => (sum === null || each === null ? null : rounded(sum + each)), 0);
+
+/**
+ * Pure. Tokens of the prompt that stood the same in the last call of its model and were not read
+ * from a cache. Those before anything that changed, a pause lost or the provider did not give;
+ * those behind it, the change lost. What is new is none of them.
+ */
+export function planPaidAgain({
+  cache,
+  usage,
+}: Pick<WastingCall, "cache" | "usage">): Pick<Waste, "cause" | "tokens">[] {
+  if (cache === undefined || cache.billed === null || usage === null) return [];
+  const { predicted, billed, broke, repeated = { first: predicted, moved: 0 } } = cache;
+  const first = Math.min(repeated.first, promptTokensOf(usage));
+  const all = Math.min(first + repeated.moved, promptTokensOf(usage));
+  const lost = Math.max(0, first - billed);
+  const moved = Math.max(0, all - Math.max(first, billed));
+  const rows =
+    broke?.code === "expired"
+      ? ([
+          ["after-pause", lost],
+          ["broken-prefix", moved],
+        ] as const)
+      : ([["broken-prefix", lost + moved]] as const);
+  return rows.flatMap(([cause, tokens]) => (tokens < BLOCK_TOKENS ? [] : [{ cause, tokens }]));
 }
 
 /** They were written to the cache again, or read in full. */

@@ -2,7 +2,7 @@
 import type { TurnResult } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import { headOf, textOf } from "@clew/plugin-sdk/transcript";
-import type { SendRequest } from "../gateway/turns.ts";
+import type { SendRequest } from "../waiting/send-request.ts";
 import type { Job } from "./job.ts";
 import type { JobOutcome } from "./scheduler.ts";
 

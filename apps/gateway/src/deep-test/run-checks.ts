@@ -4,6 +4,7 @@ import type { ModelCall, ModelError, ModelRef } from "@clew/plugin-sdk/host";
 import { modelProfile } from "@clew/plugin-sdk/host";
 import { buildRequest, completeModel, type Endpoint, type RequestSigner } from "@clew/providers";
 import { createEmulator, type Emulator } from "@clew/providers/testing";
+import { isStandingRefusal } from "../models/explain-refusal.ts";
 import type { Check, Given } from "./check.ts";
 import { likeModel } from "./like-model.ts";
 
@@ -11,7 +12,9 @@ import { likeModel } from "./like-model.ts";
 export type Outcome =
   | { kind: "taken"; shows: Readonly<Record<string, boolean>> }
   | { kind: "refused"; as: string; words: string }
-  | { kind: "unanswered"; words: string };
+  | { kind: "unanswered"; words: string }
+  /** No later check would fare better. */
+  | { kind: "barred"; error: ModelError };
 
 export interface CheckResult {
   id: string;
@@ -30,7 +33,7 @@ export interface RunOptions {
   signal: AbortSignal;
 }
 
-/** Throws what a person's key was refused with: no later check would fare better. */
+/** Ends early where the provider bars this key, account or model. */
 export async function* runChecks(options: RunOptions): AsyncGenerator<CheckResult> {
   const { checks, model, endpoint, sign, signal } = options;
   const emulator = await createEmulator(model.api, {
@@ -52,6 +55,10 @@ export async function* runChecks(options: RunOptions): AsyncGenerator<CheckResul
       }
       const told = await runOn(theirs, check, model, signal);
       if (signal.aborted) return;
+      if (told.kind === "barred") {
+        yield { id, title, state: "unanswered", provider: told, emulator: null };
+        return;
+      }
       const emulated = await runOn(ours, check, model, signal);
       yield { id, title, state: compare(told, emulated), provider: told, emulator: emulated };
     }
@@ -136,8 +143,9 @@ async function runOn(
 /** Kinds that say nothing about the request. */
 const PASSING = ["rate_limited", "overloaded", "unavailable", "network", "timeout", "aborted"];
 
-function outcomeOf({ kind, message }: ModelError): Outcome {
-  if (kind === "auth" || kind === "billing" || kind === "not_found") throw new Error(message);
+function outcomeOf(error: ModelError): Outcome {
+  const { kind, message } = error;
+  if (isStandingRefusal(error)) return { kind: "barred", error };
   if (PASSING.includes(kind)) return { kind: "unanswered", words: message };
   return { kind: "refused", as: kind, words: message };
 }

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
-import { listSessions } from "../sessions/list-sessions.ts";
 import { agentFolder } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 
@@ -44,7 +43,9 @@ export async function demoState(home: string): Promise<"none" | "made" | "remove
 
 /** In a home in which nobody has said anything yet, once. */
 export async function wantsDemo(home: string): Promise<boolean> {
-  return (await demoState(home)) === "none" && (await listSessions(home)).length === 0;
+  return (
+    (await demoState(home)) === "none" && (await createSessionStore({ home }).list()).length === 0
+  );
 }
 
 /**

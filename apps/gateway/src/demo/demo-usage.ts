@@ -1,4 +1,4 @@
-// Sums what was spent, and what the demo would have cost where it alone is asked for.
+// Sums what was spent, or what the demo or a replay would have cost where it is asked for.
 import { readCosts } from "../costs/ledger.ts";
 import { dayOf } from "../costs/line.ts";
 import { type DatedLine, sumUsage, type Usage } from "../costs/usage.ts";
@@ -11,8 +11,9 @@ import { createSessionStore } from "../sessions/store.ts";
 import { DEMO_AGENT, DEMO_KEY, demoState } from "./demo-place.ts";
 
 /**
- * Of all sessions, or of the one with this canonical key and those it started. Nobody was asked for
- * the demo, so it is in no sum but its own; what a person goes on to say in it costs, and is.
+ * Of all sessions, or of the one with this canonical key and those it started. Nobody was asked
+ * for the demo, nor for what was replayed, so they are in no sum but their own; what a person goes
+ * on to say in one costs, and is.
  */
 export async function readUsage(
   home: string,
@@ -20,32 +21,55 @@ export async function readUsage(
   session?: string,
 ): Promise<Usage> {
   const isMade = (await demoState(home)) === "made";
-  if (isMade && session === DEMO_KEY) return sumUsage(await demoLines(home, pricesOf));
-  const usage = await sumUsage(readCosts(home), session);
-  return { ...usage, notCounted: isMade && session === undefined ? [DEMO_KEY] : [] };
+  if (isMade && session === DEMO_KEY) return usageByReports(home, pricesOf, session, "demo");
+  const lines: DatedLine[] = [];
+  const played: string[] = [];
+  for await (const each of readCosts(home)) {
+    lines.push(each);
+    const { line } = each;
+    if (line.kind === "played") played.push(line.session);
+  }
+  const usage = await sumUsage(lines, session);
+  if (session !== undefined)
+    return played.includes(session) && usage.total.modelCalls === 0
+      ? usageByReports(home, pricesOf, session, "replayed")
+      : { ...usage, notCounted: played.filter((key) => key === session) };
+  return { ...usage, notCounted: [...(isMade ? [DEMO_KEY] : []), ...played] };
 }
 
-async function demoLines(home: string, pricesOf: PricesOf): Promise<DatedLine[]> {
-  const found = await createSessionStore({ home }).read(DEMO_KEY);
-  if (found === null) return [];
-  const { sessionId, branch } = found;
+/** What was never written down, as it was not paid. */
+async function usageByReports(
+  home: string,
+  pricesOf: PricesOf,
+  key: string,
+  unpaid: NonNullable<Usage["unpaid"]>,
+): Promise<Usage> {
+  const found = await createSessionStore({ home }).read(key);
+  if (found === null) return { ...(await sumUsage([])), unpaid };
+  const { agentId, sessionId, branch } = found;
   const source = {
-    ...{ folder: agentPaths(home, DEMO_AGENT).reports, sessionId, branch },
-    allEntries: () => readAllEntries(transcriptFile(home, DEMO_AGENT, sessionId)),
+    ...{ folder: agentPaths(home, agentId).reports, sessionId, branch },
+    allEntries: () => readAllEntries(transcriptFile(home, agentId, sessionId)),
   };
   const calls = createSessionCalls(source, pricesOf);
   await calls.refresh(source);
-  return calls.rows.flatMap(linesOf);
+  const usage = await sumUsage(calls.rows.flatMap((row) => linesOf(row, { key, agentId })));
+  const { unreadable, letGo } = calls;
+  const turns = unreadable.length + (await calls.missing()).length + letGo;
+  return { ...usage, unpaid, untold: { turns, lines: 0 } };
 }
 
 /** Pure. A call, and what it paid for nothing, as they would have been written down then. */
-export function linesOf(row: CallRow): DatedLine[] {
+export function linesOf(
+  row: CallRow,
+  { key, agentId } = { key: DEMO_KEY, agentId: DEMO_AGENT },
+): DatedLine[] {
   const { startedAt, tokens, cache, isCounted, outputTokens, cost, error, model, engine } = row;
   const [cacheRead, cacheWrite] = [cache?.read ?? 0, cache?.written ?? 0];
   const day = dayOf(Date.parse(startedAt));
   const who = {
-    ...{ v: 1 as const, at: startedAt, agent: DEMO_AGENT, engine, model },
-    ...{ session: DEMO_KEY, root: DEMO_KEY },
+    ...{ v: 1 as const, at: startedAt, agent: agentId, engine, model },
+    ...{ session: key, root: key },
   };
   const wasted = row.waste.map((waste): DatedLine => {
     return { day, line: { kind: "waste", ...who, calls: 1, ...waste } };

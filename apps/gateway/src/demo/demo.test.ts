@@ -168,9 +168,9 @@ describe("the demo session", () => {
 
   it("tells what it would have cost, and is in nobody's bill", async () => {
     const all = JSON.parse((await clew(home, ["usage", "--json"])).output) as Usage;
-    expect([all.total.calls, all.notCounted]).toEqual([0, [DEMO_KEY]]);
+    expect([all.total.modelCalls, all.notCounted]).toEqual([0, [DEMO_KEY]]);
     expect((await clew(home, ["usage"])).output).toBe(
-      `No model was asked yet. The demo session ${DEMO_KEY} is not in it: no model was asked for it.`,
+      `No model was asked yet. Session "${DEMO_KEY}" is not in it: no model was asked for it.`,
     );
     const own = JSON.parse((await clew(home, ["usage", DEMO_KEY, "--json"])).output) as Usage;
     const { calls } = JSON.parse((await clew(home, ["inspect", DEMO_KEY, "--json"])).output) as {
@@ -178,7 +178,7 @@ describe("the demo session", () => {
     };
     const sum = (of: (row: CallRow) => number) => calls.reduce((all, row) => all + of(row), 0);
     const { input, cacheRead, cacheWrite, output } = own.total.tokens;
-    expect(own.total).toMatchObject({ calls: calls.length, failed: 1, unknown: 0 });
+    expect(own.total).toMatchObject({ modelCalls: calls.length, failed: 1, unknown: 0 });
     expect(own.total.cost.total).toBeCloseTo(
       sum(({ cost }) => cost!.total),
       8,
@@ -249,13 +249,15 @@ describe("the demo session", () => {
 describe("clew start", () => {
   it("has the demo made meanwhile, and what it prints can be done as it stands", async () => {
     const home = await temporaryHome();
-    const child = startClew(home, ["start", "--port", "0"], { env: { CLEW_DEMO: "" } });
+    const child = startClew(home, ["start", "--port", "0"], {
+      env: { CLEW_DEMO: "", npm_lifecycle_event: "start" },
+    });
     const lines: string[] = [];
     while (lines.at(-1) !== "Ctrl-C stops it.") lines.push(await child.nextLine());
     expect(lines.join("\n")).toMatch(/agent:demo:main, will be there in some seconds/);
     const third = lines.find((line) => line.includes("3. "))!;
     const args = third.slice(third.indexOf("-- ") + 3).split(" ");
-    expect((await clew(home, args)).output).toMatch(/58 turns, \d+ model calls/);
+    expect((await clew(home, args)).output).toMatch(/58 turns, \d+ calls/);
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(lines[0]!)![0];
     const answer = await fetch(`${url}/api/sessions/main/messages`, {
       method: "POST",

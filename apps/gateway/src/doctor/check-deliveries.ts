@@ -17,7 +17,7 @@ export type CheckedRecord =
 
 /** Of a session that nobody has open. */
 export async function checkRecord(file: string): Promise<CheckedRecord> {
-  const found = await readDeliveryFile(file);
+  const found = await readDeliveryFile(file, { atOnce: true });
   switch (found.kind) {
     case "absent":
       return { kind: "in-order" };
@@ -58,7 +58,7 @@ interface Asked {
 
 /** Which version an engine has now is not known here, so every refusal counts. */
 async function parkedTurnsOf({ home, agentId, key, sessionId }: Asked): Promise<Finding[]> {
-  const ledger = await readDeliveries(deliveriesFile(home, agentId, sessionId));
+  const ledger = await readDeliveries(deliveriesFile(home, agentId, sessionId), { atOnce: true });
   const records = ledger.engines().flatMap((engineId) => {
     const record = ledger.read(engineId);
     return record === undefined || record.refused.size === 0 ? [] : [{ engineId, record }];

@@ -206,6 +206,7 @@ async function removeStaleSlots(
     ({ slot }): Finding => ({
       level: "note",
       code: "slot-removed",
+      isRepair: true,
       subject: "settings",
       text: `plugins.slots.${slot} was removed; ${slot === "memory" ? "no memory is chosen" : '"legacy" answers'}`,
     }),

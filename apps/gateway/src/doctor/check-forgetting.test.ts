@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { journalFile, writeJournal } from "../forget/journal.ts";
+import { writeJournal } from "../forget/journal.ts";
+import { journalFile } from "../forget/journal-file.ts";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 

@@ -1,6 +1,7 @@
 // Checks whether something is still being forgotten, and whether what is to go can go.
 import type { LoadedConfig } from "../config/load.ts";
-import { journalFile, readJournal } from "../forget/journal.ts";
+import { readJournal } from "../forget/journal.ts";
+import { journalFile } from "../forget/journal-file.ts";
 import type { Finding } from "./finding.ts";
 
 export async function checkForgetting(

@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -38,5 +39,27 @@ describe("the doctor, asking a model's server", () => {
     expect(found?.code).toBe("model");
     expect(found?.text).toContain("/v1 answers; speaks openai-completions");
     expect(found?.text).toContain("(another: models.providers.house.api)");
+  });
+});
+
+describe("the doctor, looking at the folder", () => {
+  const folderAt = async (home: string) =>
+    (await checkHost(readEnvironment({ CLEW_HOME: home }))).find(
+      ({ subject }) => subject === "folder",
+    );
+
+  it("finds that one cannot be created, and leaves nothing where one can", async () => {
+    // Nobody can make a folder in a file; nor, on Linux, among the processes.
+    const file = join(await temporaryHome(), "file");
+    await writeFile(file, "");
+    const nowhere = [join(file, "home"), ...(existsSync("/proc/self") ? ["/proc/nope"] : [])];
+    for (const home of nowhere)
+      expect(await folderAt(home)).toMatchObject({
+        ...{ level: "failure", code: "home-not-writable" },
+        text: `${home} does not exist and cannot be created by this account; set CLEW_HOME`,
+      });
+    const above = await temporaryHome();
+    expect(await folderAt(join(above, "deep/home"))).toMatchObject({ code: "home-missing" });
+    expect(await readdir(above)).toEqual([]);
   });
 });

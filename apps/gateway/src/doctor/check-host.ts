@@ -1,7 +1,8 @@
 // Checks the folder, the settings, the model server and the running gateway.
 
-import { constants } from "node:fs";
-import { access, rm, stat } from "node:fs/promises";
+import { constants, existsSync } from "node:fs";
+import { access, mkdtemp, rm, rmdir, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { QuarantineRecord } from "@clew/engine-core";
 import { shownAddress } from "@clew/plugin-sdk/host";
 import { addressAt, buildRequest, classifyError } from "@clew/providers";
@@ -23,6 +24,7 @@ import { describeSubstitute } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
+import { describeOtherSettings, otherSettings } from "../running-settings.ts";
 import { shortName } from "../sessions/keys.ts";
 import { checkCompaction } from "./check-compaction.ts";
 import { checkCostCaps } from "./check-cost-caps.ts";
@@ -45,7 +47,10 @@ export async function checkHost(
   environment: Environment,
   { fix = false } = {},
 ): Promise<Finding[]> {
-  const findings = [await checkHome(environment.home)];
+  const folder = await checkHome(environment.home);
+  const findings = [folder];
+  // There is nothing in it to look at, and never will be.
+  if (folder.level === "failure" && !existsSync(environment.home)) return findings;
   let loaded: LoadedConfig;
   try {
     loaded = await loadConfig(environment.configFile);
@@ -92,6 +97,7 @@ export async function checkHost(
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     ...checkLog(environment.home),
     checkRunning(lookup),
+    ...checkRunningSettings(lookup, loaded),
     ...(await checkClaim(environment.home, { fix, lookup })),
   ];
 }
@@ -107,7 +113,7 @@ async function checkClaim(
   if (fix && lookup.kind === "none") {
     await rm(file, { recursive: true });
     const text = `${file} could not be read and was removed`;
-    return [{ level: "note", code: "gateway-lock-removed", subject, text }];
+    return [{ level: "note", code: "gateway-lock-removed", subject, text, isRepair: true }];
   }
   const text = `${file} cannot be read, so "clew start" refuses to start; if no gateway of this home runs, "clew doctor --fix" removes it`;
   return [{ level: "failure", code: "gateway-lock-unreadable", subject, text }];
@@ -115,6 +121,13 @@ async function checkClaim(
 
 async function checkHome(home: string): Promise<Finding> {
   const found = await stat(home).catch(() => null);
+  if (found === null && !(await canBeMade(home)))
+    return {
+      level: "failure",
+      code: "home-not-writable",
+      subject: "folder",
+      text: `${home} does not exist and cannot be created by this account; set CLEW_HOME`,
+    };
   if (found === null)
     return {
       level: "note",
@@ -144,6 +157,19 @@ async function checkHome(home: string): Promise<Finding> {
     : { level: "ok", code: "home", subject: "folder", text: home };
 }
 
+/** Some file systems let nobody write, whatever they say of themselves: only trying tells. */
+async function canBeMade(folder: string): Promise<boolean> {
+  const above = dirname(folder);
+  if (above === folder) return false;
+  if (!existsSync(above)) return canBeMade(above);
+  try {
+    await rmdir(await mkdtemp(join(above, ".clew-")));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const modelOf =
   (environment: Environment, { config }: LoadedConfig) =>
   () =>
@@ -152,8 +178,11 @@ const modelOf =
       name: agentSettings(config, environment.home, defaultAgentId(config)).model,
     });
 
-/** Who would answer the default agent. */
-async function checkModel(environment: Environment, { config }: LoadedConfig): Promise<Finding[]> {
+/** Who answers the default agent, asked for real whether the key is good. */
+export async function checkModel(
+  environment: Environment,
+  { config }: LoadedConfig,
+): Promise<Finding[]> {
   const named = (name: string) => resolveModel({ ...modelRequest(config, environment), name });
   const settings = agentSettings(config, environment.home, defaultAgentId(config));
   let models: AgentModels;
@@ -279,6 +308,13 @@ function checkRunning(lookup: GatewayLookup): Finding {
     case "elsewhere":
       return finding("note", "gateway-elsewhere", describeMissing(lookup));
   }
+}
+
+function checkRunningSettings(lookup: GatewayLookup, { config }: LoadedConfig): Finding[] {
+  if (lookup.kind !== "running") return [];
+  const text = describeOtherSettings(otherSettings(lookup.gateway, config));
+  if (text === null) return [];
+  return [{ level: "warning", code: "gateway-other-settings", subject: "gateway", text }];
 }
 
 function describeRunning({ url, pid, health }: OwnGateway): Finding {

@@ -25,7 +25,12 @@ async function checkLeftovers({ folder, agentId, fix }: KeptAsideRequest): Promi
   const what = `${counted(leftovers.length, "file")} of repairs that were killed`;
   const subject = `sessions of ${agentId}`;
   return fix
-    ? [{ level: "note", code: "repair-leftovers-removed", subject, text: `${what}: removed` }]
+    ? [
+        {
+          ...{ level: "note", code: "repair-leftovers-removed", subject, isRepair: true },
+          text: `${what}: removed`,
+        },
+      ]
     : [
         {
           ...{ level: "warning", code: "repair-leftovers", subject },

@@ -1,5 +1,6 @@
 // Finds turn reports that nobody can read any more.
 import { readdir } from "node:fs/promises";
+import { pause } from "@clew/plugin-sdk/host";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { counted } from "../text/number.ts";
 import type { Finding } from "./finding.ts";
@@ -7,17 +8,21 @@ import type { Finding } from "./finding.ts";
 const REPORT_FILE = /^(.+?)(?:\.older)?\.jsonl$/;
 
 /** `folder` is the reports folder of the agent. */
-export async function checkReports(folder: string, agentId: string): Promise<Finding[]> {
+export async function checkReports(
+  folder: string,
+  agentId: string,
+  signal?: AbortSignal,
+): Promise<Finding[]> {
   const names = await readdir(folder).catch(() => []);
   const ids = new Set(names.flatMap((name) => REPORT_FILE.exec(name)?.[1] ?? []));
   const findings: Finding[] = [];
   for (const sessionId of [...ids].sort()) {
+    await pause(signal);
     const turns: number[] = [];
-    const isRead = await readReports(
-      ...([folder, sessionId, REPORTS_START] as const),
-      () => {},
-      (turn) => turns.push(turn),
-    ).then(
+    const isRead = await readReports(...([folder, sessionId, REPORTS_START] as const), () => {}, {
+      onUnreadable: (turn) => turns.push(turn),
+      atOnce: true,
+    }).then(
       () => true,
       () => false,
     );

@@ -1,9 +1,10 @@
-import { mkdtempSync } from "node:fs";
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openSession } from "../sessions/open.ts";
-import { transcriptFile } from "../sessions/paths.ts";
+import { agentPaths, transcriptFile, waitingFile } from "../sessions/paths.ts";
+import { createWaitingFiles } from "../waiting/waiting-files.ts";
 import { checkSessions } from "./check-sessions.ts";
 
 const agentId = "main";
@@ -35,5 +36,22 @@ describe("the doctor's count of sessions", () => {
     );
     await open.close();
     expect(await countIn(home)).toBe("2 transcripts, 3 entries");
+  });
+});
+
+describe("the doctor of messages that wait", () => {
+  it("names the file of those that could not be read, and what to do", async () => {
+    const home = mkdtempSync(join(tmpdir(), "check-sessions-"));
+    const file = waitingFile(home, agentId, "agent:main:one");
+    mkdirSync(agentPaths(home, agentId).sessions, { recursive: true });
+    mkdirSync(agentPaths(home, agentId).waiting, { recursive: true });
+    writeFileSync(file, "{ broken");
+    const quiet = { info() {}, warn() {}, error() {}, debug() {} };
+    expect(await createWaitingFiles({ home, log: quiet }).all()).toEqual([]);
+    const found = await checkSessions({ home, fix: false });
+    expect(found.find(({ code }) => code === "waiting-unreadable")).toMatchObject({
+      level: "warning",
+      text: `1 file of messages that waited could not be read, so their turns did not begin: ${file}.unreadable; send what they say again, and delete them`,
+    });
   });
 });

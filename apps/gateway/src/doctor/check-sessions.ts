@@ -1,48 +1,56 @@
 // Checks every session file of every agent and repairs what it can without loss.
 import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { pause } from "@clew/plugin-sdk/host";
 import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
+import { lookAtLines } from "@clew/transcript-policy/session-file";
 import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { checkpointFile, readCheckpoint } from "../sessions/checkpoint.ts";
 import { completeIndex, listTranscripts, readIndex, writeIndex } from "../sessions/index-file.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { describeNote, repairedParts } from "../sessions/notes.ts";
 import { openSession } from "../sessions/open.ts";
-import { agentPaths, deliveriesFile, transcriptFile } from "../sessions/paths.ts";
+import { agentPaths, fileOf } from "../sessions/paths.ts";
 import { readSessionFile } from "../sessions/read-file.ts";
 import { lookForDamage } from "../sessions/repair.ts";
 import { storageReason } from "../storage-error.ts";
 import { counted } from "../text/number.ts";
-import { checkRecord, findParkedTurns } from "./check-deliveries.ts";
+import { type CheckedRecord, checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import { checkKeptAside } from "./check-kept-aside.ts";
+import { checkMissing } from "./check-missing.ts";
 import { checkReports } from "./check-reports.ts";
+import { checkWaiting } from "./check-waiting.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 interface SessionsRequest {
   home: string;
   fix: boolean;
+  /** Ends it between two sessions. Absent: nothing does. */
+  signal?: AbortSignal;
 }
 
-export async function checkSessions({ home, fix }: SessionsRequest): Promise<Finding[]> {
-  const agents = await readdir(join(home, "agents")).catch(() => []);
-  const found = await Promise.all(
-    agents.filter(isSafeId).map((agentId) => checkAgent({ home, fix }, agentId)),
-  );
-  return found.flat();
+export async function checkSessions(request: SessionsRequest): Promise<Finding[]> {
+  const agents = await readdir(join(request.home, "agents")).catch(() => []);
+  const found: Finding[] = [];
+  for (const agentId of agents.filter(isSafeId))
+    found.push(...(await checkAgent(request, agentId)));
+  return found;
 }
 
-async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Promise<Finding[]> {
-  const { sessions, reports, index } = agentPaths(home, agentId);
+async function checkAgent(
+  { home, fix, signal }: SessionsRequest,
+  agentId: string,
+): Promise<Finding[]> {
+  const { sessions, reports, index, outbox, waiting } = agentPaths(home, agentId);
   const ids = await listTranscripts(sessions);
   const findings: Finding[] = [];
   let entries = 0;
   const uncounted = { open: 0, damaged: 0 };
+  const there = await filesIn(sessions, outbox);
   for (const sessionId of ids) {
-    const looked = await checkFile({
-      file: transcriptFile(home, agentId, sessionId),
-      record: deliveriesFile(home, agentId, sessionId),
-      ...{ agentId, sessionId, fix },
-    });
+    await pause(signal);
+    const files = { file: fileOf(sessions, sessionId), record: fileOf(outbox, sessionId) };
+    const looked = await checkFile({ ...files, agentId, sessionId, fix }, there);
     if (typeof looked.entries === "number") entries += looked.entries;
     else uncounted[looked.entries]++;
     findings.push(...looked.findings);
@@ -61,9 +69,18 @@ async function checkAgent({ home, fix }: SessionsRequest, agentId: string): Prom
       }),
     );
   }
-  findings.push(...(await findParkedTurns(home, agentId, complete)));
-  findings.push(...(await checkReports(reports, agentId)));
+  const recorded = Object.entries(complete).filter(([, { sessionId }]) =>
+    there.has(fileOf(outbox, sessionId)),
+  );
+  findings.push(...(await findParkedTurns(home, agentId, Object.fromEntries(recorded))));
+  findings.push(...(await checkReports(reports, agentId, signal)));
+  for (const [key, { sessionId }] of Object.entries(complete)) {
+    await pause(signal);
+    const transcript = { file: fileOf(sessions, sessionId), home, key, reports, sessionId };
+    findings.push(...(await checkMissing(transcript)));
+  }
   findings.push(...(await checkKeptAside({ folder: sessions, agentId, fix })));
+  findings.push(...(await checkWaiting(waiting, agentId)));
   if (fix) await removeDrafts(sessions);
   return [
     {
@@ -109,13 +126,14 @@ interface SessionFiles {
 /** How many, or why they were not counted. */
 type Entries = number | "open" | "damaged";
 
-async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Promise<{
-  entries: Entries;
-  findings: Finding[];
-}> {
+async function checkFile(
+  { fix, ...files }: SessionFiles & { fix: boolean },
+  there: ReadonlySet<string>,
+): Promise<{ entries: Entries; findings: Finding[] }> {
   const { file, record, sessionId } = files;
   const subject = `session ${sessionId}`;
-  const owner = await readOwner(`${file}.lock`);
+  const lockFile = `${file}.lock`;
+  const owner = there.has(lockFile) ? await readOwner(lockFile) : null;
   if (owner !== null && (await isInForce(owner))) {
     const text = `open in process ${owner.pid}; not looked at`;
     return {
@@ -151,7 +169,7 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
     findings.push(repaired(fix, { codes, subject, problem: problems.join(", "), how }));
     if (fix) entries = await countAgain(file, entries);
   }
-  if ((await readCheckpoint(file)).kind === "damaged") {
+  if (there.has(checkpointFile(file)) && (await readCheckpoint(file)).kind === "damaged") {
     if (fix) await rm(checkpointFile(file), { force: true });
     const codes = {
       found: "session-checkpoint-damaged",
@@ -161,7 +179,7 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
     const how = `${checkpointFile(file)} was not as it was written: removed; opening the session makes another`;
     findings.push(repaired(fix, { codes, subject, problem, how }));
   }
-  const about = await checkRecord(record);
+  const about: CheckedRecord = there.has(record) ? await checkRecord(record) : { kind: "in-order" };
   if (about.kind === "unreadable")
     findings.push({ level: "warning", code: "deliveries-unreadable", subject, text: about.text });
   if (about.kind === "damaged") {
@@ -170,6 +188,16 @@ async function checkFile({ fix, ...files }: SessionFiles & { fix: boolean }): Pr
     findings.push(repaired(fix, { codes, subject, problem: about.problem, how }));
   }
   return { entries, findings };
+}
+
+/** What is not there need not be asked for, ten thousand times. */
+async function filesIn(...folders: readonly string[]): Promise<ReadonlySet<string>> {
+  const names = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(folder).catch(() => [])).map((name) => join(folder, name)),
+    ),
+  );
+  return new Set(names.flat());
 }
 
 async function countAgain(file: string, before: Entries): Promise<Entries> {
@@ -195,10 +223,15 @@ type LookedInto =
     };
 
 async function lookInto(file: string): Promise<LookedInto> {
-  const parsed = await readSessionFile(file).catch((error: unknown) => storageReason(error));
+  const look = lookAtLines(basename(file));
+  // Nobody else has a turn to wait for, and ways to other threads would take most of the time.
+  const reading = { look, atOnce: true };
+  const parsed = await readSessionFile(file, reading).catch((error: unknown) =>
+    storageReason(error),
+  );
   if (typeof parsed === "string") return { kind: "unreadable", reason: parsed };
-  const damage = await lookForDamage(file);
-  const isDamaged = damage.code === "dry-run";
+  const damage = (await look.isOrderly()) ? undefined : await lookForDamage(file);
+  const isDamaged = damage?.code === "dry-run";
   const repairs = isDamaged ? [`it needs repair: ${repairedParts(damage).join(", ")}`] : [];
   if (parsed.kind === "not-a-transcript")
     return isDamaged
@@ -243,7 +276,10 @@ interface Repairable {
 
 function repaired(fix: boolean, { codes, subject, problem, how }: Repairable): Finding {
   return fix
-    ? { level: "note", code: codes.repaired, subject, text: how || `${problem}: repaired` }
+    ? {
+        ...{ level: "note", code: codes.repaired, subject, isRepair: true },
+        text: how || `${problem}: repaired`,
+      }
     : {
         ...{ level: "warning", code: codes.found, subject },
         text: `${problem}; run "clew doctor --fix"`,

@@ -47,6 +47,7 @@ export type FindingCode =
   | "plugin-stray-error"
   | "plugin-refused"
   | "plugin-changed-shared"
+  | "plugin-busy"
   | "plugin-safe-mode"
   | "plugin-no-memory"
   | "plugin-records-unreadable"
@@ -55,6 +56,9 @@ export type FindingCode =
   | "compaction-marks"
   | "compaction-model-unusable"
   | "model"
+  | "gateway-other-settings"
+  | "model-answers"
+  | "model-no-answer"
   | "model-passed-over"
   | "model-unusable"
   | "model-key-refused"
@@ -71,6 +75,7 @@ export type FindingCode =
   | "forgetting-interrupted"
   | "forgetting-unreadable"
   | "retention-idle"
+  | "waiting-unreadable"
   | "gateway"
   | "gateway-not-running"
   | "gateway-elsewhere"
@@ -90,6 +95,7 @@ export type FindingCode =
   | "session-unreadable"
   | "session-unreadable-lines"
   | "session-reports-damaged"
+  | "session-reports-missing"
   | "session-damaged"
   | "session-repaired"
   | "sessions-kept-aside"
@@ -112,4 +118,6 @@ export interface Finding {
   subject: string;
   /** What was found and, unless it is ok, the next step. */
   text: string;
+  /** It tells what was changed. Absent: nothing was. */
+  isRepair?: true;
 }

@@ -213,7 +213,7 @@ function memoryFindings({ id, memory }: PluginRecord, plugins: PluginsConfig): F
 }
 
 /** A gateway of an earlier version does not tell of them. */
-function strayFindings({ id, strays, refused, changed }: PluginRecord): Finding[] {
+export function strayFindings({ id, strays, refused, changed, busy }: PluginRecord): Finding[] {
   const next = "the gateway goes on, but tell the plugin's author";
   const warning = (code: FindingCode, text: string): Finding => ({
     ...{ level: "warning", code, subject: `plugin ${id}`, text: `${text}; ${next}` },
@@ -222,6 +222,7 @@ function strayFindings({ id, strays, refused, changed }: PluginRecord): Finding[
     ...(strays ? [warning("plugin-stray-error", describeStrays(strays))] : []),
     ...(refused ? [warning("plugin-refused", describeStrays(refused, "refused"))] : []),
     ...(changed ? [warning("plugin-changed-shared", describeStrays(changed, "changed"))] : []),
+    ...(busy ? [warning("plugin-busy", describeStrays(busy, "busy"))] : []),
   ];
 }
 

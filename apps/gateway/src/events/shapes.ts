@@ -135,6 +135,13 @@ export const GatewayEventSchema = z.discriminatedUnion("type", [
     }),
   }),
   ofSession("notice", { text: z.string() }),
+  /** Of a message that waits, or did until now. */
+  ofSession("waiting", {
+    change: z.enum(["added", "begun", "steered", "cancelled", "failed"]),
+    messageId: z.string(),
+    /** Messages that wait in the session now. */
+    waiting: z.int().nonnegative(),
+  }),
   ofSession("approval", {
     approval: some<Approval>({ id: z.string(), name: z.string(), sessionKey: Key }),
   }),

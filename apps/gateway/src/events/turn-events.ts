@@ -78,8 +78,11 @@ function shown(stored: AgentMessage): { message?: AgentMessage } {
 }
 
 /** Pure. With all its messages. */
-function liveCall(
-  sent: SentCall,
+export function liveCall(
+  sent: Pick<
+    SentCall,
+    "turnId" | "model" | "requestHash" | "size" | "budget" | "system" | "tools" | "messages"
+  >,
   { turn, number }: { turn: number | undefined; number: number },
 ): LiveCall {
   const { turnId, model, requestHash, size, budget, system, tools, messages } = sent;
@@ -94,7 +97,7 @@ function liveCall(
   };
 }
 
-function estimatesOf({ system, tools, messages }: SentCall) {
+function estimatesOf({ system, tools, messages }: Pick<SentCall, "system" | "tools" | "messages">) {
   const estimates = noTokens();
   for (const part of [system, tools, messages])
     for (const item of part) estimates[sourceOf(item)] += item.tokens;

@@ -5,9 +5,12 @@ import { join, relative, sep } from "node:path";
 import { isMatched, type Matcher } from "@clew/lossless-engine/store";
 import { parseTranscriptLine } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
+import { withoutSummaries } from "../door/memory/journal-lines.ts";
 import { fromJson, toJson } from "../own-json.ts";
+import { unpackPart } from "../reports/packed-part.ts";
 import { packedLines, plainLines } from "../reports/report-lines.ts";
-import { FORGOTTEN, redactEntry } from "./redact-entry.ts";
+import { FORGOTTEN } from "../text/forgotten.ts";
+import { redactEntry } from "./redact-entry.ts";
 import { redactLine } from "./redact-reports.ts";
 import type { Traces } from "./traces.ts";
 
@@ -36,6 +39,11 @@ const OVERLAP = 64 * 1024;
 /** Those of the gateway that are no session files; once more changes nothing. */
 export async function cleanFiles(home: string, holds: Traces): Promise<void> {
   for (const file of await filesBelow(home)) {
+    if (KEPT_CALLS.test(placeOf(home, file))) {
+      // Nobody sees what it says, as it is packed, and it is made again.
+      await rm(file, { force: true });
+      continue;
+    }
     const clean = cleaningOf(home, file);
     if (clean === undefined || (await sizeOf(file)) > MOST_BYTES) continue;
     const text = await textOf(home, file);
@@ -49,12 +57,20 @@ export async function cleanFiles(home: string, holds: Traces): Promise<void> {
   }
 }
 
+/** Files that hold it. */
+export interface HoldingFiles {
+  readonly left: LeftFile[];
+  /** Those that say it no more once they are cleaned, but for session files. */
+  readonly cleaned: string[];
+}
+
 /** Below the home, sorted. Before anything is changed as well as afterwards. */
-export async function filesLeft(
+export async function filesHolding(
   home: string,
   { holds, except, changes, text: asked }: FilesSought,
-): Promise<LeftFile[]> {
+): Promise<HoldingFiles> {
   const left: LeftFile[] = [];
+  const cleaned: string[] = [];
   // Every message that says the text went: what others share with those is not what was asked for.
   const says: Traces = asked === null ? holds : (text) => isMatched(text, asked);
   for (const file of await filesBelow(home)) {
@@ -67,12 +83,12 @@ export async function filesLeft(
     const text = await textOf(home, file);
     if (!holds(text)) continue;
     const changed = changes(file, text);
-    const cleaned = changed === undefined ? cleaningOf(home, file)?.(text, holds) : changed;
-    if (cleaned === null) continue;
-    if (!(isTranscript(home, file) ? says : holds)(cleaned ?? text)) continue;
-    left.push({ file, why: whyLeft(home, file, asked !== null) });
+    const after = changed === undefined ? cleaningOf(home, file)?.(text, holds) : changed;
+    const isClean = after === null || !(isTranscript(home, file) ? says : holds)(after ?? text);
+    if (!isClean) left.push({ file, why: whyLeft(home, file, asked !== null) });
+    else if (!isTranscript(home, file)) cleaned.push(file);
   }
-  return left;
+  return { left, cleaned };
 }
 
 async function filesBelow(home: string): Promise<string[]> {
@@ -86,9 +102,11 @@ async function filesBelow(home: string): Promise<string[]> {
 const sizeOf = async (file: string): Promise<number> =>
   (await stat(file).catch(() => undefined))?.size ?? 0;
 
-/** What the file says: its reports are stored packed. */
+/** What the file says: reports and their parts are stored packed. */
 async function textOf(home: string, file: string): Promise<string> {
-  const text = await readFile(file, "utf8").catch(() => "");
+  const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+  if (PART.test(placeOf(home, file))) return unpackPart(bytes).catch(() => bytes.toString("utf8"));
+  const text = bytes.toString("utf8");
   return isReports(home, file) ? plainLines(text) : text;
 }
 
@@ -155,6 +173,14 @@ const withoutGrants: Cleaning = (text, holds) => {
   return `${toJson({ ...value, grants }, null, 2)}\n`;
 };
 
+/** Messages that wait are not said yet, and will not be. */
+const withoutWaiting: Cleaning = (text, holds) => {
+  const value = parsed(text) as { messages?: unknown[] } | undefined;
+  if (value === undefined || !Array.isArray(value.messages)) return null;
+  const messages = value.messages.filter((message) => !holds(toJson(message)));
+  return messages.length === 0 ? null : `${toJson({ ...value, messages })}\n`;
+};
+
 /** Of a session that was reset, or of which a copy was kept. */
 const withoutEntries: Cleaning = (text, holds) =>
   text
@@ -166,6 +192,10 @@ const withoutEntries: Cleaning = (text, holds) =>
     })
     .join("\n");
 
+/** What is left of it is hashes, by which the client's next request is recognised. */
+const withoutHeldSummaries: Cleaning = (text, holds) =>
+  withoutSummaries(text, (summary) => holds(toJson(summary)));
+
 function parsed(text: string): unknown {
   try {
     return fromJson(text);
@@ -175,17 +205,25 @@ function parsed(text: string): unknown {
 }
 
 const REPORTS = /^agents\/[^/]+\/reports\/[^/]+\.jsonl$/;
+const PART = /^agents\/[^/]+\/reports\/parts\/[^/]+$/;
+/** Also one that is being written. */
+const KEPT_CALLS = /^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.calls(?:\.[^/]*)?$/;
+const DOOR_JOURNAL = /^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.door$/;
 const CHILD_WORDS = ["task", "label", "reply", "reason"];
 const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
   [/^logs\/[^/]+$/, withoutLines],
-  [/^agents\/[^/]+\/reports\/parts\/[^/]+$/, removed],
+  [PART, removed],
   [REPORTS, withoutWords],
   [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.reset\.[^/]+$/, withoutEntries],
+  [DOOR_JOURNAL, withoutHeldSummaries],
   [/^agents\/[^/]+\/sessions\/[^/]+\.jsonl\.(?!lock)[^/]+$/, removed],
   [/^agents\/[^/]+\/subagents\/[^/]+\.json$/, redacted(CHILD_WORDS)],
   [/^agents\/[^/]+\/subagents\/[^/]+\.staged$/, removed],
   [/^agents\/[^/]+\/approvals\/[^/]+\.json$/, withoutGrants],
+  [/^agents\/[^/]+\/waiting\/[^/]+\.json$/, withoutWaiting],
+  [/^agents\/[^/]+\/waiting\/[^/]+\.json\.[^/]+$/, removed],
   [/^cron\/[^/]+\.runs\.jsonl$/, withoutLines],
+  [/^chat-history\.jsonl$/, withoutLines],
   // See `runForgetting`.
   [/^shadow\//, removed],
 ];
@@ -209,10 +247,17 @@ const REASONS: readonly (readonly [RegExp, { text: string; message: string }])[]
     },
   ],
   [
-    /^agents\/[^/]+\/(?:sessions\/sessions\.json|outbox\/|subagents\/|approvals\/)/,
+    /^agents\/[^/]+\/(?:sessions\/sessions\.json|outbox\/|subagents\/|approvals\/|waiting\/)/,
     {
       text: "names a session so; only --session takes names",
       message: "names a session so; only --session takes names",
+    },
+  ],
+  [
+    DOOR_JOURNAL,
+    {
+      text: "names the session, a tool or a call so; only --session takes names",
+      message: "names the session, a tool or a call so; only --session takes names",
     },
   ],
   [

@@ -18,7 +18,8 @@ import { emulatedModel } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 import { startPluginGateway, startServedGateway } from "../testing/plugins.ts";
-import { type Journal, journalFile } from "./journal.ts";
+import type { Journal } from "./journal.ts";
+import { journalFile } from "./journal-file.ts";
 import { resumeForgetting, runForgetting } from "./run.ts";
 
 const SECRET = 'Zanzibärquux "4711"';
@@ -103,7 +104,7 @@ describe("clew lossless forget", () => {
       calls.map(({ id, fates, lost }) => ({ id, fates, lost }));
     expect(factsOf(after)).toEqual(factsOf(before));
     const requestOf = async (id: string) =>
-      JSON.parse((await clew("inspect", "main", "--call", id, "--request")).output);
+      JSON.parse((await clew("inspect", "main", "--call", id, "--request", "--json")).output);
     expect(await requestOf("3.1")).toMatchObject({ isSame: true });
     const lost = await requestOf(after.at(-1).id);
     expect(lost).toMatchObject({ isSame: false, why: expect.stringContaining("forgotten") });
@@ -334,6 +335,22 @@ describe("clew lossless forget", () => {
     expect((await clew("lossless", "forget", "--session", "main", "--yes")).code).toBe(0);
     const bytes = filesBelow(home).map((file) => readFileSync(file, "latin1"));
     expect(bytes.join()).not.toContain("agent:main:main");
+  }, 60_000);
+
+  it("takes the draft of an import that was killed, also where nothing else says it", async () => {
+    const home = await temporaryHome();
+    const { config } = await obedientModel();
+    writeFileSync(join(home, "clew.json"), JSON.stringify(config));
+    const { say, leave } = await startServedGateway(config, home);
+    await say("hello");
+    await leave();
+    const draft = join(home, `agents/main/sessions/s.jsonl.import-${crypto.randomUUID()}`);
+    writeFileSync(draft, `${JSON.stringify({ type: "message", message: SECRET })}\n`);
+    const clew = (...args: string[]) => runIn(home, args);
+    const told = await clew("lossless", "forget", "--text", SECRET);
+    expect(told).toMatchObject({ code: 0, output: expect.stringContaining(draft) });
+    expect((await clew("lossless", "forget", "--text", SECRET, "--yes")).code).toBe(0);
+    expect(holding(home)).toEqual([]);
   }, 60_000);
 
   it("names a session file in which others say the same, and no file that only has the run's id", async () => {

@@ -1,10 +1,10 @@
 // Notes what is being forgotten for whoever succeeds a killed process.
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { fromJson, toJson } from "../own-json.ts";
+import { journalFile } from "./journal-file.ts";
 import { readIfThere } from "./transcripts.ts";
 
 const JournalSchema = z.object({
@@ -39,8 +39,6 @@ const JournalSchema = z.object({
 
 /** Where everything stands that goes; no word of it. */
 export type Journal = z.infer<typeof JournalSchema>;
-
-export const journalFile = (home: string): string => join(home, "forgetting.json");
 
 /** Null: nothing is being forgotten. Throws STORAGE_FAILED where nobody can read it. */
 export async function readJournal(home: string): Promise<Journal | null> {

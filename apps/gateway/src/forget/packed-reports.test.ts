@@ -1,10 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { packPart } from "../reports/packed-part.ts";
 import { encodeLine, plainLines } from "../reports/report-lines.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { cleanFiles, filesLeft } from "./clean-files.ts";
-import { FORGOTTEN } from "./redact-entry.ts";
+import { FORGOTTEN } from "../text/forgotten.ts";
+import { cleanFiles, filesHolding } from "./clean-files.ts";
 import { forgetReports } from "./session-traces.ts";
 
 const HASH = "0123456789abcdef0123456789abcdef";
@@ -35,13 +36,24 @@ describe("reports that are stored packed", () => {
     const holds = (text: string) => text.includes("KEY-4711");
     const sought = { holds, except: new Set<string>(), changes: () => undefined, text: null };
     // It is known to go, so nothing is left that a person has to see to.
-    expect(await filesLeft(home, sought)).toEqual([]);
+    expect((await filesHolding(home, sought)).left).toEqual([]);
     await cleanFiles(home, holds);
     expect(await left()).toEqual(["a.jsonl", "b.older.jsonl", "parts"]);
     const text = plainLines(await readFile(join(home, "agents/main/reports/a.jsonl"), "utf8"));
     const [first, second] = text.split("\n");
     expect(first).toBe(report("fine"));
     expect(second).toBe(report(FORGOTTEN));
+  });
+
+  it("lose the parts that say it, packed or as earlier releases stored them", async () => {
+    const { home, folder } = await homeWithReports();
+    const parts = join(folder, "parts");
+    const said = "The key is KEY-4711. ".repeat(20);
+    await writeFile(join(parts, "packed-part-0001"), await packPart(said));
+    await writeFile(join(parts, "packed-part-0002"), await packPart(said.replaceAll("KEY", "no")));
+    await writeFile(join(parts, "plain-part-00001"), said);
+    await cleanFiles(home, (text) => text.includes("KEY-4711"));
+    expect((await readdir(parts)).toSorted()).toEqual([HASH, "packed-part-0002"].toSorted());
   });
 
   it("keep the parts that they name, and go with their session", async () => {

@@ -13,11 +13,12 @@ import {
   ownerOf,
 } from "@clew/lossless-engine/store";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { journalFile } from "../door/memory/journal-files.ts";
 import { findSessionId } from "../sessions/change-index.ts";
 import type { SessionName } from "../sessions/keys.ts";
 import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentFolder, agentPaths, transcriptFile } from "../sessions/paths.ts";
-import { filesLeft, type LeftFile } from "./clean-files.ts";
+import { filesHolding, type LeftFile } from "./clean-files.ts";
 import { copiesBelow } from "./copies.ts";
 import { type CallsThatSent, callsThatSent } from "./redact-reports.ts";
 import { type Traces, tracesOf, wordsIn } from "./traces.ts";
@@ -62,12 +63,16 @@ export type HeldCopy = Pick<HoldingCopy, "file" | "what">;
 export interface Planned {
   readonly databases: readonly PlannedDatabase[];
   readonly transcripts: readonly TranscriptChange[];
+  /** Of them, those whose clients keep the whole history themselves. */
+  readonly clients: readonly TranscriptChange[];
   /** Model calls of these that can be looked at, and not be made again. */
   readonly calls: readonly CallsThatSent[];
   /** Copies of databases, anywhere below the home, that hold it or cannot be read. */
   readonly backups: readonly HeldCopy[];
   /** Databases and copies that were looked into. */
   readonly lookedInto: ReadonlySet<string>;
+  /** Other files of the gateway that say it, and would not any more. */
+  readonly cleaned: readonly string[];
   /** Files that would hold it still. */
   readonly leftIn: readonly LeftFile[];
 }
@@ -125,17 +130,20 @@ export async function planHome({
   const backups = held.filter(({ file }) => isNamedBackup(file));
   const strays = held.filter(({ file }) => !isNamedBackup(file));
   const lookedInto = new Set([...copies, ...own.map(({ file }) => file)]);
-  const others = await filesLeft(home, {
+  const { left, cleaned } = await filesHolding(home, {
     ...{ holds, except: lookedInto, text: matcherOf(asked) },
     changes: changesOf(home, transcripts),
   });
   return {
-    ...{ databases: planned, transcripts, backups, lookedInto },
+    ...{ databases: planned, transcripts, backups, lookedInto, cleaned },
     calls: await callsOf(home, transcripts),
+    clients: transcripts.filter(({ agentId, sessionId }) =>
+      existsSync(journalFile(transcriptFile(home, agentId, sessionId))),
+    ),
     leftIn: [
       ...(dropsBackups ? [] : backups.map((copy) => leftCopy(copy, "stays, as --no-backups says"))),
       ...strays.map((copy) => leftCopy(copy, "is no agent's database, so that it stays")),
-      ...others,
+      ...left,
     ],
   };
 }

@@ -1,9 +1,8 @@
 // What a line of a session file says once its words are forgotten.
 import { placeholderOf } from "@clew/lossless-engine/store";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { FORGOTTEN } from "../text/forgotten.ts";
 
-/** What stands where words stood. */
-export const FORGOTTEN = "(This was forgotten, as somebody asked.)";
 /** What tells where an entry stands and what kind it is; all other texts go. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   ...["type", "id", "parentId", "timestamp", "customType", "fromId", "targetId"],

@@ -3,15 +3,13 @@ import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import type { ReportItem, TurnReport } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
+import { fromJson, toJson } from "../own-json.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { reportFiles } from "../reports/report-files.ts";
 import { packedLines, plainLines } from "../reports/report-lines.ts";
 import { createRequestProof, requestHashOf } from "../reports/request-proof.ts";
-import { FORGOTTEN } from "./redact-entry.ts";
+import { FORGOTTEN, FORGOTTEN_HASH } from "../text/forgotten.ts";
 import type { Traces } from "./traces.ts";
-
-/** Begins the hash of what was forgotten, by which nobody can try what it may have been. */
-export const FORGOTTEN_HASH = "forgotten-";
 
 /** Calls that were sent what is forgotten: they can be looked at, and not be made again. */
 export interface CallsThatSent {
@@ -28,17 +26,17 @@ export function redactLine(line: string, holds: Traces): string {
   const report = parsed(line);
   if (report === undefined) return holds(line) ? UNREADABLE : line;
   const changed = (value: unknown): unknown => {
-    if (typeof value === "string") return holds(JSON.stringify(value)) ? FORGOTTEN : value;
+    if (typeof value === "string") return holds(toJson(value)) ? FORGOTTEN : value;
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map(changed);
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, changed(each)]));
   };
-  const left = JSON.stringify(changed(report));
+  const left = toJson(changed(report));
   return holds(left) ? UNREADABLE : left;
 }
 
 /** A report of which nothing may be told: its turn keeps its number. */
-const UNREADABLE = JSON.stringify({ v: 2 });
+const UNREADABLE = toJson({ v: 2 });
 
 /**
  * Items that are one of these messages get a hash that says nothing, and so do the requests that
@@ -79,7 +77,7 @@ function createRedaction(gone: ReadonlySet<string>): (line: string) => string {
       // What could not be proven before cannot be proven now.
       return isProven ? { ...left, requestHash: requestHashOf({ report, call: left }, all) } : left;
     });
-    return JSON.stringify({ ...report, modelCalls });
+    return toJson({ ...report, modelCalls });
   };
 }
 
@@ -108,7 +106,7 @@ const isOneOf = ({ source, merged = [] }: ReportItem, gone: ReadonlySet<string>)
 /** Undefined: the line is no report. */
 function parsed(line: string): TurnReport | undefined {
   try {
-    const report = JSON.parse(line) as TurnReport;
+    const report = fromJson(line) as TurnReport;
     return report.v === 1 ? report : undefined;
   } catch {
     return undefined;

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type Matcher, openMessageStore } from "@clew/lossless-engine/store";
-import { cleanFiles, filesLeft, type LeftFile } from "./clean-files.ts";
+import { cleanFiles, filesHolding, type LeftFile } from "./clean-files.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
 import { forgetReports, removeNames } from "./session-traces.ts";
 import { type Traces, tracesOf, wordsIn } from "./traces.ts";
@@ -68,7 +68,7 @@ export async function runForgetting(
   }
   await removeJournal(home);
   const databases = new Set(journal.databases.map(({ file }) => file));
-  const leftIn = await filesLeft(home, {
+  const { left: leftIn } = await filesHolding(home, {
     ...{ holds, except: except ?? databases, text: matcher },
     changes: () => undefined,
   });

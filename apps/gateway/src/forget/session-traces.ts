@@ -30,7 +30,7 @@ export async function forgetReports(
 
 /**
  * Of sessions that go whole: what is known of them as children and parents, what people allowed in
- * them, and last their names. `keys`: what else they are called.
+ * them, what waits in them, and last their names. `keys`: what else they are called.
  */
 export async function removeNames(
   home: string,
@@ -41,8 +41,8 @@ export async function removeNames(
   const isGone = ({ sessionId }: { sessionId: string }) => sessionIds.has(sessionId);
   const indexed = Object.entries(index).flatMap(([key, entry]) => (isGone(entry) ? [key] : []));
   const names = new Set([...keys, ...indexed, ...sessionIds]);
-  const { subagents, approvals } = agentPaths(home, agentId);
-  for (const folder of [subagents, approvals]) await removeNaming(folder, names);
+  const { subagents, approvals, waiting } = agentPaths(home, agentId);
+  for (const folder of [subagents, approvals, waiting]) await removeNaming(folder, names);
   await unnameCosts(home, names);
   for (const id of sessionIds) await rm(deliveriesFile(home, agentId, id), { force: true });
   await changeIndex(home, agentId, async (known) =>

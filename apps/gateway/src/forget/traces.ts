@@ -1,7 +1,7 @@
 // Knows by its words what is to be forgotten, in whichever file they stand.
 import { isMatched, type Matcher, readingsOf, textsIn, wordsOf } from "@clew/lossless-engine/store";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { FORGOTTEN } from "./redact-entry.ts";
+import { FORGOTTEN } from "../text/forgotten.ts";
 
 const PLACEHOLDERS: ReadonlySet<string> = new Set([FORGOTTEN]);
 

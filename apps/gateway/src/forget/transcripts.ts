@@ -8,6 +8,8 @@ import {
   withMessageId,
 } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
+import { journalFile } from "../door/memory/journal-files.ts";
+import { withoutSummaries } from "../door/memory/journal-lines.ts";
 import { acquireLock } from "../locks/lock.ts";
 import { toJson } from "../own-json.ts";
 import { checkpointFile } from "../sessions/checkpoint.ts";
@@ -15,6 +17,7 @@ import { listTranscripts } from "../sessions/index-file.ts";
 import { ledgerFile } from "../sessions/ledger-file.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
+import { noteWrite } from "../sessions/writes.ts";
 import { planTranscript, type Wanted } from "./plan-transcript.ts";
 import { redactEntry } from "./redact-entry.ts";
 
@@ -100,10 +103,19 @@ export async function changeTranscript(
       const text = await readIfThere(file);
       if (text !== "") await writeFileAtomic(file, redacted(text, entries), { mode: 0o600 });
       for (const made of [checkpointFile(file), ledgerFile(file)]) await rm(made, { force: true });
+      await changeDoorJournal(journalFile(file));
     }
   } finally {
+    noteWrite(file);
     await outcome.lock.release();
   }
+}
+
+/** Clients have summaries made of all that was said; what else it keeps are hashes and names. */
+async function changeDoorJournal(file: string): Promise<void> {
+  const text = await readIfThere(file);
+  const left = withoutSummaries(text, () => true);
+  if (left !== text) await writeFileAtomic(file, left, { mode: 0o600 });
 }
 
 /** Line by line: what is not forgotten stays to the byte. */

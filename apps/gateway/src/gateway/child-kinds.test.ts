@@ -246,7 +246,7 @@ describe("agents of one gateway", () => {
     const home = await temporaryHome();
     const agents = { list: [{ id: "main", engine: "losless" }] };
     await expect(startPluginGateway({ agents }, home)).rejects.toThrow(
-      'There is no context engine "losless" (agents.list, agent "main"); known: legacy, lossless. Choose one of them there.',
+      'There is no context engine "losless" (agents.list, agent "main"); known: legacy, lossless. Did you mean "lossless"? Choose one of them there.',
     );
   });
 });

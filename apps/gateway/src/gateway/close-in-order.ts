@@ -8,6 +8,8 @@ export interface ClosingPart {
   close(): Promise<void>;
   /** Time it is given beyond its share, ms. */
   extraMs?: number;
+  /** What of it does not come to its end, for the log. Absent: nobody knows. */
+  unfinished?: () => readonly string[];
 }
 
 /**
@@ -20,10 +22,14 @@ export async function closeInOrder(
   { boundMs, log }: { boundMs: number; log: Pick<LogPort, "warn"> },
 ): Promise<void> {
   let leftMs = boundMs;
-  for (const [index, { name, close, extraMs = 0 }] of parts.entries()) {
+  for (const [index, { name, close, extraMs = 0, unfinished }] of parts.entries()) {
     const shareMs = leftMs / (parts.length - index);
     const started = performance.now();
-    const onTimeout = () => log.warn(`${name} did not end in time and are left behind`);
+    const onTimeout = () => {
+      const which = unfinished?.() ?? [];
+      const told = which.length === 0 ? "" : `: ${which.join(", ")}`;
+      log.warn(`${name} did not end in time and are left behind${told}`);
+    };
     try {
       await within<unknown>({ boundMs: shareMs + extraMs, onTimeout }, close);
     } catch (error) {

@@ -1,12 +1,15 @@
 // What a gateway tells of its sessions without opening them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { paidSince } from "../costs/paid-since.ts";
 import type { Usage } from "../costs/usage.ts";
 import { demoState, isDemo } from "../demo/demo-place.ts";
 import { readUsage } from "../demo/demo-usage.ts";
 import type { Host } from "../host/host.ts";
 import { createInspector, type Inspector } from "../inspect/inspector.ts";
+import { findMissingAtEnd } from "../inspect/missing-turns.ts";
 import { fatesOfLast } from "../inspect/one-call.ts";
-import type { FateCounts } from "../inspect/shapes.ts";
+import type { TurnUnderWay } from "../inspect/session-source.ts";
+import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
 import {
   newestLines,
   readShadowLines,
@@ -24,9 +27,11 @@ import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import type { SessionPage, SessionStore } from "../sessions/store.ts";
+import { type ListPage, pageOfList } from "../subagents/page-of-list.ts";
 import { inTree, type Placed, type StartedSession } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
+import type { TurnReports } from "./turn-reports.ts";
 
 export interface ShadowView {
   summary: ShadowSummary;
@@ -43,6 +48,8 @@ export interface ListedSession extends SessionSummary, Placed {
 export interface SessionViews {
   /** Newest first, but for those that other sessions started: they follow these. */
   sessions(): Promise<ListedSession[]>;
+  /** A part of them, whose size and what they hold do not grow with the list. */
+  sessionPage(page: ListPage): Promise<{ sessions: ListedSession[]; next: string | null }>;
   session(key: string): Promise<(KnownSession & { busy: boolean }) | null>;
   /** At most `limit` of its newest entries, as they are shown. */
   page(key: string, limit: number): Promise<(SessionPage & { busy: boolean }) | null>;
@@ -62,7 +69,9 @@ export interface SessionViews {
    * What the model saw in the session's last call, and what became of every entry in it; null when
    * there was none. Throws SESSION_NOT_FOUND.
    */
-  context(key: string): Promise<(ContextView & { fates: FateCounts }) | null>;
+  context(
+    key: string,
+  ): Promise<(ContextView & { fates: FateCounts; missingTurns: MissingTurn[] }) | null>;
   /**
    * The whole text of one item of `context`; null when there is no such item. Throws
    * SESSION_NOT_FOUND.
@@ -72,6 +81,11 @@ export interface SessionViews {
     part: "system" | "tools" | "messages",
     index: number,
   ): Promise<string | null>;
+  /**
+   * The turn whose report is still to be stored, as far as it went; null = none is under way.
+   * Throws SESSION_NOT_FOUND.
+   */
+  turnUnderWay(key: string): Promise<TurnUnderWay | null>;
   /** The model calls of a session, and what each saw. Throws SESSION_NOT_FOUND. */
   inspect(key: string): Promise<Inspector>;
   /**
@@ -88,16 +102,18 @@ export interface SessionViewsOptions {
   store: SessionStore;
   known: KnownSessions;
   conversations: Conversations;
+  underWay: TurnReports["underWay"];
   /** Sessions that others started, oldest first. */
   children: () => Promise<readonly StartedSession[]>;
   canonicalKey: (text: string) => string;
 }
 
 const sourceOf = ({ sessionId, branch, file }: KnownSession, folder: string) => ({
-  ...{ folder, sessionId, branch },
+  ...{ folder, sessionId, branch, file },
   allEntries: () => readAllEntries(file),
 });
 
+const NOTHING_STORED = { branch: [], allEntries: async () => [] };
 const NOTHING_SAID = { branch: [], deliveries: { read: () => undefined } };
 
 /** Sessions whose calls are kept known. */
@@ -112,6 +128,12 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     if (found === null) throw sessionNotFound(text);
     return found;
   };
+  /** Also of one in which nothing was said yet. */
+  const requireName = async (text: string): Promise<string> => {
+    const sessionId = await store.idOf(canonicalKey(text));
+    if (sessionId === null) throw sessionNotFound(text);
+    return sessionId;
+  };
   const reportsOf = ({ agentId }: KnownSession) => agentPaths(home, agentId).reports;
   const inspectors = new Map<string, Inspector>();
   const { pricesOf } = host;
@@ -119,8 +141,14 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     const readAgain = known.remembering();
     return createInspector(async () => {
       const found = await readAgain(key);
-      if (found === null) throw sessionNotFound(key);
-      return sourceOf(found, reportsOf(found));
+      const sessionId = found?.sessionId ?? (await store.idOf(key));
+      if (sessionId === null) throw sessionNotFound(key);
+      const underWay = options.underWay(sessionId);
+      const folder = agentPaths(home, agentOf(key)).reports;
+      // Right behind a /new nothing was said yet.
+      if (found === null) return { folder, sessionId, underWay, ...NOTHING_STORED };
+      const paid = (at: string) => paidSince(home, key, at);
+      return { ...sourceOf(found, folder), underWay, paidSince: paid };
     }, pricesOf);
   };
   const inspectorOf = (key: string): Inspector => {
@@ -131,12 +159,17 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       if (inspectors.size > MOST_INSPECTED) inspectors.delete(oldest);
     return inspector;
   };
+  const rows = async () => inTree(await store.list(), await options.children());
+  const listed = async (placed: readonly (SessionSummary & Placed)[]): Promise<ListedSession[]> => {
+    const busy = conversations.busy();
+    const isMade = (await demoState(home)) === "made";
+    return placed.map((row) => ({ ...row, busy: busy.has(row.key), demo: isMade && isDemo(row) }));
+  };
   return {
-    async sessions() {
-      const busy = conversations.busy();
-      const rows = inTree(await store.list(), await options.children());
-      const isMade = (await demoState(home)) === "made";
-      return rows.map((row) => ({ ...row, busy: busy.has(row.key), demo: isMade && isDemo(row) }));
+    sessions: async () => listed(await rows()),
+    async sessionPage(asked) {
+      const { sessions, next } = pageOfList(await rows(), asked);
+      return { sessions: await listed(sessions), next };
     },
     async session(text) {
       const found = await read(text);
@@ -167,22 +200,27 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       const last = await readLastRequest(reports, found.sessionId);
       if (last === null) return null;
       const fates = await fatesOfLast(last, sourceOf(found, reports));
-      return { ...(await describeContext(reports, found, last)), fates };
+      const missingTurns = await findMissingAtEnd({
+        ...sourceOf(found, reports),
+        paidSince: (at) => paidSince(home, canonicalKey(text), at),
+        underWay: options.underWay(found.sessionId),
+      });
+      return { ...(await describeContext(reports, found, last)), fates, missingTurns };
     },
     async usage(text) {
       const usage = await readUsage(home, pricesOf, text && canonicalKey(text));
       // What a session cost outlives it.
-      if (text !== undefined && usage.total.calls === 0) await require(text);
+      if (text !== undefined && usage.total.modelCalls === 0) await requireName(text);
       return usage;
     },
     async contextItem(text, part, index) {
       const found = await require(text);
       return readContextItem(reportsOf(found), found, part, index);
     },
+    turnUnderWay: async (text) => options.underWay(await requireName(text)) ?? null,
     async inspect(text) {
-      const key = canonicalKey(text);
-      if ((await known.find(key)) === null) throw sessionNotFound(text);
-      return inspectorOf(key);
+      await requireName(text);
+      return inspectorOf(canonicalKey(text));
     },
   };
 }

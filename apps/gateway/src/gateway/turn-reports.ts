@@ -1,7 +1,8 @@
 // Stores the reports of each conversation in the log of its transcript.
-import type { LogPort, TurnResult } from "@clew/engine-core";
+import type { LogPort, TurnResult, TurnSoFar } from "@clew/engine-core";
 import { type ModelRef, stepsInSlices } from "@clew/plugin-sdk/host";
 import { contextSteps, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { TurnUnderWay } from "../inspect/session-source.ts";
 import { openReportLog, type ReportLog, readLastRequest } from "../reports/report-log.ts";
 import { countOf, type RequestCount } from "../reports/request-count.ts";
 import type { Conversation } from "../sessions/conversations.ts";
@@ -15,6 +16,10 @@ export interface TurnReports {
   ): Promise<void>;
   /** Finds out which turn the next one is; not knowing it costs only the names of its calls. */
   countTurns(conversation: Conversation): Promise<void>;
+  /** A turn begins, of which `soFar` tells until it is stored. */
+  begin(conversation: Conversation, soFar: () => TurnSoFar): void;
+  /** The turn under way in a transcript; undefined = none is, or nobody knows which it is. */
+  underWay(sessionId: string): TurnUnderWay | undefined;
   /** The ordinal of the turn under way; undefined = not known. */
   turnNow(conversation: Conversation): number | undefined;
   /** Tells a conversation that was just opened what `model` counted for its last request. */
@@ -45,6 +50,7 @@ export function createTurnReports({
 }): TurnReports {
   const logs = new WeakMap<Conversation, ReportLog>();
   const turns = new WeakMap<Conversation, number>();
+  const begun = new Map<Conversation, () => TurnSoFar>();
   const logOf = (conversation: Conversation) => {
     const { agentId, sessionId } = conversation.session.session;
     const known =
@@ -59,12 +65,26 @@ export function createTurnReports({
         await logOf(conversation).append(report, parts);
       } catch (error) {
         log.warn(`turn report not stored: ${(error as Error).message}`);
+      } finally {
+        begun.delete(conversation);
       }
+    },
+    begin(conversation, soFar) {
+      begun.set(conversation, soFar);
+    },
+    underWay(sessionId) {
+      for (const [conversation, soFar] of begun) {
+        const turn = turns.get(conversation);
+        if (turn === undefined || conversation.session.session.sessionId !== sessionId) continue;
+        return { turn, ...soFar() };
+      }
+      return undefined;
     },
     async countTurns(conversation) {
       turns.delete(conversation);
+      begun.delete(conversation);
       const next = await logOf(conversation)
-        .nextTurn()
+        .nextTurn(conversation.session.branch())
         .catch(() => undefined);
       if (next !== undefined) turns.set(conversation, next);
     },
@@ -83,6 +103,7 @@ export function createTurnReports({
       logs.delete(conversation);
       // Its transcript may be another one from here on.
       turns.delete(conversation);
+      begun.delete(conversation);
       await known?.close();
     },
   };

@@ -1,13 +1,12 @@
 // Runs the turns of a gateway's sessions, whoever speaks in them.
 import type { LogPort, TurnEvent, TurnReport, TurnRequest, TurnResult } from "@clew/engine-core";
-import { isAbort, type UserBlock } from "@clew/plugin-sdk/core";
+import { isAbort } from "@clew/plugin-sdk/core";
 import type { Lineage } from "../approvals/approval.ts";
 import type { EventHub } from "../events/hub.ts";
 import { type ToldTurn, tellTurn } from "../events/turn-events.ts";
 import type { Host } from "../host/host.ts";
-import type { TurnClient } from "../host/turn-client.ts";
 import type { Shadows } from "../lab/shadows.ts";
-import { requireMessageFits } from "../limits/message.ts";
+import { watchedTurn } from "../plugins/contain/turn-ends.ts";
 import { type Refusal, refusedDuring } from "../plugins/load/scope.ts";
 import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { markOtherSession } from "../sessions/mark-other-session.ts";
@@ -16,26 +15,12 @@ import type { SessionStore } from "../sessions/store.ts";
 import { gatewayStopping, withStopReason } from "../stopping.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
 import type { Tracer } from "../tracing/tracer.ts";
+import type { InboxTurn, SentResult } from "../waiting/inbox.ts";
+import type { SendRequest } from "../waiting/send-request.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ChildSessions } from "./child-sessions.ts";
 import { successorsOf } from "./successors.ts";
 import type { TurnReports } from "./turn-reports.ts";
-
-export interface SendRequest {
-  /** Short name or canonical key. */
-  key: string;
-  content: string | UserBlock[];
-  signal?: AbortSignal | undefined;
-  onEvent?: ((event: TurnEvent) => void) | undefined;
-  /** Tools that the one who speaks lets run; "*" = all. Others are asked for. Absent: none. */
-  allowTools?: readonly string[] | undefined;
-  /** What began the turn. Absent: a person. */
-  kind?: TurnRequest["kind"] | undefined;
-  /** Who speaks by a model API, and what it brings. Absent: nobody does. */
-  client?: TurnClient | undefined;
-  /** False: nobody reads a reply while it is written. Absent: where there is an `onEvent`. */
-  isWatched?: boolean | undefined;
-}
 
 /** A turn that no person asked for, when it is over. */
 export interface UnaskedTurn {
@@ -65,16 +50,40 @@ export interface TurnParts {
   isStopping: () => boolean;
 }
 
-/** A person's; `key` is canonical, so that `cancel` finds the run. */
-export async function sendMessage(parts: TurnParts, request: SendRequest): Promise<TurnResult> {
-  const { content } = request;
-  requireMessageFits(content, parts.host.config.gateway.limits.messageBytes);
-  const answered = await runTurn(parts, request, async (session) => {
+/** The turn of a person's message; the key is canonical, so that `cancel` finds the run. */
+export const runMessage = (parts: TurnParts, turn: InboxTurn): Promise<SentResult> =>
+  watchedTurn(() => runAsked(parts, turn));
+
+async function runAsked(
+  parts: TurnParts,
+  { request, prompt, mayBeKnown, onEvent, signal, saidMeanwhile }: InboxTurn,
+): Promise<SentResult> {
+  let entryId: string | undefined;
+  const isWatched = request.isWatched ?? request.onEvent !== undefined;
+  const { onEvent: _listener, ...asked } = request;
+  const turn = { ...asked, onEvent, signal, saidMeanwhile, isWatched };
+  const answered = await runTurn(parts, turn, async (session) => {
+    if (mayBeKnown) entryId = entrySaying(session, prompt.idempotencyKey);
+    if (entryId !== undefined) return undefined;
     await parts.children.tellUntold(session);
-    return { content };
+    return prompt;
   });
-  return answered!;
+  return answered ?? { outcome: "known", entryId: entryId! };
 }
+
+/** The entry of a message that was sent under this name. */
+export const entrySaying = (
+  session: Pick<OpenSession, "branch">,
+  idempotencyKey: string | undefined,
+): string | undefined =>
+  session
+    .branch()
+    .findLast(
+      (entry) =>
+        entry.type === "message" &&
+        entry.message.role === "user" &&
+        entry.message.idempotencyKey === idempotencyKey,
+    )?.id;
 
 /** One that no person asked for; undefined: there was nothing to say. */
 export async function converse(
@@ -97,6 +106,10 @@ export async function converse(
   return result;
 }
 
+interface TurnAsked extends Omit<SendRequest, "content">, Pick<InboxTurn, "saidMeanwhile"> {
+  told?: ToldTurn["kind"];
+}
+
 /** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
 function runTurn(
   parts: TurnParts,
@@ -108,59 +121,79 @@ function runTurn(
     kind,
     client,
     isWatched = onEvent !== undefined,
+    saidMeanwhile,
     told = kind ?? "user",
-  }: Omit<SendRequest, "content"> & { told?: ToldTurn["kind"] },
+  }: TurnAsked,
   promptOf: (
     session: OpenSession,
   ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
 ): Promise<TurnResult | undefined> {
-  const { host, conversations, reports, log, isStopping, children, events } = parts;
+  const { host, reports, log, isStopping, children, events } = parts;
   const traced = parts.tracer.begin();
-  return cancellable(parts, key, given, (signal) =>
-    conversations.run(
-      key,
-      async (conversation) => {
-        const prompt = await promptOf(conversation.session);
-        if (prompt === undefined) return undefined;
-        const { session } = conversation;
-        await reports.countTurns(conversation);
-        const isNew = !session.exists();
-        const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
-        return tellTurn(events, turn, async (tell) => {
-          const answered = await host.answer({
-            transcript: conversation.session,
-            state: conversation.state,
-            ...{ prompt, signal, allowTools, kind, client, isWatched },
-            onEvent: (event) => {
-              tell(event);
-              onEvent?.(event);
-            },
-            onStep: traced?.step,
-            successors: successorsOf(parts, conversation),
-          });
-          const ended = withStopReason(answered, {
-            isStopping: isStopping(),
-            abortedBy: given?.reason,
-          });
-          const { ownsCompaction } = ended.report.engine;
-          const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
-          const refused = await refusedDuring(session.session, async () => {
-            if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
-          });
-          const result = withRefusals(ended, refused);
-          await reports.store(conversation, result);
-          await parts.noteWaste(conversation, result.report);
-          parts.shadows.afterTurn(session.session, result.report);
-          logTurn(log, result);
-          traced?.end(result);
-          // Whoever ends a turn ends what it started.
-          if (result.outcome === "aborted" || result.error?.kind === "timeout")
-            children.cancelBelow(key);
-          return result;
-        });
-      },
-      signal,
-    ),
+  return inSession(parts, { key, signal: given, told }, async (conversation, signal) => {
+    const prompt = await promptOf(conversation.session);
+    if (prompt === undefined) return undefined;
+    const { session } = conversation;
+    await reports.countTurns(conversation);
+    const isNew = !session.exists();
+    const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
+    return tellTurn(events, turn, async (tell) => {
+      const answered = await host.answer({
+        transcript: conversation.session,
+        state: conversation.state,
+        ...{ prompt, signal, allowTools, kind, client, isWatched, saidMeanwhile },
+        onEvent: (event) => {
+          tell(event);
+          onEvent?.(event);
+        },
+        onStep: traced?.step,
+        onBegin: (soFar) => reports.begin(conversation, soFar),
+        successors: successorsOf(parts, conversation),
+      });
+      const ended = withStopReason(answered, {
+        isStopping: isStopping(),
+        abortedBy: given?.reason,
+      });
+      const { ownsCompaction } = ended.report.engine;
+      const subject = { transcript: session, kind: kind ?? "user", ownsCompaction };
+      const refused = await refusedDuring(session.session, async () => {
+        if (ended.outcome === "completed") await host.flushes.afterTurn(subject, ended.report);
+      });
+      const result = withRefusals(ended, refused);
+      await reports.store(conversation, result);
+      await parts.noteWaste(conversation, result.report);
+      parts.shadows.afterTurn(session.session, result.report);
+      logTurn(log, result);
+      traced?.end(result);
+      // Whoever ends a turn ends what it started.
+      if (result.outcome === "aborted" || result.error?.kind === "timeout")
+        children.cancelBelow(key);
+      return result;
+    });
+  });
+}
+
+/**
+ * A person's cancelling reaches a message only once it is its turn: those that wait behind go on
+ * waiting. What sessions say to each other it reaches wherever it is.
+ */
+function inSession<Result>(
+  parts: TurnParts,
+  { key, signal: given, told }: Pick<TurnAsked, "key" | "signal" | "told">,
+  work: (conversation: Conversation, signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const { conversations, isStopping } = parts;
+  if (told === "session")
+    return cancellable(parts, key, given, (signal) =>
+      conversations.run(key, (conversation) => work(conversation, signal), signal),
+    );
+  return conversations.run(
+    key,
+    (conversation) => {
+      if (isStopping()) throw gatewayStopping();
+      return cancellable(parts, key, given, (signal) => work(conversation, signal));
+    },
+    given,
   );
 }
 

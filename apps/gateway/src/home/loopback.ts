@@ -1,5 +1,6 @@
-// Sends one bounded request to a port of this machine that may belong to a stranger.
-import { request } from "node:http";
+// Sends requests to a port of this machine, bounded where it may belong to a stranger.
+import { type IncomingMessage, request } from "node:http";
+import { Readable } from "node:stream";
 
 export interface LoopbackRequest {
   port: number;
@@ -53,4 +54,35 @@ export function askLoopback(options: LoopbackRequest): Promise<LoopbackAnswer> {
     });
     sent.end();
   });
+}
+
+export interface StreamedRequest {
+  port: number;
+  path: string;
+  method: string;
+  headers: Record<string, string>;
+  body: string | undefined;
+  signal: AbortSignal | undefined;
+}
+
+/** Of one's own gateway only, as nothing is bounded. Rejects when it does not answer. */
+export function streamLoopback(options: StreamedRequest): Promise<Response> {
+  const { body, signal, ...asked } = options;
+  return new Promise((resolve, reject) => {
+    const given = { host: "127.0.0.1", agent: false, ...(signal !== undefined && { signal }) };
+    const sent = request({ ...given, ...asked });
+    sent.on("error", reject);
+    sent.on("response", (response) => resolve(toResponse(response)));
+    sent.end(body);
+  });
+}
+
+function toResponse(response: IncomingMessage): Response {
+  const { statusCode: status = 502 } = response;
+  const isEmpty = status === 204 || status === 304;
+  const body = isEmpty ? null : (Readable.toWeb(response) as ReadableStream<Uint8Array>);
+  const headers = Object.entries(response.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  return new Response(body, { status, headers });
 }

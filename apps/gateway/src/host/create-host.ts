@@ -140,7 +140,7 @@ async function answer(
   request: AnswerRequest,
   { turn, hooks, substitute, memory }: PreparedTurn,
 ): Promise<TurnResult> {
-  const { prompt, signal, transcript, replacement, onStep } = request;
+  const { prompt, signal, transcript, replacement, onStep, onBegin } = request;
   if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
@@ -151,6 +151,7 @@ async function answer(
         ...{ ...turn, ...promptHook, prompt },
         ...(bounded && { signal: bounded }),
         ...(onStep && { onStep }),
+        ...(onBegin && { onBegin }),
       }),
     );
   // A client that runs tools itself is waited for, and whoever waits looks at the time.

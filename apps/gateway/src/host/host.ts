@@ -1,4 +1,5 @@
 // What a composed host offers to the gateway, the commands and replay.
+
 import type {
   ClockPort,
   compactSession,
@@ -33,6 +34,7 @@ import type { AskSettings } from "../models/call-ask.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { ChosenBy } from "../plugins/engines/engine-choice.ts";
+import type { MissingEngine } from "../plugins/engines/engine-settings.ts";
 import type { AskedSession, EngineStatus } from "../plugins/engines/engine-status.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import type { SubagentsPort } from "../plugins/load/subagents.ts";
@@ -55,6 +57,8 @@ export interface HostOptions {
   pluginSubagents?: (() => SubagentsPort | undefined) | undefined;
   /** What differs in a session from its agent's settings. Absent: nothing in any. */
   sessionSettings?: ((sessionKey: string) => SessionSettings | undefined) | undefined;
+  /** The model that a person chose for a session, where it is known. Absent: none did. */
+  sessionModel?: ((sessionKey: string) => string | undefined) | undefined;
   /**
    * Does `work` when nothing else happens in the session, unless it moved to another transcript.
    * Absent: what is to be noted later is not.
@@ -70,6 +74,11 @@ export interface HostOptions {
    * sessions that are played. Absent: all are.
    */
   callsNoModel?: true;
+  /**
+   * Told of each engine that the settings name and nobody has; legacy answers in its place. Absent:
+   * there is no host then.
+   */
+  onMissingEngine?: ((missing: MissingEngine) => void) | undefined;
   /** Engines besides the fallback and those of plugins, by id. Absent: none. */
   ownEngines?: Readonly<Record<string, ContextEngineFactory>> | undefined;
   /** Told of every engine that is set aside. Absent: only the log is. */
@@ -152,12 +161,28 @@ export interface EngineInspection {
   degraded: EngineFailure | null;
 }
 
+/** A client's part of a system prompt that is played again. */
+export interface PlayedSystem {
+  texts: readonly string[];
+  /** The host and its plugins said nothing beside it. */
+  isAlone: boolean;
+}
+
 /** What answers in place of the agent's model and tools. */
 export interface Replacement {
   model: ModelPort;
   modelRef: ModelRef;
   tools: ToolPort;
   clock: ClockPort;
+  /**
+   * Which of its own the gateway offers the recording's calls: all = those of the engine that
+   * answers in place of those of another one. Absent: its own to search the session.
+   */
+  ownTools?: TurnClient["ownTools"];
+  /** What a client said in the system prompt. Absent: nothing. */
+  system?: PlayedSystem;
+  /** How far estimates are off, as was learned. Absent: not at all. */
+  tokenRatio?: number;
   /** Stands between compaction and its model, which is the offline one. Absent: nothing does. */
   summaries?: (model: ModelPort) => ModelPort;
 }
@@ -172,8 +197,11 @@ export interface TurnSetup {
     | undefined;
   signal?: AbortSignal | undefined;
   onEvent?: ((event: TurnEvent) => void) | undefined;
+  /** What people said since the turn began, each message once. Absent: what they say waits. */
+  saidMeanwhile?: TurnRequest["saidMeanwhile"] | undefined;
   /** Told of each step that ended. Absent: nobody is. */
   onStep?: TurnRequest["onStep"] | undefined;
+  onBegin?: TurnRequest["onBegin"] | undefined;
   /** False: nobody reads a reply while it is written. Absent: where there is an `onEvent`. */
   isWatched?: boolean | undefined;
   /** Tools that run unasked in this turn; "*" = all. Absent: none. */

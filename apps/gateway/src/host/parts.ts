@@ -1,6 +1,7 @@
 // What one host is made of.
 import type { PolicyPort, ToolPort } from "@clew/engine-core";
 import type { SummariserRest } from "@clew/legacy-engine";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { temperatureSent, thinkingSent } from "@clew/providers";
@@ -93,8 +94,24 @@ export function chainOf(
   sessionKey: string | undefined,
 ): Pick<AgentSettings, "model" | "fallbacks"> {
   const { model, fallbacks } = agentOf(parts, agentId);
-  const own =
-    sessionKey === undefined ? null : (parts.sessionSettings?.(sessionKey)?.model ?? null);
+  const own = sessionKey === undefined ? null : ownModel(parts, sessionKey);
   if (own === null || own === model) return { model, fallbacks };
   return { model: own, fallbacks: [model, ...fallbacks].filter((name) => name !== own) };
+}
+
+/** A person's choice comes first, unless nobody knows that model any more. */
+function ownModel(parts: HostParts, sessionKey: string): string | null {
+  const chosen = parts.sessionModel?.(sessionKey);
+  if (chosen !== undefined && isKnown(parts, chosen)) return chosen;
+  return parts.sessionSettings?.(sessionKey)?.model ?? null;
+}
+
+function isKnown({ models }: HostParts, name: string): boolean {
+  try {
+    models.named(name);
+    return true;
+  } catch (error) {
+    if (ContextEngineError.is(error, "CONFIG_INVALID")) return false;
+    throw error;
+  }
 }

@@ -46,8 +46,9 @@ import type { CompactableSession } from "../sessions/open.ts";
 import { contentHash } from "../text/content-hash.ts";
 import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
-import type { TurnSetup } from "./host.ts";
+import type { Replacement, TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
+import { withEngineTools } from "./played-tools.ts";
 import { pluginHooks } from "./plugin-hooks.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { withClientAsk, withClientTools } from "./turn-client.ts";
@@ -95,27 +96,28 @@ export async function prepareTurn(
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
   const skills = plugins?.skillsBeside(owner) ?? [];
   const added = await toolsAdded(parts, session, { plugins, ofPlugins, skills });
-  const base =
-    replacement?.tools ??
-    limitTools(
-      pluginTools({
-        base: parts.tools(approve, added),
-        ...{ tools: ofPlugins, approve },
-      }),
-      limits,
-    );
+  const live = limitTools(
+    pluginTools({
+      base: parts.tools(approve, added),
+      ...{ tools: ofPlugins, approve },
+    }),
+    limits,
+  );
+  const base = replacement === undefined ? live : playedTools(replacement, live, plugins);
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
   const own = setup.client?.ownTools ?? "all";
   const isToolless =
     own === "none" || parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
   const allTools = isToolless
     ? NO_TOOLS
-    : withRecall(parts, recalls && own === "all", {
-        base: own === "all" ? base : NO_TOOLS,
-        branch: () => following.transcript().compaction.branch(),
-        contextWindow: model.contextWindow,
-        isPlayed: replacement !== undefined,
-      });
+    : replacement?.ownTools === "none"
+      ? base
+      : withRecall(parts, recalls && own === "all", {
+          base: own === "all" ? base : NO_TOOLS,
+          branch: () => following.transcript().compaction.branch(),
+          contextWindow: model.contextWindow,
+          isPlayed: replacement !== undefined,
+        });
   const ownTools = hooks?.tools(allTools, approve) ?? allTools;
   const { client } = setup;
   const tools =
@@ -124,12 +126,14 @@ export async function prepareTurn(
       : withClientTools(ownTools, { tools: limitTools(client.tools, limits) });
   const about = { engineId: engine.guard.engineId, plugins, model, tools };
   const memory = await memoryOfTurn(parts, setup, about);
+  const played = replacement?.system;
   const systemPrompt = [
-    ...(await systemPromptOf(parts, session, { tools: ownTools, skills })),
-    ...memory.parts,
-    ...(client === undefined || client.system === ""
+    ...(played?.isAlone === true
       ? []
-      : [{ id: "client", text: client.system }]),
+      : [...(await systemPromptOf(parts, session, { tools: ownTools, skills })), ...memory.parts]),
+    ...(played?.texts ?? [client?.system ?? ""]).flatMap((text, at) =>
+      text === "" ? [] : [{ id: at === 0 ? "client" : `client ${at + 1}`, text }],
+    ),
   ];
   const settings = await turnSettings(parts, setup, model);
   const { engineId } = engine.guard;
@@ -170,6 +174,7 @@ export async function prepareTurn(
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
     ...(onEvent !== undefined && { onEvent }),
     ...(setup.isWatched !== undefined && { isWatched: setup.isWatched }),
+    ...(setup.saidMeanwhile !== undefined && { saidMeanwhile: setup.saidMeanwhile }),
     ...(setup.kind !== undefined && { kind: setup.kind }),
   };
   const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;
@@ -191,6 +196,16 @@ const NO_TOOLS: ToolPort = {
   list: () => [],
   run: ({ call }) => Promise.resolve(noSuchTool(call.name, [])),
 };
+
+/** What a recording's calls were offered; where all is, with the tools of the engine that plays. */
+const playedTools = (
+  { tools: recorded, ownTools }: Replacement,
+  own: ToolPort,
+  plugins: PluginsInUse | undefined,
+): ToolPort =>
+  ownTools === "all"
+    ? withEngineTools({ recorded, own, ofEngines: plugins?.engineTools ?? new Set() })
+    : recorded;
 
 const limitTools = (tools: ToolPort, { toolCallBytes, toolResultBytes }: LimitsConfig): ToolPort =>
   limitToolCalls(limitToolResults(tools, toolResultBytes), toolCallBytes);
@@ -347,8 +362,9 @@ async function turnSettings(
   return {
     maxModelCalls,
     ...size,
-    // A recording's counts are estimates: they teach nothing, and need no correction.
-    ...(replacement === undefined && { tokenRatio }),
+    // A recording's counts are made from estimates: they teach nothing, and need no correction but
+    // the one that they are made with.
+    ...(replacement === undefined ? { tokenRatio } : ratioOf(replacement)),
     autoCompaction: compaction.enabled,
     midTurnPrecheck: compaction.midTurnPrecheck.enabled,
     citationsMode: parts.loaded.config.memory.citations,
@@ -356,6 +372,8 @@ async function turnSettings(
     ...(sessionPrune !== undefined && { sessionPrune }),
   };
 }
+
+const ratioOf = ({ tokenRatio }: Replacement) => (tokenRatio === undefined ? {} : { tokenRatio });
 
 /** Who was asked for, why another one answers, and who may answer besides. */
 async function chainSettings(

@@ -1,7 +1,8 @@
 // The shapes of what the HTTP API answers, besides those that the inspector and events have.
 import { z } from "zod";
 import { RunningTurnSchema } from "../events/shapes.ts";
-import { FateCountsSchema } from "../inspect/shapes.ts";
+import { FateCountsSchema, MissingTurnSchema } from "../inspect/shapes.ts";
+import { WaitingViewSchema } from "../waiting/waiting-message.ts";
 
 const Text = z.string();
 const NullableText = z.string().nullable();
@@ -89,6 +90,23 @@ const ContextSchema = z.looseObject({
   tools: z.array(ContextItemSchema),
   messages: z.array(ContextItemSchema),
   fates: FateCountsSchema,
+  /** Turns since this call that have no report. */
+  missingTurns: z.array(MissingTurnSchema),
+});
+
+const TurnNowSchema = z.looseObject({
+  turn: Count,
+  report: z.looseObject({ turnId: Text }),
+  parts: z.record(Text, Text),
+  isAnswering: z.boolean(),
+});
+
+const StatusSchema = z.looseObject({
+  key: Text,
+  model: z.looseObject({ provider: Text, id: Text, contextWindow: Count }),
+  engine: z.looseObject({ engineId: Text, configured: NullableText }),
+  context: z.looseObject({ tokens: z.number(), messages: z.number() }),
+  cost: z.looseObject({ spent: z.looseObject({ modelCalls: Count, dollars: z.number() }) }),
 });
 
 const EngineSchema = z.looseObject({
@@ -99,10 +117,19 @@ const EngineSchema = z.looseObject({
   text: Text,
 });
 
+/** Since the start; null = never. */
+const StraySchema = z
+  .object({ count: Count, last: z.object({ at: Time, message: Text }) })
+  .nullable();
+
 const PluginSchema = z.looseObject({
   id: Text,
   status: z.enum(["loaded", "off", "error"]),
   reason: NullableText,
+  strays: StraySchema,
+  refused: StraySchema,
+  changed: StraySchema,
+  busy: StraySchema,
 });
 
 /** Named in the description of the API. */
@@ -113,18 +140,23 @@ export const ANSWERS = {
   Error: ErrorSchema,
   Health: HealthSchema,
   Message: MessageSchema,
-  Sessions: z.object({ sessions: z.array(SessionSchema) }),
+  Sessions: z.object({ sessions: z.array(SessionSchema), next: NullableText }),
   SessionPage: SessionPageSchema,
   Messages: z.object({ messages: z.array(MessageSchema) }),
-  Aborted: z.object({ aborted: z.boolean() }),
+  Aborted: z.object({ aborted: z.boolean(), waiting: Count }),
+  Waiting: z.object({ waiting: z.array(WaitingViewSchema) }),
+  Removed: z.object({ removed: Text }),
+  TakenBack: z.object({ takenBack: Count }),
   Approvals: z.object({ approvals: z.array(ApprovalSchema), mayAnswer: z.boolean() }),
   Answered: z.looseObject({ approval: ApprovalSchema, end: z.looseObject({}), text: Text }),
   Link: z.object({ link: Text }),
   Context: ContextSchema,
+  Status: StatusSchema,
   Engine: EngineSchema,
   EngineRetry: z.looseObject({ text: Text, data: z.unknown() }),
   Plugins: z.object({ plugins: z.array(PluginSchema) }),
   ActionResult: z.object({ result: z.unknown() }),
   MethodResult: z.looseObject({ ok: z.boolean() }),
   RunningTurn: RunningTurnSchema,
+  TurnNow: z.object({ underWay: TurnNowSchema.nullable() }),
 } as const;

@@ -26,6 +26,7 @@ import { addReadyRoutes } from "./routes/ready.ts";
 import { addSessionRoutes } from "./routes/sessions.ts";
 import { addStopRoute } from "./routes/stop.ts";
 import { addUsageRoutes } from "./routes/usage.ts";
+import { addWaitingRoutes } from "./routes/waiting.ts";
 
 export interface AppOptions {
   gateway: Gateway;
@@ -62,10 +63,11 @@ export function createApp(options: AppOptions): Hono {
   addReadyRoutes(app, { gateway, callers });
   addStopRoute(app, { callers, onStop: options.onStop });
   addPluginRoutes(app, gateway);
-  addSessionRoutes(app, gateway);
+  addSessionRoutes(app, gateway, { callers });
   addInspectRoutes(app, gateway);
   addUsageRoutes(app, gateway);
   addMessageRoute(app, gateway, { callers, log });
+  addWaitingRoutes(app, gateway);
   addEventRoute(app, gateway);
   addLabRoutes(app, gateway);
   addDoorRoutes(app, gateway, { callers, bodyBytes: limits.bodyBytes });

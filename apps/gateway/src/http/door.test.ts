@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../config/door.ts";
 import { startUpstream, type UpstreamHeard } from "../door/testing/upstream.ts";
@@ -57,6 +58,14 @@ const BODIES: Record<(typeof DOOR_APIS)[number], { path: string; body: unknown }
 const heardBody = ({ bytes }: UpstreamHeard) => JSON.parse(bytes.toString()) as { model?: string };
 
 describe("the door", () => {
+  it("has no browser take an answer for something else than it says it is", async () => {
+    const { url } = await startDoor(says({ id: "a" }));
+    const { path, body } = BODIES["openai-completions"];
+    const passed = await fetch(`${url}${path}`, { method: "POST", body: JSON.stringify(body) });
+    for (const { headers } of [passed, await fetch(`${url}/v1/models`)])
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
   it.each(DOOR_APIS)("hands a request of %s on as it came, and the answer back", async (api) => {
     const { get, upstream } = await startDoor(says({ odd: "answer", of: api }, 418));
     const { path, body } = BODIES[api];
@@ -88,6 +97,34 @@ describe("the door", () => {
     await get("/v1/messages", { ...post(BODIES["anthropic-messages"].body), headers });
     expect(upstream.heard[0]!.headers["x-api-key"]).toBe("theirs");
     expect(JSON.stringify(upstream.heard[0]!.headers)).not.toContain(token);
+  });
+
+  it.each([
+    ["gzip", gzipSync],
+    ["deflate", deflateSync],
+    ["br", brotliCompressSync],
+    ["zstd", zstdCompressSync],
+  ] as const)("passes on what a client sends packed by %s, unpacked", async (packing, pack) => {
+    const { get, upstream } = await startDoor(says({ id: "r" }));
+    const headers = { "content-type": "application/json", "content-encoding": packing };
+    const send = (path: string, body: BodyInit) => get(path, { method: "POST", headers, body });
+    for (const { path, body } of Object.values(BODIES)) {
+      const answer = await send(path, new Uint8Array(pack(JSON.stringify(body))));
+      expect(answer.status).toBe(200);
+      const heard = upstream.heard.at(-1)!;
+      expect(JSON.parse(heard.bytes.toString())).toMatchObject(body as object);
+      expect(heard.headers["content-encoding"]).toBeUndefined();
+    }
+    for (const { path } of Object.values(BODIES)) {
+      const torn = await send(path, "not packed");
+      expect(torn.status).toBeGreaterThanOrEqual(400);
+      expect(torn.status).toBeLessThan(500);
+      expect(await torn.json()).toMatchObject({ error: { message: expect.any(String) } });
+    }
+    const bomb = new Uint8Array(pack(Buffer.alloc(80 * 2 ** 20, " ")));
+    const { path } = BODIES["openai-completions"];
+    expect((await send(path, bomb)).status).toBe(413);
+    expect(upstream.heard).toHaveLength(Object.keys(BODIES).length);
   });
 
   it("asks a model it knows where a client names another one", async () => {

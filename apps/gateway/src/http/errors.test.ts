@@ -155,7 +155,9 @@ describe("an error over HTTP", () => {
     ['{"text":" "}', "`text` or `content` has to say something"],
     ['{"content":[]}', "`text` or `content` has to say something"],
     ['{"content":[{"type":"text","text":" "}]}', "`text` or `content` has to say something"],
-    ['{"text":"a","onDisconnect":"x"}', 'onDisconnect: Invalid option: expected one of "con'],
+    ['{"text":"a","onDisconnect":"x"}', 'onDisconnect: must be "continue" or "abort"'],
+    ['{"text":"a","whenBusy":"later"}', 'whenBusy: must be "follow", "steer" or "refuse"'],
+    ['{"text":"a","idempotencyKey":7}', "idempotencyKey: must be a text of 1 to 256 characters"],
   ])("says in one sentence what is wrong with the body %s", async (body, problem) => {
     const { get } = await startTestGateway();
     const headers = { "content-type": "application/json" };

@@ -4,6 +4,7 @@ import type { Context, ErrorHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import type { DoorWire } from "../door/wires/door-wire.ts";
 import { DOOR_WIRES, wireAt } from "../door/wires/find-wire.ts";
+import { BacklogFull } from "../waiting/refusals.ts";
 
 /** Codes of answers that no error of Clew stands behind. */
 export type HttpCode =
@@ -37,6 +38,8 @@ export const HTTP_STATUS = {
   SESSION_NAME_INVALID: 400,
   SESSION_LOCKED: 409,
   SESSION_CLOSED: 503,
+  SESSION_BUSY: 409,
+  BACKLOG_FULL: 429,
   FILE_NOT_FOUND: 404,
   PORT_UNAVAILABLE: 503,
   GATEWAY_RUNNING: 409,
@@ -107,6 +110,8 @@ export const errorHandler =
   (log: { error(message: string): void }): ErrorHandler =>
   (error, context) => {
     const { status, body } = toErrorResponse(error);
+    if (error instanceof BacklogFull)
+      context.header("retry-after", String(error.retryAfterSeconds));
     if (status >= 500 && !isAbort(error))
       log.error(`${context.req.method} ${context.req.path} failed: ${describe(error)}`);
     return context.json(body, status);

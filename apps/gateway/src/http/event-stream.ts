@@ -8,6 +8,7 @@ import type { SessionSpent } from "../costs/totals.ts";
 import type { Ending } from "../events/ending.ts";
 import type { TurnCost } from "../inspect/cost.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
+import type { WaitingView } from "../waiting/waiting-message.ts";
 
 /** Events of a turn that only those are told who follow every session. */
 const FOR_FOLLOWERS = ["call", "call_end", "compaction"] as const;
@@ -21,6 +22,8 @@ type ToldEvent =
 export type StreamedEvent =
   | ToldEvent
   | { type: "queued" }
+  /** It waits for its turn, stored: DELETE /api/sessions/<key>/waiting/<id> takes it back. */
+  | { type: "waiting"; message: WaitingView }
   /** The turn waits until somebody answers: POST /api/approvals/<id>/once, session or no. */
   | { type: "approval"; approval: Approval }
   /** It waits no more. */
@@ -163,16 +166,27 @@ function placeFor(event: StreamedEvent, waiting: Waiting[], room: number): numbe
     } else waiting.push({ kind: "delta", type, delta, size });
     return size;
   }
-  const fitting = [event, withoutMessage(event)].map(encoded).find(({ length }) => length <= room);
+  const whole = encoded(event);
+  const fitting = [whole, encoded(shortened(event))].find(({ length }) => length <= room);
   if (fitting === undefined) return null;
   waiting.push({ kind: "bytes", bytes: fitting });
   return fitting.length;
 }
 
-function withoutMessage(event: StreamedEvent): StreamedEvent {
-  if (event.type !== "message") return event;
-  const { message: _large, ...rest } = event;
-  return rest;
+/** What a client is sent of a text that does not fit, characters. */
+const HEAD = 16_384;
+
+/** What came of a turn is in its session; a text that is nowhere else says that it was cut. */
+function shortened(event: StreamedEvent): StreamedEvent {
+  if (event.type === "message") {
+    const { message: _large, ...rest } = event;
+    return rest;
+  }
+  if ((event.type !== "command" && event.type !== "notice") || event.text.length <= HEAD)
+    return event;
+  const size = Math.ceil(Buffer.byteLength(event.text) / 1024);
+  const text = `${event.text.slice(0, HEAD)}…\n(This is the beginning of ${size} KiB, which is more than can be sent here; ask for less.)`;
+  return { ...event, text };
 }
 
 /** Takes what comes next off what waits. `counted`: bytes of it that were counted as waiting. */

@@ -8,8 +8,11 @@ import {
   EntryPageSchema,
   EntryTextSchema,
   EntryTraceSchema,
+  type FoundText,
   FoundTextSchema,
+  ItemPageSchema,
   ItemTextSchema,
+  ProofSchema,
   RebuiltRequestSchema,
   SummaryRowSchema,
 } from "../inspect/shapes.ts";
@@ -77,7 +80,9 @@ describe("the calls of a session over HTTP", () => {
       const request = await ask(`/api/sessions/main/calls/${id}/request`, RebuiltRequestSchema);
       expect(request).toMatchObject({ isSame: true, why: null, rebuiltHash: requestHash });
       const view = await ask(`/api/sessions/main/calls/${id}`, CallViewSchema);
-      expect(view.rebuilt.isSame).toBe(true);
+      expect(view.rebuilt?.isSame).toBe(true);
+      const { items, parts } = view;
+      expect(parts.system + parts.tools + parts.messages).toBe(items.length);
     }
     const newest = await ask("/api/sessions/main/calls/10.1", CallViewSchema);
     expect(newest.row.marks).toContain("compaction");
@@ -95,6 +100,8 @@ describe("the calls of a session over HTTP", () => {
     expect(covered.entries).toHaveLength(newest.row.fates.summary);
     const diff = await ask("/api/sessions/main/calls/8.1/diff/10.1", CallDiffSchema);
     expect(diff.removed.map(({ why }) => why)).toContain(`in summary ${summary!.summaryId}`);
+    const back = await ask("/api/sessions/main/calls/10.1/diff/8.1", CallDiffSchema);
+    expect(back.removed.map(({ why }) => why)).toContain("it was not said yet");
     const found = await ask("/api/sessions/main/find?text=dog%20no.%201%3A", FoundTextSchema);
     expect(found.entries.map(({ number }) => number)).toEqual([1]);
     expect(found.shownIn[0]).toMatchObject({ from: "1.1", to: "8.1", calls: 8 });
@@ -116,6 +123,11 @@ describe("the calls of a session over HTTP", () => {
     const { say, get } = await startTestGateway();
     for (const text of ["one", "two", "three"]) await say(text);
     const ask = asker(get);
+    const newest = await ask("/api/sessions/main/calls?limit=2&before=newest", CallPageSchema);
+    expect([newest.calls.map(({ id }) => id), newest.next]).toEqual([["2.1", "3.1"], "2.1"]);
+    const older = await ask("/api/sessions/main/calls?limit=2&before=2.1", CallPageSchema);
+    expect([older.calls.map(({ id }) => id), older.next, older.total]).toEqual([["1.1"], null, 3]);
+    expect((await get("/api/sessions/main/calls?before=7.1")).status).toBe(404);
     const first = await ask("/api/sessions/main/calls?limit=2", CallPageSchema);
     expect([first.calls.length, first.next]).toEqual([2, "2.1"]);
     const rest = await ask("/api/sessions/main/calls?limit=2&after=2.1", CallPageSchema);
@@ -129,6 +141,77 @@ describe("the calls of a session over HTTP", () => {
     expect([skipped.matching, skipped.next]).toEqual([5, 4]);
   });
 
+  it("hold texts that many entries say, of which a page is told and all are counted", async () => {
+    const { say, get } = await startTestGateway();
+    for (let number = 1; number <= 4; number++) await say(`The tide comes in, no. ${number}.`);
+    const ask = asker(get);
+    const path = "/api/sessions/main/find?text=The%20tide%20comes%20in,%20no.";
+    const whole = await ask(path, FoundTextSchema);
+    const numbers = whole.entries.map(({ number }) => number);
+    expect([whole.matching, whole.next]).toEqual([numbers.length, null]);
+    const read: number[] = [];
+    for (let after: number | null = 0; after !== null; ) {
+      const page: FoundText = await ask(`${path}&limit=3&after=${after}`, FoundTextSchema);
+      expect(page).toMatchObject({ matching: whole.matching, shownIn: whole.shownIn });
+      expect(page.entries.length).toBeLessThanOrEqual(3);
+      read.push(...page.entries.map(({ number }) => number));
+      after = page.next;
+    }
+    expect(read).toEqual(numbers);
+  });
+
+  it("hold texts that many entries lost at once, of which the first are named and the rest counted", async () => {
+    const { say, get, gateway } = await startTestGateway();
+    for (let number = 1; number <= 22; number++) await say(`The tide comes in, no. ${number}.`);
+    await gateway.command("main", { kind: "command", name: "reset", args: "" });
+    await say("Thank you.");
+    const path = "/api/sessions/main/find?text=The%20tide%20comes%20in,%20no.&limit=1";
+    const { matching, lost } = await asker(get)(path, FoundTextSchema);
+    const why = lost.at(-1)!.why;
+    expect(why.match(/entry \d+: left out/g)).toHaveLength(20);
+    expect(why).toMatch(new RegExp(`; and so on for ${matching - 20} more entr(y|ies)$`));
+  });
+
+  it("refuse by a sentence a limit or a place that is no number", async () => {
+    const { say, get } = await startTestGateway();
+    await say("one");
+    for (const wrong of [
+      ...["calls?limit=abc", "calls?limit=-1", "calls?limit=0", "calls?limit=1.5", "calls?limit="],
+      ...["calls/1.1?limit=x", "calls/1.1/items?skip=x", "calls/1.1/items?limit=0"],
+      ...["entries?after=x", "entries?skip=-5", "entries?limit=1e3"],
+      ...["find?text=one&after=x", "find?text=one&limit=-1"],
+    ]) {
+      const response = await get(`/api/sessions/main/${wrong}`);
+      const [, name, given] = /(\w+)=([^=&]*)$/.exec(wrong)!;
+      expect([wrong, response.status, await response.json()]).toMatchObject([
+        ...[wrong, 400],
+        {
+          error: {
+            code: "REQUEST_INVALID",
+            message: expect.stringMatching(`^${name}=${given} is no number to go by; give a whole`),
+          },
+        },
+      ]);
+    }
+    expect((await get("/api/sessions/main/entries?after=0&skip=0&limit=9999")).status).toBe(200);
+  });
+
+  it("tell as much of what they were sent as is asked for", async () => {
+    const { say, get } = await startTestGateway();
+    for (const text of ["one", "two", "three"]) await say(text);
+    const ask = asker(get);
+    const whole = await ask("/api/sessions/main/calls/3.1", CallViewSchema);
+    const part = await ask("/api/sessions/main/calls/3.1?limit=2", CallViewSchema);
+    expect(part).toEqual({ ...whole, items: whole.items.slice(0, 2), rebuilt: null });
+    const path = "/api/sessions/main/calls/3.1/items?skip=2&limit=3";
+    const page = await ask(path, ItemPageSchema);
+    expect(page).toEqual({ items: whole.items.slice(2, 5), total: whole.items.length });
+    const proof = await ask("/api/sessions/main/calls/3.1/proof", ProofSchema);
+    expect(proof).toEqual(whole.rebuilt);
+    for (const gone of ["9.1?limit=2", "9.1/items", "9.1/proof"])
+      expect((await get(`/api/sessions/main/calls/${gone}`)).status).toBe(404);
+  });
+
   it("hold entries that can be read in full, as a call had them", async () => {
     const { say, get } = await startTestGateway();
     const long = `The beginning. ${"and on and on ".repeat(200)}the end.`;
@@ -138,7 +221,9 @@ describe("the calls of a session over HTTP", () => {
     const { entries } = await ask("/api/sessions/main/entries", EntryPageSchema);
     const [first] = entries;
     const path = `/api/sessions/main/entries/${first!.entryId}`;
-    expect(await ask(path, EntryTextSchema)).toEqual({ call: "2.1", entry: first, text: long });
+    expect(await ask(path, EntryTextSchema)).toEqual({
+      ...{ call: "2.1", entry: first, text: long, sentAt: 0 },
+    });
     expect((await ask(`${path}?call=1.1`, EntryTextSchema)).call).toBe("1.1");
     const later = await get(`/api/sessions/main/entries/${entries[2]!.entryId}?call=1.1`);
     expect([later.status, await later.json()]).toMatchObject([

@@ -2,6 +2,7 @@
 import type { UserBlock } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import { WHEN_BUSY, WHEN_BUSY_NAMES, type WhenBusy } from "../config/when-busy.ts";
 
 const TextBlock = z.object({ type: z.literal("text"), text: z.string() });
 const ImageBlock = z.object({
@@ -9,6 +10,8 @@ const ImageBlock = z.object({
   data: z.base64(),
   mimeType: z.string().regex(/^image\/[\w.+-]+$/),
 });
+
+const NAME_RULE = "must be a text of 1 to 256 characters";
 
 export const MessageBodySchema = z
   .object({
@@ -19,9 +22,21 @@ export const MessageBodySchema = z
       .optional()
       .describe('Tools that may run unasked in this turn, "*" = all; needs the token.'),
     onDisconnect: z
-      .enum(["continue", "abort"])
+      .enum(["continue", "abort"], { error: 'must be "continue" or "abort"' })
       .default("continue")
-      .describe("What happens to the run when the client goes away."),
+      .describe("What happens to the run, or the message that waits, when the client goes away."),
+    whenBusy: z
+      .enum(WHEN_BUSY, { error: `must be ${WHEN_BUSY_NAMES}` })
+      .optional()
+      .describe(
+        "While a reply is being written: have its turn afterwards, be shown to the model after its next tool result, or be refused (409). Default: `session.whenBusy`.",
+      ),
+    idempotencyKey: z
+      .string({ error: NAME_RULE })
+      .min(1, { error: NAME_RULE })
+      .max(256, { error: NAME_RULE })
+      .optional()
+      .describe("Your name for the message: sent again under it, it is not said again."),
   })
   .refine(({ text, content }) => isSaid(text) || (content ?? []).some(isBlockSaid), {
     error: "`text` or `content` has to say something",
@@ -35,6 +50,8 @@ export interface SentMessage {
   content: string | UserBlock[];
   allowTools: readonly string[];
   onDisconnect: "continue" | "abort";
+  whenBusy?: WhenBusy | undefined;
+  idempotencyKey?: string | undefined;
 }
 
 /** The message, or what is wrong with the body, as half a sentence. */
@@ -42,8 +59,8 @@ export function parseMessageBody(body: unknown): { message: SentMessage } | { pr
   if (!isRecord(body)) return { problem: "the body must be a JSON object" };
   const parsed = MessageBodySchema.safeParse(body);
   if (!parsed.success) return { problem: parsed.error.issues.map(describeIssue).join("; ") };
-  const { text, content, onDisconnect, allowTools = [] } = parsed.data;
-  return { message: { content: content ?? text ?? "", onDisconnect, allowTools } };
+  const { text, content, allowTools = [], ...given } = parsed.data;
+  return { message: { ...given, content: content ?? text ?? "", allowTools } };
 }
 
 const describeIssue = ({ path, message }: z.core.$ZodIssue) =>

@@ -2,6 +2,9 @@
 import type { ServerResponse } from "node:http";
 import type { DoorOutlet } from "../door/call/door-call.ts";
 
+/** No browser takes an answer for something else than it says it is. */
+export const NO_SNIFFING = ["x-content-type-options", "nosniff"] as const;
+
 export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Promise<void> } {
   const gone = new AbortController();
   const closed = new Promise<void>((resolve) => {
@@ -21,7 +24,8 @@ export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Pro
       if (gone.signal.aborted) return;
       // What a model server says of its own time and connection is not said twice.
       outgoing.sendDate = !headers.some(([name]) => name.toLowerCase() === "date");
-      outgoing.writeHead(status, headers.flat());
+      const isSniffed = !headers.some(([name]) => name.toLowerCase() === NO_SNIFFING[0]);
+      outgoing.writeHead(status, [...headers, ...(isSniffed ? [NO_SNIFFING] : [])].flat());
       outgoing.flushHeaders();
     },
     async write(bytes) {

@@ -1,4 +1,5 @@
 // Describes the HTTP API as OpenAPI does, from the schemas that its answers have.
+import type { ErrorCode } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 import { UsageSchema } from "../costs/usage.ts";
 import { GatewayEventSchema } from "../events/shapes.ts";
@@ -6,6 +7,12 @@ import * as shapes from "../inspect/shapes.ts";
 import { ANSWERS } from "./answers.ts";
 import { HTTP_STATUS, type HttpCode } from "./errors.ts";
 import { MessageBodySchema } from "./message-body.ts";
+
+/** Codes of Clew's own errors that routes name. */
+type SaidError = Extract<
+  ErrorCode,
+  "SESSION_NOT_FOUND" | "SESSION_LOCKED" | "SESSION_BUSY" | "BACKLOG_FULL" | "REQUEST_INVALID"
+>;
 
 export interface ApiRoute {
   method: string;
@@ -20,8 +27,10 @@ interface Operation {
   body?: string;
   /** Named in `SCHEMAS`, or "text", "page", "events". */
   answer: string;
+  /** What 503 comes with, as named in `SCHEMAS`. Absent: an error like others. */
+  unready?: string;
   /** Besides those that every address answers with. Absent: none. */
-  errors?: readonly (HttpCode | "SESSION_NOT_FOUND" | "SESSION_LOCKED" | "REQUEST_INVALID")[];
+  errors?: readonly (HttpCode | SaidError)[];
 }
 
 const AnyObject = z.record(z.string(), z.unknown());
@@ -49,6 +58,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   "GET /readyz": {
     summary: "Says whether messages can be answered; 503 while they cannot, and why.",
     answer: "Ready",
+    unready: "Ready",
   },
   "GET /metrics": { summary: "What was counted, as Prometheus reads it.", answer: "text" },
   "GET /api/openapi.json": { summary: "This description.", answer: "OpenApi" },
@@ -60,12 +70,25 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     },
     answer: "events",
   },
-  "GET /api/sessions": { summary: "Lists all sessions, newest first.", answer: "Sessions" },
+  "GET /api/sessions": {
+    summary: "A page of the sessions, newest first; `next` leads to the one behind it.",
+    query: {
+      limit: "1 to 1000, those that others started not counted; default: 200",
+      after: "`next` of the page before",
+      find: "only sessions with this in their names",
+    },
+    answer: "Sessions",
+  },
   "GET /api/sessions/:key": {
     summary: "The newest entries of a session's active branch.",
     query: LIMIT,
     answer: "SessionPage",
     errors: NO_SESSION,
+  },
+  "DELETE /api/sessions/:key": {
+    summary: "Deletes a session with the files that are its own, for the person of the home.",
+    answer: "Removed",
+    errors: ["SESSION_NOT_FOUND", "SESSION_BUSY", "SESSION_LOCKED", "FORBIDDEN"],
   },
   "GET /api/sessions/:key/transcript": {
     summary: "The session's file as it is stored, to be saved.",
@@ -82,11 +105,28 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: "Sends a message, and streams what comes of it; `done` or `error` is last.",
     body: "MessageBody",
     answer: "turn",
-    errors: ["REQUEST_INVALID", "FORBIDDEN"],
+    errors: ["REQUEST_INVALID", "FORBIDDEN", "SESSION_BUSY", "BACKLOG_FULL"],
+  },
+  "GET /api/sessions/:key/waiting": {
+    summary: "The messages that wait for their turn in the session, in order.",
+    answer: "Waiting",
+  },
+  "DELETE /api/sessions/:key/waiting": {
+    summary: "Takes back all messages that wait in the session.",
+    answer: "TakenBack",
+  },
+  "DELETE /api/sessions/:key/waiting/:id": {
+    summary: "Takes back one message that waits.",
+    answer: "TakenBack",
+    errors: ["NOT_FOUND"],
   },
   "POST /api/sessions/:key/abort": {
-    summary: "Cancels the running reply, and those that wait behind it.",
+    summary: "Cancels the running reply; `waiting` messages go on waiting, and have their turn.",
     answer: "Aborted",
+  },
+  "GET /api/sessions/:key/status": {
+    summary: "How the session stands, as /status tells it: model, engine, context, cost.",
+    answer: "Status",
   },
   "GET /api/sessions/:key/context": {
     summary: "What the model saw in the session's last call, and the fate of every entry.",
@@ -105,13 +145,34 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   "GET /api/sessions/:key/calls": {
     summary: "The session's model calls, a row each, oldest first.",
-    query: { after: "id of a call; those behind it", ...LIMIT },
+    query: {
+      after: "id of a call; those behind it",
+      before: "id of a call, or `newest`; those before it, or the newest ones",
+      ...LIMIT,
+    },
     answer: "CallPage",
+    errors: [...NO_SESSION, "REQUEST_INVALID"],
+  },
+  "GET /api/sessions/:key/turn": {
+    summary: "The turn that is under way, as its report would tell of it now.",
+    answer: "TurnNow",
     errors: NO_SESSION,
   },
   "GET /api/sessions/:key/calls/:id": {
     summary: "One call in full: what was sent, why, and what stood in for what was not.",
+    query: { limit: "at most so many of its items, the first ones, and no proof; default: all" },
     answer: "CallView",
+    errors: [...NO_SESSION, "REQUEST_INVALID"],
+  },
+  "GET /api/sessions/:key/calls/:id/items": {
+    summary: "Some of the things that a call sent, in the order of the wire.",
+    query: { skip: "so many are left out", ...LIMIT },
+    answer: "ItemPage",
+    errors: [...NO_SESSION, "REQUEST_INVALID"],
+  },
+  "GET /api/sessions/:key/calls/:id/proof": {
+    summary: "Whether the request of a call can be made again to the byte.",
+    answer: "Proof",
     errors: NO_SESSION,
   },
   "GET /api/sessions/:key/calls/:id/items/:part/:index": {
@@ -121,6 +182,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   "GET /api/sessions/:key/calls/:id/request": {
     summary: "The request of a call, made again, with its hash.",
+    query: { form: '"sent" = the request alone, to the byte; 404 where it cannot be made again' },
     answer: "RebuiltRequest",
     errors: NO_SESSION,
   },
@@ -138,7 +200,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       ...LIMIT,
     },
     answer: "EntryPage",
-    errors: NO_SESSION,
+    errors: [...NO_SESSION, "REQUEST_INVALID"],
   },
   "GET /api/sessions/:key/summaries/:id": {
     summary: "A summary that stood in a call, and what it covers.",
@@ -147,7 +209,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   "GET /api/sessions/:key/find": {
     summary: "Where a text is, in which calls it was shown, and what took it.",
-    query: { text: "what is looked for" },
+    query: {
+      text: "what is looked for",
+      after: "number of an entry; those behind it",
+      ...LIMIT,
+    },
     answer: "FoundText",
     errors: [...NO_SESSION, "REQUEST_INVALID"],
   },
@@ -268,7 +334,10 @@ export function describeApi(routes: readonly ApiRoute[], version: string): objec
   };
 }
 
-function describeOperation(path: string, { summary, query, body, answer, errors }: Operation) {
+function describeOperation(
+  path: string,
+  { summary, query, body, answer, unready, errors }: Operation,
+) {
   const inPath = [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     ...{ name, in: "path", required: true, schema: { type: "string" } },
     ...(name === "key" && path.includes("/sessions/") && { description: SESSION_KEY }),
@@ -284,6 +353,9 @@ function describeOperation(path: string, { summary, query, body, answer, errors 
     }),
     responses: {
       "200": { description: "It went well.", content: contentOf(answer) },
+      ...(unready !== undefined && {
+        "503": { description: "Not now.", content: contentOf(unready) },
+      }),
       ...failures(errors),
     },
   };

@@ -126,6 +126,41 @@ describe("a method of a plugin", () => {
   });
 });
 
+describe("the body of a method's request", () => {
+  it("is an object with params, or nothing; another one is refused, and not taken for nothing", async () => {
+    const { ask, trusted } = await serve();
+    const send = async (name: string, body: string) => {
+      const headers = { ...trusted, "content-type": "application/json" };
+      const sent = await ask(`/api/plugins/methods/${name}`, { method: "POST", headers, body });
+      return { status: sent.status, body: JSON.parse(sent.text) as object };
+    };
+    for (const body of [
+      "{",
+      "[]",
+      '""',
+      "null",
+      "7",
+      '{"a":1}',
+      '{"params":{},"a":1}',
+      '{"params":[]}',
+      '{"params":"text"}',
+    ])
+      expect(await send("tide.level", body), body).toEqual({
+        status: 400,
+        body: {
+          error: {
+            code: "REQUEST_INVALID",
+            message: `The body of a method's request is { "params": { … } } with what the method is given, or nothing.`,
+          },
+        },
+      });
+    for (const body of ["", "{}", '{"params":{}}'])
+      expect((await send("tide.silent", body)).body, body).toMatchObject({
+        error: "method tide.silent gave no answer",
+      });
+  });
+});
+
 describe("a method whose answer cannot be sent", () => {
   it("is named with the plugin and why, and costs no more than its answer", async () => {
     const { call, log } = await serve();

@@ -1,9 +1,9 @@
 // What a model call cost, and a turn with all its calls.
-import type { ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { ModelCallReport, SideCallReport, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import { addCosts, asSideCost, type Cost, costOf, isFree, NO_COST } from "../costs/cost.ts";
 import type { Prices } from "../costs/prices.ts";
-import { type WastingCall, wasteOf } from "../costs/waste.ts";
+import { wasteOf } from "../costs/waste.ts";
 import type { PlacedCall } from "./placed-call.ts";
 import type { CallWaste } from "./shapes.ts";
 
@@ -13,20 +13,36 @@ export type PricesOf = (model: string) => Prices | null;
 /** What nobody reckoned when a call was made, nobody knows. */
 export const NO_PRICES: PricesOf = () => null;
 
-/**
- * Pure. What was reckoned when the call was made, else by these prices; null: not known, because of
- * the prices, or because its provider did not say how much it counted.
- */
+/** Pure. All tries of a call together; null: one of them is not known. */
 export function costOfCall(
-  {
-    usage,
-    failure,
-    error,
-  }: Pick<ModelCallReport, "usage" | "error"> & Partial<Pick<ModelCallReport, "failure">>,
+  call: Parameters<typeof costOfTry>[0] & Pick<ModelCallReport, "resent">,
   prices: Prices | null,
 ): Cost | null {
-  if (usage !== null) return usage.cost === undefined ? costOf(usage, prices) : costIn(usage.cost);
-  return error !== null && failure !== undefined && isFree(failure.kind) ? NO_COST : null;
+  const { resent = [] } = call;
+  const last = costOfTry(call, prices);
+  if (resent.length === 0) return last;
+  const costs = [last, ...resent.map((usage) => costOfTry({ usage, error: null }, prices))];
+  const known = costs.filter((cost) => cost !== null);
+  return known.length < costs.length ? null : addCosts(known);
+}
+
+/**
+ * Pure. What was reckoned when the call was made, of its last try, else by these prices; null: not
+ * known, because of the prices, or because nobody said or estimated how much it was.
+ */
+export function costOfTry(
+  {
+    usage,
+    estimated,
+    failure,
+    error,
+  }: Pick<ModelCallReport, "usage" | "error"> &
+    Partial<Pick<ModelCallReport, "failure" | "estimated">>,
+  prices: Prices | null,
+): Cost | null {
+  const told = usage ?? estimated;
+  if (told !== undefined) return told.cost === undefined ? costOf(told, prices) : costIn(told.cost);
+  return error !== null && failure !== undefined && isFree(failure) ? NO_COST : null;
 }
 
 /** As it is kept with the tokens of a reply. */
@@ -54,13 +70,12 @@ export function costOfPlaced(
   return known.length < costs.length ? null : addCosts(known);
 }
 
-/** Pure. What it paid, or sent, for nothing. `before`: the session's last answered call. */
+/** Pure. What it paid, or sent, for nothing. */
 export const wasteOfPlaced = (
   { report: { model }, call }: Pick<PlacedCall, "report" | "call">,
-  before: WastingCall | undefined,
   pricesOf: PricesOf,
 ): CallWaste[] =>
-  wasteOf({ model, modelCalls: [call] }, before, { pricesOf, costOf: costOfCall }).map(
+  wasteOf({ model, modelCalls: [call] }, { pricesOf, costOf: costOfTry }).map(
     ({ cause, tokens, dollars }) => ({ cause, tokens, dollars }),
   );
 
@@ -68,7 +83,8 @@ export const wasteOfPlaced = (
 export interface TurnCost {
   /** Side calls included. */
   cost: Cost;
-  calls: number;
+  /** Calls, each try of them that was paid for, and side calls. */
+  modelCalls: number;
   /** Calls whose cost is not known: it is not in `cost`. */
   unknown: number;
 }
@@ -83,14 +99,26 @@ export function costOfTurn({
     ...sideCalls.map(costOfSideCall),
   ];
   const known = costs.filter((cost) => cost !== null);
-  return { cost: addCosts(known), calls: costs.length, unknown: costs.length - known.length };
+  const again = modelCalls.reduce((sum, { resent = [] }) => sum + resent.length, 0);
+  return {
+    cost: addCosts(known),
+    modelCalls: costs.length + again,
+    unknown: costs.length - known.length,
+  };
 }
 
-function costOfSideCall({
-  usage,
-  failure: kind,
-}: NonNullable<TurnReport["sideCalls"]>[number]): Cost | null {
-  const failed = kind === undefined ? { error: null } : { error: kind, failure: { kind } };
-  const cost = costOfCall({ usage, ...failed }, null);
+/** Pure. What side calls came to, as it was reckoned when they were made. */
+export function costOfSideCalls(calls: readonly SideCallReport[]): Cost | null {
+  const costs = calls.map(costOfSideCall);
+  const known = costs.filter((cost) => cost !== null);
+  return known.length < costs.length ? null : addCosts(known);
+}
+
+function costOfSideCall({ usage, estimated, failure: kind, unsent }: SideCallReport): Cost | null {
+  const failed =
+    kind === undefined
+      ? { error: null }
+      : { error: kind, failure: { kind, ...(unsent && { unsent }) } };
+  const cost = costOfCall({ usage, ...(estimated && { estimated }), ...failed }, null);
   return cost && asSideCost(cost);
 }

@@ -1,5 +1,6 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { textOf } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { checkReports } from "../doctor/check-reports.ts";
@@ -51,6 +52,12 @@ async function damaged(
 const garbled = (line: number) => (lines: string[]) =>
   lines.map((text, at) => (at === line ? "x".repeat(text.length) : text));
 
+const shorter = (line: number) => (lines: string[]) =>
+  lines.map((text, at) => (at === line ? text.slice(0, -30) : text));
+
+const longer = (line: number) => (lines: string[]) =>
+  lines.map((text, at) => (at === line ? `${text.slice(0, 40)}xxxxx${text.slice(40)}` : text));
+
 /** A letter of what is packed is another one: nothing but its contents tells. */
 const flipped = (line: number, place: number) => (lines: string[]) =>
   lines.map((text, at) => {
@@ -82,21 +89,43 @@ describe("a damaged line of reports", () => {
     );
   });
 
-  it("costs its own calls, and at most what is told as a difference to it", async () => {
+  it("costs its own turn and no other, also where it is longer or shorter than it was", async () => {
     const whole = await wholeSession();
-    for (const line of [0, 1, 2, 20, 35]) {
-      const rows = await rowsOf(await damaged(whole, garbled(line)));
-      expect(whole.rows.length - rows.length).toBeLessThanOrEqual(17);
-      expect(rows.at(-1)!.lost === null || line === 35).toBe(true);
-    }
+    const told = ({ id, tokens, fates, requestHash, cost, lost }: CallRow) => {
+      return { id, tokens, fates, requestHash, cost, lost };
+    };
+    for (const line of [0, 1, 2, 3, 20, 34, 35, 38])
+      for (const damage of [garbled(line), shorter(line), longer(line)]) {
+        const source = await damaged(whole, damage);
+        const others = (rows: readonly CallRow[]) =>
+          rows.filter(({ turn }) => turn !== line + 1).map(told);
+        const rows = await rowsOf(source);
+        expect(others(rows)).toEqual(others(whole.rows));
+        const next = rows.find(({ turn }) => turn > line + 1);
+        if (next === undefined) continue;
+        const view = (await inspectorOf(source).call(next.id))!;
+        expect(view.rebuilt).toEqual({ isSame: true, why: null });
+      }
   });
 
   it("is told wherever somebody asks for what it takes", async () => {
     const whole = await wholeSession();
-    const source = await damaged(whole, garbled(30));
+    // What was said then is not what was sent any more: nothing proves what the next call held.
+    const branch = whole.source.branch.map((entry) =>
+      entry.type === "message" && textOf(entry.message).startsWith("No. 31")
+        ? { ...entry, message: { ...entry.message, content: "repaired" } }
+        : entry,
+    ) as SessionSource["branch"];
+    const allEntries = async () => branch;
+    const source = { ...(await damaged(whole, garbled(30))), branch, allEntries };
     const inspector = inspectorOf(source);
     const page = (await inspector.calls({ limit: 1000 }))!;
     expect(page.unreadableTurns).toEqual([31]);
+    // The timeline shows the place, whether or not the next call can be told.
+    const next = page.calls.find(({ turn }) => turn > 31)!;
+    expect(next.marks).toContain("lost");
+    expect(next.happened[0]).toContain("the report of a turn before it is damaged");
+    expect(page.calls.filter(({ turn, marks }) => turn < 31 && marks.includes("lost"))).toEqual([]);
     const { id, lost } = page.calls.find((row) => row.lost !== null)!;
     const view = (await inspector.call(id))!;
     expect(view.why).toContain(lost);
@@ -126,6 +155,7 @@ describe("a damaged line of reports", () => {
     const { output } = await clew(whole.home, ["inspect", "main"]);
     writeFileSync(file, text);
     expect(output).toContain("The report of turn 31 cannot be read");
+    expect(output).toMatch(/ calls in 38 turns, at least [\d,]+ tokens sent\./);
     expect(output).not.toContain("Every entry was shown in every call");
   });
 });

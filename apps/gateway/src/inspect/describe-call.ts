@@ -1,5 +1,6 @@
 // Explains why one model call held what it held.
 import type { PolicyChange } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { whyBroke } from "../models/describe-cache.ts";
 import { saidChanges } from "../reports/said-changes.ts";
 import { counted, number } from "../text/number.ts";
@@ -73,10 +74,10 @@ function rulesOf(changes: readonly PolicyChange[]): string[] {
 export function describeSummaries(
   opened: OpenedCall,
   textOf: (item: PlacedItem) => string,
-): SummaryRow[] {
+): Omit<SummaryRow, "facts">[] {
   const { messages, call } = opened;
   const tokens = tokensOfItems(opened).slice(call.system.length + call.tools.length);
-  const rows = new Map<string, SummaryRow>();
+  const rows = new Map<string, Omit<SummaryRow, "facts">>();
   for (const [index, item] of messages.entries()) {
     const summaryId = summaryIn(item.source, opened);
     if (summaryId === null) continue;
@@ -95,18 +96,28 @@ export function describeSummaries(
   return [...rows.values()];
 }
 
-/** The entries it stands for, whatever else became of them; null = none, or nobody says. */
+/** What it stands for, in numbers; null = nothing, or nobody says. */
 function coverOf(opened: OpenedCall, summaryId: string, isHost: boolean): SummaryRow["covers"] {
-  const hidden = isHost ? opened.hidden() : [];
-  let [first, last, entries] = [0, 0, 0];
-  for (const [at, { id }] of (isHost ? opened.path : opened.members()).entries()) {
-    const by = isHost ? hidden[at]?.id : opened.facts.covered.get(id);
-    const number = by === summaryId ? opened.numberOf(id) : undefined;
-    if (number === undefined) continue;
-    if (entries++ === 0) first = number;
-    last = number;
-  }
-  return entries === 0 ? null : { from: first, to: last, entries };
+  const covered = coveredBy(opened, summaryId, isHost);
+  const [first, last] = [covered[0], covered.at(-1)].map((entry) =>
+    opened.numberOf(entry?.id ?? ""),
+  );
+  if (first === undefined || last === undefined) return null;
+  return { from: first, to: last, entries: covered.length };
+}
+
+/** The entries it stands for, whatever else became of them; none where nobody says. */
+export function coveredBy(
+  opened: OpenedCall,
+  summaryId: string,
+  isHost: boolean,
+): readonly TranscriptEntry[] {
+  if (!isHost)
+    return opened.members().filter(({ id }) => opened.facts.covered.get(id) === summaryId);
+  const hidden = opened.hidden();
+  return opened.path.filter(
+    (entry, at) => hidden[at]?.id === summaryId && opened.numberOf(entry.id) !== undefined,
+  );
 }
 
 /** The compaction that a compaction was made from, unless a reset came between. */

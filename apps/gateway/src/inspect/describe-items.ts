@@ -35,16 +35,19 @@ export function itemsOf({ call, messages }: OpenedCall): PlacedItem[] {
   ];
 }
 
-/** Pure. All items of a call; `textOf` knows their texts. */
+/** Pure. The items of a call, or some of them by their places; `textOf` knows their texts. */
 export function describeItems(
   opened: OpenedCall,
   textOf: (item: PlacedItem) => string,
+  { first = 0, end }: { first?: number; end?: number | undefined } = {},
 ): SentItem[] {
   const { facts, report } = opened;
   const engine = engineOf(opened);
   const tokens = tokensOfItems(opened);
   const cached = cachedItems(opened, tokens);
-  return itemsOf(opened).map((placed, place) => {
+  const wanted = itemsOf(opened).slice(first, end);
+  return wanted.map((placed, offset) => {
+    const place = first + offset;
     const { item, part, index } = placed;
     const { source } = item;
     const entryId = source.kind === "entry" ? source.entryId : null;

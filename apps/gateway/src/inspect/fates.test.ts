@@ -112,6 +112,7 @@ const steps = fc.array(
     kept: fc.nat(20),
     send: fc.array(fc.nat(40), { maxLength: 12 }),
     clear: fc.array(fc.nat(40), { maxLength: 3 }),
+    cover: fc.array(fc.nat(40), { maxLength: 3 }),
   }),
   { minLength: 1, maxLength: 12 },
 );
@@ -125,7 +126,8 @@ function walk(given: Steps) {
   const counter = createFateCounter();
   let leaf: string | null = null;
   let sent = new Map<string, Treatment>();
-  return given.map(({ back, add, kept: first, send, clear }) => {
+  let isCovered = false;
+  return given.map(({ back, add, kept: first, send, clear, cover }) => {
     for (let times = 0; times < back && leaf !== null; times++) leaf = entries.get(leaf)!.parentId;
     const onBranch = () => [...entries.keys()];
     for (const kind of add) {
@@ -143,9 +145,12 @@ function walk(given: Steps) {
     const ids = [...new Set([...sent.keys(), ...next.keys()])];
     const touched = new Set(ids.filter((id) => sent.get(id) !== next.get(id)));
     sent = next;
-    const call = facts([], { sent });
+    const covered = new Map(pick(cover).map((id) => [id, "S"]));
+    const isAll = covered.size > 0 || isCovered;
+    isCovered = covered.size > 0;
+    const call = facts([], { sent, covered });
     const { placeOf } = cursor;
-    const counts = counter.advance({ path, kept, touched, placeOf, facts: call, isAll: false });
+    const counts = counter.advance({ path, kept, touched, placeOf, facts: call, isAll });
     return { path, call, counts };
   });
 }

@@ -1,6 +1,9 @@
 // Finds in which calls a text could be read, and what took it from there.
 import type { ReportItem } from "@clew/engine-core";
+import { createSlices } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageText } from "../reports/message-text.ts";
+import { counted } from "../text/number.ts";
 import { type Part, type PlacedItem, summaryIn } from "./describe-items.ts";
 import { readContent } from "./item-contents.ts";
 import { describeEntry } from "./list-entries.ts";
@@ -9,14 +12,34 @@ import type { SessionCalls, WalkedCall } from "./session-calls.ts";
 import type { FoundText } from "./shapes.ts";
 import { messageOf } from "./stored-message.ts";
 
+export interface TextAsked {
+  text: string;
+  /** Entries behind this number. Absent: from the first on. */
+  after?: number | undefined;
+  /** At most so many entries are told of, one at least; all are counted. */
+  limit: number;
+}
+
+/** An entry that says it, with its number in the transcript. */
+interface Saying {
+  entry: TranscriptEntry;
+  number: number;
+}
+
+/** So many entries are named in what took a text. */
+const MOST_NAMED = 20;
+
 /** Upper and lower case differ; each content is looked at once. */
-export async function findText(calls: SessionCalls, text: string): Promise<FoundText> {
-  const { folder, rows } = calls;
+export async function findText(
+  calls: SessionCalls,
+  { text, after = 0, limit }: TextAsked,
+): Promise<FoundText> {
+  const { part: partOf, rows } = calls;
   const says = new Map<string, boolean>();
   const summaries = new Map<string, boolean>();
   const shownIn: FoundText["shownIn"] = [];
   const lost: FoundText["lost"] = [];
-  const entries = await entriesThatSay(calls, text);
+  const saying = await entriesThatSay(calls, text);
   /** Messages of the call before that say it, in order, as far as they are kept. */
   let shown: boolean[] = [];
   let wasShown = false;
@@ -26,7 +49,7 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
     const known = says.get(hash);
     if (known !== undefined) return known;
     const entry = source.kind === "entry" ? walked.find(source.entryId) : undefined;
-    const content = await readContent(folder, placed, entry);
+    const content = await readContent(partOf, placed, entry);
     const is = content.text.includes(text);
     says.set(hash, is);
     return is;
@@ -41,7 +64,9 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
     }
     return found;
   };
+  const slices = createSlices();
   await calls.walk(async (walked) => {
+    if (slices.isOver()) await slices.next();
     const { system, tools, messages } = walked.call;
     const added = await lookAt(walked, "messages", messages.items);
     shown = [...shown.slice(0, messages.kept), ...added];
@@ -61,34 +86,47 @@ export async function findText(calls: SessionCalls, text: string): Promise<Found
       range.to = id;
       range.calls++;
     } else if (isShown) shownIn.push({ from: id, to: id, calls: 1 });
-    else if (wasShown) lost.push({ id, to: id, calls: 1, why: whyLost(walked, entries) });
+    else if (wasShown) lost.push({ id, to: id, calls: 1, why: whyLost(walked, saying) });
     else if (gone !== undefined) {
       gone.to = id;
       gone.calls++;
     }
     wasShown = isShown;
   });
+  const behind = saying.filter(({ number }) => number > after);
+  const page = behind.slice(0, limit);
   return {
-    ...{ text, entries, shownIn, lost, calls: rows.length },
+    ...{ text, shownIn, lost, calls: rows.length, letGoTurns: calls.letGo },
+    entries: page.map(({ entry, number }) => describeEntry(entry, number)),
+    matching: saying.length,
+    next: page.length < behind.length ? page.at(-1)!.number : null,
     summaries: [...summaries].map(([summaryId, is]) => ({ summaryId, says: is })),
   };
 }
 
-async function entriesThatSay(calls: SessionCalls, text: string): Promise<FoundText["entries"]> {
+/** In order; others have their turn meanwhile. */
+async function entriesThatSay(calls: SessionCalls, text: string): Promise<Saying[]> {
   const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
-  return (newest?.members() ?? []).flatMap((entry, at) => {
+  const found: Saying[] = [];
+  const slices = createSlices();
+  for (const [at, entry] of (newest?.members() ?? []).entries()) {
+    if (slices.isOver()) await slices.next();
     const message = messageOf(entry);
-    const is = message !== undefined && messageText(message).includes(text);
-    return is ? [describeEntry(entry, at + 1)] : [];
-  });
+    if (message !== undefined && messageText(message).includes(text))
+      found.push({ entry, number: at + 1 });
+  }
+  return found;
 }
 
 /** What became of the entries that say it, in the call that did not show it any more. */
-function whyLost({ row, fateOf }: WalkedCall, entries: FoundText["entries"]): string {
-  const fates = entries.flatMap(({ entryId, number }) => {
-    const fate = fateOf(entryId);
+function whyLost({ row, find, fateOf }: WalkedCall, saying: readonly Saying[]): string {
+  const stored = saying.filter(({ entry }) => find(entry.id) !== undefined);
+  const fates = stored.slice(0, MOST_NAMED).flatMap(({ entry, number }) => {
+    const fate = fateOf(entry.id);
     return fate === undefined ? [] : [`entry ${number}: ${describeFate(fate)}`];
   });
   const known = fates.length > 0 ? fates : ["it stood in something that was made anew"];
-  return [...row.happened, ...known].join("; ");
+  const more = stored.length - MOST_NAMED;
+  const others = more > 0 ? [`and so on for ${counted(more, "more entry", "more entries")}`] : [];
+  return [...row.happened, ...known, ...others].join("; ");
 }

@@ -1,6 +1,11 @@
 // Folds the reports of a session into one row per model call.
-import type { CompactionReport, ReportItem, SideCallReport, TurnReport } from "@clew/engine-core";
-import type { WastingCall } from "../costs/waste.ts";
+import type {
+  CompactionReport,
+  ModelCallReport,
+  ReportItem,
+  SideCallReport,
+  TurnReport,
+} from "@clew/engine-core";
 import { createRequestProof } from "../reports/request-proof.ts";
 import { isMember } from "./boundaries.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
@@ -9,6 +14,7 @@ import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
 import { type CallFacts, type EntryFate, fateOf, noFates, type Withheld } from "./fates.ts";
 import { type Between, describeBetween, planMarks } from "./happened.ts";
+import { describeLetGo } from "./let-go.ts";
 import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
 import type { CallRow, CallWaste, Cost, FateCounts } from "./shapes.ts";
@@ -25,16 +31,35 @@ export interface FoldedStep {
   treat: (item: ReportItem, index: number) => ItemTreatment;
 }
 
+/** What the next call is told by, where that lists all its messages. */
+export interface FoldState {
+  withheld: readonly (readonly [entryId: string, Withheld])[];
+  pending: readonly CompactionReport[];
+  aside: readonly SideCallReport[];
+  unanswered: readonly string[];
+  isStrict: boolean;
+}
+
 /** Grows with the session; a call costs what differs from the one before. */
 export interface CallFold {
+  /** Of reports that all could be read. */
+  readonly state: FoldState;
+  /** Before the first call: the cursor stands where the last one of `state` did. */
+  restore(state: FoldState): void;
+  /** Before the first call that is kept: the cursor stands where the last one of `turns` did. */
+  goOn(turns: number): void;
   add(step: FoldedStep): CallRow;
   /** A turn that called no model: what it did comes before the next call. */
   skip(report: TurnReport): void;
-  /** A report that nobody can read. */
-  miss(): void;
+  /** A report that nobody can read, or that is not there. */
+  miss(isGone: boolean): void;
   /** The fate of an entry in the newest call; undefined: it was not stored then. */
   fateOf(entryId: string): EntryFate | undefined;
   readonly sent: SentItems;
+  /** Side calls that are paid with the next call's row. */
+  readonly aside: readonly SideCallReport[];
+  /** Why turns since the newest call have no reply. */
+  readonly unanswered: readonly string[];
 }
 
 export function createCallFold(
@@ -52,11 +77,15 @@ export function createCallFold(
   let pending: readonly CompactionReport[] = [];
   /** Side calls since then of turns that called no model. */
   let aside: readonly SideCallReport[] = [];
+  let unanswered: readonly string[] = [];
   let length = 0;
-  /** The last answered call, whose request the cache may hold. */
-  let answered: WastingCall | undefined;
+  /** Leading entries of the path that the counter knows. */
+  let known = 0;
+  let letGo: string | null = null;
   let engine = "";
   let isGapped = false;
+  /** A report since the newest call cannot be read, or is not there; null = none. */
+  let missed: keyof typeof MISSING | null = null;
   let isLost = false;
   const factsNow = (): CallFacts => ({
     ...{ sent: sent.sent, covered, withheld, engine, isGapped },
@@ -72,18 +101,42 @@ export function createCallFold(
   };
   return {
     sent,
+    get state() {
+      return {
+        ...{ withheld: [...withheld], pending, aside, unanswered },
+        isStrict: proof.isStrict,
+      };
+    },
+    restore(state) {
+      for (const [entryId, by] of state.withheld) withheld.set(entryId, by);
+      ({ pending, aside, unanswered } = state);
+      if (state.isStrict) proof.miss();
+      length = cursor.path.length;
+    },
+    get aside() {
+      return aside;
+    },
+    get unanswered() {
+      return unanswered;
+    },
+    goOn(turns) {
+      length = cursor.path.length;
+      letGo = describeLetGo(turns);
+    },
     fateOf(entryId) {
       const at = cursor.placeOf(entryId);
       if (isLost || at === undefined || !isMember(cursor.path[at]!)) return undefined;
-      return fateOf(entryId, counter.hidden()[at], factsNow());
+      return fateOf(entryId, counter.hiddenAt(at), factsNow());
     },
-    miss() {
+    miss(isGone) {
       proof.miss();
       isGapped = true;
+      missed = isGone && missed !== "damaged" ? "gone" : "damaged";
     },
     skip(report) {
       pending = [...pending, ...report.compactions];
       aside = [...aside, ...(report.sideCalls ?? [])];
+      unanswered = [...unanswered, ...whyUnasked(report)];
     },
     add({ placed, kept, treat }) {
       const { path, placeOf } = cursor;
@@ -98,22 +151,38 @@ export function createCallFold(
       summaries = standing;
       engine = engineOf(placed);
       const facts = factsNow();
-      const fates = counter.advance({ path, kept, touched, placeOf, facts, isAll });
+      const fates = counter.advance({
+        ...{ path, kept: Math.min(kept, known) },
+        ...{ touched, placeOf, facts, isAll },
+      });
       const between: Between = {
-        ...{ path, fresh: path.slice(kept), hidden: counter.hidden() },
+        ...{ fresh: path.slice(kept), hiddenBy: counter.hiddenBy },
         isTurned: kept < length,
         compactions: compactionsBefore(placed),
+        unanswered,
       };
+      unanswered =
+        placed.number === placed.report.modelCalls.length ? whyUnasked(placed.report) : [];
       length = path.length;
+      known = length;
       const counted = reckoning === "counted" ? countedTokens(placed.call) : null;
       const cost = costOfPlaced(withSideCalls(placed, aside), pricesOf);
       aside = [];
-      const waste = wasteOfPlaced(placed, answered, pricesOf);
-      if (placed.call.error === null) answered = placed.call;
+      const waste = wasteOfPlaced(placed, pricesOf);
       const row = rowOf({ placed, sent, fates, between, cost, waste, counted });
-      return isLost ? asLost(row) : row;
+      const first = letGo === null ? row : { ...row, happened: [letGo, ...row.happened] };
+      letGo = null;
+      const told = missed === null ? first : behindMissing(first, missed);
+      missed = null;
+      return isLost ? asLost(told) : told;
     },
   };
+}
+
+/** Why a turn broke off beside its calls, as where a cost cap was reached; of those a row tells. */
+function whyUnasked({ outcome, reason, modelCalls }: TurnReport): string[] {
+  const isTold = (modelCalls.at(-1)?.error ?? null) !== null;
+  return outcome !== "failed" || reason === null || isTold ? [] : [reason];
 }
 
 /** What a `/compact` before it asked a model is paid with the call behind it. */
@@ -134,14 +203,32 @@ const withSideCalls = (placed: PlacedCall, aside: readonly SideCallReport[]): Pl
 const LOST =
   "Nobody can tell which messages were sent: the report of a turn before it, or its own, is damaged. The next call that was reported in full can be told again.";
 
+const MISSING = {
+  damaged: "the report of a turn before it is damaged: nobody can tell which calls that turn made",
+  gone: "the report of a turn before it is missing: nobody can tell what the calls of that turn were sent",
+};
+
+const behindMissing = (row: CallRow, missed: keyof typeof MISSING): CallRow => ({
+  ...row,
+  marks: [...row.marks, "lost"],
+  happened: [MISSING[missed], ...row.happened],
+});
+
 /** What is left of a row when its list of messages is not the one that was sent. */
 const asLost = (row: CallRow): CallRow => ({
   ...row,
   tokens: planSources(noTokens(), null),
   isCounted: false,
   fates: noFates(),
+  marks: row.marks.includes("lost") ? row.marks : [...row.marks, "lost"],
   lost: LOST,
 });
+
+/** Why its reply ended; null = it did not yet. */
+function endOf({ stopReason, error, failure }: ModelCallReport): string | null {
+  if (stopReason !== null || error === null) return stopReason;
+  return failure?.kind === "aborted" ? "aborted" : "error";
+}
 
 interface RowInput {
   placed: PlacedCall;
@@ -157,19 +244,19 @@ interface RowInput {
 function rowOf({ placed, sent, fates, between, cost, waste, counted }: RowInput): CallRow {
   const { call, report, turn, number } = placed;
   const { turnId, promptEntryId, startedAt, budget } = report;
-  const { cache, usage, durationMs, stopReason, error, requestHash } = call;
+  const { cache, usage, estimated, durationMs, error, requestHash } = call;
   const sumOf = (items: readonly ReportItem[]) =>
     items.reduce((sum, { tokens }) => sum + tokens, 0);
   const fixed = { system: sumOf(call.system), tools: sumOf(call.tools) };
   return {
     ...{ id: callId(placed), turn, call: number, turnId },
-    ...{ promptEntryId, startedAt, durationMs },
-    ...{ model: modelOf(placed), engine: engineOf(placed), stopReason, error },
+    ...{ promptEntryId, startedAt, durationMs, running: null },
+    ...{ model: modelOf(placed), engine: engineOf(placed), stopReason: endOf(call), error },
     tokens: planSources({ ...sent.tokens, ...fixed }, counted),
     isCounted: counted !== null,
     promptBudget: budget?.promptBudget ?? null,
     contextWindow: budget?.contextWindow ?? null,
-    outputTokens: usage?.output ?? null,
+    outputTokens: (usage ?? estimated)?.output ?? null,
     cache:
       cache === undefined
         ? null

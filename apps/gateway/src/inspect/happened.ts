@@ -8,7 +8,6 @@ import {
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
 import { counted, number } from "../text/number.ts";
-import { type Boundary, isMember } from "./boundaries.ts";
 import { degradedIn, type PlacedCall } from "./placed-call.ts";
 import type { CallMark } from "./shapes.ts";
 
@@ -16,13 +15,14 @@ import type { CallMark } from "./shapes.ts";
 export interface Between {
   /** Entries that the call before did not have. */
   fresh: readonly TranscriptEntry[];
-  /** The whole branch, and what hides each of its entries now. */
-  path: readonly TranscriptEntry[];
-  hidden: readonly (Boundary | undefined)[];
+  /** How many entries a compaction or reset hides now. */
+  hiddenBy: (id: string) => number;
   /** True: entries that the call before had are not on the branch any more. */
   isTurned: boolean;
   /** As reported. */
   compactions: readonly CompactionReport[];
+  /** Why messages had no reply, of which no call tells. */
+  unanswered: readonly string[];
 }
 
 /** Pure. */
@@ -36,6 +36,7 @@ export function planMarks(placed: PlacedCall, between: Between): CallMark[] {
   const { broke } = call.cache ?? {};
   const isDegraded = degradedIn(placed) !== null || (report.views?.fallbacks ?? 0) > 0;
   const isOverflow = call.failure?.kind === "overflow";
+  const isStopped = call.failure?.kind === "aborted";
   const isFallback = call.model !== undefined ? at > 1 : report.model.fallback !== undefined;
   const marks: [boolean, CallMark][] = [
     [isCompacted, "compaction"],
@@ -43,7 +44,8 @@ export function planMarks(placed: PlacedCall, between: Between): CallMark[] {
     [isOverflow, "overflow"],
     [broke !== undefined && BROKEN.has(broke.code), "cache-broken"],
     [isDegraded, "degraded"],
-    [call.error !== null && !isOverflow, "failed"],
+    [call.error !== null && !isOverflow && !isStopped, "failed"],
+    [isStopped, "stopped"],
     [isFallback, "fallback"],
   ];
   return marks.flatMap(([is, mark]) => (is ? [mark] : []));
@@ -56,7 +58,7 @@ const BROKEN: ReadonlySet<string> = new Set([
 
 /** Pure. A sentence each, in order. */
 export function describeBetween(between: Between): string[] {
-  const { fresh, isTurned, compactions } = between;
+  const { fresh, isTurned, compactions, unanswered } = between;
   const isUndone = fresh.some(isUndo);
   const isInTranscript = fresh.some(({ type }) => type === "compaction");
   const isByHost = isUndone || fresh.some((entry) => prunedBy(entry) > 0);
@@ -66,6 +68,7 @@ export function describeBetween(between: Between): string[] {
   return [
     ...(isTurned && !isUndone ? ["the session went on from an earlier entry"] : []),
     ...(isUndone ? [...reported, ...told] : [...told, ...reported]),
+    ...unanswered.map((why) => `a message had no reply: ${why}`),
   ];
 }
 
@@ -76,11 +79,11 @@ const isUndo = (entry: TranscriptEntry) =>
 const prunedBy = (entry: TranscriptEntry): number =>
   pruneRecordOf(entry)?.entryIds.length ?? sessionProjections([entry]).length;
 
-function describeEntry(entry: TranscriptEntry, { path, hidden }: Between): string[] {
+function describeEntry(entry: TranscriptEntry, { hiddenBy }: Between): string[] {
   if (isUndo(entry)) return ["a compaction was undone"];
   if (entry.type === "reset") return ["reset: what was said before is not shown any more"];
   if (entry.type === "compaction") {
-    const covers = path.filter((each, at) => isMember(each) && hidden[at]?.id === entry.id).length;
+    const covers = hiddenBy(entry.id);
     const tokens = Math.ceil(estimateText(entry.summary).estimate);
     const what = `${number(covers)} ${covers === 1 ? "entry" : "entries"}`;
     return [`compaction: ${what} → ${number(tokens)} tokens`];

@@ -3,10 +3,9 @@ import { whatIsSaid, withCallIds } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { FORGOTTEN_HASH } from "../forget/redact-reports.ts";
 import { messageInPart, messageText } from "../reports/message-text.ts";
-import { readPart } from "../reports/report-log.ts";
 import { contentHash } from "../text/content-hash.ts";
+import { FORGOTTEN_HASH } from "../text/forgotten.ts";
 import type { PlacedItem } from "./describe-items.ts";
 import { messageOf } from "./stored-message.ts";
 
@@ -20,9 +19,12 @@ export interface ItemContent {
   lost: string | null;
 }
 
-/** `entry`: the stored one it is, or is made from. */
+/**
+ * `partOf`: the content that a hash names; null = it is not stored any more. `entry`: the stored
+ * one it is, or is made from.
+ */
 export async function readContent(
-  folder: string,
+  partOf: (hash: string) => Promise<string | null>,
   { part, item }: PlacedItem,
   entry: TranscriptEntry | undefined,
 ): Promise<ItemContent> {
@@ -33,7 +35,7 @@ export async function readContent(
     const message = provenMessage(sent, item.hash);
     if (message !== undefined) return asMessage(message, null);
   }
-  const text = await readPart(folder, item.hash);
+  const text = await partOf(item.hash);
   if (part !== "messages")
     return text !== null && contentHash(text) === item.hash
       ? { message: null, text, lost: null }

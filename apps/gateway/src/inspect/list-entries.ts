@@ -61,12 +61,15 @@ export function listEntries(
 export function findEntry(
   opened: OpenedCall,
   entryId: string,
-): Pick<EntryText, "entry" | "text"> | null {
+): Pick<EntryText, "entry" | "text" | "sentAt"> | null {
   const found = opened.find(entryId);
   const number = opened.numberOf(entryId);
   if (found === undefined || number === undefined) return null;
   const entry = describeFated(opened, found, number);
-  return { entry, text: messageText(messageOf(found)!) };
+  const at = opened.messages.findIndex(
+    ({ source }) => source.kind === "entry" && source.entryId === entryId,
+  );
+  return { entry, text: messageText(messageOf(found)!), sentAt: at < 0 ? null : at };
 }
 
 function describeFated(opened: OpenedCall, entry: TranscriptEntry, number: number): EntryRow {

@@ -1,4 +1,5 @@
 // What became different from one model call to another.
+import { number } from "../text/number.ts";
 import type { EntryFate } from "./fates.ts";
 import type { CallDiff, CallRow, SentItem } from "./shapes.ts";
 
@@ -21,6 +22,7 @@ export function planDiff(
   let same = 0;
   while (same < limit && from.items[same]!.hash === to.items[same]!.hash) same++;
   const tokens = sumOf(from.items.slice(0, same));
+  const isEarlier = comesBefore(to.row, from.row);
   const [left, right] = [from.items.slice(same), to.items.slice(same)];
   const before = byKey(left, from.originOf);
   const after = byKey(right, to.originOf);
@@ -34,7 +36,9 @@ export function planDiff(
     prefix: { items: same, tokens, share: share(tokens, sumOf(from.items)) },
     added: [...after].flatMap(([key, item]) => (before.has(key) ? [] : [item])),
     removed: [...before].flatMap(([key, item]) =>
-      after.has(key) ? [] : [{ item, why: whyGone(item, fateOf(item.entryId ?? "")) }],
+      after.has(key)
+        ? []
+        : [{ item, why: whyGone(item, { fate: fateOf(item.entryId ?? ""), isEarlier }) }],
     ),
     changed: pairs.flatMap((pair) =>
       pair.before.hash === pair.after.hash
@@ -65,8 +69,16 @@ function byKey(
   return keys;
 }
 
-function whyGone(item: SentItem, known: EntryFate | undefined): string {
+const comesBefore = (row: CallRow, other: CallRow) =>
+  row.turn < other.turn || (row.turn === other.turn && row.call < other.call);
+
+/** `isEarlier`: it is missing in a call before the one that sent it. */
+function whyGone(
+  item: SentItem,
+  { fate: known, isEarlier }: { fate: EntryFate | undefined; isEarlier: boolean },
+): string {
   if (known !== undefined) return describeFate(known);
+  if (isEarlier) return item.entryId === null ? "it was made later only" : "it was not said yet";
   if (item.summaryId !== null) return "another summary stands for it now, or none does";
   return item.part === "messages" ? "it was made for one call only" : "it is not offered any more";
 }
@@ -92,5 +104,5 @@ export function describeFate({ fate, marks }: EntryFate): string {
 
 const describeMark = (mark: EntryFate["marks"][number]): string =>
   mark.kind === "shortened"
-    ? `shortened from ${mark.from} to ${mark.to} tokens by ${mark.rule}`
-    : `changed by ${mark.rule}`;
+    ? `shortened from ${number(mark.from)} to ${number(mark.to)} tokens by ${mark.rule}`
+    : `changed by ${mark.rule}${(mark.ids ?? []).map(({ from, to }) => `, id ${from} → ${to}`).join("")}`;

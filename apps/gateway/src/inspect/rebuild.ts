@@ -30,6 +30,16 @@ export function rebuildRequest(
   };
 }
 
+/**
+ * Pure. The request alone, as it was handed to the provider's driver; null = it is not as it was.
+ * Each system part, tool and message has the hash that the report names, and of those hashes the
+ * request's is made.
+ */
+export function sentRequest(rebuilt: RebuiltRequest): string | null {
+  const { model, system, tools, messages, isSame } = rebuilt;
+  return isSame ? JSON.stringify({ model, system, tools, messages }) : null;
+}
+
 function whyNot(
   lost: readonly { placed: PlacedItem; content: ItemContent }[],
   isSame: boolean,

@@ -1,5 +1,11 @@
 // Keeps the calls of a session known at the cost of what is new.
-import type { WithheldEntry } from "@clew/engine-core";
+import type {
+  ModelCallReport,
+  ReportItem,
+  SideCallReport,
+  TurnReport,
+  WithheldEntry,
+} from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { foldMessages } from "../reports/expand.ts";
 import {
@@ -9,18 +15,23 @@ import {
   readReports,
   readReportsAt,
 } from "../reports/read-reports.ts";
+import { keptAfter } from "../reports/report-files.ts";
+import type { FileStart } from "../reports/report-lines.ts";
 import { readPart } from "../reports/report-log.ts";
+import { originOf } from "../sessions/origin.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
+import { bridgeGap } from "./bridge-gap.ts";
 import type { PricesOf } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import type { EntryFate } from "./fates.ts";
 import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls.ts";
+import type { CallsKeeper, FoldedCalls, FoldedReport, FoldedUntil } from "./kept-calls.ts";
+import { findMissing } from "./missing-turns.ts";
 import { branchOfCall, moveToCall, NO_BRANCH, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
-import { originOf } from "./origin.ts";
 import { callId, engineOf, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
-import { createEntryFinder, type SessionSource } from "./session-source.ts";
-import type { CallRow } from "./shapes.ts";
+import { createEntryFinder, type SessionSource, type TurnUnderWay } from "./session-source.ts";
+import type { CallRow, MissingTurn } from "./shapes.ts";
 import { createShownSummaries } from "./shown-summaries.ts";
 import { createTreatments, type KnownTreatments, type Treatments } from "./treatments.ts";
 
@@ -34,14 +45,22 @@ export interface WalkedCall extends PlacedCall {
 }
 
 export interface SessionCalls {
-  /** The agent's folder of reports. */
-  readonly folder: string;
   /** Reads what came since. False: entries or reports are not the ones that were read. */
   refresh(source: SessionSource): Promise<boolean>;
-  /** Oldest first. */
+  /** A content that a report names by a hash; null = it is not stored any more. */
+  part(hash: string): Promise<string | null>;
+  /** Oldest first, those of the turn under way included. */
   readonly rows: readonly CallRow[];
+  /** Side calls since the newest of them, which are in no row yet. */
+  readonly aside: readonly SideCallReport[];
+  /** Why turns since then have no reply. */
+  readonly unanswered: readonly string[];
   /** Turns whose reports nobody can read, ascending. */
   readonly unreadable: readonly number[];
+  /** Turns that have no report, but for the one under way. */
+  missing(): Promise<readonly MissingTurn[]>;
+  /** How many turns, from the first on, have no reports any more, as they took too much. */
+  readonly letGo: number;
   /** Ids of all entries that say what this one says: it may have been stored again. */
   alike(entryId: string): Promise<readonly string[]>;
   /** Undefined: there is no such call. Those opened last are at hand. */
@@ -50,7 +69,7 @@ export interface SessionCalls {
   newestWith(summaryId: string): string | null;
   /**
    * Tells of each call in order, and waits for what it may be promised; the branch is the walker's
-   * own and moves on with the next call.
+   * own and moves on with the next call. Those of the turn under way come last.
    */
   walk(onCall: (walked: WalkedCall) => unknown): Promise<void>;
 }
@@ -66,31 +85,59 @@ interface KnownCall {
 
 /** Calls that are kept opened. */
 const MOST_OPENED = 8;
+/** It is written when it lacks so many calls, and one in so many of all. */
+const [FEWEST_KEPT, KEPT_SHARE] = [200, 8];
 
-/** `pricesOf`: of calls whose cost was not reckoned when they were made, and of waste. */
+/**
+ * `pricesOf`: of calls whose cost was not reckoned when they were made, and of waste. `keeper`:
+ * calls that it has are not folded again; tokens are counted then.
+ */
 export function createSessionCalls(
   first: SessionSource,
   pricesOf: PricesOf,
   reckoning: TokenReckoning = "counted",
+  keeper?: CallsKeeper,
 ): SessionCalls {
   const { folder, sessionId } = first;
-  const part = (hash: string) => readPart(folder, hash);
+  const part = async (hash: string) => underWay?.parts[hash] ?? readPart(folder, hash);
   const finder = createEntryFinder(first);
   const cursor = createBranchCursor(finder.find);
-  const known: KnownTreatments = new Map();
-  const treatments = createTreatments(part, cursor, known);
+  const treated: KnownTreatments = new Map();
+  const treatments = createTreatments(part, cursor, treated);
   const fold = createCallFold(cursor, pricesOf, reckoning);
   const places: ReportPlace[] = [];
   const calls = new Map<string, KnownCall>();
   const opened = new Map<string, Promise<OpenedCall | undefined>>();
   const rows: CallRow[] = [];
   const unreadable: number[] = [];
+  /** Ordinals that no report has. */
+  const gone: number[] = [];
+  let missing: { of: readonly unknown[]; turns: Promise<readonly MissingTurn[]> } | undefined;
   /** What reports told of entries that were kept from the model, and in which call. */
   const withheld: (WithheldEntry & { at: number })[] = [];
   let source = first;
+  let underWay: TurnUnderWay | undefined;
+  let running: RunningCalls = NONE_RUNNING;
+  /** The newest call that was reported, and what was reported since. */
+  let last: PlacedCall | undefined;
+  let since: TurnReport[] = [];
   let end = REPORTS_START;
+  /** What came before the oldest report that is kept. */
+  let before: FileStart = REPORTS_START;
+  /** That know which call came before their first one. */
+  const begun = new WeakSet<CallFold>();
+  /** That have not found again what a damaged report told the next ones are a difference to. */
+  const gapped = new WeakSet<CallFold>();
+  /** All messages of calls of which it was found again, by id. */
+  const bridged = new Map<string, ReportItem[]>();
   let full = 0;
-  let running: Promise<unknown> = Promise.resolve();
+  /** How far the calls can be kept, and how many of them are. */
+  let until: (FoldedUntil & { reports: number; calls: number }) | undefined;
+  let keptCalls = 0;
+  /** So many calls of the next report are known. */
+  let foldedOfNext = 0;
+  let keeping: Promise<void> | undefined;
+  let refreshing: Promise<unknown> = Promise.resolve();
 
   const shown = createShownSummaries(({ source }) => {
     if (source.kind === "summary") return source.summaryId;
@@ -99,34 +146,148 @@ export function createSessionCalls(
     return entry?.type === "compaction" ? entry.id : null;
   });
 
+  /** The first call that is kept follows the last one that was let go. */
+  const goOn = async (at: BranchCursor, to: CallFold, { report }: PlacedCall) => {
+    if (before.turns === 0) return;
+    const { promptEntryId } = report;
+    await finder.ensure([before.leafId ?? null, promptEntryId]);
+    const isMoved = before.leafId !== undefined && at.moveTo(before.leafId) !== undefined;
+    // Where nobody knows, nothing is told but what its own turn did.
+    if (!isMoved && promptEntryId !== null) at.moveTo(finder.find(promptEntryId)?.parentId ?? null);
+    to.goOn(before.turns);
+  };
+
+  const behindGap = async (
+    at: BranchCursor,
+    to: CallFold,
+    placed: PlacedCall,
+  ): Promise<PlacedCall> => {
+    const branch = await branchOfCall(finder, at, placed, () => placed.call.messages.items);
+    const all = bridgeGap({ placed, before: to.sent.items, path: branch.path });
+    if (all === null) return placed;
+    gapped.delete(to);
+    bridged.set(callId(placed), all);
+    return withList(placed, { kept: 0, items: all });
+  };
+  /** Whose messages are told as a difference to nothing. */
+  const isFull = (placed: PlacedCall) =>
+    placed.call.messages.kept === 0 || bridged.has(callId(placed));
+
   const addCall = async (
     at: BranchCursor,
     looked: Treatments,
     to: CallFold,
-    placed: PlacedCall,
+    told: PlacedCall,
   ): Promise<CallRow> => {
+    const placed = gapped.has(to) ? await behindGap(at, to, told) : told;
     const { kept, items } = placed.call.messages;
     const messages = () => to.sent.items.slice(0, kept).concat(items);
+    if (!begun.has(to)) {
+      begun.add(to);
+      await goOn(at, to, placed);
+    }
     const stayed = await moveToCall(finder, at, placed, messages);
     return to.add({ placed, kept: stayed, treat: await looked.of(placed, items, kept) });
   };
 
+  /** Before a call that lists all its messages. */
+  const foldedUntil = ({ turn, start, length }: ReportPlace, begun: number): typeof until => ({
+    ...{ end: { bytes: start, turns: turn - 1 }, begun, nextEnd: start + length + 1, before },
+    ...{ leafId: cursor.path.at(-1)?.id ?? null, entries: cursor.path.length },
+    ...{ withheld: withheld.slice(), shown: shown.all, fold: fold.state },
+    ...{ reports: places.length - (begun > 0 ? 0 : 1), calls: rows.length },
+  });
+
+  const restore = async (folded: FoldedCalls): Promise<void> => {
+    const { end: to, leafId, entries, fold: state, ...known } = folded.until;
+    const whole = folded.reports.length - (known.begun > 0 ? 1 : 0);
+    await finder.ensure([leafId]);
+    const isThere = cursor.moveTo(leafId) !== undefined && cursor.path.length === entries;
+    if (!isThere) {
+      cursor.moveTo(null);
+      return;
+    }
+    for (const [report, { start, length, full: from, rows: own }] of folded.reports.entries()) {
+      if (report < whole) places.push({ turn: before.turns + report + 1, start, length });
+      full = from;
+      for (const row of own) {
+        calls.set(row.id, { row, at: rows.length, report, full });
+        rows.push(row);
+      }
+    }
+    withheld.push(...known.withheld);
+    shown.restore(known.shown, rows.length);
+    fold.restore(state);
+    begun.add(fold);
+    end = to;
+    foldedOfNext = known.begun;
+    keptCalls = rows.length;
+  };
+
+  const keep = async (to: NonNullable<typeof until>) => {
+    const reports: FoldedReport[] = [];
+    let at = 0;
+    for (const { turn, start, length } of places.slice(0, to.reports)) {
+      const from = at;
+      while (at < to.calls && rows[at]!.turn === turn) at++;
+      const own = rows.slice(from, at);
+      const full = own[0] === undefined ? 0 : calls.get(own[0].id)!.full;
+      reports.push({ start, length, full, rows: own });
+    }
+    keptCalls = to.calls;
+    const { reports: _count, calls: _calls, ...until } = to;
+    await keeper!.write({ until, reports });
+  };
+  const keepSoon = () => {
+    const fresh = (until?.calls ?? 0) - keptCalls;
+    if (until === undefined || keeping !== undefined || unreadable.length + gone.length > 0) return;
+    if (fresh < Math.max(FEWEST_KEPT, keptCalls / KEPT_SHARE)) return;
+    keeping = keep(until).finally(() => {
+      keeping = undefined;
+    });
+  };
+
   const take = async ({ report, ...place }: PlacedReport) => {
     places.push(place);
-    if (report.modelCalls.length === 0) fold.skip(report);
+    // What stood before it were no turns.
+    while ((unreadable.at(-1) ?? 0) >= place.turn) unreadable.pop();
+    const done = foldedOfNext;
+    foldedOfNext = 0;
+    if (report.modelCalls.length === 0) {
+      fold.skip(report);
+      since.push(report);
+    }
     for (const placed of placedCalls(place.turn, report)) {
-      if (placed.call.messages.kept === 0) full = places.length - 1;
+      if (placed.number <= done) continue;
+      const isAll = placed.call.messages.kept === 0 && rows.length > 0;
+      if (keeper !== undefined && isAll) until = foldedUntil(place, placed.number - 1);
+      last = placed;
+      since = [];
       const row = await addCall(cursor, treatments, fold, placed);
-      shown.add(placed.call.messages.kept, placed.call.messages.items);
+      if (isFull(placed)) full = places.length - 1;
+      const { kept, items } = placed.call.messages;
+      const all = bridged.get(callId(placed));
+      shown.add(all === undefined ? kept : 0, all ?? items);
       for (const told of placed.call.withheld ?? []) withheld.push({ ...told, at: rows.length });
       rows.push(row);
       calls.set(row.id, { row, at: rows.length - 1, report: places.length - 1, full });
     }
   };
 
-  const miss = (turn: number) => {
-    unreadable.push(turn);
-    fold.miss();
+  const miss = (turn: number, isGone: boolean) => {
+    (isGone ? gone : unreadable).push(turn);
+    fold.miss(isGone);
+    gapped.add(fold);
+  };
+
+  const missingNow = () => {
+    const running = underWay && {
+      ...{ promptEntryId: underWay.report.promptEntryId, turn: underWay.turn, calls: Infinity },
+    };
+    const told = rows.map(({ promptEntryId, turn }) => ({ promptEntryId, turn, calls: 1 }));
+    const turns = running === undefined ? told : [...told, running];
+    const letGo = before.turns;
+    return findMissing(source, { turns, gone, unreadable, letGo, newest: end.turns });
   };
 
   const withheldUntil = (last: number) =>
@@ -138,11 +299,63 @@ export function createSessionCalls(
   const reportsOf = ({ report, full: from }: KnownCall) =>
     readReportsAt(folder, sessionId, places.slice(from, report + 1));
 
-  const isGapped = ({ row }: KnownCall) => unreadable.some((turn) => turn < row.turn);
+  /** The calls of the turn under way, as their report would tell of them now. */
+  const lookAtRunning = async (now: TurnUnderWay): Promise<RunningCalls> => {
+    const placed = placedCalls(now.turn, now.report);
+    const known = [running.turn, running.calls.length, running.isAnswering];
+    const told = [now.turn, placed.length, now.isAnswering];
+    if (known.join() === told.join()) return running;
+    const own = createBranchCursor(finder.find);
+    const folded = createCallFold(own, pricesOf, reckoning);
+    const looked = createTreatments(part, own, treated);
+    const before = fold.sent.items.slice();
+    // What comes next is told as what differs from it.
+    if (last !== undefined)
+      await addCall(own, looked, folded, withList(last, { kept: 0, items: before }));
+    for (const report of since) folded.skip(report);
+    const calls: RunningCall[] = [];
+    for (const [index, each] of placed.entries()) {
+      const row = await addCall(own, looked, folded, each);
+      const isLast = index === placed.length - 1;
+      calls.push({
+        placed: each,
+        row: { ...row, running: isLast && now.isAnswering ? "call" : "turn" },
+        messages: folded.sent.items.slice(),
+      });
+    }
+    return { turn: now.turn, isAnswering: now.isAnswering, calls, opened: new Map() };
+  };
+
+  const openRunning = async ({ placed, row, messages }: RunningCall): Promise<OpenedCall> => {
+    if (row.lost !== null) return openLost(placed, row);
+    const told = running.calls.flatMap(({ placed: { call, number } }) =>
+      number <= placed.number ? (call.withheld ?? []) : [],
+    );
+    const branch = await branchOfCall(finder, cursor, placed, () => messages);
+    const { sent, madeByEngine, summaries } = await sentInCall(
+      createTreatments(part, branch, treated),
+      placed,
+      messages,
+    );
+    const kept = new Map(told.map(({ entryId, by, why }) => [entryId, { by, why }]));
+    const facts = {
+      ...{ sent, madeByEngine, engine: engineOf(placed) },
+      covered: planCoverage(branch.path, summaries),
+      withheld: new Map([...withheldUntil(rows.length), ...kept]),
+      isGapped: unreadable.length + gone.length > 0,
+    };
+    return createOpenedCall({ ...placed, ...branch, row, messages, facts });
+  };
+
+  const isGapped = ({ row }: KnownCall) =>
+    [unreadable, gone].some((turns) => turns.some((turn) => turn < row.turn));
 
   const openAnew = async (wanted: KnownCall): Promise<OpenedCall | undefined> => {
     const placed = (await reportsOf(wanted)).flatMap(({ turn, report }) =>
-      placedCalls(turn, report),
+      placedCalls(turn, report).map((each) => {
+        const all = bridged.get(callId(each));
+        return all === undefined ? each : withList(each, { kept: 0, items: all });
+      }),
     );
     const at = placed.findIndex((each) => callId(each) === wanted.row.id);
     const call = placed[at];
@@ -150,7 +363,7 @@ export function createSessionCalls(
     const messages = foldMessages(placed.slice(0, at + 1).map((each) => each.call));
     if (call === undefined || messages === null) return undefined;
     const branch = await branchOfCall(finder, cursor, call, () => messages);
-    const looked = createTreatments(part, branch, known);
+    const looked = createTreatments(part, branch, treated);
     const { sent, madeByEngine, summaries } = await sentInCall(looked, call, messages);
     const facts = {
       ...{ sent, madeByEngine, engine: engineOf(call) },
@@ -162,16 +375,46 @@ export function createSessionCalls(
   };
 
   return {
-    ...{ folder, rows, unreadable },
+    ...{ unreadable, part },
+    missing() {
+      const of = [source.branch, rows.length, end.turns, underWay?.turn];
+      if (missing === undefined || of.some((each, at) => each !== missing?.of[at]))
+        missing = { of, turns: missingNow() };
+      return missing.turns;
+    },
+    get letGo() {
+      return before.turns;
+    },
+    get rows() {
+      return running.calls.length === 0 ? rows : [...rows, ...running.calls.map(({ row }) => row)];
+    },
+    get aside() {
+      return running.calls.length === 0 ? fold.aside : [];
+    },
+    get unanswered() {
+      return running.calls.length === 0 ? fold.unanswered : [];
+    },
     refresh(fresh) {
-      const next = running.then(async () => {
+      const next = refreshing.then(async () => {
         source = fresh;
         if (!finder.follow(source)) return false;
-        const before = end;
-        end = await readReports(folder, sessionId, before, take, miss);
-        return end.bytes >= before.bytes;
+        const from = end;
+        const start = await keptAfter(folder, sessionId);
+        // What was read of reports that were let go since is not there any more.
+        if (from.turns > 0 && start.turns !== before.turns) return false;
+        before = start;
+        await keeper?.note();
+        const folded = from === REPORTS_START ? await keeper?.read() : undefined;
+        if (folded !== undefined) await restore(folded);
+        // Before its report is read: the turn may end between the two.
+        underWay = source.underWay;
+        end = await readReports(folder, sessionId, end, take, { onUnreadable: miss });
+        if (underWay !== undefined && underWay.turn <= end.turns) underWay = undefined;
+        running = underWay === undefined ? NONE_RUNNING : await lookAtRunning(underWay);
+        keepSoon();
+        return end.bytes >= from.bytes;
       });
-      running = next.catch(() => undefined);
+      refreshing = next.catch(() => undefined);
       return next;
     },
     async alike(entryId) {
@@ -183,6 +426,12 @@ export function createSessionCalls(
     newestWith: (summaryId) => rows[shown.newestWith(summaryId) ?? -1]?.id ?? null,
     async open(id) {
       const named = parseCallId(id);
+      const now = running.calls.find(({ row }) => named !== undefined && row.id === callId(named));
+      if (now !== undefined) {
+        const found = running.opened.get(now.row.id) ?? openRunning(now);
+        running.opened.set(now.row.id, found);
+        return found;
+      }
       const wanted = named && calls.get(callId(named));
       if (wanted === undefined) return undefined;
       const { row } = wanted;
@@ -197,21 +446,55 @@ export function createSessionCalls(
     },
     async walk(onCall) {
       const own = createBranchCursor(finder.find);
-      const looked = createTreatments(part, own, known);
+      const looked = createTreatments(part, own, treated);
       const folded = createCallFold(own, pricesOf, reckoning);
       const find = (id: string) => own.path[own.placeOf(id) ?? -1];
       const { fateOf } = folded;
-      const onReport = async ({ turn, report }: PlacedReport) => {
+      const now = underWay;
+      const onReport = async ({ turn, report }: Pick<PlacedReport, "turn" | "report">) => {
         if (report.modelCalls.length === 0) folded.skip(report);
         for (const placed of placedCalls(turn, report)) {
           const row = await addCall(own, looked, folded, placed);
           await onCall({ ...placed, row, find, fateOf });
         }
       };
-      await readReports(folder, sessionId, REPORTS_START, onReport, folded.miss);
+      const missed = (_turn: number, isGone: boolean) => {
+        folded.miss(isGone);
+        gapped.add(folded);
+      };
+      const { turns } = await readReports(folder, sessionId, REPORTS_START, onReport, {
+        onUnreadable: missed,
+      });
+      if (now !== undefined && now.turn > turns) await onReport(now);
     },
   };
 }
+
+/** A call of the turn under way. */
+interface RunningCall {
+  placed: PlacedCall;
+  row: CallRow;
+  /** All that were sent. */
+  messages: readonly ReportItem[];
+}
+
+interface RunningCalls {
+  turn: number;
+  /** The last of them is being answered. */
+  isAnswering: boolean;
+  calls: readonly RunningCall[];
+  opened: Map<string, Promise<OpenedCall>>;
+}
+
+const NONE_RUNNING: RunningCalls = { turn: 0, isAnswering: false, calls: [], opened: new Map() };
+
+const withList = (
+  placed: PlacedCall,
+  list: Pick<ModelCallReport["messages"], "kept" | "items">,
+): PlacedCall => ({
+  ...placed,
+  call: { ...placed.call, messages: { ...placed.call.messages, ...list } },
+});
 
 /** Of whose messages nothing is told. */
 const openLost = (call: PlacedCall, row: CallRow): OpenedCall =>

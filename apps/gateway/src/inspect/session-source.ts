@@ -1,15 +1,29 @@
 // Where the inspector finds the entries of one session.
+import type { TurnSoFar } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { CallLine } from "../costs/line.ts";
 
 /** Where a session's reports and entries are. */
 export interface SessionSource {
   /** The agent's folder of reports. */
   folder: string;
   sessionId: string;
+  /** The transcript, beside which it may be kept what is made of it. Absent: nothing is kept. */
+  file?: string;
   /** The active branch, oldest first. */
   branch: readonly TranscriptEntry[];
   /** Every entry of the transcript, those of branches that were left included. */
   allEntries(): Promise<readonly TranscriptEntry[]>;
+  /** What was written down of its model calls since then (ISO 8601). Absent: nobody knows. */
+  paidSince?: ((at: string) => Promise<readonly CallLine[]>) | undefined;
+  /** The turn whose report is still to be written. Absent: none is under way. */
+  underWay?: TurnUnderWay | undefined;
+}
+
+/** What is known of a turn before its report is stored. */
+export interface TurnUnderWay extends TurnSoFar {
+  /** Ordinal that its report will have. */
+  turn: number;
 }
 
 /** Entries of a transcript by id. */

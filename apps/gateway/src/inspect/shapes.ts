@@ -21,7 +21,11 @@ export const FateSchema = z.discriminatedUnion("kind", [
 /** Marks of a shown entry, which are no fates of their own. */
 export const EntryMarkSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("shortened"), from: Tokens, to: Tokens, rule: z.string() }),
-  z.object({ kind: z.literal("changed"), rule: z.string() }),
+  z.object({
+    ...{ kind: z.literal("changed"), rule: z.string() },
+    /** Ids of tool calls as stored and as sent, where only they differ. Absent: they do not. */
+    ids: z.array(z.object({ from: z.string(), to: z.string() })).optional(),
+  }),
 ]);
 
 /** Entries by fate; `all` is the sum of the four, in every call. */
@@ -58,7 +62,11 @@ export const CallMarkSchema = z.enum([
   "cache-broken",
   "degraded",
   "failed",
+  /** By a person or a program that wanted no more of it. */
+  "stopped",
   "fallback",
+  /** Nobody can tell what it was sent, or that of a call before it: a report is damaged. */
+  "lost",
 ]);
 
 export const CostSchema = z.object({
@@ -73,8 +81,9 @@ export const CostSchema = z.object({
 /** What a call paid, or sent, for nothing; part of its cost, not beside it. */
 export const CallWasteSchema = z.object({
   /**
-   * "broken-prefix": a cache held it and did not give it · "re-sent": it failed or had to be
-   * repeated · "over-full": it was refused as too large.
+   * Tokens that stood the same in the last call of the model and were not read from a cache:
+   * "after-pause" before anything that changed, forgotten by then · "broken-prefix" the others ·
+   * "re-sent": it failed or had to be repeated · "over-full": it was refused as too large.
    */
   cause: z.enum(WASTE_CAUSES),
   tokens: Tokens,
@@ -94,9 +103,11 @@ export const CallRowSchema = z.object({
   /** When the turn began, ISO 8601. */
   startedAt: z.string(),
   durationMs: z.number(),
+  /** "call": the model is answering it · "turn": its turn goes on, so more may come of it. */
+  running: z.enum(["call", "turn"]).nullable(),
   model: z.string(),
   engine: z.string(),
-  /** Why the reply ended; null = there was none. */
+  /** Why the reply ended, "error" and "aborted" included; null = it is being written. */
   stopReason: z.string().nullable(),
   error: z.string().nullable(),
   /**
@@ -116,7 +127,7 @@ export const CallRowSchema = z.object({
       broke: z.string().nullable(),
     })
     .nullable(),
-  /** Null: the model's prices are not known. */
+  /** Of a call that broke off it may be estimated. Null: prices or counts are not known. */
   cost: CostSchema.nullable(),
   waste: z.array(CallWasteSchema),
   fates: FateCountsSchema,
@@ -171,6 +182,20 @@ export const SentItemSchema = z.object({
   chars: z.int(),
 });
 
+const HeldSchema = z.object({ all: z.int(), held: z.int() });
+
+/**
+ * Exact names and numbers that the covered messages say, and how many of them stand in the summary
+ * letter by letter. Counted by code: what it says in other words is missing.
+ */
+export const SummaryFactsSchema = HeldSchema.extend({
+  kinds: z.object({
+    ...{ paths: HeldSchema, symbols: HeldSchema, ids: HeldSchema, numbers: HeldSchema },
+  }),
+  /** Some that are missing, those that were said most often first. */
+  missing: z.array(z.string()),
+});
+
 /** A summary that stood in a call. */
 export const SummaryRowSchema = z.object({
   summaryId: z.string(),
@@ -179,9 +204,18 @@ export const SummaryRowSchema = z.object({
   tokens: Tokens,
   /** Numbers of the first and last entry that it covers; null = its engine does not say. */
   covers: z.object({ from: z.int(), to: z.int(), entries: z.int() }).nullable(),
+  /** Null: nobody knows what it covers, or only some of a call was asked for. */
+  facts: SummaryFactsSchema.nullable(),
   /** Summaries that it was made from. */
   sources: z.array(z.string()),
   text: z.string(),
+});
+
+/** Whether the request of a call can be made again to the byte. */
+export const ProofSchema = z.object({
+  isSame: z.boolean(),
+  /** Null: it is. */
+  why: z.string().nullable(),
 });
 
 /** One call in full. */
@@ -189,15 +223,17 @@ export const CallViewSchema = z.object({
   row: CallRowSchema,
   /** Why these entries: engine, budget, policy, planner; a sentence each. */
   why: z.array(z.string()),
+  /** All, or the first so many as were asked for. */
   items: z.array(SentItemSchema),
+  /** How many there are. */
+  parts: z.object({ system: z.int(), tools: z.int(), messages: z.int() }),
   summaries: z.array(SummaryRowSchema),
-  /** Whether the request can be made again to the byte. */
-  rebuilt: z.object({
-    isSame: z.boolean(),
-    /** Null: it is. */
-    why: z.string().nullable(),
-  }),
+  /** Null: only some of the items were asked for. */
+  rebuilt: ProofSchema.nullable(),
 });
+
+/** Some of the things that a call sent, in the order of the wire. */
+export const ItemPageSchema = z.object({ items: z.array(SentItemSchema), total: z.int() });
 
 /** What became different from call `from` to call `to`. */
 export const CallDiffSchema = z.object({
@@ -275,12 +311,30 @@ export const WhatIfSchema = z.object({
     engine: z.string().nullable(),
     model: z.string().nullable(),
     contextWindow: Tokens.nullable(),
+    /**
+     * What its model counted for each token that was estimated, as was learned by the last call. By
+     * it the played calls are measured and priced.
+     */
+    tokenRatio: z.number().positive(),
     calls: z.int(),
     /** Of those: without an answer, which are in no other figure but the cost. */
     unanswered: z.int(),
     tokens: z.object({ total: Tokens, median: Tokens, max: Tokens }),
-    /** As reckoned when they were made; null = not known of some of them. */
+    /** Each of them, oldest first; `expected` of one as below. */
+    each: z.array(
+      z.object({
+        ...{ id: z.string(), tokens: Tokens, cost: Dollars.nullable() },
+        expected: Dollars.nullable(),
+      }),
+    ),
+    /** As reckoned when they were made: the bill. Null: not known of some of them. */
     cost: CostSchema.nullable(),
+    /**
+     * Dollars, what those with a reply would have cost with the cache and the counts that the
+     * played calls are reckoned with, summaries left aside: the figure to hold theirs against.
+     * Null: not known of some of them.
+     */
+    expected: Dollars.nullable(),
   }),
   played: PlayedSchema,
 });
@@ -301,15 +355,46 @@ export type PlayedPoint = z.infer<typeof PlayedPointSchema>;
 export type Played = z.infer<typeof PlayedSchema>;
 export type WhatIfAsk = z.infer<typeof WhatIfAskSchema>;
 
+/** A turn that has no report: the gateway ended in it, or its report was lost. */
+export const MissingTurnSchema = z.object({
+  /** Its ordinal; null = nobody knows it. */
+  turn: z.int().nullable(),
+  /** The entry that began it; null, as all that follows = it is not on the branch. */
+  promptEntryId: z.string().nullable(),
+  /** When it began, ISO 8601. */
+  at: z.string().nullable(),
+  /** Stored replies of models. */
+  replies: z.int().nullable(),
+  /** Model calls that were paid, and what they cost; null = it is not known. */
+  calls: z.int().nullable(),
+  cost: CostSchema.nullable(),
+});
+
 /** Rows of calls, oldest first. */
 export const CallPageSchema = z.object({
   calls: z.array(CallRowSchema),
   /** All there are. */
   total: z.int(),
-  /** What to ask for next as `after`; null = these are the last ones. */
+  /** Of all there are: calls, the turns that made them, and tokens that were sent with them. */
+  sums: z.object({ calls: z.int(), turns: z.int(), sent: Tokens }),
+  /** What to ask for next as `after`, or as `before` where that was asked for; null = no more. */
   next: z.string().nullable(),
+  /**
+   * What happened since the newest call, which the next call's row will tell: side calls, as by a
+   * `/compact`, with what they cost (null: not known of one), and why messages had no reply without
+   * a model being asked.
+   */
+  since: z.object({
+    sideCalls: z.int(),
+    cost: CostSchema.nullable(),
+    unanswered: z.array(z.string()),
+  }),
   /** Turns whose reports nobody can read: their calls are not among these. */
   unreadableTurns: z.array(z.int()),
+  /** Turns that have no report; their calls are not among these either. Oldest first. */
+  missingTurns: z.array(MissingTurnSchema),
+  /** So many turns, from the first on, were let go, as gateway.limits.reportBytes says. */
+  letGoTurns: z.int(),
 });
 
 /** Entries of a call, in order. */
@@ -331,6 +416,8 @@ export const EntryTextSchema = z.object({
   call: z.string(),
   entry: EntryRowSchema,
   text: z.string(),
+  /** Place among the messages that were sent; null = it is none of them. */
+  sentAt: z.int().nullable(),
 });
 
 /** The whole text of one thing that was sent. */
@@ -378,8 +465,12 @@ export const EntryTraceSchema = z.object({
 /** Where a text is, was shown, and what took it. */
 export const FoundTextSchema = z.object({
   text: z.string(),
-  /** Entries that say it. */
+  /** Entries that say it, as many as were asked for. */
   entries: z.array(EntryRowSchema.omit({ fate: true, marks: true })),
+  /** How many entries say it, wherever they stand. */
+  matching: z.int(),
+  /** The number behind which the next of them stand; null = there are no more. */
+  next: z.int().nullable(),
   /** Ranges of calls in which the model could read it. */
   shownIn: z.array(z.object({ from: z.string(), to: z.string(), calls: z.int() })),
   /** The first call after each range, what had taken it there, and until which call it was gone. */
@@ -387,9 +478,15 @@ export const FoundTextSchema = z.object({
   /** Summaries that stood in calls, and whether they say it. */
   summaries: z.array(z.object({ summaryId: z.string(), says: z.boolean() })),
   calls: z.int(),
+  /** Of so many turns, from the first on, nobody can tell: they were let go. */
+  letGoTurns: z.int(),
 });
 
+export type SummaryFacts = z.infer<typeof SummaryFactsSchema>;
 export type CallPage = z.infer<typeof CallPageSchema>;
+export type MissingTurn = z.infer<typeof MissingTurnSchema>;
+export type ItemPage = z.infer<typeof ItemPageSchema>;
+export type Proof = z.infer<typeof ProofSchema>;
 export type EntryPage = z.infer<typeof EntryPageSchema>;
 export type EntryText = z.infer<typeof EntryTextSchema>;
 export type ItemText = z.infer<typeof ItemTextSchema>;

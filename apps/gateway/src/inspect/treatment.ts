@@ -23,6 +23,9 @@ export interface SentMessage {
 /** Stands in results that the host cut to their cap. */
 const CAP = /\[\d+ characters cut here to fit the model/;
 
+/** All that is left of words that the host or an engine cut away. */
+const ONLY_CUT = /^\s*\[\d+ characters cut here [^\]\n]*\]\s*$/;
+
 /**
  * Pure. What no provider is sent (counts of tokens, details for programs, times) makes no
  * difference. Each mark names who did just that.
@@ -33,14 +36,31 @@ export function planTreatment(message: SentMessage): Treatment {
   if (joinedBy !== null && after.startsWith(before)) return marked(joinedBy);
   const form = sent.role === "toolResult" ? formWith(forms, textOf(sent)) : undefined;
   if (form?.isCleared === true) return { cleared: form.rule, marks: [] };
+  if (after.length < before.length && ONLY_CUT.test(after) && isOnlyText(sent))
+    return { cleared: ruleOfWords(message, form), marks: [] };
   const marks: EntryMark[] = [];
   if (before !== after) marks.push(markOfWords(message, form));
   const callIds = callIdsOf(sent);
-  const isRenamed = callIds.join("\n") !== callIdsOf(stored).join("\n");
-  if (isRenamed) marks.push({ kind: "changed", rule: rules.callIds });
+  marks.push(...markOfCallIds(stored, callIds, rules.callIds));
   if (before === after && !saysNothingElse(withCallIds(stored, callIds), sent))
     marks.push({ kind: "changed", rule: rules.words });
   return marks.length === 0 ? AS_STORED : { cleared: null, marks };
+}
+
+/** Pure. None where each call has the id that is stored; `rule`: who gave others. */
+export function markOfCallIds(
+  stored: AgentMessage,
+  sent: readonly string[],
+  rule: string,
+): EntryMark[] {
+  const before = callIdsOf(stored);
+  const ids = sent.flatMap((to, at) => {
+    const from = before[at] ?? "";
+    return from === to ? [] : [{ from, to }];
+  });
+  return ids.length === 0 && before.length === sent.length
+    ? []
+    : [{ kind: "changed", rule, ...(ids.length > 0 && { ids }) }];
 }
 
 const marked = (rule: string): Treatment => ({ cleared: null, marks: [{ kind: "changed", rule }] });
@@ -48,15 +68,22 @@ const marked = (rule: string): Treatment => ({ cleared: null, marks: [{ kind: "c
 const formWith = (forms: readonly RecordedForm[], words: string): RecordedForm | undefined =>
   forms.find((form) => form.words === words);
 
-function markOfWords(
-  { stored, sent, rules }: SentMessage,
-  form: RecordedForm | undefined,
-): EntryMark {
-  const words = form?.rule ?? (CAP.test(textOf(sent)) ? "cap of tool results" : rules.words);
+function markOfWords(message: SentMessage, form: RecordedForm | undefined): EntryMark {
+  const { stored, sent } = message;
+  const rule = ruleOfWords(message, form);
   const isShorter = messageText(sent).length < messageText(stored).length;
-  if (sent.role !== "toolResult" || !isShorter) return { kind: "changed", rule: words };
-  return { kind: "shortened", from: tokensOf(stored), to: tokensOf(sent), rule: words };
+  if (!isShorter) return { kind: "changed", rule };
+  return { kind: "shortened", from: tokensOf(stored), to: tokensOf(sent), rule };
 }
+
+const ruleOfWords = ({ sent, rules }: SentMessage, form: RecordedForm | undefined): string =>
+  form?.rule ?? (CAP.test(textOf(sent)) ? "cap of tool results" : rules.words);
+
+/** Calls, thoughts and pictures are still there where words were cut. */
+const isOnlyText = (message: AgentMessage): boolean =>
+  !("content" in message) ||
+  typeof message.content === "string" ||
+  message.content.every(({ type }) => type === "text");
 
 const tokensOf = (message: AgentMessage) => Math.ceil(estimateMessage(message).estimate);
 

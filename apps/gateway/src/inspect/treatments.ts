@@ -9,7 +9,7 @@ import { AS_STORED, type Treatment } from "./fates.ts";
 import { engineOf, type PlacedCall } from "./placed-call.ts";
 import type { ItemTreatment } from "./sent-items.ts";
 import { messageOf, type ResultRecords, recordedForms, recordsOf } from "./stored-message.ts";
-import { planTreatment } from "./treatment.ts";
+import { markOfCallIds, planTreatment } from "./treatment.ts";
 
 /** Remembers what it looked up: the same entry and content are treated alike. */
 export interface Treatments {
@@ -61,9 +61,13 @@ export function createTreatments(
     index: number,
   ): Promise<ItemTreatment> => {
     const rules = rulesOf(placed, item, index);
-    if (item.callIds !== undefined) return { treatment: changed(rules.callIds), merged: [] };
     const at = item.source.kind === "entry" ? placeOf(item.source.entryId) : undefined;
     const stored = messageOf(at === undefined ? undefined : path[at]);
+    if (item.callIds !== undefined) {
+      if (stored === undefined) return { treatment: changed(rules.callIds), merged: [] };
+      const marks = markOfCallIds(stored, item.callIds, rules.callIds);
+      return marks.length === 0 ? UNCHANGED : { treatment: { cleared: null, marks }, merged: [] };
+    }
     const content = await part(item.hash);
     const sent = content === null ? undefined : messageInPart(content);
     const merged = (item.merged ?? []).flatMap((id) => originsNow().entries.get(id) ?? []);

@@ -55,6 +55,9 @@ describe("clew compare", () => {
     expect(shown.output).toContain(`The report is ${html}.`);
     const page = await readFile(html, "utf8");
     expect(page.match(/<svg /g)).toHaveLength(6);
+    // On a narrow page each figure stands below its heading, and none is scrolled out of sight.
+    expect(page.match(/<td role="cell" data-heading="per call">/g)).toHaveLength(figures.length);
+    expect(page).not.toContain("overflow-x");
     expect(page).not.toMatch(/<script|https?:\/\/|<link|@import|url\(/);
     for (const { tokens } of figures) expect(page).toContain(tokens!.total.toLocaleString("en-US"));
   });
@@ -133,4 +136,29 @@ describe("a chart", () => {
     const many = { name: "long", values: Array.from({ length: 100_000 }, (_, at) => at) };
     expect(drawChart({ title: "long", unit: "", lines: [many] }).length).toBeLessThan(30_000);
   });
+});
+
+it("a recording costs as much in a replay as in a comparison, by the model that answered it", async () => {
+  const home = await temporaryHome();
+  const recorded = RECORDING.map((message) =>
+    message.role === "assistant"
+      ? { ...message, provider: "anthropic", model: "claude-sonnet-4-5" }
+      : message,
+  );
+  const file = await writeRecording(home, recorded);
+  const common = [file, "--context-window", "16000", "--json"];
+  const { output } = await clew(home, ["compare", ...common, "--engines", "legacy"]);
+  const replayed = JSON.parse((await clew(home, ["replay", ...common])).output);
+  const [figures] = (JSON.parse(output) as Comparison).figures;
+  expect(replayed.model).toMatchObject({ provider: "anthropic", id: "claude-sonnet-4-5" });
+  expect(replayed.tokens.total).toBe(figures!.tokens!.total);
+  expect(replayed.cost.total).toBeGreaterThan(0);
+  expect(replayed.cost.total).toBeCloseTo(figures!.dollars!, 9);
+  const told = [
+    (await clew(home, ["compare", file, "--context-window", "16000", "--engines", "legacy"]))
+      .output,
+    (await clew(home, ["replay", file, "--context-window", "16000"])).output,
+  ];
+  const perCall = Math.round(replayed.tokens.total / replayed.calls).toLocaleString("en-US");
+  for (const text of told) expect(text).toContain(` ${perCall} `);
 });

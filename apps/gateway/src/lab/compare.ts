@@ -1,6 +1,6 @@
 // Sums up what engines made of recordings, and lays it out as a table.
 import type { Played, PlayedPoint } from "../inspect/shapes.ts";
-import { quantile } from "../replay/summary.ts";
+import { perCall, quantile } from "../replay/summary.ts";
 import { formatTable } from "../terminal/table.ts";
 
 /** One recording through one engine. */
@@ -80,11 +80,11 @@ export function planTable(figures: readonly Figures[]): FigureTable {
     headings: [
       ...["recording", "engine", "calls", "tokens", "per call", "most", "cached", "cost"],
       ...["names in view", "in summaries", "cleared", "left out"],
-      ...["over budget", "compactions", "failed", "engine ms"],
+      ...["over budget", "compactions", "failed", "median engine ms"],
     ],
     rows: figures.map((one) => [
       ...[one.recording, one.engine, whole(one.calls), whole(one.tokens.total)],
-      ...[whole(one.tokens.median), whole(one.tokens.max), share(one.cached)],
+      ...[whole(perCall([one.tokens.total], one.calls)), whole(one.tokens.max), share(one.cached)],
       ...[one.dollars === null ? "–" : `$${one.dollars.toFixed(2)}`, share(one.evidence)],
       ...[whole(one.most.summary), whole(one.most.cleared), whole(one.most.leftOut)],
       ...[whole(one.callsOverBudget), whole(one.compactions)],

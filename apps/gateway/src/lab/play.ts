@@ -7,7 +7,10 @@ import type { ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import type { Host, Replacement } from "../host/host.ts";
+import { ownToolsIn } from "../host/played-tools.ts";
 import type { Played } from "../inspect/shapes.ts";
+import type { PluginHost } from "../plugins/host.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { countedIds } from "../replay/counted-ids.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
@@ -24,8 +27,15 @@ export interface PlayRequest {
   loaded: Pick<LoadedConfig, "config" | "raw">;
   log: LogPort;
   turns: readonly RecordedTurn[];
-  /** What each call is offered, which counts. Absent: the host's own to search the session. */
+  /**
+   * What each call was offered, which counts: the engine's own tools stand in place of those of
+   * another engine. Absent: nothing but those.
+   */
   tools?: readonly ToolDefinition[];
+  /** What a client said in the system prompt. Absent: nothing. */
+  system?: Replacement["system"];
+  /** Counted / estimated tokens of the model, as was learned. Absent: 1. */
+  tokenRatio?: number | undefined;
   /** Registered id; the settings name it in the slot, so that its plugin is loaded. */
   engine: string;
   /** Whose settings count. Absent: those of "main". */
@@ -35,6 +45,8 @@ export interface PlayRequest {
   /** An empty folder, which the caller removes. Absent: one is made and removed. */
   place?: string | undefined;
   onProgress?: (progress: { turn: number; turns: number; calls: number }) => void;
+  /** Told once whom it may ask about models, before it plays. */
+  onHost?: (host: Pick<Host, "namedModel">) => void;
   signal: AbortSignal;
 }
 
@@ -54,7 +66,9 @@ export async function playRecording(request: PlayRequest): Promise<MeasuredPlay>
         ...{ environment: { ...environment, home }, loaded, log, plugins },
         callsNoModel: true,
       });
-      return await playIn(home, host, request).finally(() => host.close());
+      request.onHost?.(host);
+      const ownTools = await ownToolsOf(plugins, request.tools);
+      return await playIn(home, host, { ...request, ownTools }).finally(() => host.close());
     } finally {
       await plugins.close();
     }
@@ -76,11 +90,14 @@ async function playIn(
     agentId = DEFAULT_AGENT_ID,
     turns,
     tools,
+    ownTools,
+    system,
+    tokenRatio,
     engine,
     contextWindow,
     onProgress,
     signal,
-  }: PlayRequest,
+  }: PlayRequest & Pick<Replacement, "ownTools">,
 ): Promise<MeasuredPlay> {
   const { model: named, prices } = host.model(agentId);
   const model = withWindow(named, contextWindow);
@@ -90,9 +107,11 @@ async function playIn(
   const { sessionId } = session.session;
   const reports = openReportLog(agentPaths(home, agentId).reports, sessionId);
   try {
-    const { watch, pointsOf } = createMeter({ turns });
+    const { watch, pointsOf } = createMeter({ turns, tokenRatio });
     const result = await runReplay({
-      ...{ session, reports, model, turns, watch, signal },
+      ...{ session, reports, model, turns, watch, tokenRatio, signal },
+      ...(ownTools !== undefined && { ownTools }),
+      ...(system !== undefined && { system }),
       ...(tools !== undefined && { tools }),
       // Also where the agent has an engine of its own.
       host: { ...host, answer: (asked) => host.answer({ ...asked, engine }) },
@@ -116,6 +135,15 @@ async function playIn(
     await reports.close();
   }
 }
+
+/** What of its own the gateway offers to a session that was offered this. */
+export const ownToolsOf = (
+  plugins: PluginHost,
+  tools: readonly ToolDefinition[] | undefined,
+): Promise<NonNullable<Replacement["ownTools"]>> =>
+  plugins.use(async ({ engineTools }) =>
+    tools === undefined ? "all" : ownToolsIn(tools, engineTools),
+  );
 
 /** A reply takes at most half of it. */
 export function withWindow(model: ModelRef, contextWindow: number | undefined): ModelRef {

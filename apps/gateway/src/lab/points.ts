@@ -33,6 +33,8 @@ interface MeterRequest {
   names?: NeededNames;
   /** What its provider keeps of the calls before. Absent: there were none. */
   cache?: PlayedCache;
+  /** Counted / estimated tokens of the model. Absent: 1. */
+  tokenRatio?: number | undefined;
 }
 
 export interface Meter {
@@ -42,7 +44,7 @@ export interface Meter {
 }
 
 export function createMeter(request: MeterRequest): Meter {
-  const { turns, cache = createPlayedCache() } = request;
+  const { turns, cache = createPlayedCache(), tokenRatio } = request;
   const names = request.names ?? planNeededNames(turns);
   const known = new Map<string, SeenCall & { place: PlayedPlace }>();
   let seen: PlayedPoint["evidence"][] = [];
@@ -66,7 +68,9 @@ export function createMeter(request: MeterRequest): Meter {
     pointsOf: (rows) =>
       rows.flatMap((row) => {
         const call = known.get(`${row.turnId} ${row.call}`);
-        return call === undefined ? [] : [{ ...pointOfRow(row, call), place: call.place }];
+        return call === undefined
+          ? []
+          : [{ ...pointOfRow(row, call, tokenRatio), place: call.place }];
       }),
   };
 }
@@ -86,13 +90,21 @@ export function engineMsOf({ engineCalls, modelCalls }: TurnReport): number {
   return Math.round((all / Math.max(1, modelCalls.length)) * 1000) / 1000;
 }
 
-/** Pure. */
-export function pointOfRow(row: CallRow, { evidence, engineMs }: SeenCall): PlayedPoint {
+/**
+ * Pure. Its tokens are estimated, those of the cache too; what they are counted as decides whether
+ * they fit, and what they cost.
+ */
+export function pointOfRow(
+  row: CallRow,
+  { evidence, engineMs }: SeenCall,
+  tokenRatio = 1,
+): PlayedPoint {
+  const estimated = (counted: number | null | undefined) => Math.round((counted ?? 0) / tokenRatio);
   const { id, turn, call, tokens, promptBudget, cache, cost, fates, marks } = row;
   return {
     ...{ id, ofCall: null, turn, call, tokens, promptBudget },
-    isOverBudget: promptBudget !== null && tokens.total > promptBudget,
-    cache: { read: cache?.read ?? 0, written: cache?.written ?? 0 },
+    isOverBudget: promptBudget !== null && tokens.total * tokenRatio > promptBudget,
+    cache: { read: estimated(cache?.read), written: estimated(cache?.written) },
     ...{ cost, fates, evidence, engineMs, marks },
   };
 }

@@ -19,15 +19,21 @@ export function renderReport(
       all.filter((one) => one.recording === recording),
     ),
   );
-  const cells = (tag: string, texts: readonly string[]) =>
-    `<tr>${texts.map((text) => `<${tag}>${escapeHtml(text)}</${tag}>`).join("")}</tr>`;
+  // A narrow page lays rows out as blocks, which takes their roles from them.
+  const head = headings.map((text) => `<th role="columnheader">${escapeHtml(text)}</th>`);
+  const cells = (texts: readonly string[]) =>
+    texts.map(
+      (text, at) =>
+        `<td role="cell" data-heading="${escapeHtml(headings[at] ?? "")}">${escapeHtml(text)}</td>`,
+    );
+  const row = (inside: readonly string[]) => `<tr role="row">${inside.join("")}</tr>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Engines compared</title><style>${STYLE}</style></head><body><main>
 <h1>Engines compared</h1>
 <p>Clew ${escapeHtml(version)}, ${escapeHtml(madeAt.slice(0, 16).replace("T", " "))}.</p>
 ${NOTES.map((note) => `<p>${escapeHtml(note)}</p>`).join("\n")}
-<div class="table" tabindex="0" role="region" aria-label="Figures"><table><thead>${cells("th", headings)}</thead><tbody>${rows.map((row) => cells("td", row)).join("\n")}</tbody></table></div>
+<table role="table" aria-label="Figures"><thead role="rowgroup">${row(head)}</thead><tbody role="rowgroup">${rows.map((texts) => row(cells(texts))).join("\n")}</tbody></table>
 ${sections.join("\n")}
 </main></body></html>
 `;
@@ -130,9 +136,11 @@ const STYLE = [
   ":root{color-scheme:light dark;--text:#1c1917;--dim:#57534e;--line:#d6d3d1;--page:#fff}",
   "@media(prefers-color-scheme:dark){:root{--text:#f5f5f4;--dim:#a8a29e;--line:#44403c;--page:#171412}}",
   "body{margin:0;background:var(--page);color:var(--text);font:15px/1.5 system-ui,sans-serif}",
-  "main{max-width:60rem;margin:0 auto;padding:1rem}",
-  ".table{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums}",
+  "main{max-width:90rem;margin:0 auto;padding:1rem}p,section{max-width:60rem}",
+  "table{border-collapse:collapse;font-variant-numeric:tabular-nums}",
   "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;white-space:nowrap}",
+  // No figure is cut off or has to be scrolled to: where a row does not fit, it becomes a block.
+  "@media(max-width:90rem){thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}table,tbody{display:block}tr{display:grid;grid-template-columns:repeat(auto-fill,minmax(8rem,1fr));gap:.5rem;padding:.75rem 0;border-bottom:1px solid var(--line)}td,td:nth-child(n){display:block;padding:0;border:0;text-align:left;white-space:normal;overflow-wrap:anywhere}td::before{content:attr(data-heading);display:block;color:var(--dim);font-size:.8rem}}",
   "th:nth-child(-n+2),td:nth-child(-n+2){text-align:left}",
   "figure{margin:1.25rem 0}figcaption{font-weight:600}svg{width:100%;height:auto}",
   ".grid{stroke:var(--line)}.tick{fill:var(--dim);font-size:11px}.limit{stroke:var(--dim);stroke-dasharray:5 4}",

@@ -3,6 +3,7 @@ import type { TurnReport } from "@clew/engine-core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { addCosts } from "../costs/cost.ts";
 import { namedSession } from "../demo/demo-place.ts";
+import type { PlayedSystem } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { sentTokens } from "../inspect/sent-tokens.ts";
 import { createSessionCalls, type WalkedCall } from "../inspect/session-calls.ts";
@@ -10,7 +11,6 @@ import type { WhatIf } from "../inspect/shapes.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { quantile } from "../replay/summary.ts";
 import { readPart } from "../reports/report-log.ts";
-import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
@@ -21,11 +21,15 @@ export interface SessionRecording {
   agentId: string;
   sessionId: string;
   turns: readonly RecordedTurn[];
-  asItWas: WhatIf["asItWas"];
+  asItWas: AsBilled;
   /** What its newest call was offered. */
   tools: readonly ToolDefinition[];
+  /** What a client said in its system prompt. */
+  system: PlayedSystem;
   /** The session's own calls that stand where a played one would. */
   calls: OwnCalls;
+  /** All of them, oldest first. */
+  own: readonly OwnCall[];
 }
 
 /** Ids of the calls that have a reply, in order, by the entry of the turn's prompt. */
@@ -33,8 +37,9 @@ export type OwnCalls = ReadonlyMap<string, readonly string[]>;
 
 /** Reads only. Throws SESSION_NOT_FOUND, TRANSCRIPT_UNREADABLE. */
 export async function readSessionRecording(home: string, name: string): Promise<SessionRecording> {
-  const session = await createSessionStore({ home }).read(await namedSession(home, name));
-  if (session === null) throw sessionNotFound(name);
+  const store = createSessionStore({ home });
+  const session = await store.read(await namedSession(home, name));
+  if (session === null) throw await store.notFound(name);
   const { key, agentId, sessionId, branch } = session;
   const { reports: folder } = agentPaths(home, agentId);
   const allEntries = () => readAllEntries(transcriptFile(home, agentId, sessionId));
@@ -48,11 +53,26 @@ export async function readSessionRecording(home: string, name: string): Promise<
     turns: planRecordedTurns(branch),
     asItWas: planAsItWas(walked),
     tools: await readTools(folder, toolsOf(last === undefined ? [] : [last])),
+    system: await readSystem(folder, last),
     calls: planOwnCalls(walked),
+    own: walked,
   };
 }
 
-type OwnCall = Pick<WalkedCall, "report" | "call" | "row">;
+/** By the newest call: at the door a client may bring all of it. */
+async function readSystem(folder: string, last: TurnReport | undefined): Promise<PlayedSystem> {
+  const all = last?.modelCalls.at(-1)?.system ?? [];
+  const ofClient = all.filter(
+    ({ source }) => source.kind === "system" && /^client(?: \d+)?$/.test(source.part),
+  );
+  const texts = await Promise.all(ofClient.map(({ hash }) => readPart(folder, hash)));
+  return {
+    texts: texts.filter((text) => text !== null),
+    isAlone: last?.door !== undefined && ofClient.length === all.length,
+  };
+}
+
+export type OwnCall = Pick<WalkedCall, "report" | "call" | "row">;
 
 /** Pure. A call without a reply is played only where the turn ended with it. */
 export function planOwnCalls(calls: readonly OwnCall[]): OwnCalls {
@@ -73,8 +93,13 @@ export function atOwnCall({ place, ...point }: MeasuredPoint, calls: OwnCalls) {
   return { ...point, ofCall: ids?.[place.step] ?? null };
 }
 
+/** What its reports tell. */
+export type AsBilled = Omit<WhatIf["asItWas"], "expected" | "each"> & {
+  each: Omit<WhatIf["asItWas"]["each"][number], "expected">[];
+};
+
 /** Pure. */
-export function planAsItWas(calls: readonly OwnCall[]): WhatIf["asItWas"] {
+export function planAsItWas(calls: readonly OwnCall[]): AsBilled {
   const answered = calls.filter(({ row }) => row.error === null);
   const tokens = answered.map(({ row }) => sentTokens(row));
   const costs = calls.flatMap(({ row }) => (row.cost === null ? [] : [row.cost]));
@@ -83,6 +108,7 @@ export function planAsItWas(calls: readonly OwnCall[]): WhatIf["asItWas"] {
     engine: last?.engine.ran ?? null,
     model: last?.model.resolved ?? null,
     contextWindow: last?.budget?.contextWindow ?? null,
+    tokenRatio: last?.budget?.tokenRatio ?? 1,
     calls: calls.length,
     unanswered: calls.length - answered.length,
     tokens: {
@@ -90,6 +116,9 @@ export function planAsItWas(calls: readonly OwnCall[]): WhatIf["asItWas"] {
       median: quantile(tokens, 0.5),
       max: Math.max(0, ...tokens),
     },
+    each: calls.map(({ row: { id, tokens: sent, cost } }) => {
+      return { id, tokens: sent.total, cost: cost?.total ?? null };
+    }),
     cost: costs.length < calls.length ? null : addCosts(costs),
   };
 }

@@ -8,13 +8,14 @@ import { composeHost } from "../compose.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { addCosts, type Cost, costOf, NO_COST } from "../costs/cost.ts";
-import type { Host } from "../host/host.ts";
+import type { Host, Replacement } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
 import type { SessionSource } from "../inspect/session-source.ts";
 import type { CallRow, PlayedPoint } from "../inspect/shapes.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { startPlugins } from "../plugins/start.ts";
+import { promptTimes } from "../replay/player.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { runReplay } from "../replay/run-replay.ts";
@@ -25,7 +26,7 @@ import { readAllEntries, readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { type NeededNames, namesHeld, planNeededNames } from "./evidence.ts";
 import { madeUsage } from "./made-cache.ts";
-import { withWindow } from "./play.ts";
+import { ownToolsOf, withWindow } from "./play.ts";
 import { createMeter, engineMsOf, followRows, pointOfRow } from "./points.ts";
 import { readTools } from "./session-recording.ts";
 import { planPlaySettings } from "./settings.ts";
@@ -42,6 +43,8 @@ export interface ShadowJob {
   contextWindow: number | undefined;
   /** Hashes of the tools that it was offered: the shadow's model is offered the same. */
   tools: readonly string[];
+  /** Counted / estimated tokens of its model, as was learned by then. Absent: 1. */
+  tokenRatio?: number | undefined;
 }
 
 export interface ShadowPlayer {
@@ -92,13 +95,14 @@ export function createShadowPlayer(options: ShadowPlayerOptions): ShadowPlayer {
       const file = shadowFile(home, job.agentId, job.sessionId);
       const { from, to, began } = planTurns(turns, await readShadowLines(file), job);
       if (from > to) return;
-      const { host } = await hostOf(job.engine);
+      const { host, plugins } = await hostOf(job.engine);
       const open = await openOf(job, began, host);
       const names = planNeededNames(turns);
       const tools = await readTools(agentPaths(home, job.agentId).reports, job.tools);
+      const ownTools = await ownToolsOf(plugins, tools);
       const pointsOf = await made.read(job, branch, host.namedModel(job.model));
       for (let at = from; at <= to; at++) {
-        const line = await playTurn({ host, open, job, turns, at, names, tools });
+        const line = await playTurn({ host, open, job, turns, at, names, tools, ownTools });
         const own = await pointsOf(turns[at]!.promptEntryId, names[at] ?? []);
         const calls = pairUp(own, line.points);
         const { points: _points, ...kept } = line;
@@ -143,7 +147,7 @@ export function planTurns(
 async function startHost({ environment, loaded, log }: ShadowPlayerOptions, engine: string) {
   const home = shadowHome(environment.home, engine);
   await mkdir(home, { recursive: true, mode: 0o700 });
-  const settings = planPlaySettings(loaded, { engine });
+  const settings = planPlaySettings(loaded, { engine, home: environment.home });
   const plugins = await startPlugins({ environment, stateDir: home, loaded: settings, log });
   const place = { ...environment, home };
   const own = { environment: place, loaded: settings, log, plugins, callsNoModel: true as const };
@@ -172,17 +176,19 @@ interface TurnToPlay {
   at: number;
   names: NeededNames;
   tools: readonly ToolDefinition[];
+  ownTools: NonNullable<Replacement["ownTools"]>;
 }
 
-async function playTurn({ host, open, job, turns, at, names, tools }: TurnToPlay) {
-  const { engine, contextWindow } = job;
+async function playTurn({ host, open, job, turns, at, names, tools, ownTools }: TurnToPlay) {
+  const { engine, contextWindow, tokenRatio } = job;
   const { session, reports, state, cache, rows } = open;
   const started = performance.now();
   const model = withWindow(host.namedModel(job.model).model, contextWindow);
   const turn = turns[at]!;
-  const { watch, pointsOf } = createMeter({ turns: [turn], names: [names[at] ?? []], cache });
+  const meter = { turns: [turn], names: [names[at] ?? []], cache, tokenRatio };
+  const { watch, pointsOf } = createMeter(meter);
   const result = await runReplay({
-    ...{ session, reports, state, model, turns: [turn], watch, tools },
+    ...{ session, reports, state, model, turns: [turn], watch, tools, ownTools, tokenRatio },
     host: { ...host, answer: (asked) => host.answer({ ...asked, engine }) },
     signal: new AbortController().signal,
   });
@@ -232,7 +238,7 @@ function createMadeCalls(home: string) {
   return {
     /** To be asked for the points of a turn by the entry of its prompt: those with a reply. */
     async read(
-      { agentId, sessionId }: ShadowJob,
+      { agentId, sessionId, tokenRatio = 1 }: ShadowJob,
       branch: readonly TranscriptEntry[],
       { model, prices }: Pick<ReturnType<Host["namedModel"]>, "model" | "prices">,
     ) {
@@ -260,7 +266,7 @@ function createMadeCalls(home: string) {
           points.push({
             ...pointOfRow(row, { evidence, engineMs: engineMsOf(report) }),
             cache: { read: usage.cacheRead, written: usage.cacheWrite },
-            cost: costOf(usage, prices),
+            cost: costOf(promptTimes(usage, tokenRatio), prices),
           });
         }
         return points;

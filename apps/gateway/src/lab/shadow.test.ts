@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -15,8 +15,10 @@ import { agentPaths } from "../sessions/paths.ts";
 import { clew } from "../testing/command.ts";
 import { homeWithOwnPort } from "../testing/home.ts";
 import { collectLog, writePlugin } from "../testing/plugins.ts";
+import { describeCosts } from "./describe-costs.ts";
 import { readShadowLines, shadowFile, summarizeShadow } from "./shadow-lines.ts";
 import { shadowHome } from "./shadow-player.ts";
+import { runWhatIf } from "./what-if.ts";
 
 const SAID = [
   "My cat is called Minka.",
@@ -150,6 +152,8 @@ describe("a shadow engine", () => {
     for (const { made, shadow } of calls) {
       expect(shadow).toMatchObject({ ofCall: made.id, fates: made.fates });
       expect(shadow!.tokens.messages).toBe(made.tokens.messages);
+      // Its own tools are larger than the host's two, in whose place they are offered.
+      expect(shadow!.tokens.tools).toBeGreaterThan(made.tokens.tools + 300);
     }
     const inspector = await spoken.gateway.inspect("main");
     const rows = (await inspector.calls({ limit: 10 }))!.calls;
@@ -209,4 +213,20 @@ describe("a shadow engine", () => {
       expect(troubles.last!.text).toMatch(trouble);
     },
   );
+});
+
+it("a session that is played as it was would cost what it would have, whatever the bill was", async () => {
+  const { home, log } = await speak(null);
+  const text = await readFile(join(home, "clew.json"), "utf8");
+  const whatIf = await runWhatIf({
+    ...{ environment: readEnvironment({ CLEW_HOME: home }), log, session: "main", ask: {} },
+    ...{ loaded: checkConfigText(text, "clew.json"), signal: new AbortController().signal },
+  });
+  const { asItWas, played } = whatIf;
+  expect(asItWas.expected).toBeGreaterThan(0);
+  const costs = played.points.map(({ cost }) => cost!.total);
+  expect(asItWas.each).toHaveLength(costs.length);
+  for (const [at, { expected }] of asItWas.each.entries())
+    expect(costs[at]! / expected!).toBeCloseTo(1, 1);
+  expect(describeCosts(whatIf)).toMatch(/as it was it would be \$\S+ by the same reckoning/);
 });

@@ -101,6 +101,7 @@ export function createShadows(options: ShadowsOptions): Shadows {
       waiting.set(`${agentId} ${sessionId}`, {
         ...{ engine, agentId, sessionId, promptEntryId, model, contextWindow },
         tools: toolsOf([report]),
+        tokenRatio: report.budget?.tokenRatio,
       });
       // After whatever else the end of the turn has to do.
       setImmediate(start);

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { addCosts } from "../costs/cost.ts";
@@ -23,6 +23,17 @@ async function hashOf(folder: string): Promise<string> {
   for (const name of names) hash.update(name).update(await readFile(name));
   return hash.digest("hex");
 }
+
+/** A folder for temporary files of this file's own: other runs have theirs in the common one. */
+beforeEach(async () => {
+  vi.stubEnv("TMPDIR", await mkdtemp(join(tmpdir(), "clew-what-if-")));
+});
+
+afterEach(async () => {
+  const own = tmpdir();
+  vi.unstubAllEnvs();
+  await rm(own, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
 
 const places = async () => (await readdir(tmpdir())).filter((name) => /^clew-lab-/.test(name));
 
@@ -54,7 +65,14 @@ describe("clew whatif", () => {
     });
     expect(whatIf.played.points.map(({ ofCall }) => ofCall)).toEqual(["1.1", "2.1", "3.1"]);
     expect(await hashOf(join(home, "agents"))).toBe(before);
-    expect((await clew(home, args)).output).toMatch(/As it was \(legacy\): 3 calls/);
+    const told = (await clew(home, args)).output;
+    expect(told).toMatch(/As it was \(legacy\): 3 calls/);
+    expect(told).toMatch(/^call +tokens +would be/);
+    for (const [at, { id, tokens }] of whatIf.asItWas.each.entries()) {
+      const would = whatIf.played.points[at]!.tokens.total.toLocaleString("en-US");
+      const sent = tokens.toLocaleString("en-US");
+      expect(told).toMatch(new RegExp(`^ *${id} +${sent} +${would} `, "m"));
+    }
   });
 
   it("with nothing else asked gives the tokens that the session's reports tell", async () => {
@@ -96,7 +114,7 @@ describe("POST /api/sessions/:key/whatif", () => {
   it("streams progress and the points, and leaves nothing behind", async () => {
     const home = await spokenHome();
     const before = await hashOf(join(home, "agents"));
-    const child = startClew(home, ["start", "--port", "0"]);
+    const child = startClew(home, ["start", "--port", "0"], { env: { TMPDIR: tmpdir() } });
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await child.nextLine())![0];
     const ask = (body: unknown, key = "main") =>
       fetch(`${url}/api/sessions/${key}/whatif`, {
@@ -104,13 +122,12 @@ describe("POST /api/sessions/:key/whatif", () => {
         headers: { "content-type": "application/json" },
         body: JSON.stringify(body),
       });
-    const others = await places();
     const events = eventsOf(await (await ask({ engine: "lossless" })).text());
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(["progress", "done"]));
     const done = events.at(-1) as Extract<WhatIfEvent, { type: "done" }>;
     expect(done.whatIf.played.points).toHaveLength(3);
     expect(await hashOf(join(home, "agents"))).toBe(before);
-    expect((await places()).filter((name) => !others.includes(name))).toEqual([]);
+    expect(await places()).toEqual([]);
     const wrong = await ask({ engine: "lossless", windows: 3 });
     expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringMatching(/windows/)]);
     expect((await ask({}, "nobody")).status).toBe(404);
@@ -162,7 +179,6 @@ describe("a lab", () => {
     const events: WhatIfEvent[] = [];
     const abort = new AbortController();
     setTimeout(() => abort.abort(), 1500);
-    const others = await places();
     const started = performance.now();
     await lab.whatIf(
       "main",
@@ -171,6 +187,6 @@ describe("a lab", () => {
     );
     expect(performance.now() - started).toBeLessThan(20_000);
     expect(events.at(-1)).toMatchObject({ type: "error", error: { code: "ABORTED" } });
-    expect((await places()).filter((name) => !others.includes(name))).toEqual([]);
+    expect(await places()).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ export interface LogOptions {
   /** Texts that are secrets of this home, which are hidden wherever they stand. */
   secrets?: readonly string[];
   /** Called with every warning and error, e.g. to show it on the terminal too. */
-  onProblem?: (level: "warn" | "error", message: string) => void;
+  onProblem?: (level: "warn" | "error", message: string, fields: Record<string, unknown>) => void;
 }
 
 const SECRET_NAMES = [
@@ -63,7 +63,7 @@ export function createLog({
     (message: string, fields: Record<string, unknown> = {}) => {
       const masked = hide(message);
       logger[level](fields, masked);
-      if (level !== "info") onProblem?.(level, masked);
+      if (level !== "info") onProblem?.(level, masked, fields);
     };
   return {
     info: at("info"),

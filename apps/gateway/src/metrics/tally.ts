@@ -97,6 +97,17 @@ export function createTally(): Tally {
   const tools = counter("clew_tool_calls_total", "Tool calls.", "outcome");
   const compactions = counter("clew_compactions_total", "Compactions.", "trigger", "outcome");
 
+  const atDoor = counter(
+    ...(["clew_door_requests_total", "Requests of clients with a history of their own."] as const),
+    ...["wire", "kind", "matched", "outcome"],
+  );
+  const views = counter("clew_door_views_moved_total", "Views that were cut anew.", "wire");
+  const aside = counter(
+    "clew_door_set_aside_tokens_total",
+    "Tokens of clients' histories that were not sent.",
+    "wire",
+  );
+
   const addUsage = (model: string, usage: Usage | null, failed: boolean) => {
     if (usage === null) {
       if (!failed) unknown({ model });
@@ -126,7 +137,13 @@ export function createTally(): Tally {
     counted,
     timed,
     take(report) {
-      const { outcome, engine, code, durationMs, hostMs } = report;
+      const { outcome, engine, code, durationMs, hostMs, door } = report;
+      if (door !== undefined) {
+        const { wire, kind, matchedBy: matched, view } = door;
+        atDoor({ wire, kind, matched, outcome: code ?? outcome });
+        if (view?.moved === true) views({ wire });
+        if (view !== undefined) aside({ wire }, view.setAside);
+      }
       turns({ outcome, engine: engine.ran });
       if (code !== undefined) turnErrors({ kind: code });
       turnTime(durationMs);

@@ -69,7 +69,8 @@ export function resolveModel(request: ModelRequest): ResolvedModel {
   const configured = Object.hasOwn(models.providers, providerId)
     ? models.providers[providerId]
     : undefined;
-  if (configured === undefined && record === undefined) throw unknownProvider(name, request);
+  const unknown = whyUnknownProvider(name, request);
+  if (unknown !== null) throw invalid(unknown);
 
   const listed = findModel(name, modelId, configured, record);
   const named = listed?.api ?? configured?.api ?? usualApi(record, configured, apis);
@@ -220,23 +221,32 @@ function findModel(
   );
 }
 
-function unknownProvider(name: string, { models, apis }: ModelRequest): ContextEngineError {
+/** Pure. What is wrong with the name of a provider, and what was meant; null = it is known. */
+export function whyUnknownProvider(
+  name: string,
+  { models, apis }: Pick<ModelRequest, "models" | "apis">,
+): string | null {
   const providerId = name.slice(0, name.indexOf("/"));
+  if (Object.hasOwn(models.providers, providerId) || findProvider(providerId) !== undefined)
+    return null;
   const ready = PROVIDERS.filter((record) => record.apis.some((api) => apis.includes(api)));
   const known = [...new Set([...Object.keys(models.providers), ...ready.map(({ id }) => id)])];
   const nearest = nearestName(providerId, known);
-  const guess = nearest === null ? "" : ` Did you mean "${nearest}"?`;
-  return invalid(
-    `Model "${name}" has an unknown provider "${providerId}"; known: ${known.join(", ")}.${guess} Add others to models.providers.`,
-  );
+  const start = `Model "${name}" has an unknown provider "${providerId}"`;
+  // Thirty names bury the one that was meant.
+  return nearest === null
+    ? `${start}; known: ${known.join(", ")}. Add others to models.providers.`
+    : `${start}. Did you mean "${nearest}"? Others are added to models.providers; "clew models list" shows what is known.`;
 }
 
 function unknownModel(name: string, modelId: string, known: string[]): ContextEngineError {
   const providerId = name.slice(0, name.indexOf("/"));
   const nearest = nearestName(modelId, known);
-  const guess = nearest === null ? "" : ` Did you mean "${providerId}/${nearest}"?`;
+  const start = `Model "${name}" is not in models.providers.${providerId}.models`;
   return invalid(
-    `Model "${name}" is not in models.providers.${providerId}.models; known: ${known.join(", ")}.${guess}`,
+    nearest === null
+      ? `${start}; known: ${known.join(", ")}.`
+      : `${start}. Did you mean "${providerId}/${nearest}"? Known: ${known.join(", ")}.`,
   );
 }
 

@@ -37,8 +37,16 @@ describe("an error of a plugin is told with the line of its own code", () => {
       'import "./lib/store.js";\n',
       "Plugin \"small\" cannot be loaded: Cannot read properties of undefined (reading 'y'), at lib/store.js:2.",
     ],
+    [
+      "that is no JavaScript, in a file that its entry imports",
+      'import "./lib/broken.js";\n',
+      "Plugin \"small\" cannot be loaded: Unexpected token ';', at lib/broken.js:2.",
+    ],
   ])("%s, in its record and by a trial install", async (_where, code, reason) => {
-    const files = { "lib/store.js": "const x = {};\nx.x.y;\n" };
+    const files = {
+      "lib/store.js": "const x = {};\nx.x.y;\n",
+      "lib/broken.js": "export const a = 1;\nexport const b = ;\n",
+    };
     const { plugins } = await serve(code, files);
     expect(plugins.records()[0]!.reason).toBe(reason);
     const scratch = await temporaryHome();

@@ -2,15 +2,19 @@
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { discoverPlugins } from "./find/discover.ts";
 import { recallRecords } from "./find/engine-memory.ts";
+import { toolsOfEngines } from "./find/engine-tools.ts";
 import type { InstallRecords } from "./find/records.ts";
 import { logRecords } from "./load/record.ts";
 import { type HostContext, type LoadedPlugins, loadPlugins } from "./load-plugins.ts";
+import { pluginIdOf } from "./offer/beside-engine.ts";
 import { readSafeMode } from "./safe-mode.ts";
 
 export interface Generation extends LoadedPlugins {
   /** 0 = loaded at the start. */
   number: number;
   installs: InstallRecords;
+  /** Names of tools that plugins with an engine declare, loaded or not. */
+  engineTools: ReadonlySet<string>;
 }
 
 export interface GenerationRequest {
@@ -35,5 +39,7 @@ export async function loadGeneration(request: GenerationRequest): Promise<Genera
     ...{ found, plugins, engineOwners, agentEngines, reservedTools, safeMode, context },
   });
   logRecords(loaded.records, log);
-  return { ...loaded, number: generation, installs };
+  const owners = loaded.engines.map(({ pluginId }) => pluginIdOf(pluginId));
+  const engineTools = toolsOfEngines(found, [...owners, ...Object.values(engineOwners)]);
+  return { ...loaded, number: generation, installs, engineTools };
 }

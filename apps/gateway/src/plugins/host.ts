@@ -4,6 +4,7 @@ import type { LlmCompleteParams, LlmCompleteResult, RegistrationMode } from "@cl
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import { GatewayConfigSchema } from "../config/gateway.ts";
+import { DEFAULT_SESSION_NAME } from "../sessions/keys.ts";
 import { oneAtATime } from "../sessions/queues.ts";
 import { createSharedWatch } from "./contain/shared-watch.ts";
 import { frozenCopy } from "./frozen-copy.ts";
@@ -28,7 +29,7 @@ import { createHookRunner, type HookRunner, type OwnedHook } from "./offer/hook-
 import { registerEngines, unregisterEngines } from "./offer/register-engines.ts";
 import { createServices } from "./offer/services.ts";
 import { runSessionAction } from "./offer/session-actions.ts";
-import type { OwnedTool } from "./offer/tools.ts";
+import { contextOf, type OwnedTool } from "./offer/tools.ts";
 import { createStrays, type StrayKind, type StrayRecord, type Strays } from "./strays.ts";
 
 export interface PluginSettings {
@@ -38,10 +39,18 @@ export interface PluginSettings {
   raw: unknown;
 }
 
+export interface AgentPlace {
+  agentId: string;
+  workspaceDir: string;
+  agentDir: string;
+}
+
 export interface PluginHostOptions extends PluginSettings {
   home: string;
   /** Where plugins keep what they store, and where sessions are; default: `home`. */
   stateDir?: string | undefined;
+  /** Agents of a configuration, and their folders; the default one first. Absent: none is known. */
+  agentsOf?: ((raw: unknown) => AgentPlace[]) | undefined;
   /** Where the default agent works; services are told. Default: where this process is. */
   workspaceDir?: string | undefined;
   log: LogPort;
@@ -110,6 +119,8 @@ export interface PluginHost {
   reload(settings: PluginSettings): Promise<readonly PluginRecord[]>;
   /** Tells plugins that the gateway stops. Engines are the registry's to dispose. */
   close(reason?: string): Promise<void>;
+  /** What of plugins does not come to its end while it closes: "service x of plugin …". */
+  unfinished(): string[];
 }
 
 /**
@@ -129,7 +140,10 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     return asPlugin({ pluginId, strays, transcripts }, looked);
   };
   const complete = completeThrough(() => connection);
-  const runHooks = (hooks: () => readonly OwnedHook[]) => createHookRunner({ hooks, log, runAs });
+  const onRefused = (pluginId: string, message: string) =>
+    void strays.note(pluginId, message, "refused");
+  const runHooks = (hooks: () => readonly OwnedHook[]) =>
+    createHookRunner({ hooks, log, runAs, onRefused });
   const subagents = () => connection?.subagents?.();
   let isClosed = false;
   let isServing = false;
@@ -150,6 +164,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       isolation: {
         watchdogSeconds: watchdogSecondsIn(raw),
         onEnded: registerAgain(generation),
+        listedFor: options.agentsOf?.(raw).map(aSessionOf),
       },
     };
     const agentEngines = agentEnginesIn(raw);
@@ -221,6 +236,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       strays: straysOf(strays, record, "error"),
       refused: straysOf(strays, record, "refused"),
       changed: straysOf(strays, record, "changed"),
+      busy: straysOf(strays, record, "busy"),
     }));
   const inTurn = oneAtATime();
   return {
@@ -254,6 +270,9 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
       return now.use(() => runSessionAction(actions, { pluginId, actionId, ...request, runAs }));
     },
     reload: (given) => inTurn(() => reload(given)),
+    unfinished: () => [
+      ...new Set([...retiring, now].flatMap((generation) => generation.unfinished())),
+    ],
     async close(reason = "shutdown") {
       isClosed = true;
       subagents()?.endRetired();
@@ -262,6 +281,13 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     },
   };
 }
+
+/** What a factory of tools is told in a session of an agent. */
+const aSessionOf = (place: AgentPlace) => {
+  const { agentId } = place;
+  const sessionKey = `agent:${agentId}:${DEFAULT_SESSION_NAME}`;
+  return contextOf({ agentId, sessionKey, sessionId: "listing" }, () => place);
+};
 
 /** Of one entry, or what only the stack could tell to be of its plugin. */
 function straysOf(strays: Strays, { id }: PluginRecord, kind: StrayKind): StrayRecord | null {

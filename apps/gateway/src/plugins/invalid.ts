@@ -1,13 +1,19 @@
 // Makes the error with which a plugin is refused.
 import { inspect } from "node:util";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { nearestName } from "../text/nearest.ts";
 
 export function invalidPlugin(message: string, cause?: unknown): ContextEngineError {
   return new ContextEngineError("PLUGIN_INVALID", message, cause === undefined ? {} : { cause });
 }
 
-export const pluginNotFound = (pluginId: string): ContextEngineError =>
-  notOffered(`There is no plugin "${pluginId}"; "clew plugins list" lists the existing ones.`);
+export function pluginNotFound(pluginId: string, known: readonly string[]): ContextEngineError {
+  const nearest = nearestName(pluginId, known);
+  const guess = nearest === null ? "" : ` did you mean "${nearest}"?`;
+  return notOffered(
+    `There is no plugin "${pluginId}";${guess} "clew plugins list" lists the existing ones.`,
+  );
+}
 
 /** Nothing of that name among plugins, or in one. */
 export const notOffered = (message: string): ContextEngineError =>

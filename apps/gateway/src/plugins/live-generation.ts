@@ -15,6 +15,8 @@ export interface PluginsInUse {
   readonly tools: readonly OwnedTool[];
   /** Those beside an engine of this owner; always the same array for the same one. */
   readonly toolsBeside: (owner: string) => readonly OwnedTool[];
+  /** Names of tools that come with an engine, whichever one answers. */
+  readonly engineTools: ReadonlySet<string>;
   readonly memory: ActiveMemory;
   readonly offers: Readonly<OwnedOffers>;
   readonly skillsBeside: (owner: string) => readonly OwnedSkill[];
@@ -31,6 +33,8 @@ export interface LiveGeneration {
   retire(): Promise<void>;
   /** Tells them, once, that the gateway ends. */
   stop(reason: string): Promise<void>;
+  /** What of them does not come to its end. */
+  unfinished(): string[];
 }
 
 export interface GenerationParts {
@@ -42,11 +46,14 @@ export interface GenerationParts {
   closeMemory: () => Promise<void>;
 }
 
+/** What a start that still goes on is given at the end: the process is not there much longer. */
+const START_MS = 250;
+
 export function liveGeneration(
   plugins: Generation,
   { isOfGateway, hooks, services, closeMemory }: GenerationParts,
 ): LiveGeneration {
-  const { tools, engines, memory, offers, skills } = plugins;
+  const { tools, engines, memory, offers, skills, engineTools } = plugins;
   /** Always the same array for the same owner: what is made of it is kept by it. */
   const beside = <Owned extends { pluginId: string }>(owned: readonly Owned[]) => {
     const byOwner = new Map<string, readonly Owned[]>();
@@ -57,7 +64,7 @@ export function liveGeneration(
     };
   };
   const offered = {
-    ...{ hooks, tools, memory, offers },
+    ...{ hooks, tools, memory, offers, engineTools },
     toolsBeside: beside(tools),
     skillsBeside: beside(skills),
   };
@@ -69,13 +76,14 @@ export function liveGeneration(
     stopped ??= hooks
       .settled()
       .then(() => (isOfGateway ? hooks.emit("gateway_stop", { reason }) : undefined))
-      .then(services.stop)
+      .then(() => services.stop(START_MS))
       .then(closeMemory)
       .then(async () => void (await Promise.all(plugins.isolated.map(({ end }) => end()))));
     return stopped;
   };
   return {
     ...{ plugins, services, stop },
+    unfinished: () => [...hooks.unsettled(), ...services.unfinished()],
     isInUse: () => users > 0,
     async use(work) {
       users++;

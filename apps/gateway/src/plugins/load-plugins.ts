@@ -1,4 +1,5 @@
 // Loads all plugins that are on and settles who gets a name that two want.
+import type { RegistrationMode } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
 import type { SharedWatch } from "./contain/shared-watch.ts";
@@ -8,7 +9,8 @@ import type { PluginFiles } from "./find/manifest.ts";
 import { type IsolateContext, type IsolatedPlugin, loadIsolated } from "./isolate/isolated.ts";
 import { type LoadContext, loadPlugin } from "./load/load-plugin.ts";
 import { loadedRecord, type PluginRecord, unusedRecord } from "./load/record.ts";
-import type { Registrations } from "./load/registrations.ts";
+import { isToolName } from "./load/register.ts";
+import { type Registrations, takes } from "./load/registrations.ts";
 import {
   type ActiveMemory,
   chooseMemory,
@@ -16,6 +18,7 @@ import {
   type OwnedSupplement,
   whyUnused,
 } from "./memory/choose-memory.ts";
+import { MEMORY_TOOLS } from "./memory/memory-tools.ts";
 import { commandWords, type OwnedCommand, RESERVED_COMMANDS } from "./offer/chat-commands.ts";
 import { noOwnedOffers, type OwnedOffers, ownOffers, withFreeOffers } from "./offer/free-offers.ts";
 import type { OwnedHook } from "./offer/hook-runs.ts";
@@ -44,7 +47,7 @@ export interface HostContext extends Omit<LoadContext, "entryConfig"> {
   /** Absent: nobody looks what they change. */
   shared?: SharedWatch | undefined;
   /** For plugins in processes of their own. Absent: all run in this one. */
-  isolation?: Pick<IsolateContext, "onEnded" | "watchdogSeconds"> | undefined;
+  isolation?: Pick<IsolateContext, "onEnded" | "watchdogSeconds" | "listedFor"> | undefined;
 }
 
 export interface LoadedPlugins {
@@ -175,7 +178,7 @@ async function loadEntry(request: {
   const described = { ...request.described, id: pluginId };
   const entryConfig = plugins.entries?.[pluginId] ?? plugins.entries?.[files.manifest.id];
   const isIsolated = isolation !== undefined && entryConfig?.isolation === "process";
-  if (!isIsolated) shared?.beforeLoad();
+  if (!isIsolated) await shared?.beforeLoad();
   const loading = { ...context, entryConfig };
   const { result, isolated } = isIsolated
     ? await loadIsolated(files, entry, { ...loading, ...isolation })
@@ -183,7 +186,8 @@ async function loadEntry(request: {
   if (!isIsolated) shared?.afterLoad(pluginId);
   if (isolated !== undefined) all.isolated.push(isolated);
   if (!result.ok) return void all.records.push(unusedRecord(described, "error", result.reason));
-  const free = withFreeNames(result.registrations, request.reservedTools, all);
+  const given = withUnregistered(result.registrations, files, context.mode);
+  const free = withFreeNames(given, request.reservedTools, all);
   const used = withUnused(plugins, pluginId, withFreeOffers(free, all.offers));
   // They belong to the plugin, not to one of its entries.
   const { skills, registrations } = withSkills(
@@ -227,6 +231,31 @@ async function loadEntry(request: {
   const { memory: capability, memorySupplements } = registrations;
   if (capability !== undefined) all.memories.push({ pluginId, capability });
   all.supplements.push(...memorySupplements.map((builder) => ({ pluginId, builder })));
+}
+
+/**
+ * Models never hear of a tool that is only declared, unless Clew makes it of the plugin's memory.
+ * Of several entries each registers its own, and a factory that names none says nothing of which
+ * it makes.
+ */
+function withUnregistered(
+  given: Registrations,
+  { manifest, entries }: PluginFiles,
+  mode: RegistrationMode,
+): Registrations {
+  const isKnown = entries.length === 1 && given.tools.every(({ names }) => names !== undefined);
+  if (!isKnown || !takes(mode, "tool")) return given;
+  const ofMemory = given.memory === undefined ? [] : Object.values(MEMORY_TOOLS);
+  const names = new Set([...given.tools.flatMap((tool) => tool.names ?? []), ...ofMemory]);
+  const declared = (manifest.contracts?.tools ?? []).filter(isToolName);
+  const lacking = declared.filter((name) => !names.has(name)).map((name) => `"${name}"`);
+  if (lacking.length === 0) return given;
+  const [what, which] =
+    lacking.length === 1
+      ? [`tool ${lacking[0]} is`, "was not registered, so no model is told of it"]
+      : [`tools ${lacking.join(", ")} are`, "were not registered, so no model is told of them"];
+  const message = `${what} declared in openclaw.plugin.json and ${which}`;
+  return { ...given, diagnostics: [...given.diagnostics, { level: "warning", message }] };
 }
 
 /** A memory beside the slot is told of: nothing else would say that it does nothing. */

@@ -3,10 +3,12 @@ import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { statusLineOf } from "../cli/chat/status-line.ts";
 import { clew as runIn } from "../testing/command.ts";
 import { emulatedModel } from "../testing/gateway.ts";
 import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { startPluginGateway, startServedGateway } from "../testing/plugins.ts";
+import { number } from "../text/number.ts";
 import { bundledPlugins } from "./find/bundled.ts";
 
 interface ItemSeen {
@@ -77,7 +79,7 @@ describe("a gateway whose slot names the lossless engine", () => {
   });
 });
 
-it("is asked to compact by /compact, and nobody tells the host's story of it", async () => {
+it("is asked to compact by /compact, after which all tell one size, and nobody tells the host's story of it", async () => {
   const server = await createOpenAIEmulator({ answers: () => ({ text: "noted" }) });
   onTestFinished(() => server.close());
   const config = {
@@ -107,8 +109,17 @@ it("is asked to compact by /compact, and nobody tells the host's story of it", a
   expect((await say("/compact")).text).toMatch(
     /^Engine "lossless" compacted: [\d,]+ → [\d,]+ tokens.*; the history stays as it is\.$/,
   );
+  // What the last request took says nothing of the next one any more.
+  const facts = await gateway.status("main");
+  const { data } = await gateway.command("main", { kind: "command", name: "context", args: "" });
+  expect(facts.context.tokens).toBe((data as { tokens: number }).tokens);
+  expect((await say("/status")).text).toContain(
+    `Context: about ${number(facts.context.tokens)} of`,
+  );
+  expect(statusLineOf(facts, null).context!.tokens).toBe(facts.context.messages);
+  expect(facts.context.tokens).toBeLessThan(Number(said.replaceAll(",", "")));
   expect((await say("/compact undo")).text).toBe(
-    'Nothing was undone: there is no compaction to undo; what engine "lossless" compacts leaves the history as it is, and needs no undoing.',
+    'Nothing was undone: there is no compaction to undo; what engine "lossless" compacts cannot be undone: the session keeps all that was said, and the model goes on being shown what the engine chooses of it ("/context" says what).',
   );
   expect(server.requests.length).toBe(asked);
 });

@@ -44,7 +44,12 @@ async function probe(code: string, { manifest = {}, slots = {}, settings = {}, h
     command: async (name: string, args = "") =>
       (await gateway.command("main", { kind: "command", name, args })).text,
     system: () => systemText(server.requests.at(-1)!),
-    diagnostics: () => host.records()[0]!.diagnostics.map(({ message }) => message),
+    // All of them declare tools that only some register.
+    diagnostics: () =>
+      host
+        .records()[0]!
+        .diagnostics.map(({ message }) => message)
+        .filter((each) => !/not registered, so/.test(each)),
     of: (name: string) => noted.filter((about) => about.is === name),
   };
 }

@@ -1,12 +1,14 @@
 // Loads the configured plugins for a command that runs turns.
 import type { LogPort } from "@clew/engine-core";
 import type { RegistrationMode } from "@clew/plugin-sdk/core";
-import { agentSettings, defaultAgentId } from "../config/agent.ts";
+import { agentIds, agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { ConfigSchema } from "../config/schema.ts";
 import { gatewayTools } from "../recall/gateway-tools.ts";
+import { agentFolder } from "../sessions/paths.ts";
 import { watchProcess } from "./contain/watch-process.ts";
 import { bundledPlugins } from "./find/bundled.ts";
-import { createPluginHost, type PluginHost } from "./host.ts";
+import { type AgentPlace, createPluginHost, type PluginHost } from "./host.ts";
 import { SKILL_TOOL } from "./skills/skill-tool.ts";
 
 export interface StartPluginsRequest {
@@ -39,5 +41,16 @@ export function startPlugins({
     reservedTools: [...gatewayTools(), SKILL_TOOL],
     bundled: bundledPlugins(),
     ...(mode !== undefined && { mode }),
+    agentsOf: (settings) => agentPlaces(settings, stateDir ?? home),
   });
+}
+
+/** Of a checked configuration; each agent once. */
+function agentPlaces(raw: unknown, home: string): AgentPlace[] {
+  const config = ConfigSchema.parse(raw);
+  return agentIds(config).map((agentId) => ({
+    agentId,
+    workspaceDir: agentSettings(config, home, agentId).workspace,
+    agentDir: agentFolder(home, agentId),
+  }));
 }

@@ -79,7 +79,7 @@ describe("a plugin's ordinary mistake", () => {
     expect(await stop()).toBe(0);
   });
 
-  it("is told a few times and counted from there on when it is made without end", async () => {
+  it("is told a few times and counted from there on when it comes a thousand times", async () => {
     const { record, log, stop } = await startPluginProcess(
       `setInterval(() => { throw new Error("again"); }, 1);\n${engineCode("small")}`,
     );
@@ -139,13 +139,33 @@ describe("an error of the gateway's own that nothing handled", () => {
   }
 
   it("is logged as such, and the gateway goes on", async () => {
-    const { child, say, log, record, stop } = await startWithOwn('Promise.reject("a slip");');
+    const { child, say, log, record, stop } = await startWithOwn(
+      'Promise.reject(new Error("a slip")); Promise.reject(undefined);',
+    );
     child.process.send("now");
     await expect
       .poll(log)
       .toContain("an error of the gateway itself that nothing handled: a slip; please report it");
+    // Without a stack nothing shows that it is not a plugin's, nor whose.
+    expect(log()).toContain(
+      "an error of unknown origin that nothing handled: undefined; it may be a plugin's",
+    );
     expect((await say("hello")).at(-1)).toMatchObject({ outcome: "completed" });
     expect((await record()).strays).toBeNull();
+    expect(await stop()).toBe(0);
+  });
+
+  it("is told a few times and counted from there on when it is made without end", async () => {
+    const { child, log, stop } = await startWithOwn(
+      "for (let at = 0; at < 1000; at++) Promise.reject(at);",
+    );
+    child.process.send("now");
+    await expect
+      .poll(log)
+      .toContain(
+        "nothing handled: 800 more errors came at once, which nothing looked at; it may be a plugin's (1000 so far)",
+      );
+    expect(log().match(/of unknown origin/g)!.length).toBe(12);
     expect(await stop()).toBe(0);
   });
 

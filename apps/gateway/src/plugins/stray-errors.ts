@@ -11,8 +11,11 @@ import { type RunningPlugin, runningPlugin } from "./load/running.ts";
 import { currentPluginScope } from "./load/scope.ts";
 
 export interface StrayErrors {
-  /** From now on `answer` is told of the host's own; by default they end the process. */
-  onHostError(answer: (error: unknown) => void): void;
+  /**
+   * From now on `answer` is told of the host's own, each once, or of how many came that nobody
+   * looked at; by default they end the process.
+   */
+  onHostError(answer: (error: unknown, times: number) => void): void;
 }
 
 type Kind = "rejection" | "exception";
@@ -23,6 +26,8 @@ const WHAT: Record<Kind, string> = {
 };
 
 const LOOKED_AT = 50;
+/** More that come at once are counted, and nobody looks at what they are. */
+const TAKEN_AT_ONCE = 200;
 // As it is before any plugin.
 const nextTick = process.nextTick.bind(process);
 
@@ -31,14 +36,33 @@ const nextTick = process.nextTick.bind(process);
  * worked for; nothing else happens to it.
  */
 export function catchStrayErrors(endProcess: (error: unknown) => void): StrayErrors {
-  let answer = endProcess;
+  let answer: (error: unknown, times: number) => void = endProcess;
   let inBurst = 0;
+  /** Those at once that were only counted. */
+  let uncounted: { plugin: RunningPlugin | undefined; count: number }[] = [];
+  const endBurst = () => {
+    inBurst = 0;
+    const counted = uncounted;
+    uncounted = [];
+    for (const { plugin, count } of counted) {
+      const message = `${count} more errors came at once, which nothing looked at`;
+      if (plugin === undefined) answer(message, count);
+      else plugin.strays.note(plugin.pluginId, message);
+    }
+  };
+  const countOnly = () => {
+    const plugin = runningPlugin();
+    const known = uncounted.find((each) => each.plugin?.pluginId === plugin?.pluginId);
+    if (known === undefined) uncounted.push({ plugin, count: 1 });
+    else known.count += 1;
+  };
   const take = (kind: Kind, error: unknown) => {
     // Of rejections thousands may come with nothing between.
-    if (inBurst++ === 0) nextTick(() => (inBurst = 0));
+    if (inBurst++ === 0) nextTick(endBurst);
     if (inBurst <= LOOKED_AT) mendShared(true);
+    if (inBurst > TAKEN_AT_ONCE) return countOnly();
     const plugin = whoseError(error);
-    if (plugin === undefined) answer(error);
+    if (plugin === undefined) answer(error, 1);
     else noteStray(plugin, kind, error);
   };
   const survive = (kind: Kind) => (error: unknown) => {
@@ -94,11 +118,19 @@ function isToldOrNobodys(error: unknown): boolean {
  */
 export function whoseError(error: unknown): RunningPlugin | undefined {
   const stack = stackOf(error) ?? "";
-  const innermost = stack
-    .split("\n")
-    .find((line) => /^\s+at\b.*(file:\/\/|[(\s]\/|[A-Z]:\\)/.test(line));
+  const innermost = stack.split("\n").find(isInFile);
   return pluginOfStack(innermost ?? "") ?? runningPlugin() ?? pluginOfStack(stack);
 }
+
+/** A line of a stack. */
+const isInFile = (line: string) => /^\s+at\b.*(file:\/\/|[(\s]\/|[A-Z]:\\)/.test(line);
+
+/**
+ * Whether code that is no plugin's had anything to do with it: what Node tells of by itself, such
+ * as a file that was never closed, has a stack without a file.
+ */
+export const isOwnStack = (stack: string | undefined): boolean =>
+  stack?.split("\n").some(isInFile) === true;
 
 /** Never throws. */
 export function stackOf(error: unknown): string | undefined {

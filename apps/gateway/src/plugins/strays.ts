@@ -8,8 +8,8 @@ export interface StrayRecord {
   last: { at: string; message: string };
 }
 
-/** Errors that no caller could catch, calls that were refused, and changes of what is shared. */
-export type StrayKind = "error" | "refused" | "changed";
+/** Uncaught errors, refused calls, changes of what is shared, and time taken from others. */
+export type StrayKind = "error" | "refused" | "changed" | "busy";
 
 export interface Strays {
   /**
@@ -22,7 +22,12 @@ export interface Strays {
 }
 
 /** More are told at every power of ten: a plugin may throw a thousand times a second. */
-const TOLD_ONE_BY_ONE = 10;
+export const TOLD_ONE_BY_ONE = 10;
+
+/** Pure. `count`: of its kind so far. */
+export const isToldAgain = (count: number): boolean =>
+  count <= TOLD_ONE_BY_ONE || /^10*$/.test(String(count));
+
 /** What was not told before is told all the same, so many times. */
 const TOLD_AS_NEW = 50;
 
@@ -41,7 +46,7 @@ export function createStrays(log: Pick<LogPort, "error">): Strays {
       const key = `${kind} ${pluginId}`;
       const count = (records.get(key)?.count ?? 0) + 1;
       records.set(key, { count, last: { at: new Date().toISOString(), message } });
-      const isTold = isNew(key, message) || count <= TOLD_ONE_BY_ONE || /^10*$/.test(String(count));
+      const isTold = isNew(key, message) || isToldAgain(count);
       const total = count > TOLD_ONE_BY_ONE ? ` (${count} so far)` : "";
       if (isTold) log.error(`[plugins] ${pluginId}: ${message}${total}`);
       return isTold;
@@ -53,6 +58,7 @@ const NAMES: Record<StrayKind, [one: string, many: string]> = {
   error: ["an error that nothing handled", "errors that nothing handled"],
   refused: ["something that no plugin may do", "things that no plugin may do"],
   changed: ["a change of what all plugins share", "changes of what all plugins share"],
+  busy: ["little time left to others", "times when little was left to others"],
 };
 
 /** For people: "2 errors that nothing handled, the last at …: …". */

@@ -39,9 +39,9 @@ async function listening({
     };`,
   });
   const plugins = { load: { paths: [folder] }, entries: { ear: { hooks: permissions } } };
-  const { gateway, say, log, stop } = await startPluginGateway({ plugins }, home);
+  const { gateway, say, log, stop, plugins: host } = await startPluginGateway({ plugins }, home);
   const of = (hook: string) => seen.filter((each) => each.hook === hook);
-  return { gateway, say, log, seen, of, stop };
+  return { gateway, say, log, seen, of, stop, plugins: host };
 }
 
 const TALK = ["message_received", "before_dispatch", "before_agent_start", "agent_end"];
@@ -151,11 +151,15 @@ describe("the old hook before a run", () => {
 
 describe("a hook before a message is stored", () => {
   const stored = async (answers: string) => {
-    const { gateway, say, log } = await listening({ hooks: ["before_message_write"], answers });
+    const { gateway, say, log, plugins } = await listening({
+      hooks: ["before_message_write"],
+      answers,
+    });
     const { outcome } = await say("my key is hunter2");
     const { branch } = (await gateway.store.read("agent:main:main"))!;
     const messages = branch.flatMap((entry) => (entry.type === "message" ? [entry.message] : []));
-    return { outcome, messages, warnings: log.lines.filter((line) => line.includes("ear")) };
+    const warnings = log.lines.filter((line) => line.includes("ear"));
+    return { outcome, messages, warnings, refused: plugins.records().at(-1)!.refused };
   };
 
   it("may put other words in its place", async () => {
@@ -170,7 +174,7 @@ describe("a hook before a message is stored", () => {
   });
 
   it("may not keep it away, nor make it another one, and is told so", async () => {
-    const { outcome, messages, warnings } = await stored(
+    const { outcome, messages, warnings, refused } = await stored(
       "before_message_write: ({ message }) => message.role === 'user' ? { block: true } : { message: { content: 7 } }",
     );
     expect([outcome, messages.length]).toEqual(["completed", 2]);
@@ -178,5 +182,13 @@ describe("a hook before a message is stored", () => {
       expect.stringContaining("a message cannot be kept from being stored; it was stored"),
       expect.stringContaining("not the message with other texts; it was stored as it was"),
     ]);
+    // So that inspection, doctor and GET /api/plugins tell of it.
+    expect(refused).toMatchObject({
+      count: 1,
+      last: {
+        message:
+          "hook before_message_write: a message cannot be kept from being stored; it was stored",
+      },
+    });
   });
 });

@@ -23,6 +23,8 @@ export interface PlayerOptions {
   offered?: readonly ToolDefinition[] | undefined;
   /** What a provider would have counted of a call whose reply comes `now`. Absent: no cache. */
   usageOf?: ((call: ModelCall, output: number, now: number) => Usage) | undefined;
+  /** Counted / estimated tokens of the model: it is counted as the provider would. Absent: 1. */
+  tokenRatio?: number | undefined;
 }
 
 /**
@@ -35,6 +37,7 @@ export function createPlayer({
   onCall,
   usageOf,
   offered = [],
+  tokenRatio = 1,
 }: PlayerOptions): Player {
   let next = 0;
   let now = turn.prompt?.timestamp ?? 0;
@@ -59,7 +62,7 @@ export function createPlayer({
   const withUsage = (call: ModelCall, reply: AssistantMessage): AssistantMessage => {
     const estimated = withUsageOf(call, reply);
     const usage = usageOf?.(call, estimated.usage?.output ?? 0, now);
-    return usage === undefined ? estimated : { ...estimated, usage };
+    return { ...estimated, usage: promptTimes(usage ?? estimated.usage, tokenRatio) };
   };
 
   return {
@@ -83,6 +86,16 @@ export function createPlayer({
     clock: { now: () => now, monotonic: () => performance.now() },
     remaining: () => turn.steps.slice(next),
   };
+}
+
+/** Pure. Of a count of estimates what a provider counts in their place; replies are as they are. */
+export function promptTimes(usage: Usage, ratio: number): Usage {
+  if (ratio === 1) return usage;
+  const [input, cacheRead, cacheWrite] = [usage.input, usage.cacheRead, usage.cacheWrite].map(
+    (tokens) => Math.round(tokens * ratio),
+  ) as [number, number, number];
+  const totalTokens = input + cacheRead + cacheWrite + usage.output;
+  return { ...usage, input, cacheRead, cacheWrite, totalTokens };
 }
 
 function recordedOutcome(result: RecordedStep["results"][number] | undefined): ToolOutcome {
@@ -112,7 +125,7 @@ const NO_MODEL = "A replay has no model to summarise with.";
 function withUsageOf(
   { systemPrompt, messages }: ModelCall,
   reply: AssistantMessage,
-): AssistantMessage {
+): AssistantMessage & { usage: Usage } {
   const input = Math.ceil(
     estimateText(systemPrompt).estimate + estimateMessages(messages).estimate,
   );

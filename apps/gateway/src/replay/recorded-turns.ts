@@ -1,9 +1,10 @@
 // Splits a recorded transcript into turns to be run again.
-import type {
-  AgentMessage,
-  AssistantMessage,
-  ToolResultMessage,
-  UserMessage,
+import {
+  type AgentMessage,
+  type AssistantMessage,
+  messageId,
+  type ToolResultMessage,
+  type UserMessage,
 } from "@clew/plugin-sdk/core";
 import { isUserTurn, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 
@@ -37,7 +38,7 @@ export function planRecordedTurns(branch: readonly TranscriptEntry[]): RecordedT
   const turns: RecordedTurn[] = [];
   for (const entry of branch) {
     if (entry.type !== "message") continue;
-    const { message } = entry;
+    const message = unstored(entry.message);
     if (isUserTurn(message)) {
       const prompt = message as UserMessage;
       turns.push({ prompt, promptEntryId: entry.id, steps: [], after: [] });
@@ -47,6 +48,14 @@ export function planRecordedTurns(branch: readonly TranscriptEntry[]): RecordedT
     }
   }
   return turns.map(settleTurn);
+}
+
+/** Said anew it is another message: its new entry may not claim the id of a third. */
+function unstored(message: AgentMessage): AgentMessage {
+  if (messageId(message) === undefined) return message;
+  const { __openclaw: stored, ...said } = message;
+  const { id: _id, ...rest } = stored!;
+  return { ...said, ...(Object.keys(rest).length > 0 && { __openclaw: rest }) } as AgentMessage;
 }
 
 function addMessage(turn: RecordedTurn, message: AgentMessage): void {

@@ -4,6 +4,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { Usage } from "../costs/usage.ts";
 import { readTranscript } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, runClew, startClew } from "../testing/command.ts";
@@ -67,6 +68,19 @@ describe("a recorded transcript", () => {
 });
 
 describe("clew replay", () => {
+  it("shows each prompt in all calls of its turn, also of a session that a replay made", async () => {
+    const home = await temporaryHome();
+    const branch = [user("zero"), reply("none"), ...RECORDING];
+    const first = await writeRecording(home, branch);
+    await replay([first, "--into", join(home, "first")], home);
+    const made = await createSessionStore({ home: join(home, "first") }).read("replay-recorded");
+    // As if it had been recorded with a note ahead, so that its ids are one place off.
+    const played = made!.branch.filter(({ type }) => type === "message").slice(2);
+    const again = await writeRecording(home, played, "again");
+    const { output } = await replay([again, "--into", join(home, "again")], home);
+    expect(output).toContain("Nothing was left out.");
+  });
+
   it("plays every recorded call, stores what was recorded, and ends with the table", async () => {
     const home = await temporaryHome();
     const file = await writeRecording(home, RECORDING);
@@ -74,7 +88,7 @@ describe("clew replay", () => {
     const { code, output } = await replay([file, "--into", into], home);
     expect(code).toBe(0);
     expect(output).toMatch(/^turns +calls +tokens per call/);
-    expect(output).toContain("7 turns, 8 model calls");
+    expect(output).toContain("7 turns, 8 calls");
     expect(output).toContain("Nothing was left out.");
     const session = await createSessionStore({ home: into }).read("replay-recorded");
     const stored = session!.branch.flatMap((entry) =>
@@ -97,6 +111,40 @@ describe("clew replay", () => {
         .map((message) => [message.role, textOf(message), message.timestamp]),
     ).toEqual(recorded.map((message) => [message.role, textOf(message), message.timestamp]));
     expect((await readdir(join(into, "agents/main/reports"))).sort()).toHaveLength(2);
+  });
+
+  it("tells what the calls of a stored session would have cost, and that nobody paid it", async () => {
+    const home = await temporaryHome();
+    const file = await writeRecording(home, RECORDING.slice(0, 9));
+    const into = join(home, "into");
+    const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+    const local = { baseUrl: "http://127.0.0.1:9/v1", apiKey: "any" };
+    const providers = {
+      local: { ...local, models: [{ id: "small", contextWindow: 32_000, cost }] },
+    };
+    await writeFile(join(home, "clew.json"), JSON.stringify({ models: { providers } }));
+    const args = [file, "--into", into, "--model", "local/small", "--json"];
+    const played = JSON.parse((await replay(args, home)).output) as {
+      calls: number;
+      cost: { total: number };
+    };
+    expect(played.cost.total).toBeGreaterThan(0);
+    const usageOf = async (...asked: string[]) =>
+      JSON.parse((await clew(into, ["usage", ...asked, "--json"])).output) as Usage;
+    const own = await usageOf("replay-recorded");
+    expect(own).toMatchObject({
+      ...{ unpaid: "replayed", total: { modelCalls: played.calls, unknown: 0 } },
+    });
+    expect(own.total.cost.total).toBeCloseTo(played.cost.total, 8);
+    expect(await usageOf()).toMatchObject({
+      ...{ unpaid: null, total: { modelCalls: 0 }, notCounted: ["agent:main:replay-recorded"] },
+    });
+    expect((await clew(into, ["usage", "replay-recorded"])).output).toMatch(
+      /^Nothing of this was paid: it is what the replayed calls would have cost\.\n\$/,
+    );
+    expect((await clew(into, ["usage"])).output).toContain(
+      'Session "replay-recorded" is not in it: no model was asked for it.',
+    );
   });
 
   it("gives the same numbers as JSON, call by call, and leaves nothing behind", async () => {

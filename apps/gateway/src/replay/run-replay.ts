@@ -12,7 +12,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { ModelCall, ModelRef, ToolDefinition } from "@clew/plugin-sdk/host";
 import { type Cost, costOf } from "../costs/cost.ts";
 import type { Prices } from "../costs/prices.ts";
-import type { Host } from "../host/host.ts";
+import type { Host, Replacement } from "../host/host.ts";
 import type { ReportLog } from "../reports/report-log.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { createPlayer, type PlayerOptions } from "./player.ts";
@@ -68,6 +68,12 @@ export interface ReplayRequest {
   turns: readonly RecordedTurn[];
   /** What each call is offered. Absent: nothing of the recording's own. */
   tools?: readonly ToolDefinition[];
+  /** Which of its own the host offers beside. Absent: its own to search the session. */
+  ownTools?: Replacement["ownTools"];
+  /** What a client said in the system prompt. Absent: nothing. */
+  system?: Replacement["system"];
+  /** Counted / estimated tokens of the model. Absent: 1. */
+  tokenRatio?: number | undefined;
   /** Of the session, when it goes on. Absent: it was just opened. */
   state?: SessionState;
   /** Absent: nobody watches. */
@@ -116,6 +122,9 @@ async function replayTurn(
     model: modelRef,
     prices = null,
     tools: offered,
+    ownTools,
+    system,
+    tokenRatio,
     watch,
     signal,
   }: ReplayRequest,
@@ -128,11 +137,23 @@ async function replayTurn(
     watch?.onCall(call, { turn: number, step: played });
     played++;
   };
-  const player = createPlayer({ turn, append, onCall, usageOf: watch?.usageOf, offered });
+  const player = createPlayer({
+    turn,
+    append,
+    onCall,
+    usageOf: watch?.usageOf,
+    offered,
+    tokenRatio,
+  });
   if (turn.prompt !== null && turn.steps.length > 0) {
     const { role: _role, ...prompt } = turn.prompt;
     const { model, tools, clock } = player;
-    const replacement = { model, modelRef, tools, clock };
+    const replacement = {
+      ...{ model, modelRef, tools, clock },
+      ...(ownTools !== undefined && { ownTools }),
+      ...(system !== undefined && { system }),
+      ...(tokenRatio !== undefined && { tokenRatio }),
+    };
     const answer = await host.answer({ transcript: session, state, prompt, signal, replacement });
     await reports.append(answer.report, answer.parts);
     watch?.onReport(answer.report, number);

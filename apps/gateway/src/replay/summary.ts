@@ -10,7 +10,7 @@ export interface ReplaySummary {
   turns: number;
   calls: number;
   callsNotMade: number;
-  /** Estimated tokens per call. */
+  /** Estimated tokens of calls. */
   tokens: { median: number; p90: number; max: number; total: number };
   /** Entries that a model could not read; each number is the most of any call. */
   fates: {
@@ -63,7 +63,7 @@ export function summarizeReplay({
   time,
 }: InspectedReplay): ReplaySummary {
   const tokens = calls.map((call) => call.tokens);
-  const perCall = (ms: number) => round(calls.length === 0 ? 0 : ms / calls.length);
+  const msPerCall = (ms: number) => round(calls.length === 0 ? 0 : ms / calls.length);
   return {
     turns,
     calls: calls.length,
@@ -89,8 +89,8 @@ export function summarizeReplay({
     engine,
     time: {
       total: round(time.total),
-      enginePerCall: perCall(time.engine),
-      hostPerCall: perCall(time.host),
+      enginePerCall: msPerCall(time.engine),
+      hostPerCall: msPerCall(time.host),
     },
   };
 }
@@ -132,7 +132,7 @@ function formatRow(range: string, calls: readonly FatedCall[]): string[] {
   return [
     range,
     format(calls.length),
-    format(quantile(tokens, 0.5)),
+    format(perCall(tokens)),
     most(tokens),
     most(calls.map((call) => call.messages)),
     most(calls.map(({ fates }) => fates.summary)),
@@ -169,7 +169,7 @@ function totals(summary: ReplaySummary): string[] {
     time,
   } = summary;
   return [
-    `${counted(turns, "turn")}, ${counted(calls, "model call")}, ${format(tokens.total)} tokens sent (${format(tokens.median)} per call, 90 % below ${format(tokens.p90)}).`,
+    `${counted(turns, "turn")}, ${counted(calls, "call")}, ${format(tokens.total)} tokens sent (${format(perCall([tokens.total], calls))} per call, 90 % of them below ${format(tokens.p90)}).`,
     ...(calls === 0 ? [] : [costText(summary)]),
     fates.calls === 0
       ? "Nothing was left out."
@@ -190,6 +190,12 @@ function totals(summary: ReplaySummary): string[] {
 const notShown = ({ fates }: FatedCall): number => fates.all - fates.shown;
 
 const highest = (values: readonly number[]): number => Math.max(0, ...values);
+
+/** Pure. Tokens divided by calls, to the nearest whole one; 0 of none. What “per call” means. */
+export function perCall(tokens: readonly number[], calls: number = tokens.length): number {
+  const sum = tokens.reduce((total, one) => total + one, 0);
+  return calls === 0 ? 0 : Math.round(sum / calls);
+}
 
 /** The value below which the share `q` of `values` lies; 0 for none. */
 export function quantile(values: readonly number[], q: number): number {

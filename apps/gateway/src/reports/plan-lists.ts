@@ -1,5 +1,6 @@
 // Decides which reported calls list all their messages, and which only what is new in them.
 import type { ReportItem, TurnReport } from "@clew/engine-core";
+import { toJson } from "../own-json.ts";
 
 /** What a report file says of its session's newest call. */
 export interface KnownList {
@@ -62,4 +63,4 @@ const isSame = (left: ReportItem, right: ReportItem): boolean =>
     isAlike(left.callIds, right.callIds));
 
 const isAlike = (left: unknown, right: unknown): boolean =>
-  left === right || JSON.stringify(left) === JSON.stringify(right);
+  left === right || toJson(left) === toJson(right);

@@ -2,9 +2,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   createLineReader,
+  createLineWriter,
   decodeLine,
   encodeLine,
   encodeStart,
+  type LinePlace,
   mayBeBase,
   plainLines,
 } from "./report-lines.ts";
@@ -37,6 +39,19 @@ function fileOf(texts: readonly string[]): string[] {
   return lines;
 }
 
+function startsOf(lines: readonly string[]): number[] {
+  let start = 0;
+  return lines.map((line) => {
+    start += line.length + 1;
+    return start - line.length - 1;
+  });
+}
+
+const linesOf = (file: string) => ({
+  lineAt: async ({ start, length }: LinePlace) => file.slice(start, start + length),
+  all: async () => file,
+});
+
 describe("lines of reports", () => {
   it("come back as they were, one by one and as a whole file", async () => {
     await fc.assert(
@@ -44,13 +59,36 @@ describe("lines of reports", () => {
         const lines = fileOf(texts);
         const file = lines.join("\n");
         expect(plainLines(file)).toBe(texts.join("\n"));
-        const reader = createLineReader(async ({ start, length }) =>
-          file.slice(start, start + length),
-        );
-        for (const [back, line] of lines.toReversed().entries())
-          expect(await reader.read(line)).toBe(texts.at(-1 - back));
+        const reader = createLineReader(linesOf(file));
+        const places = startsOf(lines);
+        for (const at of [...lines.keys()].toReversed())
+          expect(await reader.read(lines[at]!, places[at]!)).toBe(texts[at]);
+        const inOrder = createLineReader(linesOf(file));
+        for (const [at, line] of lines.entries())
+          expect(await inOrder.read(line, places[at]!)).toBe(texts[at]);
       }),
     );
+  });
+
+  it("around a damaged one come back, also where it is longer or shorter than it was", async () => {
+    const texts = Array.from({ length: 140 }, (_, turn) =>
+      JSON.stringify({ v: 1, turnId: `${turn}`, note: `berth ${turn * 31} `.repeat(9) }),
+    );
+    const writer = createLineWriter();
+    const lines = texts.map((text) => writer.lineOf(text).trimEnd());
+    for (const at of [1, 2, 3, 20, 129, 130, 131, 139])
+      for (const left of ["", "x".repeat(lines[at]!.length), lines[at]!.slice(0, 50)]) {
+        const damaged = lines.map((line, place) => (place === at ? `x${left}` : line));
+        const file = damaged.join("\n");
+        const places = startsOf(damaged);
+        const reader = createLineReader(linesOf(file));
+        for (const [place, line] of damaged.entries())
+          if (place !== at) expect(await reader.read(line, places[place]!)).toBe(texts[place]);
+        const plain = plainLines(file).split("\n");
+        expect(plain.filter((_, place) => place !== at)).toEqual(
+          texts.filter((_, place) => place !== at),
+        );
+      }
   });
 
   it("of earlier versions are reports, and damaged ones are none", async () => {
@@ -65,8 +103,8 @@ describe("lines of reports", () => {
     for (const odd of ["", "{", torn, '{"v":2}', '{"v":2,"z":"AAAA"}', '{"v":3}', "null", "7"])
       expect(decodeLine(odd)).toEqual({ kind: "unreadable" });
     const difference = encodeLine(plain, { start: 0, length: 4, text: "gone" });
-    const reader = createLineReader(async () => undefined);
-    expect(await reader.read(difference)).toBeUndefined();
+    const reader = createLineReader(linesOf(""));
+    expect(await reader.read(difference, 9)).toBeUndefined();
     expect(plainLines(`${torn}\n${plain}\n`)).toBe(`${torn}\n${plain}\n`);
   });
 

@@ -18,10 +18,14 @@ export interface BaseLine extends LinePlace {
 export interface FileStart {
   turns: number;
   bytes: number;
+  /** Where the branch of the last call before it ended. Absent: nobody knows. */
+  leafId?: string | null;
 }
 
 /** What compression looks back at. */
 const MOST_LOOKED_AT = 32 * 1024;
+/** Memory that is taken at a time to unpack one: most reports are smaller. */
+const CHUNK_BYTES = 4096;
 /** A report is never larger; a line that says so is none. */
 const MOST_BYTES = 512 * 2 ** 20;
 
@@ -46,14 +50,24 @@ const USUAL = Buffer.from(
 );
 
 /**
- * One line, without its end; `base`: its report is told as a difference to that one. `partBytes`:
- * of the parts that were stored with it.
+ * One line, without its end; `base`: its report is told as a difference to that one, which the line
+ * brings along where `bringsBase`. `partBytes`: of the parts that were stored with it.
  */
-export function encodeLine(report: string, base?: BaseLine, partBytes = 0): string {
+export function encodeLine(
+  report: string,
+  base?: BaseLine,
+  {
+    partBytes = 0,
+    bringsBase = false,
+  }: { partBytes?: number | undefined; bringsBase?: boolean } = {},
+): string {
   const dictionary = base === undefined ? USUAL : Buffer.from(base.text);
-  const z = deflateRawSync(report, { dictionary, level: 9 }).toString("base64");
+  const z = packed(report, dictionary);
   const on = base === undefined ? {} : { on: [base.start, base.length] };
-  return toJson({ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), sum: crc32(report), z });
+  return toJson({
+    ...{ v: 2, ...on, ...(partBytes > 0 && { parts: partBytes }), sum: crc32(report), z },
+    ...(bringsBase && { copy: packed(base!.text, USUAL) }),
+  });
 }
 
 /** Pure. Bytes of parts that were stored with the reports of a file. */
@@ -66,12 +80,25 @@ export const partBytesIn = (text: string): number =>
 /** Others can be written as a difference to it. */
 export const mayBeBase = (report: string): boolean => Buffer.byteLength(report) <= MOST_LOOKED_AT;
 
+const packed = (report: string, dictionary: Buffer): string =>
+  deflateRawSync(report, { dictionary, level: 9 }).toString("base64");
+
 export const encodeStart = (after: FileStart): string => toJson({ v: 2, after });
+
+/** Pure. Of any line, also one whose report would take long to unpack. */
+export function startIn(line: string): FileStart | undefined {
+  if (!line.startsWith(START)) return undefined;
+  const decoded = decodeLine(line);
+  return decoded.kind === "start" ? decoded.after : undefined;
+}
+
+/** What every line that is one begins with. */
+const START = '{"v":2,"after":';
 
 export type DecodedLine =
   | { kind: "report"; text: string }
   /** A report that is told as a difference to another one of the same file. */
-  | { kind: "difference"; on: LinePlace; packed: Packed }
+  | { kind: "difference"; on: LinePlace; packed: Packed; copy: string | undefined }
   | { kind: "start"; after: FileStart }
   | { kind: "unreadable" };
 
@@ -86,6 +113,7 @@ interface StoredLine {
   z?: unknown;
   sum?: number;
   on?: [number, number];
+  copy?: string;
   after?: FileStart;
 }
 
@@ -100,7 +128,7 @@ export function decodeLine(line: string): DecodedLine {
     const { z, on, sum } = stored;
     const packed = { z, sum };
     if (on !== undefined)
-      return { kind: "difference", on: { start: on[0], length: on[1] }, packed };
+      return { kind: "difference", on: { start: on[0], length: on[1] }, packed, copy: stored.copy };
     return { kind: "report", text: inflate(packed, USUAL) };
   } catch {
     return { kind: "unreadable" };
@@ -118,7 +146,7 @@ export function decodeDifference(packed: Packed, base: string): string | undefin
 
 function inflate({ z, sum }: Packed, dictionary: Buffer): string {
   const text = inflateRawSync(Buffer.from(z, "base64"), {
-    ...{ dictionary, maxOutputLength: MOST_BYTES },
+    ...{ dictionary, maxOutputLength: MOST_BYTES, chunkSize: CHUNK_BYTES },
   }).toString("utf8");
   if (sum !== undefined && crc32(text) !== sum) throw new Error("it is not what was written");
   return text;
@@ -131,59 +159,137 @@ const MOST_DEPTH = 2;
 
 /** The reports of a file's lines. */
 export interface LineReader {
-  /** Undefined: nobody can read it, or it is none. */
-  read(line: string): Promise<string | undefined>;
+  /** `start`: where it stands in its file. Undefined: nobody can read it, or it is none. */
+  read(line: string, start: number): Promise<string | undefined>;
 }
 
-/** `lineAt` gives a line that stands before those that are read; undefined = it is gone. */
-export function createLineReader(
-  lineAt: (place: LinePlace) => Promise<string | undefined>,
-): LineReader {
-  const bases = new Map<number, string>();
-  const keep = (start: number, text: string) => {
-    if (!mayBeBase(text)) return;
-    bases.set(start, text);
+/** `depth` 0: it is no difference itself. */
+interface ReadReport {
+  text: string;
+  depth: number;
+}
+
+export interface LineSource {
+  /** A line that stands before those that are read; undefined = it is gone. */
+  lineAt(place: LinePlace): Promise<string | undefined>;
+  /** The file's whole text, for where a line is damaged. */
+  all(): Promise<string>;
+}
+
+export function createLineReader({ lineAt, all }: LineSource): LineReader {
+  let mended: Promise<ReadonlyMap<number, string>> | undefined;
+  const bases = new Map<number, ReadReport>();
+  const keep = (start: number, report: ReadReport | undefined) => {
+    if (report === undefined || report.depth > 1 || !mayBeBase(report.text)) return;
+    bases.set(start, report);
     if (bases.size > KEPT_BASES) bases.delete(bases.keys().next().value!);
   };
-  const reportOf = async (line: string, depth = 0): Promise<string | undefined> => {
+  const reportOf = async (line: string, depth = 0): Promise<ReadReport | undefined> => {
     const found = decodeLine(line);
-    if (found.kind === "report") return found.text;
+    if (found.kind === "report") return { text: found.text, depth: 0 };
     if (found.kind !== "difference" || depth > MOST_DEPTH) return undefined;
     const on = await baseAt(found.on, depth + 1);
-    return on === undefined ? undefined : decodeDifference(found.packed, on);
+    const text = on && decodeDifference(found.packed, on.text);
+    return text === undefined ? undefined : { text, depth: on!.depth + 1 };
   };
-  const baseAt = async (place: LinePlace, depth: number): Promise<string | undefined> => {
+  const baseAt = async (place: LinePlace, depth: number): Promise<ReadReport | undefined> => {
     const known = bases.get(place.start);
     if (known !== undefined) return known;
-    const text = await reportOf((await lineAt(place)) ?? "", depth);
-    if (text !== undefined) keep(place.start, text);
-    return text;
+    const report = await reportOf((await lineAt(place)) ?? "", depth);
+    keep(place.start, report);
+    return report;
   };
-  return { read: (line) => reportOf(line) };
+  return {
+    async read(line, start) {
+      const report = await reportOf(line);
+      keep(start, report);
+      if (report !== undefined || line === "") return report?.text;
+      // Damage before it moved what it is a difference to, or took it.
+      mended ??= all().then(readAround);
+      return (await mended).get(start);
+    },
+  };
+}
+
+/** Bases that are tried where the one that a line names is not there. */
+const MOST_TRIED = 64;
+
+/**
+ * Pure. Every report of a whole file's text by where its line stands. Where the base of a line is
+ * not where the line says, because a line before it is longer or shorter than it was or cannot be
+ * read, the reports around it are tried: the sum of what it says tells the right one.
+ */
+function readAround(text: string): ReadonlyMap<number, string> {
+  const lines = placedLines(text).map(({ line, start }) => ({ start, found: decodeLine(line) }));
+  /** By their sums, and by where their lines stood. */
+  const copies = new Map<number, string>();
+  const stood = new Map<number, string>();
+  for (const { found } of lines) {
+    const copy = found.kind === "difference" ? copyIn(found) : undefined;
+    if (found.kind !== "difference" || copy === undefined) continue;
+    copies.set(crc32(copy), copy);
+    stood.set(found.on.start, copy);
+  }
+  const reports = new Map<number, string>();
+  /** The likeliest first. */
+  let tried = [...copies.values()];
+  const mend = (packed: Packed): string | undefined => {
+    if (packed.sum === undefined) return undefined;
+    const copy = copies.get(packed.sum);
+    if (copy !== undefined) return copy;
+    for (const base of tried) {
+      const report = decodeDifference(packed, base);
+      if (report === undefined) continue;
+      tried = [base, ...tried.filter((each) => each !== base)];
+      return report;
+    }
+    return undefined;
+  };
+  for (const { start, found } of lines) {
+    const report =
+      found.kind === "report"
+        ? found.text
+        : found.kind === "difference"
+          ? (decodeDifference(found.packed, reports.get(found.on.start) ?? "") ??
+            mend(found.packed))
+          : found.kind === "unreadable"
+            ? stood.get(start)
+            : undefined;
+    if (report === undefined) continue;
+    reports.set(start, report);
+    if (mayBeBase(report)) tried = [report, ...tried].slice(0, MOST_TRIED);
+  }
+  return reports;
+}
+
+/** Another line's report, which this one brings along; undefined: none that can be read. */
+function copyIn({ copy }: { copy: string | undefined }): string | undefined {
+  try {
+    return copy === undefined ? undefined : inflate({ z: copy }, USUAL);
+  } catch {
+    return undefined;
+  }
+}
+
+function placedLines(text: string): { line: string; start: number }[] {
+  let end = 0;
+  return text.split("\n").map((line) => {
+    const start = end;
+    end += Buffer.byteLength(line) + 1;
+    return { line, start };
+  });
 }
 
 /** Pure. A whole file's text with every report as it is; lines that nobody can read stay. */
 export function plainLines(text: string): string {
-  const bases = new Map<number, string>();
-  let start = 0;
-  const lines = text.split("\n").map((line) => {
-    const at = start;
-    start += Buffer.byteLength(line) + 1;
-    const found = decodeLine(line);
-    const text =
-      found.kind === "report"
-        ? found.text
-        : found.kind === "difference"
-          ? decodeDifference(found.packed, bases.get(found.on.start) ?? "")
-          : undefined;
-    if (text !== undefined && mayBeBase(text)) bases.set(at, text);
-    return text ?? line;
-  });
-  return lines.join("\n");
+  const reports = readAround(text);
+  return placedLines(text)
+    .map(({ line, start }) => reports.get(start) ?? line)
+    .join("\n");
 }
 
-/** Lines written as a difference to the same one: damage to that one costs these. */
-const LINES_PER_BASE = 16;
+/** Lines written as a difference to the same one, of which there is a copy. */
+const LINES_PER_BASE = 128;
 
 /** Writes the reports of one file, each as a difference to an earlier one. */
 export interface LineWriter {
@@ -199,7 +305,7 @@ export interface LineWriter {
 export function createLineWriter(bytes = 0): LineWriter {
   let at = bytes;
   /** `depth` 0: it is no difference itself. */
-  let known: (BaseLine & { uses: number; depth: 0 | 1 }) | undefined;
+  let known: (BaseLine & { uses: number; depth: 0 | 1; isCopied?: true }) | undefined;
   return {
     get bytes() {
       return at;
@@ -209,7 +315,10 @@ export function createLineWriter(bytes = 0): LineWriter {
     },
     lineOf(report, partBytes) {
       const base = (known?.uses ?? 0) < LINES_PER_BASE ? known : undefined;
-      const line = encodeLine(report, base, partBytes);
+      const isCopied =
+        base !== undefined && (base.depth === 1 || base.uses === 1) && !base.isCopied;
+      const line = encodeLine(report, base, { partBytes, bringsBase: isCopied });
+      if (base !== undefined && isCopied) base.isCopied = true;
       const place = { start: at, length: line.length };
       at += line.length + 1;
       if (base !== undefined) base.uses++;

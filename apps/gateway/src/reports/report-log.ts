@@ -11,15 +11,30 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { toJson } from "../own-json.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
+import { packPart, unpackPart } from "./packed-part.ts";
 import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
-import { countReports, findInNewest, type NewestReport, readFileReports } from "./read-reports.ts";
+import {
+  countReports,
+  findInNewest,
+  type NewestReport,
+  readFileReports,
+  type StoredReport,
+} from "./read-reports.ts";
 import { olderReportFile, type ReportFile, reportFile, reportFiles } from "./report-files.ts";
-import { createLineWriter, encodeStart, type LineWriter, partBytesIn } from "./report-lines.ts";
+import {
+  createLineWriter,
+  encodeStart,
+  type FileStart,
+  type LineWriter,
+  partBytesIn,
+} from "./report-lines.ts";
 import { createRequestProof } from "./request-proof.ts";
 import { removeUnnamedParts } from "./unnamed-parts.ts";
+import { callsByPrompt, planUntold } from "./untold-turns.ts";
 
 export { reportFile } from "./report-files.ts";
 
@@ -34,8 +49,11 @@ export const DEFAULT_REPORT_BYTES = 16 * 2 ** 20;
 
 export interface ReportLog {
   append(report: TurnReport, parts: ReportParts): Promise<void>;
-  /** The ordinal that the next report gets. Throws what the file system does. */
-  nextTurn(): Promise<number>;
+  /**
+   * The ordinal that the next report gets. Turns at the end of `branch` of which no report tells,
+   * as the process was killed in them, keep theirs. Throws what the file system does.
+   */
+  nextTurn(branch?: readonly TranscriptEntry[]): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -60,7 +78,7 @@ export function openReportLog(
   const stored = new Set<string>();
   let target: Target | undefined;
   let known: KnownList | undefined;
-  /** Reports of the session; undefined = not counted. */
+  /** Turns of the session; undefined = not counted. */
   let turns: number | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -94,15 +112,17 @@ export function openReportLog(
     if (stored.size > REMEMBERED_PARTS) stored.clear();
     for (const hash of Object.keys(parts)) stored.add(hash);
     const planned = planLists(report, known);
+    turns ??= await countReports(folder, sessionId);
+    const numbered: StoredReport = { ...planned.report, turn: turns + 1 };
     try {
-      const bytes = await appendReport(to, toJson(planned.report, roundNumbers), partBytes);
+      const bytes = await appendReport(to, toJson(numbered, roundNumbers), partBytes);
       // What a full list takes itself was not written since.
       const since = planned.listsAll ? 0 : bytes;
       known = planned.known && {
         ...planned.known,
         bytesSince: planned.known.bytesSince + since,
       };
-      if (turns !== undefined) turns++;
+      turns++;
     } catch (error) {
       // Nobody knows what of it is in the file.
       target = undefined;
@@ -117,9 +137,9 @@ export function openReportLog(
       queue = result.catch(() => undefined);
       return result;
     },
-    nextTurn() {
+    nextTurn(branch = []) {
       const result = queue.then(async () => {
-        turns ??= await countReports(folder, sessionId);
+        turns ??= await countTurns(folder, sessionId, branch);
         return turns + 1;
       });
       queue = result.catch(() => undefined);
@@ -131,6 +151,25 @@ export function openReportLog(
       target = undefined;
     },
   };
+}
+
+/** Those that have reports, and those behind them on the branch that have none. */
+async function countTurns(
+  folder: string,
+  sessionId: string,
+  branch: readonly TranscriptEntry[],
+): Promise<number> {
+  const reports = await countReports(folder, sessionId);
+  const newest = await findInNewest(folder, sessionId, (found) => found.at(0) && found);
+  const last = newest?.at(-1)?.turn;
+  if (newest === undefined || last === undefined) return reports;
+  const told = newest.map(({ report: { promptEntryId, modelCalls } }) => {
+    return { promptEntryId, calls: modelCalls.length };
+  });
+  const behind = planUntold(branch, callsByPrompt(told)).filter(
+    ({ after, before }) => after !== null && before === null,
+  );
+  return Math.max(reports, last + behind.length);
 }
 
 /**
@@ -160,7 +199,9 @@ function lastIn(reports: readonly NewestReport[]): LastRequest | undefined {
 
 /** The content stored under a hash; null when there is none. */
 export async function readPart(folder: string, hash: string): Promise<string | null> {
-  return isSafeId(hash) ? readFile(partFile(folder, hash), "utf8").catch(() => null) : null;
+  if (!isSafeId(hash)) return null;
+  const read = readFile(partFile(folder, hash)).then(unpackPart);
+  return read.catch(() => null);
 }
 
 /** Undefined: no report tells the whole list of the newest call. */
@@ -196,12 +237,16 @@ async function openTarget(folder: string, sessionId: string): Promise<Target> {
   }
 }
 
-async function endOf(file: ReportFile) {
-  let { turns } = file.after;
-  await readFileReports(file, {}, ({ turn }) => {
+async function endOf(file: ReportFile): Promise<FileStart> {
+  let { turns, leafId } = file.after;
+  await readFileReports(file, {}, ({ turn, report }) => {
     turns = turn;
+    const last = report?.modelCalls.at(-1);
+    // What came between an unreadable report and the next is nobody's to tell.
+    if (report === undefined || last !== undefined) leafId = last?.leafId;
   });
-  return { turns, bytes: file.after.bytes + file.bytes };
+  const isKnown = leafId === null || (leafId !== undefined && isSafeId(leafId));
+  return { turns, bytes: file.after.bytes + file.bytes, ...(isKnown && { leafId: leafId! }) };
 }
 
 /** How many bytes that took. */
@@ -225,8 +270,9 @@ function roundNumbers(key: string, value: unknown): unknown {
 /** How many bytes that took: none where it is stored already. */
 async function storePart(folder: string, hash: string, content: string): Promise<number> {
   try {
-    await writeFile(partFile(folder, hash), content, { flag: "wx", mode: 0o600 });
-    return Buffer.byteLength(content);
+    const packed = await packPart(content);
+    await writeFile(partFile(folder, hash), packed, { flag: "wx", mode: 0o600 });
+    return packed.length;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const now = new Date();

@@ -33,6 +33,8 @@ export interface RequestProof {
   advance(placed: ReportedCall & { call: Pick<ModelCallReport, "messages"> }): Proof;
   /** A report between the calls cannot be read. */
   miss(): void;
+  /** From now on a hash that is made in another way is not trusted. */
+  readonly isStrict: boolean;
 }
 
 /**
@@ -43,6 +45,9 @@ export function createRequestProof(): RequestProof {
   const chain: string[] = [];
   let isStrict = false;
   return {
+    get isStrict() {
+      return isStrict;
+    },
     miss() {
       isStrict = true;
     },

@@ -13,7 +13,7 @@ import {
   parseHead,
   parseLine,
 } from "./checkpoint-lines.ts";
-import { readFilePart, readFilePieces } from "./file-lines.ts";
+import { crcOfPart, readFilePart } from "./file-lines.ts";
 
 /** Where it is kept. */
 export const checkpointFile = (sessionFile: string): string => `${sessionFile}.checkpoint`;
@@ -79,7 +79,7 @@ export async function currentCheckpoint(sessionFile: string): Promise<Checkpoint
   if (now === undefined || now.size !== checkpoint.stamp.size) return undefined;
   const { ctime, inode } = checkpoint.stamp;
   if (now.ctime === ctime && now.inode === inode) return checkpoint;
-  const crc = await crcOf(sessionFile, now.size);
+  const crc = await crcOfPart(sessionFile, 0, now.size);
   const { end } = checkpoint.stamp;
   return crc === checkpoint.stamp.crc ? { ...checkpoint, stamp: { ...now, crc, end } } : undefined;
 }
@@ -97,7 +97,7 @@ export async function makeCheckpoint(
     const now = await statOf(sessionFile);
     if (now === undefined || now.size !== size) return undefined;
     const end = await endOf(sessionFile, { size, length: Math.min(size, END_BYTES) });
-    const stamp = { ...now, crc: await crcOf(sessionFile, size), end };
+    const stamp = { ...now, crc: await crcOfPart(sessionFile, 0, size), end };
     const lines = [formatHead(header)];
     await inSlices(await groupsOf(placed), (group) => {
       const before = placed[group.from - 1]?.entry.id ?? null;
@@ -138,12 +138,6 @@ export async function endOf(
   { size, length }: { size: number; length: number },
 ): Promise<FileStamp["end"]> {
   return { length, crc: crc32(await readFilePart(file, size - length, size)) };
-}
-
-async function crcOf(file: string, size: number): Promise<number> {
-  let crc = 0;
-  for await (const { bytes } of readFilePieces(file, 0, size)) crc = crc32(bytes, crc);
-  return crc;
 }
 
 /** Undefined when there is no file. */

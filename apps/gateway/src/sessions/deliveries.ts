@@ -1,11 +1,13 @@
 // The file that says what each engine has acknowledged of a session.
-import { appendFile, mkdir, readFile, rename } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createDeliveryLedger, type DeliveryPort } from "@clew/engine-core";
 import { messageId } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
+import { appendFile, rename } from "../own-files.ts";
 import { fromJson } from "../own-json.ts";
 import { storageReason } from "../storage-error.ts";
 import {
@@ -64,11 +66,17 @@ export async function openDeliveries(
   return { deliveries, notes };
 }
 
+/** True: it is read as `readFileLines` reads then. */
+interface DeliveryReading {
+  atOnce?: boolean;
+}
+
 /** The record as the file says now, whoever writes it; empty when there is none to read. */
 export async function readDeliveries(
   file: string,
+  reading: DeliveryReading = {},
 ): Promise<Pick<DeliveryPort, "read" | "engines">> {
-  const found = await readDeliveryFile(file);
+  const found = await readDeliveryFile(file, reading);
   return createDeliveryLedger({ earlier: found.kind === "read" ? found.lines : [] });
 }
 
@@ -78,9 +86,12 @@ export type DeliveryFile =
   | { kind: "unreadable"; reason: string }
   | ({ kind: "read"; bytes: Buffer } & DeliveryLines);
 
-export async function readDeliveryFile(file: string): Promise<DeliveryFile> {
+export async function readDeliveryFile(
+  file: string,
+  { atOnce = false }: DeliveryReading = {},
+): Promise<DeliveryFile> {
   try {
-    const bytes = await readFile(file);
+    const bytes = atOnce ? readFileSync(file) : await readFile(file);
     return { kind: "read", bytes, ...parseDeliveryLines(bytes) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { kind: "absent" };

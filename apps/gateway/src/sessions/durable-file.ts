@@ -1,10 +1,12 @@
 // An append-only file in which a failed write leaves no byte behind.
 import { randomBytes } from "node:crypto";
-import { constants, fstatSync } from "node:fs";
-import { type FileHandle, open, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { fstatSync, open, rm } from "../own-files.ts";
 import { storageFailed } from "../storage-error.ts";
+import { noteWrite } from "./writes.ts";
 
 export interface DurableFile {
   /** Bytes up to the end of the last durable write. */
@@ -57,6 +59,8 @@ export function durableFile(file: string, initialSize: number): DurableFile {
           await target.close();
         }
         throw unwritable(file, error);
+      } finally {
+        noteWrite(file);
       }
       size += bytes.length;
     },

@@ -35,16 +35,19 @@ export async function writeIndex(
 
 /**
  * `index` completed by the transcripts it does not name. The newest transcript of a key is the
- * key's; older ones get an archived key each. Reads one line of each such file.
+ * key's; older ones get an archived key each. Reads one line of each such file. `ids`: those that
+ * have a transcript. Absent: the folder is read.
  */
 export async function completeIndex(
   home: string,
   agentId: string,
   index: SessionIndex,
+  ids?: readonly string[],
 ): Promise<SessionIndex> {
   const folder = agentPaths(home, agentId).sessions;
   const known = new Set(Object.values(index).map(({ sessionId }) => sessionId));
-  const unknown = (await listTranscripts(folder)).filter((sessionId) => !known.has(sessionId));
+  const there = ids ?? (await listTranscripts(folder));
+  const unknown = there.filter((sessionId) => !known.has(sessionId));
   const found = await Promise.all(
     unknown.map((sessionId) => readSessionHead(folder, sessionId, agentId)),
   );
@@ -80,11 +83,28 @@ export async function moveKey(
       ? {}
       : {
           [freeArchivedKey(index, key, head.timestamp)]: {
-            ...index[key],
+            ...withoutLabel(index[key]),
             sessionId: head.sessionId,
           },
         };
-  return { ...index, ...archived, [key]: { sessionId } };
+  // What people call it goes on with the key.
+  const label = labelIn(index[key]);
+  return {
+    ...index,
+    ...archived,
+    [key]: { sessionId, ...(label !== undefined && { label }) },
+  };
+}
+
+/** Pure. OpenClaw's name for it; undefined: nobody gave one. */
+export function labelIn(entry: SessionIndex[string] | undefined): string | undefined {
+  const { label } = (entry ?? {}) as { label?: unknown };
+  return typeof label === "string" && label !== "" ? label : undefined;
+}
+
+function withoutLabel(entry: SessionIndex[string] | undefined): object {
+  const { label: _label, ...others } = (entry ?? {}) as { label?: unknown };
+  return others;
 }
 
 function freeArchivedKey(index: SessionIndex, key: string, timestamp: string): string {

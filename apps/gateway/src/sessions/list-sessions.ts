@@ -1,7 +1,8 @@
-// Lists the sessions of a home, and reads no transcript for it.
+// Says what a list tells of a session, and reads no transcript for it.
+import type { Stats } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { completeIndex, readIndex } from "./index-file.ts";
+import { labelIn, readIndex, type SessionIndex } from "./index-file.ts";
 import { isSafeId } from "./keys.ts";
 import { transcriptFile } from "./paths.ts";
 
@@ -13,14 +14,21 @@ export interface SessionSummary {
   bytes: number;
   /** ISO 8601; last write. */
   updatedAt: string;
+  /** What people call it. Absent: they gave it no name but its key. */
+  label?: string;
 }
 
-/** Newest first. */
-export async function listSessions(home: string): Promise<SessionSummary[]> {
-  const agents = await listAgents(home);
-  const found = await Promise.all(agents.map((agentId) => listAgentSessions(home, agentId)));
-  return found.flat().sort((a, b) => b.updatedAt.localeCompare(a.updatedAt));
-}
+/** Pure. By time, and by key where that is the same, so that a place in the list has a name. */
+export const newestFirst = (one: ListPlace, other: ListPlace): number =>
+  one.updatedAt === other.updatedAt
+    ? one.key < other.key
+      ? -1
+      : Number(one.key > other.key)
+    : one.updatedAt > other.updatedAt
+      ? -1
+      : 1;
+
+export type ListPlace = Pick<SessionSummary, "key" | "updatedAt">;
 
 export async function listAgents(home: string): Promise<string[]> {
   try {
@@ -33,14 +41,6 @@ export async function listAgents(home: string): Promise<string[]> {
   }
 }
 
-async function listAgentSessions(home: string, agentId: string): Promise<SessionSummary[]> {
-  const index = await completeIndex(home, agentId, (await readIndex(home, agentId)) ?? {});
-  const summaries = await Promise.all(
-    Object.entries(index).map(([key, { sessionId }]) => summarize(home, agentId, key, sessionId)),
-  );
-  return summaries.filter((summary) => summary !== null);
-}
-
 /** Null when the key has no transcript yet. A link is none: it may lead anywhere. */
 export async function summarize(
   home: string,
@@ -49,8 +49,22 @@ export async function summarize(
   sessionId: string,
 ): Promise<SessionSummary | null> {
   const file = transcriptFile(home, agentId, sessionId);
-  const found = await lstat(file).catch(() => null);
-  return found === null || found.isSymbolicLink() || found.size === 0
-    ? null
-    : { key, agentId, sessionId, file, bytes: found.size, updatedAt: found.mtime.toISOString() };
+  const index = await readIndex(home, agentId);
+  const found = await lstat(file).catch(() => undefined);
+  return summaryOf({ key, agentId, sessionId, file, ...labelled(index?.[key]) }, found);
 }
+
+/** What people call it, as the index says. */
+export const labelled = (entry: SessionIndex[string] | undefined): { label?: string } => {
+  const label = labelIn(entry);
+  return label === undefined ? {} : { label };
+};
+
+/** The same of a file that was looked at. */
+export const summaryOf = (
+  named: Omit<SessionSummary, "bytes" | "updatedAt">,
+  found: Stats | undefined,
+): SessionSummary | null =>
+  found === undefined || found.isSymbolicLink() || found.size === 0
+    ? null
+    : { ...named, bytes: found.size, updatedAt: found.mtime.toISOString() };

@@ -1,6 +1,7 @@
 // The errors for session names that are invalid or unknown.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { parseSessionName, type SessionName } from "./keys.ts";
+import { nearestName } from "../text/nearest.ts";
+import { parseSessionName, type SessionName, shortName } from "./keys.ts";
 
 /** Reads a session's name as `parseSessionName` does. Throws SESSION_NAME_INVALID. */
 export function requireSessionName(text: string, agentId?: string): SessionName {
@@ -12,9 +13,15 @@ export function requireSessionName(text: string, agentId?: string): SessionName 
   );
 }
 
-/** `name` is what was asked for. */
-export const sessionNotFound = (name: string): ContextEngineError =>
+/** `name` is what was asked for, `known` the keys among which it may be meant. */
+export const sessionNotFound = (name: string, known: readonly string[] = []): ContextEngineError =>
   new ContextEngineError(
     "SESSION_NOT_FOUND",
-    `There is no session "${name}"; "clew sessions list" lists the existing ones.`,
+    `There is no session "${name}";${guessed(name, known)} "clew sessions list" lists the existing ones.`,
   );
+
+function guessed(name: string, known: readonly string[]): string {
+  const names = name.startsWith("agent:") ? known : known.map(shortName);
+  const nearest = nearestName(name, names);
+  return nearest === null ? "" : ` did you mean "${nearest}"?`;
+}

@@ -19,6 +19,7 @@ import { loadSession } from "./load-session.ts";
 import type { SessionNote } from "./notes.ts";
 import { oneAtATime } from "./queues.ts";
 import { planRewrite } from "./rewrite.ts";
+import { noteWrite } from "./writes.ts";
 
 /**
  * A transcript as compactions and their undoing need it: what belongs together is durable together.
@@ -92,7 +93,8 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
   try {
     const { checkpointFrom = CHECKPOINT_FROM, newId = randomId } = request;
     const path = session.sessionFile;
-    const loaded = await loadSession(path, checkpointFrom);
+    // It may have been mended.
+    const loaded = await loadSession(path, checkpointFrom).finally(() => noteWrite(path));
     const takenOver = lock.takenFrom === undefined ? [] : [noteOfTaking(lock.takenFrom)];
     const opened =
       request.deliveriesFile === undefined

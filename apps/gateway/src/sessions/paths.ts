@@ -1,4 +1,5 @@
 // Makes every path in which a session id stands.
+import { hash } from "node:crypto";
 import { join } from "node:path";
 
 export interface AgentPaths {
@@ -9,6 +10,8 @@ export interface AgentPaths {
   subagents: string;
   /** What people allowed for the rest of a session. */
   approvals: string;
+  /** Messages that wait for their turn. */
+  waiting: string;
   workspace: string;
 }
 
@@ -25,6 +28,7 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
     outbox: join(agent, "outbox"),
     subagents: join(agent, "subagents"),
     approvals: join(agent, "approvals"),
+    waiting: join(agent, "waiting"),
     workspace: join(agent, "workspace"),
   };
 }
@@ -37,6 +41,11 @@ export function transcriptFile(home: string, agentId: string, sessionId: string)
 /** What engines have acknowledged of one session. */
 export function deliveriesFile(home: string, agentId: string, sessionId: string): string {
   return fileOf(agentPaths(home, agentId).outbox, sessionId);
+}
+
+/** Where the messages are that wait in a session of the agent. */
+export function waitingFile(home: string, agentId: string, sessionKey: string): string {
+  return join(agentPaths(home, agentId).waiting, `${hash("sha256", sessionKey).slice(0, 32)}.json`);
 }
 
 /** The file of one session in a folder that holds one per session. */

@@ -7,7 +7,7 @@ import {
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
-import type { DamageLook } from "@clew/transcript-policy/session-file";
+import type { LineLook } from "@clew/transcript-policy/session-file";
 import { fromJson } from "../own-json.ts";
 import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
 import { groupSizeIn, withoutGroup } from "./entry-lines.ts";
@@ -48,21 +48,23 @@ export type ReadOutcome = { fileBytes: number } & (
 /** What is done with the lines while they are read. */
 export interface ReadOptions {
   /** Told of every line that is not blank. Absent: nobody is. */
-  look?: DamageLook | undefined;
+  look?: Pick<LineLook, "add"> | undefined;
   /** Called with each entry, which it may change. Absent: they stay as they were read. */
   onEntry?: ((entry: TranscriptEntry, place: LinePlace) => void) | undefined;
+  /** As of `readFileLines`. */
+  atOnce?: boolean | undefined;
 }
 
 /** Reads piece by piece. Throws what the file system throws. */
 export async function readSessionFile(
   file: string,
-  { look, onEntry }: ReadOptions = {},
+  { look, onEntry, atOnce }: ReadOptions = {},
 ): Promise<ReadOutcome> {
-  const whole = await readPart(file, { look, onEntry });
+  const whole = await readPart(file, { look, onEntry, atOnce });
   return whole.goodBytes === whole.linesEnd
     ? outcomeOf(whole, whole.fileBytes)
     : // The beginning of an interrupted rewrite must not move the leaf.
-      outcomeOf(await readPart(file, { to: whole.goodBytes, onEntry }), whole.fileBytes);
+      outcomeOf(await readPart(file, { to: whole.goodBytes, onEntry, atOnce }), whole.fileBytes);
 }
 
 interface PartRead {
@@ -80,7 +82,7 @@ interface PartRead {
 
 async function readPart(
   file: string,
-  { to, look: damage, onEntry }: ReadOptions & { to?: number },
+  { to, look: damage, onEntry, atOnce }: ReadOptions & { to?: number },
 ): Promise<PartRead> {
   const reader = createTranscriptReader();
   /** A write of several lines whose end was not seen yet. */
@@ -105,7 +107,8 @@ async function readPart(
     onEntry?.(entry, place);
     placed.push({ entry, ...place });
   };
-  const unfinished = await readFileLines(file, to === undefined ? {} : { to }, (line, start) => {
+  const part = { ...(to !== undefined && { to }), atOnce };
+  const unfinished = await readFileLines(file, part, (line, start) => {
     const place = { start, length: line.length };
     if (line.length < LONG_BYTES) return take(line, place, parse(line));
     return parseLong(line).then((parsed) => take(line, place, parsed));

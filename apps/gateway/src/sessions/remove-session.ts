@@ -2,10 +2,17 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { acquireLock } from "../locks/lock.ts";
+import { acquireLock, type LockOutcome } from "../locks/lock.ts";
 import { changeIndex, findSessionId } from "./change-index.ts";
 import type { SessionName } from "./keys.ts";
-import { agentPaths, deliveriesFile, fileOf, olderReportsOf, transcriptFile } from "./paths.ts";
+import {
+  agentPaths,
+  deliveriesFile,
+  fileOf,
+  olderReportsOf,
+  transcriptFile,
+  waitingFile,
+} from "./paths.ts";
 
 /** Nothing happens where there is none. Throws SESSION_LOCKED while somebody has it open. */
 export async function removeSession(home: string, name: SessionName): Promise<void> {
@@ -14,15 +21,12 @@ export async function removeSession(home: string, name: SessionName): Promise<vo
   if (sessionId === undefined) return;
   const file = transcriptFile(home, agentId, sessionId);
   const outcome = await acquireLock(`${file}.lock`);
-  if (!outcome.held)
-    throw new ContextEngineError(
-      "SESSION_LOCKED",
-      `Session ${key} is open in process ${outcome.owner?.pid ?? "unknown"} and stays; end its run first.`,
-    );
+  if (!outcome.held) throw new ContextEngineError("SESSION_LOCKED", lockedMessage(key, outcome));
   try {
     // The transcript goes before the key: a transcript without a key would be given one again.
     await removeFiles(file);
     await rm(deliveriesFile(home, agentId, sessionId), { force: true });
+    await rm(waitingFile(home, agentId, key), { force: true });
     const { reports } = agentPaths(home, agentId);
     for (const id of [sessionId, olderReportsOf(sessionId)])
       await rm(fileOf(reports, id), { force: true });
@@ -34,6 +38,13 @@ export async function removeSession(home: string, name: SessionName): Promise<vo
   } finally {
     await outcome.lock.release();
   }
+}
+
+/** No run need be under way: whoever has talked in a session keeps it for minutes. */
+function lockedMessage(key: string, { owner, file }: Extract<LockOutcome, { held: false }>) {
+  if (owner === null)
+    return `Session ${key} is locked by ${file}, which cannot be read, and stays; delete that file if no other Clew is running.`;
+  return `Session ${key} stays: process ${owner.pid} on ${owner.host} has had it open since ${owner.since}, and keeps it for five minutes after its last reply; leave the chat there, or stop that process, then try again.`;
 }
 
 /** With what is kept beside it, but for its lock. */

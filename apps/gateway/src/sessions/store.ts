@@ -9,12 +9,13 @@ import { checkSuccessor } from "./check-successor.ts";
 import { readDeliveries } from "./deliveries.ts";
 import { explainStorageError } from "./durable-file.ts";
 import { moveKey, type SessionIndex } from "./index-file.ts";
-import { listSessions, type SessionSummary, summarize } from "./list-sessions.ts";
-import { requireSessionName } from "./name-errors.ts";
+import { type SessionSummary, summarize } from "./list-sessions.ts";
+import { requireSessionName, sessionNotFound } from "./name-errors.ts";
 import { CHECKPOINT_FROM, type OpenSession, type OpenSessionRequest, openSession } from "./open.ts";
 import { deliveriesFile, transcriptFile } from "./paths.ts";
 import { readBranch, readPage, type TranscriptPage } from "./read-transcript.ts";
 import { removeSession } from "./remove-session.ts";
+import { createSessionList } from "./session-list.ts";
 
 export interface ReadSession extends SessionSummary {
   header: TranscriptHeader;
@@ -57,9 +58,13 @@ export interface SessionStore {
    */
   remove(key: string): Promise<void>;
   /** Newest first. Reads no transcript. */
-  list(): Promise<SessionSummary[]>;
+  list(): Promise<readonly SessionSummary[]>;
+  /** SESSION_NOT_FOUND for a name, with the session that may be meant. */
+  notFound(name: string): Promise<ContextEngineError>;
   /** Reads no transcript; null when there is none. */
   find(key: string): Promise<SessionSummary | null>;
+  /** Id of the transcript that a name stands for, also while nothing was said in it; null: none. */
+  idOf(key: string): Promise<string | null>;
   /** The session as its file says now, whoever writes it; null when there is none. */
   read(key: string): Promise<ReadSession | null>;
   /** At most `limit` of its newest entries; of a large file only the end is read. */
@@ -77,6 +82,7 @@ export function createSessionStore({
   /** Smaller session files need no checkpoint, bytes. Absent: CHECKPOINT_FROM. */
   checkpointFrom?: number;
 }): SessionStore {
+  const list = createSessionList(home);
   const find = async (text: string) => {
     const name = requireSessionName(text);
     const sessionId = await findSessionId(home, name);
@@ -101,10 +107,18 @@ export function createSessionStore({
     },
     remove: (key) => removeSession(home, requireSessionName(key)),
     adopt: (move) => adoptSuccessor({ home, checkpointFrom }, move),
-    list: () => listSessions(home),
+    list: list.all,
+    async notFound(name) {
+      const known = await list.all().catch(() => []);
+      return sessionNotFound(
+        name,
+        known.map(({ key }) => key),
+      );
+    },
     deliveries: ({ agentId, sessionId }) =>
       readDeliveries(deliveriesFile(home, agentId, sessionId)),
     find,
+    idOf: async (key) => (await findSessionId(home, requireSessionName(key))) ?? null,
     async read(key) {
       const found = await find(key);
       return found && { ...found, ...(await readBranch(found.file)) };

@@ -32,13 +32,12 @@ export function inTree<Row extends { key: string }>(
 ): (Row & Placed)[] {
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const known = new Map(children.map((child) => [child.key, child]));
+  const childrenOf = Map.groupBy(children, ({ parent }) => parent.key);
   const placed = new Set<string>();
   const place = (row: Row, depth: number): (Row & Placed)[] => {
     if (placed.has(row.key)) return [];
     placed.add(row.key);
-    const below = children.flatMap(({ key, parent }) =>
-      parent.key === row.key ? (byKey.get(key) ?? []) : [],
-    );
+    const below = (childrenOf.get(row.key) ?? []).flatMap(({ key }) => byKey.get(key) ?? []);
     const child = known.get(row.key);
     return [
       { ...row, depth, child: child === undefined ? null : listed(child) },

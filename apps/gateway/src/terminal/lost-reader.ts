@@ -1,7 +1,10 @@
 // Decides what becomes of a command when nobody reads what it prints any more.
 
+/** As `EXIT.unread`, which costs more to load than a command that only prints. */
+const UNREAD = 141;
+
 /** What a process prints on. */
-export type Stream = "standard output" | "standard error";
+export type Stream = "stdout" | "stderr";
 
 let goOn: ((stream: Stream) => void) | undefined;
 const lost = new Set<Stream>();
@@ -12,11 +15,20 @@ const lost = new Set<Stream>();
  */
 export function watchReaders(): void {
   process.stdout.on("error", (error) => {
-    if (goOn !== undefined) return lose("standard output");
-    if ((error as NodeJS.ErrnoException).code === "EPIPE") process.exit(0);
+    if (goOn !== undefined) return lose("stdout");
+    if ((error as NodeJS.ErrnoException).code === "EPIPE") process.exit(UNREAD);
     throw error;
   });
-  process.stderr.on("error", () => lose("standard error"));
+  process.stderr.on("error", () => lose("stderr"));
+}
+
+/** What was begun is done all the same; aborted once nobody reads the standard output. */
+export function untilUnread(): AbortSignal {
+  const unread = new AbortController();
+  outliveReaders((stream) => {
+    if (stream === "stdout") unread.abort();
+  });
+  return unread.signal;
 }
 
 /** From now on this process goes on without readers; `tell` hears of each that is lost, once. */

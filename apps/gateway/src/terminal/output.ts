@@ -1,4 +1,6 @@
 // How commands speak, without anything that could steer the terminal.
+import { progressLine } from "./progress-line.ts";
+
 export interface Output {
   /** To stdout, with a line feed. */
   line(text?: string): void;
@@ -11,11 +13,18 @@ export interface Output {
 }
 
 export const terminal: Output = {
-  line: (text = "") => void process.stdout.write(`${text}\n`),
-  write: (text) => void process.stdout.write(text),
-  note: (text) => void process.stderr.write(`${text}\n`),
-  json: (value) => void process.stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+  line: (text = "") => say("stdout", `${text}\n`),
+  write: (text) => say("stdout", text),
+  note: (text) => say("stderr", `${text}\n`),
+  json: (value) => say("stdout", `${JSON.stringify(value, null, 2)}\n`),
 };
+
+function say(stream: "stdout" | "stderr", text: string): void {
+  // A line that is not at its end yet is not to be painted over.
+  if (text.endsWith("\n")) progressLine()?.yields();
+  else progressLine()?.pauses();
+  process[stream].write(text);
+}
 
 /**
  * Text of models, tools and files without escape sequences, control characters, and those that

@@ -15,6 +15,21 @@ describe("a table", () => {
   });
 });
 
+describe("a table of any language", () => {
+  it("stands under its headings, as wide as a terminal shows each character", () => {
+    const table = formatTable(
+      ["name", "state"],
+      [
+        ["名前 🐈", "ready"],
+        ["main", "x".repeat(99)],
+      ],
+    );
+    const [headings, rule, first, second] = table.split("\n");
+    expect([headings, rule]).toEqual(["name     state", `-------  ${"-".repeat(40)}`]);
+    expect([first, second]).toEqual(["名前 🐈  ready", `main     ${"x".repeat(99)}`]);
+  });
+});
+
 describe("columns without headings", () => {
   it("stand under each other, whatever the cells' lengths", () => {
     expect(

@@ -1,4 +1,8 @@
-// Lays out rows of text in columns.
+// Lays out rows of text in columns, as wide as a terminal shows them.
+import { widthOf } from "./styled.ts";
+
+/** Columns beyond which a cell is read rather than compared. */
+const SENTENCE = 40;
 
 /**
  * A table with headings: numbers to the right, text to the left. Every row
@@ -17,11 +21,15 @@ export function formatTable(
   const line = (cells: readonly string[]) =>
     cells
       .map((cell, column) =>
-        isNumeric[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
+        isNumeric[column] ? fill(cell, widths[column]!) + cell : cell + fill(cell, widths[column]!),
       )
       .join("  ")
       .trimEnd();
-  return [line(headings), line(widths.map((width) => "-".repeat(width))), ...rows.map(line)].join(
+  // Sentences in the last column need no line above all they say.
+  const ruled = widths.map((width, column) =>
+    column === widths.length - 1 ? Math.min(width, SENTENCE) : width,
+  );
+  return [line(headings), line(ruled.map((width) => "-".repeat(width))), ...rows.map(line)].join(
     "\n",
   );
 }
@@ -32,7 +40,7 @@ export function alignColumns(rows: readonly (readonly string[])[]): string {
   return rows
     .map((row) =>
       row
-        .map((cell, column) => cell.padEnd(widths[column]!))
+        .map((cell, column) => cell + fill(cell, widths[column]!))
         .join("  ")
         .trimEnd(),
     )
@@ -40,4 +48,7 @@ export function alignColumns(rows: readonly (readonly string[])[]): string {
 }
 
 const widthsOf = (rows: readonly (readonly string[])[]) =>
-  (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));
+
+const fill = (cell: string, width: number): string =>
+  " ".repeat(Math.max(0, width - widthOf(cell)));

@@ -1,6 +1,6 @@
 // Runs `clew` for tests, in this process or as the built command.
 import { fileURLToPath } from "node:url";
-import { runCli } from "../cli/program.ts";
+import { runCli } from "../cli/run.ts";
 import { readEnvironment } from "../config/environment.ts";
 import type { Output } from "../terminal/output.ts";
 import { type Child, startChild } from "./child.ts";
@@ -48,10 +48,17 @@ export async function runClew(
   return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
 }
 
-/** Runs a command in this process: for what it prints and does to its home. */
-export async function clew(home: string, args: readonly string[]): Promise<CommandResult> {
+/**
+ * Runs a command in this process: for what it prints and does to its home. `variables`: what else
+ * its environment has.
+ */
+export async function clew(
+  home: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
   const output = collectOutput();
-  const environment = readEnvironment({ CLEW_HOME: home });
+  const environment = readEnvironment({ CLEW_HOME: home, ...variables });
   const code = await runCli(args, { environment, output });
   return { code, output: output.out().replace(/\n$/, ""), errors: output.errors().trim() };
 }

@@ -8,6 +8,8 @@ export interface HeldReply {
   /** Writes a piece of the reply. */
   say(text: string): void;
   finish(): void;
+  /** Ends with a call of a tool. */
+  callTool(name: string, args: object): void;
 }
 
 export interface HeldModel {
@@ -55,6 +57,13 @@ function replyOn(response: ServerResponse): HeldReply {
     say: (content) => write({ role: "assistant", content }),
     finish() {
       write({}, "stop");
+      response.end("data: [DONE]\n\n");
+    },
+    callTool(name, args) {
+      const call = { name, arguments: JSON.stringify(args) };
+      const tool_calls = [{ index: 0, id: "held-1", type: "function", function: call }];
+      write({ role: "assistant", tool_calls });
+      write({}, "tool_calls");
       response.end("data: [DONE]\n\n");
     },
   };

@@ -11,6 +11,12 @@ export const nearestOf = (path: string, candidates: readonly string[]): string |
 export const nearestName = (name: string, candidates: readonly string[]): string | null =>
   nearestBy((whole) => whole, name, candidates);
 
+/** " Did you mean "…"?", where there is something near; else nothing. */
+export function didYouMean(name: string, candidates: readonly string[]): string {
+  const nearest = nearestName(name, candidates);
+  return nearest === null ? "" : ` Did you mean "${nearest}"?`;
+}
+
 function nearestBy(
   compared: (name: string) => string,
   given: string,

@@ -1,7 +1,10 @@
 // How a count is written for people.
 
+// Made once: it takes longer to make than a thousand numbers to write.
+const numbers = new Intl.NumberFormat("en-US");
+
 /** A whole number with thousands separated by commas: 20,000. */
-export const number = (value: number): string => Math.round(value).toLocaleString("en-US");
+export const number = (value: number): string => numbers.format(Math.round(value));
 
 /** A count with its noun: "1 turn", "1,200 turns". */
 export const counted = (count: number, one: string, many = `${one}s`): string =>

@@ -16,7 +16,10 @@ export interface TracePart {
 }
 
 /** Pure. Names no session, no agent and nothing that was said. */
-export function planTrace({ report }: TurnResult, steps: readonly TurnStep[]): Trace {
+export function planTrace(
+  { report }: Pick<TurnResult, "report">,
+  steps: readonly TurnStep[],
+): Trace {
   const { turnId, engine, model, lifecycle, outcome, code, durationMs } = report;
   const startMs = Date.parse(report.startedAt);
   return {

@@ -5,7 +5,7 @@ import { planTrace, type Sender } from "./trace.ts";
 
 export interface TracedTurn {
   step(step: TurnStep): void;
-  end(result: TurnResult): void;
+  end(result: Pick<TurnResult, "report">): void;
 }
 
 export interface Tracer {

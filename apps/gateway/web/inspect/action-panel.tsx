@@ -1,5 +1,5 @@
 // Buttons that give commands, with the last answer below them.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { CopyButton } from "../copy-button.tsx";
 import { Preformatted } from "../preformatted.tsx";
 import type { CommandOutcome } from "./run-command.ts";
@@ -9,6 +9,8 @@ export interface ActionButton {
   /** What it does, e.g. the command that does the same. */
   title: string;
   run(): Promise<CommandOutcome>;
+  /** What a person may do now that they know the answer; null, or absent = nothing. */
+  next?(answer: CommandOutcome): ActionButton | null;
 }
 
 export interface ActionPanelProps {
@@ -20,28 +22,42 @@ export interface ActionPanelProps {
   onDone(): void;
 }
 
-type Shown = { button: string; answer: CommandOutcome | null };
+type Shown = { button: string; answer: CommandOutcome | null; next: ActionButton | null };
 
 export function ActionPanel({ label, buttons, hint, onDone }: ActionPanelProps) {
   const [shown, setShown] = useState<Shown | null>(null);
+  const [line, question] = [
+    useRef<HTMLParagraphElement>(null),
+    useRef<HTMLParagraphElement>(null),
+  ] as const;
   const isRunning = shown !== null && shown.answer === null;
   const run = async (button: ActionButton) => {
-    setShown({ button: button.label, answer: null });
+    if (isRunning) return;
+    setShown({ button: button.label, answer: null, next: null });
     const answer = await button.run().catch((error: unknown) => ({
       ...{ ok: false, text: error instanceof Error ? error.message : String(error) },
     }));
-    setShown({ button: button.label, answer });
+    setShown({ button: button.label, answer, next: button.next?.(answer) ?? null });
     onDone();
   };
+  const next = shown?.next ?? null;
+  const wasAsked = useRef(false);
+  // To what changes nothing; and back, once it is answered.
+  useEffect(() => {
+    const place = next !== null ? question : wasAsked.current ? line : null;
+    wasAsked.current = next !== null;
+    place?.current?.querySelector<HTMLElement>("button:last-of-type")?.focus();
+  }, [next]);
   return (
     <div class="actions">
-      <p class="buttons">
+      <p class="buttons" ref={line}>
         {buttons.map((button) => (
           <button
             key={button.label}
             type="button"
             title={button.title}
-            disabled={isRunning}
+            // Not disabled: the focus would be lost.
+            aria-disabled={isRunning}
             onClick={() => void run(button)}
           >
             {button.label} {button.title.startsWith("/") && <code>{button.title}</code>}
@@ -60,6 +76,16 @@ export function ActionPanel({ label, buttons, hint, onDone }: ActionPanelProps) 
           </div>
         )}
       </div>
+      {next !== null && (
+        <p class="buttons" ref={question}>
+          <button type="button" title={next.title} onClick={() => void run(next)}>
+            {next.label}
+          </button>
+          <button type="button" onClick={() => setShown(null)}>
+            Leave it
+          </button>
+        </p>
+      )}
     </div>
   );
 }

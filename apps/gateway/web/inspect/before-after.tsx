@@ -1,6 +1,6 @@
 // Two texts side by side, or one where they are the same.
 import { useMemo } from "preact/hooks";
-import { formatNumberOf } from "../format.ts";
+import { formatNumberOf } from "../../src/conversation/format.ts";
 import { diffLines, foldSame } from "./text-diff.ts";
 
 export interface BeforeAfterProps {

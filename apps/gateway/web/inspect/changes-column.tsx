@@ -1,7 +1,7 @@
 // What became different since another call, with before and after of each change.
 import { memo } from "preact/compat";
+import { formatCount } from "../../src/conversation/format.ts";
 import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
-import { formatCount } from "../format.ts";
 import { type ChangeRow, planChanges, signed } from "./changes.ts";
 import { isLinked, type Link, NO_LINK } from "./links.ts";
 import { linkOfItem } from "./sent-column.tsx";
@@ -16,14 +16,16 @@ export interface ChangesColumnProps {
   before: string | null;
   /** Whether there is such a call. */
   isBeforeThere: boolean;
+  /** Why nobody can tell; null = it can be told, or is being read. */
+  absence: string | null;
   link: Link;
   onOpen(item: SentItem, isOfBefore: boolean): void;
   onPoint(link: Link): void;
 }
 
 export const ChangesColumn = memo(function ChangesColumn(props: ChangesColumnProps) {
-  const { diff, before, isBeforeThere, link, onOpen, onPoint } = props;
-  if (diff === null)
+  const { diff, before, isBeforeThere, absence, link, onOpen, onPoint } = props;
+  if (diff === null || absence !== null)
     return (
       <section class="column-of" aria-label="Changes" id="column-3">
         <h3>Changes</h3>
@@ -31,7 +33,7 @@ export const ChangesColumn = memo(function ChangesColumn(props: ChangesColumnPro
           {before === null
             ? "It is the first call: there is none before it to compare with."
             : isBeforeThere
-              ? "Reading…"
+              ? (absence ?? "Reading…")
               : `There is no call ${before} to compare with.`}
         </p>
       </section>

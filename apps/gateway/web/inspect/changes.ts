@@ -1,8 +1,13 @@
 // Lists what became different between two calls, as rows below a few facts.
 
+import {
+  formatCount,
+  formatDollars,
+  formatNumberOf,
+  formatShare,
+} from "../../src/conversation/format.ts";
 import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
 import { whyBroke } from "../../src/models/describe-cache.ts";
-import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
 
 export type ChangeRow =
   | { kind: "heading"; label: string; tokens: number }

@@ -1,6 +1,7 @@
 // What is open beside a call, in full.
+
+import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import type { CallDiff, CallView, EntryRow } from "../../src/inspect/shapes.ts";
-import { formatCount, formatNumberOf } from "../format.ts";
 import { BeforeAfter } from "./before-after.tsx";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import { describeFate, describeMark } from "./fates.ts";
@@ -26,7 +27,7 @@ export interface DetailProps {
 export function Detail(props: DetailProps) {
   const { opened, onOpen } = props;
   return (
-    <section class="column-of detail" aria-label="Opened" id="column-3">
+    <section class="column-of detail" aria-label="Opened" id="column-3" tabIndex={-1}>
       <button type="button" class="close" onClick={() => onOpen(null)}>
         <span aria-hidden="true">×</span> Close
       </button>
@@ -124,16 +125,17 @@ function EntryDetail({ api, session, view, id, onOpen }: DetailProps & { id: str
   );
   if (value === undefined || value === null)
     return <Pending problem={value === null ? "There is no such entry in the call." : problem} />;
-  const { entry, text } = value;
-  const sent =
-    entry.marks.length === 0 ? undefined : view.items.find(({ entryId }) => entryId === id);
+  const { entry, text, sentAt } = value;
+  const isSentOtherwise = entry.marks.length > 0 && sentAt !== null;
   return (
     <>
       <h3>
         {formatCount(entry.number)} {wordOfRole(entry.role)} <span class="soft">as stored</span>
       </h3>
       <Fate entry={entry} session={session} call={call} onOpen={onOpen} />
-      {sent !== undefined && <AsSent {...{ api, session }} id={idOfItem(call, sent)} />}
+      {isSentOtherwise && (
+        <AsSent {...{ api, session }} id={idOfItem(call, { part: "messages", index: sentAt })} />
+      )}
       <Text text={text} label="Text as stored" />
     </>
   );

@@ -12,7 +12,7 @@ describe("the fate of an entry", () => {
     expect(words({ kind: "summary", summaryId: "C2" })).toMatchObject({
       label: "in summary",
       why: "Summary C2 stands in its place.",
-      back: expect.stringContaining("“clew sessions show main --entry 3”"),
+      back: expect.stringContaining("“clew inspect main --entry 3”"),
     });
     expect(words({ kind: "cleared", rule: "old tool output" }).why).toBe(
       "The rule old tool output put a placeholder in its place.",
@@ -43,6 +43,10 @@ describe("the fate of an entry", () => {
   it("has marks with sizes", () => {
     expect(describeMark({ kind: "shortened", from: 12_800, to: 4096, rule: "long output" })).toBe(
       "✂ 4,096 of 12,800 tokens (long output)",
+    );
+    const ids = [{ from: "call_7", to: "call7" }];
+    expect(describeMark({ kind: "changed", rule: "tool-call-ids", ids })).toBe(
+      "~ changed (tool-call-ids): id call_7 → call7",
     );
     expect(describeMark({ kind: "changed", rule: "pair-tool-results" })).toBe(
       "~ changed (pair-tool-results)",

@@ -1,6 +1,7 @@
 // Says in words what became of an entry, who did it and how to get it back.
+
+import { formatCount } from "../../src/conversation/format.ts";
 import type { EntryMark, EntryRow, Fate, FateCounts } from "../../src/inspect/shapes.ts";
-import { formatCount } from "../format.ts";
 
 /** What the list of entries can be narrowed to; "in:ID": those in one summary. */
 export type FateFilter = "all" | FateKind | MarkKind | `in:${string}`;
@@ -21,7 +22,7 @@ export function describeFate(
   { fate, number }: Pick<EntryRow, "fate" | "number">,
   session: string,
 ): FateWords {
-  const inTerminal = `“clew sessions show ${session} --entry ${number}” prints it.`;
+  const inTerminal = `“clew inspect ${session} --entry ${number}” tells its way, “clew sessions show ${session}” prints it.`;
   switch (fate.kind) {
     case "shown":
       return { glyph: "●", label: "shown", why: "The model was sent it.", back: null };
@@ -53,11 +54,13 @@ const WHO = {
   person: "a person",
 } as const;
 
-/** "4,096 of 12,800 tokens (rule)", or "changed (rule)". */
+/** "4,096 of 12,800 tokens (rule)", "changed (rule)", or "changed (rule): id call_7 → call7". */
 export function describeMark(mark: EntryMark): string {
-  return mark.kind === "shortened"
-    ? `✂ ${formatCount(mark.to)} of ${formatCount(mark.from)} tokens (${mark.rule})`
-    : `~ changed (${mark.rule})`;
+  if (mark.kind === "shortened")
+    return `✂ ${formatCount(mark.to)} of ${formatCount(mark.from)} tokens (${mark.rule})`;
+  const { rule, ids = [] } = mark;
+  const told = ids.map(({ from, to }) => `id ${from} → ${to}`).join(", ");
+  return `~ changed (${rule})${told === "" ? "" : `: ${told}`}`;
 }
 
 export interface FilterChoice {

@@ -2,11 +2,14 @@ import { describe, expect, it } from "vitest";
 import { entryRow } from "../testing/calls.ts";
 import { describeFound, planRanges } from "./found.ts";
 
+const NOBODY = { text: "x", entries: [], matching: 0, next: null, letGoTurns: 0, summaries: [] };
+
 describe("a text that was looked for", () => {
   it("is said, shown and named in so many places", () => {
     expect(
       describeFound({
-        ...{ text: "KEY-4711", entries: [entryRow(3)], calls: 642 },
+        ...{ text: "KEY-4711", entries: [entryRow(3)], matching: 1_240, next: 3, calls: 642 },
+        letGoTurns: 40,
         shownIn: [{ from: "1.1", to: "50.2", calls: 610 }],
         ...{ lost: [{ id: "50.3", to: "50.3", calls: 1, why: "in summary C2" }] },
         summaries: [
@@ -14,10 +17,12 @@ describe("a text that was looked for", () => {
           { summaryId: "C2", says: false },
         ],
       }),
-    ).toBe("Said in 1 entry; shown in 610 of 642 calls; in 1 of 2 summaries.");
-    expect(
-      describeFound({ text: "x", entries: [], shownIn: [], lost: [], summaries: [], calls: 1 }),
-    ).toBe("Nobody said it; shown in 0 of 1 call.");
+    ).toBe(
+      "Said in 1,240 entries; shown in 610 of 642 calls; in 1 of 2 summaries. Nobody can tell of calls before: turns 1–40 were let go (gateway.limits.reportBytes).",
+    );
+    expect(describeFound({ ...NOBODY, shownIn: [], lost: [], calls: 1 })).toBe(
+      "Nobody said it; shown in 0 of 1 call.",
+    );
   });
 
   it("is followed from each range of calls to what ended it", () => {
@@ -26,7 +31,7 @@ describe("a text that was looked for", () => {
       { from: "9.1", to: "9.2", calls: 2 },
     ];
     const lost = [{ id: "2.4", to: "2.4", calls: 1, why: "compaction" }];
-    const found = { text: "x", entries: [], shownIn, lost, summaries: [], calls: 20 };
+    const found = { ...NOBODY, shownIn, lost, calls: 20 };
     expect(planRanges(found)).toEqual([
       { from: "1.1", to: "2.3", gone: lost[0] },
       { from: "9.1", to: "9.2", gone: null },

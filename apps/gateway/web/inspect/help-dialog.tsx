@@ -1,11 +1,11 @@
 // All keys of the inspector.
-import { useEffect, useRef } from "preact/hooks";
-import { BINDINGS, LIST_KEYS, PLOT_DEEDS } from "./keys.ts";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { BINDINGS, CHAT_KEYS, LIST_KEYS, PLOT_DEEDS } from "./keys.ts";
 import { MARKS } from "./marks.ts";
 
 export function HelpDialog({ onClose }: { onClose(): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} class="help" aria-label="Keys" onClose={onClose}>
       <header>
@@ -25,22 +25,18 @@ export function HelpDialog({ onClose }: { onClose(): void }) {
             <dd>{does}</dd>
           </div>
         ))}
-        {LIST_KEYS.map(([keys, does]) => (
-          <div key={does}>
-            <dt>
-              <kbd>{keys}</kbd>
-            </dt>
-            <dd>in a list: {does}</dd>
-          </div>
-        ))}
-        {PLOT_DEEDS.map(([deed, does]) => (
-          <div key={does}>
-            <dt>
-              <kbd>{deed}</kbd>
-            </dt>
-            <dd>in the plot: {does}</dd>
-          </div>
-        ))}
+        {PLACES.flatMap(([place, deeds]) =>
+          deeds.map(([deed, does]) => (
+            <div key={`${place} ${does}`}>
+              <dt>
+                <kbd>{deed}</kbd>
+              </dt>
+              <dd>
+                {place}: {does}
+              </dd>
+            </div>
+          )),
+        )}
       </dl>
       <h3>Signs</h3>
       <dl>
@@ -54,6 +50,12 @@ export function HelpDialog({ onClose }: { onClose(): void }) {
     </dialog>
   );
 }
+
+const PLACES = [
+  ["in a list", LIST_KEYS],
+  ["in the plot", PLOT_DEEDS],
+  ["in the chat", CHAT_KEYS],
+] as const;
 
 const KEYS: Readonly<Record<string, string>> = {
   ArrowLeft: "←",

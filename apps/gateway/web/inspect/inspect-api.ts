@@ -1,6 +1,8 @@
 // The calls of the gateway's HTTP API that the inspector makes.
+
 import type { Usage } from "../../src/costs/usage.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
+import { readEvents } from "../../src/http/read-events.ts";
 import type {
   CallDiff,
   CallPage,
@@ -8,13 +10,14 @@ import type {
   EntryPage,
   EntryText,
   FoundText,
+  ItemPage,
   ItemText,
+  Proof,
   SummaryRow,
   WhatIfAsk,
   WhatIfEvent,
 } from "../../src/inspect/shapes.ts";
 import { createHttp, sessionPath } from "../http.ts";
-import { readEvents } from "../stream.ts";
 import type { FateFilter } from "./fates.ts";
 
 export interface EntriesAsked {
@@ -24,6 +27,8 @@ export interface EntriesAsked {
   skip: number;
   limit: number;
 }
+
+export type CallsAsked = ({ after: string } | { before: string }) & { limit: number };
 
 export interface EngineStatus {
   engineId: string;
@@ -38,10 +43,12 @@ export interface EngineStatus {
 }
 
 export interface InspectApi {
-  /** The calls after call `after`, oldest first; null = from the first one. */
-  calls(key: string, after: string | null, limit: number): Promise<CallPage>;
-  /** Null: there is no such call. */
-  call(key: string, id: string): Promise<CallView | null>;
+  /** Calls behind one, or before one ("newest": at the end of all), oldest first. */
+  calls(key: string, asked: CallsAsked): Promise<CallPage>;
+  /** With its first items; null = there is no such call. */
+  call(key: string, id: string, items: number): Promise<CallView | null>;
+  items(key: string, id: string, asked: { skip: number; limit: number }): Promise<ItemPage | null>;
+  proof(key: string, id: string): Promise<Proof | null>;
   diff(key: string, from: string, to: string): Promise<CallDiff | null>;
   entries(key: string, asked: EntriesAsked): Promise<EntryPage>;
   /** The whole text of one item of a call. */
@@ -50,7 +57,8 @@ export interface InspectApi {
   entry(key: string, call: string, id: string): Promise<EntryText | null>;
   /** Null: no call showed it. */
   summary(key: string, id: string): Promise<SummaryRow | null>;
-  find(key: string, text: string): Promise<FoundText | null>;
+  /** Tells of at most so many entries that say it. */
+  find(key: string, text: string, entries: number): Promise<FoundText | null>;
   /** What the session's calls came to, as the gateway counts them. */
   usage(key: string): Promise<Usage>;
   /** Plays the session again; ends with what became of it, or why it cannot be played. */
@@ -64,7 +72,7 @@ export interface InspectApi {
 
 /** Where the exact request of a call is, to be saved. */
 export const requestPath = (key: string, call: string): string =>
-  `${sessionPath(key)}/calls/${call}/request`;
+  `${sessionPath(key)}/calls/${call}/request?form=sent`;
 
 /** Where all that is known of a call is, to be saved. */
 export const callPath = (key: string, call: string): string => `${sessionPath(key)}/calls/${call}`;
@@ -82,12 +90,26 @@ export function createInspectApi(origin = ""): InspectApi {
     return response === null ? null : ((await response.json()) as Body);
   };
   return {
-    async calls(key, after, limit) {
-      const query = new URLSearchParams({ limit: `${limit}`, ...(after !== null && { after }) });
+    async calls(key, { limit, ...asked }) {
+      const query = new URLSearchParams({ limit: `${limit}`, ...asked });
       const found = await orNull<CallPage>(`${sessionPath(key)}/calls?${query}`);
-      return found ?? { calls: [], total: 0, next: null, unreadableTurns: [] };
+      const since = { sideCalls: 0, cost: null, unanswered: [] };
+      const none = {
+        calls: [],
+        total: 0,
+        sums: { calls: 0, turns: 0, sent: 0 },
+        next: null,
+        since,
+        unreadableTurns: [],
+        missingTurns: [],
+        letGoTurns: 0,
+      };
+      return found ?? none;
     },
-    call: (key, id) => orNull(callPath(key, id)),
+    call: (key, id, items) => orNull(`${callPath(key, id)}?limit=${items}`),
+    items: (key, id, { skip, limit }) =>
+      orNull(`${callPath(key, id)}/items?skip=${skip}&limit=${limit}`),
+    proof: (key, id) => orNull(`${callPath(key, id)}/proof`),
     diff: (key, from, to) => orNull(`${callPath(key, from)}/diff/${to}`),
     entries: (key, { call, filter, skip, limit }) => {
       const fate = filter.startsWith("in:") ? filter.slice(3) : filter;
@@ -103,7 +125,8 @@ export function createInspectApi(origin = ""): InspectApi {
         `${sessionPath(key)}/entries/${encodeURIComponent(id)}?${new URLSearchParams({ call })}`,
       ),
     summary: (key, id) => orNull(`${sessionPath(key)}/summaries/${encodeURIComponent(id)}`),
-    find: (key, text) => orNull(`${sessionPath(key)}/find?${new URLSearchParams({ text })}`),
+    find: (key, text, entries) =>
+      orNull(`${sessionPath(key)}/find?${new URLSearchParams({ text, limit: `${entries}` })}`),
     usage: (key) => json(`${sessionPath(key)}/usage`),
     async *whatIf(key, ask, signal) {
       const headers = { "content-type": "application/json" };

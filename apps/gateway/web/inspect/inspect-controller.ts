@@ -1,22 +1,33 @@
 // Reads what the inspector shows, always for the place where the person is by now.
+import { describeMissing } from "../../src/inspect/describe-missing.ts";
+import type { CallPage, CallRow, CallView, EntryRow } from "../../src/inspect/shapes.ts";
 import type { Store } from "../store.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import {
   callBefore,
   callShown,
-  entryAt,
   type InspectState,
+  ITEMS_SIZE,
+  indexOfCall,
   initialInspect,
   missingCalls,
-  NO_ENTRIES,
+  NOTHING_SHOWN,
   PAGE_SIZE,
+  rowAt,
+  type ShownEntries,
+  stepCompared,
   stepFrom,
+  withPages,
 } from "./inspect-state.ts";
-import { newestAs, type Place } from "./place.ts";
+import { isCallName, newestAs, type Place } from "./place.ts";
 import { missingPages, type Span } from "./virtual.ts";
 
-/** Calls read at once. */
-const ROWS = 500;
+/** Calls read at once: first the newest, which are shown, then the others. */
+const [NEWEST_ROWS, ROWS] = [500, 5000];
+/** Nobody sees that something came so much later. */
+const SHORT_MS = 100;
+/** Of older rows in one answer: what takes a page little time to read. */
+const OLDER_ROWS = 500;
 
 export interface InspectController {
   /** Shows a place in a session, which may be another one. */
@@ -33,24 +44,32 @@ export interface InspectController {
   showEntry(number: number): Promise<void>;
   /** Reads the entries of the transcript that are in sight. */
   need(span: Span): Promise<void>;
+  /** Reads what the call was sent, as far as it is in sight. */
+  needItems(span: Span): Promise<void>;
 }
 
 export interface InspectParts {
   api: InspectApi;
   store: Store<InspectState>;
+  /** Whether there is anything to ask for. */
+  isStored(key: string): Promise<boolean>;
 }
 
-export function createInspectController({ api, store }: InspectParts): InspectController {
-  const parts = { api, store };
+export function createInspectController(parts: InspectParts): InspectController {
+  const { store } = parts;
   const run = latestOnly(async () => {
     await readRows(parts);
-    await Promise.all([readCall(parts), readUsage(parts)]);
+    await readCall(parts);
+    void runUsage();
+    void runRest();
+  });
+  const runUsage = latestOnly(() => readUsage(parts));
+  /** What nobody waits for. */
+  const runRest = latestOnly(async () => {
+    await Promise.all([readProof(parts), readOlder(parts)]);
   });
   const go = (change: Partial<Place>) => {
-    const before = store.get();
-    const place = { ...before.place, ...change };
-    const isNarrowed = place.filter !== before.place.filter;
-    store.set({ place, ...(isNarrowed && { entries: NO_ENTRIES }) });
+    store.set({ place: { ...store.get().place, ...change } });
     return run();
   };
   return {
@@ -67,18 +86,22 @@ export function createInspectController({ api, store }: InspectParts): InspectCo
     go,
     async step(by, compared = false) {
       const state = store.get();
-      const to = stepFrom(state, compared ? callBefore(state) : callShown(state), by);
-      if (to === null) return;
-      await go(compared ? { from: to.call ?? state.rows.at(-1)?.id ?? null } : to);
+      if (compared) {
+        const from = stepCompared(state, by);
+        return from === null ? undefined : go({ from });
+      }
+      const to = stepFrom(state, callShown(state), by);
+      if (to !== null) await go(to);
     },
     async showEntry(number) {
       if (store.get().place.filter !== "all") await go({ filter: "all" });
       await readEntries(parts, { first: number - 1, end: number }).catch(tell(store));
-      const entry = entryAt(store.get().entries, number - 1);
+      const entry = rowAt(store.get().entries, number - 1);
       if (entry === undefined) store.set({ problem: `There is no entry ${number} in this call.` });
       else await go({ opened: { kind: "entry", id: entry.entryId } });
     },
     need: (span) => readEntries(parts, span).catch(tell(store)),
+    needItems: (span) => readItems(parts, span).catch(tell(store)),
   };
 
   /** One reading at a time; what is asked for meanwhile is read once after it. */
@@ -102,76 +125,215 @@ export function createInspectController({ api, store }: InspectParts): InspectCo
 const tell = (store: Store<InspectState>) => (error: unknown) =>
   store.set({ problem: error instanceof Error ? error.message : String(error), isReading: false });
 
-async function readRows({ api, store }: InspectParts): Promise<void> {
+/** Those that came since, or the newest. */
+async function readRows(parts: InspectParts): Promise<void> {
+  const { api, store } = parts;
   for (;;) {
-    const { key, rows } = store.get();
-    const more = await api.calls(key, rows.at(-1)?.id ?? null, ROWS);
+    const { key, rows: known } = store.get();
+    // What is told of a turn under way is told anew.
+    const rows = known.filter(({ running }) => running === null);
+    const last = rows.at(-1);
+    if (last === undefined && !(await parts.isStored(key))) break;
+    const more = await api.calls(
+      key,
+      last === undefined
+        ? { before: "newest", limit: NEWEST_ROWS }
+        : { after: last.id, limit: ROWS },
+    );
     if (store.get().key !== key) continue;
-    if (more.calls.length > 0) store.set({ rows: [...rows, ...more.calls] });
-    if (more.next === null) break;
+    const { calls, total, sums, since, next, letGoTurns, unreadableTurns, missingTurns } = more;
+    const older = last === undefined ? next : store.get().older;
+    const isSame = calls.length === 0 && rows.length === known.length;
+    store.set({
+      ...{ total, sums, sideCalls: since.sideCalls, letGoTurns, older },
+      ...(`${unreadableTurns}` !== `${store.get().unreadableTurns}` && { unreadableTurns }),
+      ...(describeMissing(missingTurns).join() !==
+        describeMissing(store.get().missingTurns).join() && { missingTurns }),
+      ...(!isSame && { rows: [...rows, ...calls] }),
+    });
+    if (last === undefined || next === null) break;
   }
+  // One that is named may be older.
+  while (store.get().older !== null && namesUnread(store.get())) await readOlderPage(parts);
   store.set({ isReading: false, problem: null });
 }
 
-/** Again when there are more calls. */
+const namesUnread = ({ rows, place }: InspectState): boolean =>
+  [place.call, place.from].some(
+    (id) => id !== null && isCallName(id) && indexOfCall(rows, id) < 0,
+  ) ||
+  // What the oldest that is read is compared with.
+  (place.from === null && place.call !== null && rows[0]?.id === place.call);
+
+/** Beside all else: in small answers, of which as many are shown at once as are shown already. */
+async function readOlder({ api, store }: InspectParts): Promise<void> {
+  const { key } = store.get();
+  for (;;) {
+    const { older, rows } = store.get();
+    const read: CallRow[][] = [];
+    let [next, count] = [older, 0];
+    while (next !== null && count < rows.length) {
+      await idle();
+      if (store.get().key !== key) return;
+      const page: CallPage = await api.calls(key, { before: next, limit: OLDER_ROWS });
+      read.unshift(page.calls);
+      count += page.calls.length;
+      next = page.next;
+    }
+    const now = store.get();
+    if (now.key !== key || now.older === null) return;
+    // They may have been read by somebody else meanwhile.
+    if (now.older === older) store.set({ rows: [...read.flat(), ...now.rows], older: next });
+  }
+}
+
+/** When the page has nothing else to do, or after half a second. */
+const idle = () =>
+  new Promise<void>((resolve) => {
+    if (typeof requestIdleCallback === "function")
+      requestIdleCallback(() => resolve(), { timeout: 500 });
+    else setTimeout(resolve, 0);
+  });
+
+async function readOlderPage({ api, store }: InspectParts): Promise<void> {
+  const { key, older } = store.get();
+  if (older === null) return;
+  const { calls, next } = await api.calls(key, { before: older, limit: ROWS });
+  const now = store.get();
+  // It may have been read by somebody else meanwhile.
+  if (now.key === key && now.older === older)
+    store.set({ rows: [...calls, ...now.rows], older: next });
+}
+
+/** Again when there are more calls, one was answered, or a compaction asked a model. */
 async function readUsage({ api, store }: InspectParts): Promise<void> {
-  const { key, rows, usage, usageOf } = store.get();
-  if (rows.length === 0 || (usage !== null && usageOf === rows.length)) return;
+  const { key, total, rows, sideCalls, usage, usageOf } = store.get();
+  const { id, running, stopReason } = rows.at(-1) ?? {};
+  const now = `${total} ${id} ${running} ${stopReason} ${sideCalls}`;
+  if (total === 0 || (usage !== null && usageOf === now)) return;
   const read = await api.usage(key);
-  if (store.get().key === key) store.set({ usage: read, usageOf: rows.length });
+  if (store.get().key === key) store.set({ usage: read, usageOf: now });
 }
 
 /** The call shown and what it is compared with, unless they are there already. */
-async function readCall({ api, store }: InspectParts): Promise<void> {
+async function readCall(parts: InspectParts): Promise<void> {
+  const { store } = parts;
+  if (callShown(store.get()) === null) return;
+  const [missing] = missingCalls(store.get());
+  if (missing !== undefined)
+    return store.set({ problem: missing, view: null, diff: null, entries: NOTHING_SHOWN });
+  await Promise.all([readFirstEntries(parts), readView(parts)]);
+}
+
+async function readView({ api, store }: InspectParts): Promise<void> {
   const { key, view, diff } = store.get();
-  const [id, from] = [callShown(store.get()), callBefore(store.get())];
-  if (id === null) return;
-  const [missing, notCompared] = missingCalls(store.get());
-  if (missing !== undefined) return store.set({ problem: missing, view: null, diff: null });
-  const isThere = view?.row.id === id;
-  const isCompared = diff?.to.id === id && diff.from.id === from;
-  const [nextView, nextDiff] = await Promise.all([
-    isThere ? view : api.call(key, id),
-    from === null || notCompared !== undefined ? null : isCompared ? diff : api.diff(key, from, id),
-  ]);
+  const [id, from] = [callShown(store.get())!, callBefore(store.get())];
+  const [, notCompared] = missingCalls(store.get());
+  const isThere = view !== null && isToldBy(view.row, store.get(), id);
+  const isCompared =
+    isThere && diff?.to.id === id && diff.from.id === from && diff.from.running === null;
+  const { rows } = store.get();
+  const isLost = [id, from].some((each) => (rows[indexOfCall(rows, each)]?.lost ?? null) !== null);
+  const canCompare = from !== null && notCompared === undefined && !isLost;
+  const comparing = (async () =>
+    !canCompare ? null : isCompared ? diff : api.diff(key, from, id))();
+  // One that fails before it is waited for is told all the same.
+  comparing.catch(() => {});
+  const nextView = isThere ? view : await api.call(key, id, ITEMS_SIZE);
+  // What takes long is not waited for with the rest; what does not is shown with it.
+  await Promise.race([comparing, new Promise((resolve) => setTimeout(resolve, SHORT_MS))]);
   if (store.get().key !== key) return;
+  const isCurrent = store.get().diff?.to.id === id && store.get().diff?.from.id === from;
   store.set({
-    ...{ view: nextView, diff: nextDiff, problem: notCompared ?? null },
-    ...(!isThere && { entries: NO_ENTRIES }),
+    ...{ view: nextView, problem: notCompared ?? null },
+    ...{ answered: { call: id, from: null }, ...(!isCurrent && { diff: null }) },
+    ...(!isThere && nextView !== null && itemsOf(nextView)),
   });
-  if (store.get().entries.pages.size === 0) await readFirstEntries({ api, store });
+  const nextDiff = await comparing;
+  if (store.get().key !== key) return;
+  store.set({ diff: nextDiff, answered: { call: id, from } });
+}
+
+function itemsOf({ parts, items, rebuilt }: CallView): Pick<InspectState, "items" | "proof"> {
+  const total = parts.system + parts.tools + parts.messages;
+  return {
+    items: { total, size: ITEMS_SIZE, pages: new Map([[0, items]]) },
+    proof: rebuilt,
+  };
+}
+
+/** Whether what was read of a call still is all there is to tell: it may have been under way. */
+function isToldBy(read: CallRow, { rows }: InspectState, id: string | null): boolean {
+  const now = rows.findLast((row) => row.id === id);
+  return read.id === id && now?.running === read.running && now.fates.all === read.fates.all;
+}
+
+/** It takes all that was sent, and comes when that is shown. */
+async function readProof({ api, store }: InspectParts): Promise<void> {
+  const { key, view, proof } = store.get();
+  if (view === null || proof !== null) return;
+  const read = await api.proof(key, view.row.id);
+  if (store.get().view === view) store.set({ proof: read });
 }
 
 /** How many there are is told with some of them. */
 async function readFirstEntries(parts: InspectParts): Promise<void> {
-  const { view, place } = parts.store.get();
-  const all = view?.row.fates.all ?? 0;
-  const last = place.filter === "all" ? Math.max(0, all - 1) : 0;
-  await readEntries(parts, { first: last, end: last + 1 });
+  const { key, place, rows, entries } = parts.store.get();
+  const id = callShown(parts.store.get());
+  const row = rows.findLast((each) => each.id === id);
+  const { filter } = place;
+  const { of } = entries;
+  const isThere = of !== null && entries.filter === filter && isToldBy(of, parts.store.get(), id);
+  if (row === undefined || isThere) return;
+  const last = filter === "all" ? Math.max(0, row.fates.all - 1) : 0;
+  const none: ShownEntries = {
+    ...{ of: row, filter, total: 0, size: PAGE_SIZE },
+    pages: new Map(),
+  };
+  const read = await pagesOf(parts, none, { first: last, end: last + 1 });
+  const now = parts.store.get();
+  if (now.key !== key || now.place.filter !== filter || callShown(now) !== id) return;
+  parts.store.set({ entries: { ...none, ...withPages(none, read.total, read.pages) } });
 }
 
-async function readEntries({ api, store }: InspectParts, span: Span): Promise<void> {
-  const { key, place, view, entries } = store.get();
-  if (view === null) return;
-  const call = view.row.id;
-  const missing = missingPages(span, PAGE_SIZE, (page) => entries.pages.has(page));
+async function readEntries(parts: InspectParts, span: Span): Promise<void> {
+  const { key, entries } = parts.store.get();
+  const read = await pagesOf(parts, entries, span);
+  const now = parts.store.get();
+  const { of, filter } = now.entries;
+  // Of another call, or narrowed otherwise by now.
+  if (now.key !== key || of !== entries.of || filter !== entries.filter) return;
+  if (read.pages.length === 0) return;
+  parts.store.set({
+    entries: { of, filter, ...withPages<EntryRow>(now.entries, read.total, read.pages) },
+  });
+}
+
+/** The pages that a span of entries needs and that are not there. */
+async function pagesOf({ api, store }: InspectParts, entries: ShownEntries, span: Span) {
+  const { key } = store.get();
+  const { of, filter, pages } = entries;
+  const missing = of === null ? [] : missingPages(span, PAGE_SIZE, (page) => pages.has(page));
   const read = await Promise.all(
     missing.map(async (page) => {
-      const asked = { call, filter: place.filter, skip: page * PAGE_SIZE, limit: PAGE_SIZE };
+      const asked = { call: of!.id, filter, skip: page * PAGE_SIZE, limit: PAGE_SIZE };
       return [page, await api.entries(key, asked)] as const;
     }),
   );
-  const now = store.get();
-  // Of another call, or narrowed otherwise by now.
-  if (now.key !== key || now.view !== view || now.place.filter !== place.filter) return;
-  if (read.length === 0) return;
-  store.set({
-    entries: {
-      total: read.at(-1)?.[1].matching ?? now.entries.total,
-      pages: new Map([
-        ...now.entries.pages,
-        ...read.map(([page, { entries: rows }]) => [page, rows] as const),
-      ]),
-    },
-  });
+  return {
+    total: read.at(-1)?.[1].matching ?? entries.total,
+    pages: read.map(([page, { entries: rows }]) => [page, rows] as const),
+  };
+}
+
+async function readItems({ api, store }: InspectParts, span: Span): Promise<void> {
+  const { key, view, items } = store.get();
+  if (view === null) return;
+  const missing = missingPages(span, ITEMS_SIZE, (page) => items.pages.has(page));
+  for (const page of missing) {
+    const asked = { skip: page * ITEMS_SIZE, limit: ITEMS_SIZE };
+    const read = await api.items(key, view.row.id, asked);
+    if (store.get().view !== view || read === null) return;
+    store.set({ items: withPages(store.get().items, read.total, [[page, read.items]]) });
+  }
 }

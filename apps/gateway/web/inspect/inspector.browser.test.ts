@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
+import { formatCount } from "../../src/conversation/format.ts";
 import type { CallPage, CallView, EntryPage } from "../../src/inspect/shapes.ts";
-import { formatCount } from "../format.ts";
 import { barriers, hasBrowser, startPageGateway, usePages } from "../testing/browser.ts";
 import { CALLS, inspectedSession, PLANTED } from "../testing/inspected-session.ts";
 
@@ -22,9 +22,9 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     const { page, errors, foreign } = await openPage(url);
     await page.getByRole("button", { name: "Calls", exact: true }).click();
     await page.getByRole("slider", { name: "Calls" }).waitFor();
-    const { calls } = await get<CallPage>("/calls");
+    const { calls, sums } = await get<CallPage>("/calls");
     expect(await page.locator(".inspect-head h2").textContent()).toBe(
-      `Calls ${calls.length} in ${calls.at(-1)?.turn} turns`,
+      `Calls ${calls.length} in ${sums.turns} turns`,
     );
 
     await search(page, `call ${CALLS} of turn 3`);
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     expect(await linked.count()).toBe(1);
   });
 
-  it("compacts and undoes by the commands of the chat, and shows their answers", async () => {
+  it("names a compaction and asks before it is undone, and says when there is no other", async () => {
     const { url } = await inspectedSession();
     const { page } = await openPage(`${url}/#main/calls`);
     await page.getByRole("tab", { name: "Compaction" }).click();
@@ -134,8 +134,33 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
       .filter({ hasText: /Would summarise|Nothing/ })
       .waitFor();
     await page.getByRole("button", { name: "Undo the last one" }).click();
-    await answer.getByText("The last compaction is undone").waitFor();
+    await answer.getByText(/^Would undo the compaction of .* messages in a summary/).waitFor();
+    const leave = page.getByRole("button", { name: "Leave it" });
+    await expect.poll(() => leave.evaluate((it) => it === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await leave.waitFor({ state: "detached" });
+    const undo = page.getByRole("button", { name: "Undo the last one" });
+    await expect.poll(() => undo.evaluate((it) => it === document.activeElement)).toBe(true);
+    await undo.click();
+    await page.getByRole("button", { name: "Undo it" }).click();
+    await answer.getByText(/^Undone: the compaction of .* There is no other to undo/).waitFor();
     await answer.getByRole("button", { name: "Copy" }).waitFor();
+    await undo.click();
+    await answer.getByText("There is no compaction to undo.").waitFor();
+    expect(await page.getByRole("button", { name: "Undo it" }).count()).toBe(0);
+  });
+
+  it("stops playing at one click, and asks for nothing more", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    let asked = 0;
+    await page.route("**/whatif", () => void asked++);
+    await page.getByRole("tab", { name: "What if" }).click();
+    await page.getByRole("button", { name: "Play it" }).click();
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.getByRole("status", { name: "Answer: What if" }).getByText("Stopped.").waitFor();
+    await page.getByRole("button", { name: "Play it" }).waitFor();
+    expect(asked).toBe(1);
   });
 
   it("plays the session again in another window, and tells what it would have been", async () => {
@@ -222,6 +247,106 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await expect.poll(() => hashOf(page)).toBe("#main");
   });
 
+  it("asks a fresh home for nothing that is not there", async () => {
+    const { url } = await startPageGateway();
+    const { page, errors } = await openPage(`${url}/#main/calls`);
+    await page.getByText("No model was called in this session yet.").waitFor();
+    await page.keyboard.press("c");
+    await page.getByLabel("Message").waitFor();
+    expect(errors).toEqual([]);
+  });
+
+  it("shows a dozen rows of each list on a small screen, and remembers what was folded", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`, {
+      viewport: { width: 1280, height: 720 },
+    });
+    await rows(page, "sent").first().waitFor();
+    for (const list of ["transcript", "sent"]) {
+      const height = await page.locator(`#${list}`).evaluate((it) => it.clientHeight);
+      const { height: row } = (await rows(page, list).first().boundingBox())!;
+      expect(height / row).toBeGreaterThanOrEqual(12);
+    }
+    const panel = page.getByRole("tabpanel");
+    expect(await panel.count()).toBe(0);
+    await page.keyboard.press("b");
+    await panel.waitFor();
+    await page.reload();
+    await panel.waitFor();
+    await page.getByRole("button", { name: "Fold", exact: true }).click();
+    await panel.waitFor({ state: "detached" });
+    // A tab unfolds it, and its key takes the focus there.
+    await page.keyboard.press("p");
+    await page.getByRole("button", { name: "Play it" }).waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.id);
+    await expect.poll(focused).toBe("dock-what-if");
+  });
+
+  it("takes the focus to what was searched for or opened, and back", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
+    const focused = () => page.evaluate(() => document.activeElement?.id);
+    await search(page, "3.5");
+    await page.getByRole("region", { name: "Call 3.5 as sent" }).waitFor();
+    await expect.poll(focused).toBe("sent");
+    await search(page, PLANTED);
+    await page.getByRole("region", { name: "Found" }).getByRole("button").first().click();
+    await expect.poll(focused).toBe("column-3");
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("sent");
+    await page.keyboard.press("1");
+    await expect.poll(focused).toBe("transcript");
+    await page.keyboard.press("Home");
+    await rows(page, "transcript").filter({ hasText: PLANTED }).first().waitFor();
+    await page.keyboard.press("e");
+    await expect.poll(focused).toBe("column-3");
+    await column(page, 3).getByText(`The code of the gate is ${PLANTED}.`).first().waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("transcript");
+    const menu = page.locator("details.exports");
+    await page.getByText("Export", { exact: true }).click();
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Escape");
+    expect(await menu.getAttribute("open")).toBeNull();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Export");
+    expect(await hashOf(page)).toContain("calls/3.5");
+  });
+
+  it("tells number, sources and cost of the call under the pointer", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
+    const plot = (await page.getByRole("slider", { name: "Calls" }).boundingBox())!;
+    await page.mouse.move(plot.x + plot.width / 2, plot.y + 40);
+    const tip = page.locator(".plot-tip");
+    await tip.waitFor();
+    const { calls } = await get<CallPage>("/calls");
+    const text = (await tip.textContent()) ?? "";
+    const row = calls.find(({ id }) => text.startsWith(`Call ${id},`))!;
+    expect(text).toContain(`${formatCount(row.tokens.total)} of `);
+    expect(text).toContain(`Tool output ${formatCount(row.tokens.toolOutput)}`);
+    expect(text).toContain(`Cost $${row.cost!.total.toFixed(4)}`);
+    await page.mouse.move(plot.x, plot.y + plot.height + 200);
+    await tip.waitFor({ state: "detached" });
+  });
+
+  it("never compares a call with itself", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    const { calls } = await get<CallPage>("/calls");
+    const [before, last] = [calls.at(-2)?.id, calls.at(-1)?.id];
+    const since = (id = "") => page.getByRole("region", { name: `Changes since ${id}` });
+    await since(before).waitFor();
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.keyboard.press("Shift+ArrowLeft");
+    await since(calls.at(-3)?.id).waitFor();
+    await page.keyboard.press("Shift+ArrowRight");
+    await page.keyboard.press("Shift+ArrowRight");
+    await since(before).waitFor();
+    expect(await since(last).count()).toBe(0);
+  });
+
   it("says in a sentence that there is no such call", async () => {
     const { url } = await inspectedSession();
     const { page } = await openPage(`${url}/#main/calls/99.1`);
@@ -229,7 +354,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
       .getByRole("alert")
       .filter({ hasText: "There is no call 99.1 in this session; the newest one is 10.1." })
       .waitFor();
-    await page.getByRole("button", { name: "newest" }).click();
+    await page.getByRole("button", { name: "Show the newest call" }).click();
     await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
 
@@ -237,8 +362,23 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await page.goto(`${url}/#main/calls/2.1?from=88.8`);
     await told("There is no call 88.8 in this session to compare with; the newest one is 10.1.");
     await column(page, 3).getByText("There is no call 88.8 to compare with.").waitFor();
+    await page.goto(`${url}/#main/calls/abc`);
+    await told("There is no call abc in this session; the newest one is 10.1.");
+    expect(await page.getByText("Reading").count()).toBe(0);
     await page.goto(`${url}/#nosuch/calls/1.1`);
     await told("There is no call 1.1: no model was called in this session.");
+  });
+
+  it("waits for no answer that will not come, but says why and what to do", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("region", { name: "Call 10.1 as sent" }).waitFor();
+    // As for a call whose report was let go meanwhile.
+    await page.route(/\/calls\/3\.(4\/diff\/3\.)?5\b/, (route) => route.fulfill({ status: 404 }));
+    await search(page, "3.5");
+    await column(page, 2).getByText("The gateway can tell nothing of call 3.5").waitFor();
+    await column(page, 3).getByText("“clew doctor” names damaged files").waitFor();
+    expect(await page.getByText("Reading").count()).toBe(0);
   });
 
   it("goes back step by step, and forward again", async () => {
@@ -304,6 +444,11 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await column(page, 3).getByText("Made by").waitFor();
     expect(await barriers(page)).toEqual([]);
     if (width < 760) {
+      await page.locator(".ledger td").first().waitFor();
+      const below = await page
+        .locator(".dock-panel")
+        .evaluate((it) => [it.scrollWidth, it.clientWidth]);
+      expect(below[0]).toBe(below[1]);
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
       await page.getByRole("button", { name: "Transcript", exact: true }).click();
       await rows(page, "transcript").filter({ hasText: "Thank you." }).waitFor();

@@ -1,25 +1,36 @@
 // Shows calls over time and the one that is chosen in three columns.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import { shortName } from "../../src/sessions/keys.ts";
 import type { Api, SessionRow } from "../api.ts";
-import { formatCount, formatNumberOf } from "../format.ts";
 import type { JoinedTurn } from "../joined-turn.ts";
 import type { Store } from "../store.ts";
 import { useStore } from "../use-store.ts";
+import { absenceOf, absenceOfCalls, absenceOfDiff } from "./absence.ts";
 import { ChangesColumn } from "./changes-column.tsx";
 import { Detail } from "./detail.tsx";
-import { Dock } from "./dock.tsx";
+import { Dock, idOfTab } from "./dock.tsx";
+import { Exports } from "./exports.tsx";
 import { type FateFilter, filterChoices } from "./fates.ts";
+import { focusSoon } from "./focus-soon.ts";
 import { HelpDialog } from "./help-dialog.tsx";
-import { callPath, type InspectApi, requestPath, transcriptPath } from "./inspect-api.ts";
+import type { InspectApi } from "./inspect-api.ts";
 import type { InspectController } from "./inspect-controller.ts";
-import { callBefore, callShown, type InspectState, indexOfCall } from "./inspect-state.ts";
+import {
+  callBefore,
+  callShown,
+  type InspectState,
+  indexOfCall,
+  missingCalls,
+  placeOfRow,
+  rowAt,
+} from "./inspect-state.ts";
 import { idOfItem } from "./item-ids.ts";
 import type { Action } from "./keys.ts";
-import { describeCost, describeShare, sumOfUsage } from "./ledger.ts";
+import { describeCost, describeShare, familyHeading, sumOfUsage, usageOf } from "./ledger.ts";
 import type { Link } from "./links.ts";
 import { LiveCallView } from "./live-call.tsx";
-import type { Opened, Place } from "./place.ts";
+import type { DockTab, Opened, Place } from "./place.ts";
 import type { Plot } from "./plot.ts";
 import { focusSearch, SearchBox } from "./search-box.tsx";
 import { SentColumn } from "./sent-column.tsx";
@@ -27,6 +38,7 @@ import type { Metric } from "./sources.ts";
 import { TimelineView } from "./timeline-view.tsx";
 import { TranscriptColumn } from "./transcript-column.tsx";
 import { useActions } from "./use-actions.ts";
+import { useFold } from "./use-fold.ts";
 import { planOver } from "./what-if.ts";
 
 export interface InspectorProps {
@@ -48,8 +60,13 @@ type Column = "1" | "2" | "3";
 export function Inspector(props: InspectorProps) {
   const { store, controller, api, chat, sessions, engines, live, onOpenSession, onChat } = props;
   const state = useStore(store);
-  const { key, rows, view, diff, entries, place, link, problem, isReading } = state;
-  const { usage, whatIf, shadow } = state;
+  const { key, rows, letGoTurns, unreadableTurns, missingTurns } = state;
+  const { view, diff, entries, place, link, problem } = state;
+  const { usage, whatIf, shadow, items, proof, total: callCount } = state;
+  const { of: row } = entries;
+  const [isUnfolded, setUnfolded] = useFold();
+  // Where the focus was when something was opened.
+  const opener = useRef("sent");
   const { tab, metric } = place;
   const [column, setColumn] = useState<Column>(place.opened === null ? "2" : "3");
   const [isHelpShown, setHelpShown] = useState(false);
@@ -61,19 +78,62 @@ export function Inspector(props: InspectorProps) {
   }, [openedId]);
 
   const go = useCallback((change: Partial<Place>) => void controller.go(change), [controller]);
-  const onPoint = useCallback((next: Link) => store.set({ link: next }), [store]);
+  const onPoint = useCallback(
+    (next: Link) => {
+      const { link: now } = store.get();
+      const isSame = now.entryId === next.entryId && now.summaryId === next.summaryId;
+      if (!isSame) store.set({ link: next });
+    },
+    [store],
+  );
   const onSpan = useCallback<InspectController["need"]>(
     (span) => controller.need(span),
     [controller],
   );
+  const onItemSpan = useCallback<InspectController["needItems"]>(
+    (span) => controller.needItems(span),
+    [controller],
+  );
   const open = useCallback(
     (opened: Opened | null) => {
+      const { activeElement } = document;
+      const isInside = activeElement?.closest(".detail") != null;
+      if (activeElement?.classList.contains("list")) opener.current = activeElement.id;
+      // What has the focus goes.
+      if (opened === null && isInside) focusSoon(opener.current);
       setColumn("3");
       go({ opened });
     },
     [go],
   );
+  const onTab = useCallback(
+    (next: DockTab) => {
+      setUnfolded(true);
+      go({ tab: next });
+    },
+    [go],
+  );
+  const onShadow = useCallback<(read: InspectState["shadow"]) => void>(
+    (read) => store.set({ shadow: read }),
+    [store],
+  );
+  const onPlayed = useCallback<(played: InspectState["whatIf"]) => void>(
+    (played) => store.set({ whatIf: played }),
+    [store],
+  );
+  const onDone = useCallback(() => void controller.refresh(), [controller]);
   const onFilter = useCallback((filter: FateFilter) => go({ filter }), [go]);
+  const onPick = useCallback(
+    (index: number, isShift: boolean) => {
+      const { rows: all } = store.get();
+      const id = all[index]?.id ?? null;
+      const isNewest = index === all.length - 1;
+      // One is not compared with itself.
+      const from = id === callShown(store.get()) ? null : id;
+      go(isShift ? { from } : { call: isNewest ? null : id, opened: null });
+    },
+    [store, go],
+  );
   const act = (action: Action) => {
     const zooms: Partial<Record<Action, number>> = { "zoom-in": 0.5, "zoom-out": 2, "zoom-all": 0 };
     const by = zooms[action];
@@ -102,7 +162,7 @@ export function Inspector(props: InspectorProps) {
       case "changes":
         return open(null);
       case "filter":
-        return view === null ? undefined : onFilter(nextFilter(view.row.fates, place.filter));
+        return row === null ? undefined : onFilter(nextFilter(row.fates, place.filter));
       case "column-1":
       case "column-2":
       case "column-3": {
@@ -113,22 +173,34 @@ export function Inspector(props: InspectorProps) {
       case "why":
       case "what-if":
       case "shadow":
-        return go({ tab: action });
+        focusSoon(idOfTab(action));
+        return onTab(action);
+      case "fold":
+        return setUnfolded(!isUnfolded);
+      case "entry": {
+        const pointed = openedBy(link);
+        if (pointed === null) return focusColumn(column === "2" ? "2" : "1");
+        open(pointed);
+        return focusSoon("column-3");
+      }
       case "export":
         return document.getElementById("export-call")?.click();
     }
   };
-  useActions(act, !isHelpShown);
+  useActions(act);
 
   const [shownId, beforeId] = [callShown(state), callBefore(state)];
   const shown = indexOfCall(rows, shownId);
   const compared = indexOfCall(rows, beforeId);
-  const total = usage === null ? null : sumOfUsage(usage);
+  const spent = usage === null ? null : usageOf(usage, key);
+  const own = spent?.own == null ? null : sumOfUsage(spent.own, usage!.untold);
+  const family = spent === null ? null : sumOfUsage(spent.all, usage!.untold);
+  const withOthers = spent === null ? null : familyHeading(spent);
   const over = useMemo(
     () => overOf(rows, { metric, shadow: tab === "shadow" ? shadow : null, whatIf }),
     [rows, whatIf, shadow, tab, metric],
   );
-  const turns = rows.at(-1)?.turn ?? 0;
+  const [missing] = missingCalls(state);
   const { sentReveal, entryReveal } = revealed(state);
   return (
     <section class="inspector" aria-label="Inspector" data-column={column}>
@@ -136,29 +208,34 @@ export function Inspector(props: InspectorProps) {
         <h2>
           Calls{" "}
           <span class="soft">
-            {formatCount(rows.length)} in {formatNumberOf(turns, "turn")}
+            {formatCount(callCount)} in {formatNumberOf(state.sums.turns, "turn")}
           </span>
         </h2>
         <p class="inspect-sums">
-          {view !== null && (
+          {row !== null && (
             <>
               <span>
-                engine <b>{view.row.engine}</b>
+                engine <b>{row.engine}</b>
               </span>
               <span>
-                model <b>{view.row.model}</b>
+                model <b>{row.model}</b>
               </span>
             </>
           )}
-          {total !== null && (
+          {own !== null && (
             <>
               <span>
-                session <b>{describeCost(total)}</b>
+                session <b>{describeCost(own)}</b>
               </span>
               <span>
-                cached <b>{describeShare(total)}</b>
+                cached <b>{describeShare(own)}</b>
               </span>
             </>
+          )}
+          {family !== null && withOthers !== null && (
+            <span>
+              {withOthers} <b>{describeCost(family)}</b>
+            </span>
           )}
         </p>
         <label class="metric">
@@ -176,14 +253,18 @@ export function Inspector(props: InspectorProps) {
           api={api}
           session={key}
           onGo={(change) => {
-            if (change.opened != null) setColumn("3");
+            setColumn(change.opened == null ? "2" : "3");
+            focusSoon(change.opened == null ? "sent" : "column-3");
             go(change);
           }}
-          onEntry={(number) => void controller.showEntry(number)}
+          onEntry={(number) => {
+            focusSoon("column-3");
+            void controller.showEntry(number);
+          }}
         />
         <CallSteps id={shownId} controller={controller} onNewest={() => act("last-call")} />
         <div class="inspect-tools">
-          {shownId !== null && <Exports session={key} call={shownId} />}
+          {shownId !== null && missing === undefined && <Exports session={key} call={shownId} />}
           <button type="button" class="help-button" onClick={() => setHelpShown(true)}>
             <span aria-hidden="true">?</span>
             <span class="hidden">Keys</span>
@@ -192,40 +273,46 @@ export function Inspector(props: InspectorProps) {
       </header>
       {problem !== null && (
         <p class="problem" role="alert">
-          {problem}
+          {problem}{" "}
+          {missing !== undefined && rows.length > 0 && (
+            <button type="button" class="link" onClick={() => act("last-call")}>
+              Show the newest call
+            </button>
+          )}
         </p>
       )}
-      {live?.call != null && <LiveCallView call={live.call} isAnswered={live.isAnswered} />}
+      {live?.call != null && (
+        <LiveCallView
+          call={live.call}
+          isAnswered={live.isAnswered}
+          onOpen={(id) => go({ call: id, opened: null })}
+        />
+      )}
       {rows.length === 0 ? (
-        <p class="nothing">
-          {isReading
-            ? "Reading the calls…"
-            : "No model was called in this session yet. After the first message, each call stands here with all that it was sent."}
-        </p>
+        <p class="nothing">{absenceOfCalls(state)}</p>
       ) : (
         <TimelineView
           rows={rows}
+          letGoTurns={letGoTurns}
+          unreadableTurns={unreadableTurns}
+          missingTurns={missingTurns}
           metric={metric}
           shown={shown < 0 ? null : shown}
           compared={compared < 0 ? null : compared}
           over={over}
           plotRef={plotRef}
-          onPick={(index, isShift) => {
-            const id = rows[index]?.id ?? null;
-            const isNewest = index === rows.length - 1;
-            go(isShift ? { from: id } : { call: isNewest ? null : id, opened: null });
-          }}
+          onPick={onPick}
         />
       )}
-      {view !== null && (
+      {row !== null && (
         <>
           <ColumnTabs column={column} onColumn={setColumn} isOpened={place.opened !== null} />
-          <div class="columns" data-older={view.row.id !== shownId}>
+          <div class="columns" data-older={(view?.row ?? row).id !== shownId}>
             <TranscriptColumn
               session={shortName(key)}
-              view={view}
+              row={row}
               entries={entries}
-              filter={place.filter}
+              filter={entries.filter}
               link={link}
               reveal={entryReveal}
               onFilter={onFilter}
@@ -233,29 +320,39 @@ export function Inspector(props: InspectorProps) {
               onPoint={onPoint}
               onSpan={onSpan}
             />
-            <SentColumn
-              view={view}
-              link={link}
-              reveal={sentReveal}
-              onOpen={(item) =>
-                open(
-                  item.summaryId === null
-                    ? { kind: "item", id: idOfItem(view.row.id, item) }
-                    : { kind: "summary", id: item.summaryId },
-                )
-              }
-              onPoint={onPoint}
-            />
-            {place.opened === null ? (
+            {view === null ? (
+              <section class="column-of" aria-label="As sent" id="column-2">
+                <p class="column-fact">{absenceOf(state) ?? "Reading what was sent…"}</p>
+              </section>
+            ) : (
+              <SentColumn
+                view={view}
+                items={items}
+                absence={absenceOf(state)}
+                link={link}
+                reveal={sentReveal}
+                onOpen={(item) =>
+                  open(
+                    item.summaryId === null
+                      ? { kind: "item", id: idOfItem(view.row.id, item) }
+                      : { kind: "summary", id: item.summaryId },
+                  )
+                }
+                onPoint={onPoint}
+                onSpan={onItemSpan}
+              />
+            )}
+            {place.opened === null || view === null ? (
               <ChangesColumn
                 diff={diff}
                 before={beforeId}
                 isBeforeThere={compared >= 0}
+                absence={view === null ? absenceOf(state) : absenceOfDiff(state)}
                 link={link}
                 onOpen={(item, isOfBefore) =>
                   open({
                     kind: "item",
-                    id: idOfItem(isOfBefore ? (diff?.from.id ?? "") : view.row.id, item),
+                    id: idOfItem((isOfBefore ? diff?.from.id : diff?.to.id) ?? "", item),
                   })
                 }
                 onPoint={onPoint}
@@ -275,29 +372,41 @@ export function Inspector(props: InspectorProps) {
               />
             )}
           </div>
-          <Dock
-            tab={tab}
-            onTab={(next) => go({ tab: next })}
-            view={view}
-            rows={rows}
-            usage={usage}
-            session={key}
-            api={api}
-            chat={chat}
-            sessions={sessions}
-            engines={engines}
-            whatIf={whatIf}
-            shadow={shadow}
-            onPlayed={(played) => store.set({ whatIf: played })}
-            onShadow={(read) => store.set({ shadow: read })}
-            onOpenSession={onOpenSession}
-            onDone={() => void controller.refresh()}
-          />
+          {view !== null && (
+            <Dock
+              tab={tab}
+              onTab={onTab}
+              isUnfolded={isUnfolded}
+              onFold={setUnfolded}
+              view={view}
+              proof={proof}
+              rows={rows}
+              usage={usage}
+              sums={state.sums}
+              session={key}
+              api={api}
+              chat={chat}
+              sessions={sessions}
+              engines={engines}
+              whatIf={whatIf}
+              shadow={shadow}
+              onPlayed={onPlayed}
+              onShadow={onShadow}
+              onOpenSession={onOpenSession}
+              onDone={onDone}
+            />
+          )}
         </>
       )}
       {isHelpShown && <HelpDialog onClose={() => setHelpShown(false)} />}
     </section>
   );
+}
+
+/** What `e` opens: what is pointed at, as it is stored; null = nothing is. */
+function openedBy({ entryId, summaryId }: Link): Opened | null {
+  if (entryId !== null) return { kind: "entry", id: entryId };
+  return summaryId === null ? null : { kind: "summary", id: summaryId };
 }
 
 interface Others extends Pick<InspectState, "whatIf" | "shadow"> {
@@ -317,20 +426,19 @@ function overOf(rows: InspectState["rows"], { metric, shadow, whatIf }: Others) 
 }
 
 /** Where the lists stand when something was opened by a link or in another column. */
-function revealed({ view, place }: InspectState) {
+function revealed({ view, items, place }: InspectState) {
   const { opened } = place;
-  const items = view?.items ?? [];
   const index =
     opened === null || view === null
       ? -1
-      : items.findIndex((item) =>
+      : placeOfRow(items, (item) =>
           opened.kind === "entry"
             ? item.entryId === opened.id
             : opened.kind === "summary"
               ? item.summaryId === opened.id
               : idOfItem(view.row.id, item) === opened.id,
         );
-  const number = place.filter === "all" ? (items[index]?.number ?? null) : null;
+  const number = place.filter === "all" ? (rowAt(items, index)?.number ?? null) : null;
   return {
     sentReveal: index < 0 ? null : index,
     entryReveal: number === null || opened?.kind === "summary" ? null : number - 1,
@@ -373,32 +481,6 @@ function CallSteps({ id, controller, onNewest }: CallStepsProps) {
         newest
       </button>
     </fieldset>
-  );
-}
-
-function Exports({ session, call }: { session: string; call: string }) {
-  const name = `${shortName(session)}-${call}`.replaceAll(/[^\w.-]+/g, "_");
-  return (
-    <details class="exports">
-      <summary>Export</summary>
-      <ul>
-        <li>
-          <a id="export-call" href={callPath(session, call)} download={`${name}.json`}>
-            Call {call} (JSON)
-          </a>
-        </li>
-        <li>
-          <a href={requestPath(session, call)} download={`${name}.request.json`}>
-            Its request, exactly as sent
-          </a>
-        </li>
-        <li>
-          <a href={transcriptPath(session)} download>
-            The whole session (JSON Lines)
-          </a>
-        </li>
-      </ul>
-    </details>
   );
 }
 

@@ -22,6 +22,8 @@ export type Action =
   | "why"
   | "what-if"
   | "shadow"
+  | "entry"
+  | "fold"
   | "export";
 
 export interface Binding {
@@ -48,8 +50,10 @@ export const BINDINGS: readonly Binding[] = [
   { action: "column-1", keys: ["1"], does: "to the transcript" },
   { action: "column-2", keys: ["2"], does: "to the call as sent" },
   { action: "column-3", keys: ["3"], does: "to the changes, or what is open" },
-  { action: "why", keys: ["w"], does: "why these entries" },
-  { action: "what-if", keys: ["e"], does: "what if: another engine or window" },
+  { action: "entry", keys: ["e"], does: "open what the cursor is on, and go there" },
+  { action: "fold", keys: ["b"], does: "fold what is below the columns, or unfold it" },
+  { action: "why", keys: ["w"], does: "why these entries, and what they cost" },
+  { action: "what-if", keys: ["p"], does: "play it with another engine or window" },
   { action: "shadow", keys: ["s"], does: "the shadow engine beside the one that answers" },
   { action: "zoom-in", keys: ["+", "="], does: "zoom in around the call" },
   { action: "zoom-out", keys: ["-"], does: "zoom out" },
@@ -71,7 +75,15 @@ export const PLOT_DEEDS: readonly (readonly [string, string])[] = [
 export const LIST_KEYS: readonly (readonly [string, string])[] = [
   ["j k ↑ ↓", "the next or previous row"],
   ["Page ↑ ↓ Home End", "further"],
-  ["Enter", "open the row"],
+  ["Enter Space", "open the row"],
+];
+
+/** Keys of the chat, which is left by one of them for the calls. */
+export const CHAT_KEYS: readonly (readonly [string, string])[] = [
+  ["Enter", "send"],
+  ["Shift Enter", "begin another line"],
+  ["Esc", "stop the reply, else leave the box"],
+  ["i", "outside the box: these calls"],
 ];
 
 export interface Pressed {

@@ -1,19 +1,26 @@
-// Lays out what a call, its turn and the whole session sent, had from a cache and cost.
-import type { Usage } from "../../src/costs/usage.ts";
+// Lays out what a call, its turn and its session had from a cache and cost.
+import {
+  formatCount,
+  formatDollars,
+  formatNumberOf,
+  formatShare,
+} from "../../src/conversation/format.ts";
+import type { Usage, UsageSum } from "../../src/costs/usage.ts";
 import { sentTokens } from "../../src/inspect/sent-tokens.ts";
-import type { CallRow, CallWaste } from "../../src/inspect/shapes.ts";
-import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
+import type { CallPage, CallRow, CallWaste } from "../../src/inspect/shapes.ts";
+import { shortName } from "../../src/sessions/keys.ts";
 
 export interface LedgerLine {
   label: string;
   call: string;
   turn: string;
+  /** Of its own, without the sessions that it started. */
   session: string;
+  /** With those; "" where the session has none. */
+  family: string;
 }
 
 export interface Sums {
-  calls: number;
-  sent: number;
   output: number;
   /** Of the calls that tell; null = none does. */
   cacheRead: number | null;
@@ -23,17 +30,17 @@ export interface Sums {
   cost: number | null;
   /** Calls whose price is not known; they are not in `cost`. */
   unpriced: number;
+  /** Turns, or lines of the record, that nobody can read: they are in none of it. Absent: none. */
+  untold?: number;
 }
 
 /** Pure. */
 export function sumOf(rows: readonly CallRow[]): Sums {
   const sums: Sums = {
-    ...{ calls: rows.length, sent: 0, output: 0, cacheRead: null, cacheOf: 0 },
+    ...{ output: 0, cacheRead: null, cacheOf: 0 },
     ...{ cost: null, unpriced: 0 },
   };
-  for (const row of rows) {
-    const { tokens, outputTokens, cache, cost } = row;
-    sums.sent += sentTokens(row);
+  for (const { tokens, outputTokens, cache, cost } of rows) {
     sums.output += outputTokens ?? 0;
     if (cache !== null && cache.read !== null) {
       sums.cacheRead = (sums.cacheRead ?? 0) + cache.read;
@@ -45,40 +52,95 @@ export function sumOf(rows: readonly CallRow[]): Sums {
   return sums;
 }
 
-/** Pure. As the gateway counts them: side calls, and sessions that this one started, included. */
-export function sumOfUsage({ total }: Pick<Usage, "total">): Sums {
-  const { calls, unknown, tokens, cost } = total;
-  const sent = tokens.input + tokens.cacheRead + tokens.cacheWrite;
+/** What a session came to, and with the sessions that it started. */
+export interface SessionUsage {
+  /** Null: it asked no model. */
+  own: UsageSum | null;
+  /** How many it started, or they did. */
+  others: number;
+  /** With those. */
+  all: UsageSum;
+}
+
+/** Pure. As `clew usage` tells it, line by line and in all. */
+export function usageOf(
+  { total, sessions }: Pick<Usage, "total" | "sessions">,
+  key: string,
+): SessionUsage {
+  const own = sessions.find(({ name }) => shortName(name) === shortName(key));
+  const others = sessions.length - (own === undefined ? 0 : 1);
+  return { own: own ?? (others === 0 ? total : null), others, all: total };
+}
+
+/** Pure. */
+export function sumOfUsage(
+  { modelCalls, unknown, tokens, cost }: UsageSum,
+  untold: Usage["untold"],
+): Sums {
+  const prompt = promptOf(tokens);
   return {
-    ...{ calls, sent, output: tokens.output, cacheOf: sent },
-    cacheRead: sent === 0 ? null : tokens.cacheRead,
-    ...{ cost: calls === unknown ? null : cost.total, unpriced: unknown },
+    ...{ output: tokens.output, cacheRead: prompt === 0 ? null : tokens.cacheRead },
+    ...{ cacheOf: prompt, cost: modelCalls === unknown ? null : cost.total, unpriced: unknown },
+    untold: untold.turns + untold.lines,
   };
 }
 
-/** Pure. `rows`: the session's; `usage`: what all of it came to, null = not known yet. */
+const promptOf = ({ input, cacheRead, cacheWrite }: UsageSum["tokens"]): number =>
+  input + cacheRead + cacheWrite;
+
+/** "with 2 subagents"; null = there are none. */
+export const familyHeading = ({ others }: Pick<SessionUsage, "others">): string | null =>
+  others === 0 ? null : `with ${formatNumberOf(others, "subagent")}`;
+
+/**
+ * Pure. `rows`: the session's, as far as they are read; `sums`: of all; `usage`: what all of it
+ * came to, null = not known yet. Calls and what was sent are those of replies; model calls and
+ * prompt tokens hold side calls and repeated tries, too.
+ */
 export function planLedger(
   row: CallRow,
   rows: readonly CallRow[],
-  usage: Pick<Usage, "total"> | null,
+  {
+    key,
+    usage,
+    sums,
+  }: {
+    key: string;
+    usage: Pick<Usage, "total" | "sessions" | "untold"> | null;
+    sums: CallPage["sums"];
+  },
 ): LedgerLine[] {
   const ofTurn = rows.filter((each) => each.turn === row.turn);
   const [call, turn] = [sumOf([row]), sumOf(ofTurn)];
-  const session = usage === null ? null : sumOfUsage(usage);
+  const found = usage === null ? null : usageOf(usage, key);
+  /** What is told of sessions only by `clew usage`. */
+  const ofSessions = (word: (sum: UsageSum) => string) => ({
+    session: found === null ? "…" : found.own === null ? "–" : word(found.own),
+    family: found === null || found.others === 0 ? "" : word(found.all),
+  });
   const line = (label: string, word: (sums: Sums) => string): LedgerLine => ({
-    label,
-    call: word(call),
-    turn: word(turn),
-    session: session === null ? "…" : word(session),
+    ...{ label, call: word(call), turn: word(turn) },
+    ...ofSessions((sum) => word(sumOfUsage(sum, usage!.untold))),
+  });
+  const replies = (label: string, count: (rows: readonly CallRow[]) => number, all: number) => ({
+    ...{ label, call: formatCount(count([row])), turn: formatCount(count(ofTurn)) },
+    ...{ session: formatCount(all), family: "" },
+  });
+  const sent = (some: readonly CallRow[]) => some.reduce((sum, each) => sum + sentTokens(each), 0);
+  const only = (label: string, word: (sum: UsageSum) => string) => ({
+    ...{ label, call: "", turn: "" },
+    ...ofSessions(word),
   });
   const waste =
-    usage === null
+    found === null
       ? []
-      : wasteLines(usage.total, { call: row.waste, turn: ofTurn.flatMap(({ waste }) => waste) });
+      : wasteLines(found, { call: row.waste, turn: ofTurn.flatMap(({ waste }) => waste) });
   return [
-    line("calls", ({ calls }) => formatCount(calls)),
-    line("sent", ({ sent }) => formatCount(sent)),
-    line("written", ({ output }) => formatCount(output)),
+    replies("calls", ({ length }) => length, sums.calls),
+    replies("sent", sent, sums.sent),
+    only("model calls", ({ modelCalls }) => formatCount(modelCalls)),
+    only("prompt tokens", ({ tokens }) => formatCount(promptOf(tokens))),
+    line("output", ({ output }) => formatCount(output)),
     line("from cache", describeShare),
     line("cost", describeCost),
     ...waste,
@@ -87,23 +149,31 @@ export function planLedger(
 
 /** What was paid for nothing, by cause, and what summaries and the like took. */
 function wasteLines(
-  { waste, sideCalls, cost }: Usage["total"],
-  own: { call: readonly CallWaste[]; turn: readonly CallWaste[] },
+  { own, others, all }: SessionUsage,
+  rows: { call: readonly CallWaste[]; turn: readonly CallWaste[] },
 ): LedgerLine[] {
-  const { brokenPrefix, resent, overFull } = waste;
-  const line = (label: string, calls: number, dollars: number, cause?: CallWaste["cause"]) => {
-    const of = (all: readonly CallWaste[]) =>
-      describeWaste(all.filter((one) => one.cause === cause));
-    const [call, turn] = [of(own.call), of(own.turn)];
-    if (calls === 0 && turn === "") return [];
-    const session = `${formatDollars(dollars)} in ${formatNumberOf(calls, "call")}`;
-    return [{ label, call, turn, session }];
+  const line = (
+    label: string,
+    of: (sum: UsageSum) => { calls: number; dollars: number },
+    cause?: CallWaste["cause"],
+  ): LedgerLine[] => {
+    const ofRows = (some: readonly CallWaste[]) =>
+      describeWaste(some.filter((one) => one.cause === cause));
+    const [call, turn] = [ofRows(rows.call), ofRows(rows.turn)];
+    if (of(all).calls === 0 && turn === "") return [];
+    const word = (sum: UsageSum) =>
+      `${formatDollars(of(sum).dollars)} in ${formatNumberOf(of(sum).calls, "call")}`;
+    const session = own === null ? "–" : word(own);
+    return [{ label, call, turn, session, family: others === 0 ? "" : word(all) }];
   };
   return [
-    ...line("of it summaries", sideCalls, cost.summariser),
-    ...line("of it lost caches", brokenPrefix.calls, brokenPrefix.dollars, "broken-prefix"),
-    ...line("of it sent again", resent.calls, resent.dollars, "re-sent"),
-    ...line("of it too large", overFull.calls, overFull.dollars, "over-full"),
+    ...line("side calls", ({ sideCalls, cost }) => ({
+      ...{ calls: sideCalls, dollars: cost.summariser },
+    })),
+    ...line("paid again, cache lost", ({ waste }) => waste.brokenPrefix, "broken-prefix"),
+    ...line("paid again after a pause", ({ waste }) => waste.afterPause, "after-pause"),
+    ...line("paid again, sent again", ({ waste }) => waste.resent, "re-sent"),
+    ...line("paid for too large a call", ({ waste }) => waste.overFull, "over-full"),
   ];
 }
 
@@ -119,8 +189,11 @@ function describeWaste(waste: readonly CallWaste[]): string {
 export const describeShare = ({ cacheRead, cacheOf }: Sums): string =>
   cacheRead === null ? "not told" : formatShare(cacheRead, cacheOf);
 
-/** "$4.12", "$4.12 + 3 unpriced", or "not known". */
-export function describeCost({ cost, unpriced }: Sums): string {
+/** "$4.12", "at least $4.12 + 3 unpriced (1 cannot be told)", or "not known". */
+export function describeCost({ cost, unpriced, untold = 0 }: Sums): string {
   if (cost === null) return "not known";
-  return unpriced === 0 ? formatDollars(cost) : `${formatDollars(cost)} + ${unpriced} unpriced`;
+  const least = untold === 0 ? "" : "at least ";
+  const missing = untold === 0 ? "" : ` (${untold} cannot be told)`;
+  const more = unpriced === 0 ? "" : ` + ${unpriced} unpriced`;
+  return `${least}${formatDollars(cost)}${more}${missing}`;
 }

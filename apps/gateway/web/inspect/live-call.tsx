@@ -1,9 +1,17 @@
 // What is being sent to a model at this moment, before it has answered.
+
+import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import type { LiveCall } from "../../src/events/shapes.ts";
-import { formatCount, formatNumberOf } from "../format.ts";
 import { BANDS } from "./sources.ts";
 
-export function LiveCallView({ call, isAnswered }: { call: LiveCall; isAnswered: boolean }) {
+export interface LiveCallProps {
+  call: LiveCall;
+  isAnswered: boolean;
+  /** Opens it in the inspector. Absent: it is not opened from here. */
+  onOpen?: (id: string) => void;
+}
+
+export function LiveCallView({ call, isAnswered, onOpen }: LiveCallProps) {
   const { id, model, tokens, number, messages, budget } = call;
   const parts = BANDS.tokens.flatMap(({ key, label, color }) => {
     const count = tokens[key as keyof typeof tokens];
@@ -15,7 +23,17 @@ export function LiveCallView({ call, isAnswered }: { call: LiveCall; isAnswered:
       <p>
         <strong>{isAnswered ? "Being answered" : "Being sent"}</strong> {isAnswered ? "by" : "to"}{" "}
         {model}: {formatCount(tokens.total)} of {formatCount(budget.promptBudget)} tokens,{" "}
-        {id === undefined ? `call ${number} of the turn` : `call ${id}`}
+        {id === undefined || onOpen === undefined ? (
+          id === undefined ? (
+            `call ${number} of the turn`
+          ) : (
+            `call ${id}`
+          )
+        ) : (
+          <button type="button" class="link" onClick={() => onOpen(id)}>
+            call {id}
+          </button>
+        )}
         {fresh === null || messages.kept === 0
           ? ""
           : `; ${formatNumberOf(messages.kept, "message")} as in the call before, ${formatCount(fresh)} new`}

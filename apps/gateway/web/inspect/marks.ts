@@ -14,5 +14,7 @@ export const MARKS: Readonly<Record<CallMark, Sign>> = {
   "cache-broken": { glyph: "✕", label: "cache broken", isBad: true },
   degraded: { glyph: "◆", label: "another engine answered", isBad: true },
   failed: { glyph: "!", label: "failed", isBad: true },
+  stopped: { glyph: "■", label: "stopped", isBad: false },
+  lost: { glyph: "?", label: "a damaged report hides calls", isBad: true },
   fallback: { glyph: "↷", label: "another model answered", isBad: true },
 };

@@ -13,7 +13,11 @@ describe("a place in the address", () => {
       id: fc.string(),
     });
     const places = fc.record({
-      ...{ call: fc.option(id), from: fc.option(id), opened: fc.option(opened) },
+      ...{
+        call: fc.option(fc.oneof(id, fc.string({ minLength: 1 }))),
+        from: fc.option(id),
+        opened: fc.option(opened),
+      },
       filter: fc.constantFrom<FateFilter>(...filters),
       tab: fc.constantFrom(...DOCK_TABS),
       metric: fc.constantFrom("tokens" as const, "cost" as const, "cache" as const),
@@ -37,6 +41,8 @@ describe("a place in the address", () => {
 
   it("is read as far as it can be", () => {
     expect(placeInPath("chat")).toBeNull();
-    expect(placeInPath("calls/x?from=y&fate=z&show=q&by=w&other=1")).toEqual(NEWEST);
+    expect(placeInPath("calls?fate=z&show=q&by=w&other=1")).toEqual(NEWEST);
+    // What names no call is kept, so that it can be said that there is none.
+    expect(placeInPath("calls/abc?from=x")).toEqual({ ...NEWEST, call: "abc", from: "x" });
   });
 });

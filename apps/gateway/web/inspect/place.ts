@@ -42,11 +42,21 @@ export function pathOfPlace({ call, from, filter, opened, tab, metric }: Place):
     ...(tab !== NEWEST.tab && { show: tab }),
     ...(metric !== NEWEST.metric && { by: metric }),
   });
-  const path = call === null ? "calls" : `calls/${call}`;
+  const path = call === null ? "calls" : `calls/${encodeURIComponent(call)}`;
   return query.size === 0 ? path : `${path}?${query}`;
 }
 
-const CALL = /^\d+\.\d+$/;
+/** Pure. Whether there may be a call of that name: "58.3". */
+export const isCallName = (text: string): boolean => /^\d+\.\d+$/.test(text);
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 const KINDS = ["entry", "summary", "item"] as const;
 
 /** Null: it names no call. What cannot be read of the rest means nothing. */
@@ -58,8 +68,9 @@ export function placeInPath(path: string): Place | null {
   const from = given.get("from");
   const kind = KINDS.find((each) => given.has(each));
   return {
-    call: CALL.test(call) ? call : null,
-    from: from !== null && CALL.test(from) ? from : null,
+    // What is no name of a call is named all the same: that there is none is said.
+    call: call === "" ? null : decoded(call),
+    from: from === "" ? null : from,
     filter: filterOf(given.get("fate")),
     opened: kind === undefined ? null : { kind, id: given.get(kind) ?? "" },
     tab: DOCK_TABS.find((each) => each === given.get("show")) ?? NEWEST.tab,

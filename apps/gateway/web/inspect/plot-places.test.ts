@@ -25,6 +25,15 @@ describe("the places of a plot", () => {
     );
   });
 
+  it("are no more than the pixels, and of calls in the same one the highest is seen", () => {
+    const heights = Array.from({ length: 50_000 }, (_, place) => (place === 31_007 ? 9 : 1));
+    const columns = planColumns(heights, 0, 49_999, (place) => place / 50);
+    expect(columns.length).toBeLessThanOrEqual(1001);
+    expect(columns.filter(({ height }) => height === 9)).toEqual([
+      { left: 620, right: 621, height: 9 },
+    ]);
+  });
+
   it("leave out what is not known, and draw neighbours that are half in sight", () => {
     expect(planColumns([1, null, 3, 4], 2, 2, pixelOf)).toEqual([
       { left: 115, right: 125, height: 3 },

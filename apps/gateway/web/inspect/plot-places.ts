@@ -41,7 +41,7 @@ export interface PlotColumn {
 
 /**
  * Pure. Columns of the places `from` to `to` and of their neighbours, which may be half in sight;
- * edges are whole pixels, so that columns touch.
+ * edges are whole pixels, so that columns touch. Of calls in the same pixels the highest is seen.
  */
 export function planColumns(
   heights: ArrayLike<number | null | undefined>,
@@ -57,14 +57,16 @@ export function planColumns(
     const left = Math.round(pixelOf(place - 0.5));
     // Where there are more calls than pixels, none is without.
     const right = Math.max(left + 1, Math.round(pixelOf(place + 0.5)));
-    columns.push({ left, right, height });
+    const before = columns.at(-1);
+    if (before?.left !== left || before.right !== right) columns.push({ left, right, height });
+    else before.height = Math.max(before.height, height);
   }
   return columns;
 }
 
 /** Which sign stays where there is no room for all of them, the most telling first. */
 const BY_WEIGHT: readonly CallMark[] = [
-  ...(["overflow", "failed", "degraded", "fallback"] as const),
+  ...(["lost", "overflow", "failed", "degraded", "stopped", "fallback"] as const),
   ...(["compaction", "prune", "cache-broken"] as const),
 ];
 

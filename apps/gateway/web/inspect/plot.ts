@@ -1,8 +1,8 @@
 // Draws a plan of calls with uPlot, and says which call is pointed at.
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import { formatCount, formatDollars } from "../../src/conversation/format.ts";
 import type { CallRow } from "../../src/inspect/shapes.ts";
-import { formatCount, formatDollars } from "../format.ts";
 import { MARKS } from "./marks.ts";
 import { planColumns, planPlaces, planSigns, planTop } from "./plot-places.ts";
 import type { Metric } from "./sources.ts";
@@ -31,13 +31,24 @@ const AXIS = 52;
 /** Pixels below the curves for the marks. */
 const BELOW = 22;
 
-/** `onPick`: a call was clicked, with Shift or without. */
+export interface PlotHands {
+  /** A call was clicked, with Shift or without. */
+  onPick(place: number, isShift: boolean): void;
+  /** A call is pointed at, so many pixels from the left of the element; null = none is any more. */
+  onPoint(pointed: { place: number; left: number } | null): void;
+}
+
 export function createPlot(
   element: HTMLElement,
   given: PlotGiven,
-  onPick: (place: number, isShift: boolean) => void,
+  { onPick, onPoint }: PlotHands,
 ): Plot {
   let now = given;
+  let [top, topOf] = [0, undefined as PlotGiven | undefined];
+  const topNow = () => {
+    if (topOf !== now) [top, topOf] = [planTop(now), now];
+    return top;
+  };
   const color = (name: string) => getComputedStyle(element).getPropertyValue(name).trim();
   const plot = new uPlot(
     {
@@ -51,7 +62,7 @@ export function createPlot(
           time: false,
           range: (_, from, to) => planPlaces(from, Math.min(to, now.rows.length - 1)),
         },
-        y: { range: () => [0, planTop(now)] },
+        y: { range: () => [0, topNow()] },
       },
       axes: [
         {
@@ -71,6 +82,10 @@ export function createPlot(
       hooks: {
         drawClear: [(self) => drawSelection(self, now, color)],
         draw: [(self) => drawMarks(self, now, color)],
+        setCursor: [
+          ({ cursor: { idx, left = -1 } }) =>
+            onPoint(idx == null || left < 0 ? null : { place: idx, left: AXIS + left }),
+        ],
       },
     },
     dataOf(given),
@@ -113,10 +128,10 @@ export function createPlot(
 
 function dataOf({ plan, over }: PlotGiven): uPlot.AlignedData {
   return [
-    [...plan.places],
-    ...plan.curves.map(({ heights }) => [...heights]),
-    [...plan.budget],
-    over === null ? plan.places.map(() => null) : [...over.heights],
+    plan.places as number[],
+    ...plan.curves.map(({ heights }) => heights as (number | null)[]),
+    plan.budget as (number | null)[],
+    over === null ? plan.places.map(() => null) : (over.heights as (number | null)[]),
   ];
 }
 
@@ -164,8 +179,12 @@ const drawSteps: uPlot.Series.PathBuilder = (self, series, from, to) => {
   return { stroke, fill: null };
 };
 
-const columnsOf = (self: uPlot, series: number, from: number, to: number) =>
-  planColumns(self.data[series] ?? [], from, to, (place) => self.valToPos(place, "x", true));
+function columnsOf(self: uPlot, series: number, from: number, to: number) {
+  // Asked once: there may be ten thousands of places, all equally far from each other.
+  const [first, second] = [self.valToPos(0, "x", true), self.valToPos(1, "x", true)];
+  const pixelOf = (place: number) => first + place * (second - first);
+  return planColumns(self.data[series] ?? [], from, to, pixelOf);
+}
 
 /** A bar behind the curves for the call shown, a thin one for the call it is compared with. */
 function drawSelection(

@@ -5,6 +5,8 @@ import { ApiError } from "../http.ts";
 export interface CommandOutcome {
   ok: boolean;
   text: string;
+  /** The same as data. Absent: there is no more than the sentence. */
+  data?: unknown;
 }
 
 /** "/compact --dry-run" in a session. A refusal is an answer, too. */
@@ -15,7 +17,7 @@ export async function runCommand(
 ): Promise<CommandOutcome> {
   let outcome: CommandOutcome | undefined;
   for await (const event of api.send(key, line)) {
-    if (event.type === "command") outcome = { ok: event.ok, text: event.text };
+    if (event.type === "command") outcome = event;
     if (event.type === "error") outcome = { ok: false, text: event.error.message };
   }
   if (outcome !== undefined) return outcome;

@@ -1,13 +1,16 @@
 // Finds a text in all that was said or sent, or the place that the words name.
 import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
+import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import type { FoundText } from "../../src/inspect/shapes.ts";
-import { formatCount, formatNumberOf } from "../format.ts";
 import { describeFound, planRanges } from "./found.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import type { Place } from "./place.ts";
 import { soughtBy } from "./search-words.ts";
 import { wordOfRole } from "./words.ts";
+
+/** So many entries that say it can be gone to; all are counted. */
+const MOST_ENTRIES = 20;
 
 const SEARCH_BOX = "inspect-search";
 
@@ -53,7 +56,7 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
     const show = (next: Shown) => mine === asked.current && setShown(next);
     show({ kind: "reading" });
     try {
-      const found = await api.find(session, sought.text);
+      const found = await api.find(session, sought.text, MOST_ENTRIES);
       show(
         found === null
           ? { kind: "failed", text: "Nothing was said in this session yet." }
@@ -106,16 +109,14 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
   );
 }
 
-const MOST_ENTRIES = 20;
-
 function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>): void }) {
-  const { entries, summaries } = found;
+  const { entries, matching, summaries } = found;
   const saying = summaries.filter(({ says }) => says);
   return (
     <>
       <p role="status">{describeFound(found)}</p>
       <ul>
-        {entries.slice(0, MOST_ENTRIES).map(({ entryId, number, role, preview }) => (
+        {entries.map(({ entryId, number, role, preview }) => (
           <li key={entryId}>
             <button
               type="button"
@@ -125,8 +126,8 @@ function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>)
             </button>
           </li>
         ))}
-        {entries.length > MOST_ENTRIES && (
-          <li class="soft">and {formatNumberOf(entries.length - MOST_ENTRIES, "more")}</li>
+        {matching > entries.length && (
+          <li class="soft">and {formatCount(matching - entries.length)} more</li>
         )}
         {planRanges(found).map(({ from, to, gone }) => (
           <Fragment key={`shown ${from}`}>
@@ -139,6 +140,7 @@ function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>)
               <li>
                 <button
                   type="button"
+                  class="gone"
                   onClick={() => onGo({ call: gone.id, from: null, opened: null })}
                 >
                   Gone in call {gone.id} <span class="soft">{gone.why}</span>

@@ -15,14 +15,14 @@ export function SessionsPanel({ sessions, session, onOpen }: SessionsPanelProps)
   if (family.length < 2) return <p class="soft">This session started no other one.</p>;
   return (
     <ul class="tree">
-      {family.map(({ key, depth, child, busy }) => (
+      {family.map(({ key, label, depth, child, busy }) => (
         <li key={key} style={{ "--depth": depth }}>
           <button
             type="button"
             aria-current={isSameSession(key, session) ? "page" : undefined}
             onClick={() => onOpen(key)}
           >
-            {child?.label ?? child?.task ?? shortName(key)}
+            {label ?? child?.label ?? child?.task ?? shortName(key)}
           </button>{" "}
           <span class="soft">{busy ? "replying…" : (child?.state ?? "")}</span>
         </li>

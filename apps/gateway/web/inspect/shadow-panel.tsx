@@ -1,8 +1,8 @@
 // How a second engine compares that is handed every turn and never answers.
 import { useEffect, useState } from "preact/hooks";
+import { formatNumberOf } from "../../src/conversation/format.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
 import type { CallRow } from "../../src/inspect/shapes.ts";
-import { formatNumberOf } from "../format.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import { describeShadowed, planShadow } from "./shadow.ts";
 

@@ -1,6 +1,7 @@
 // Lays what a shadow engine would have sent beside what was sent.
+
+import { formatCount, formatDollars, formatNumberOf } from "../../src/conversation/format.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
-import { formatCount, formatDollars, formatNumberOf } from "../format.ts";
 
 export interface ShadowRow {
   label: string;

@@ -1,9 +1,11 @@
 // A summary that stood in a call, with what it covers and what it was made from.
+
+import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import type { CallView } from "../../src/inspect/shapes.ts";
-import { formatCount, formatNumberOf } from "../format.ts";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import type { InspectApi } from "./inspect-api.ts";
 import type { Opened } from "./place.ts";
+import { describeMissingFacts } from "./summary-words.ts";
 import { useRead } from "./use-read.ts";
 
 export interface SummaryDetailProps {
@@ -17,14 +19,13 @@ export interface SummaryDetailProps {
 
 export function SummaryDetail({ api, session, view, id, onOpen, onCovered }: SummaryDetailProps) {
   const inCall = view.summaries.find(({ summaryId }) => summaryId === id);
-  // One that others were made from stood in earlier calls.
-  const read = useRead(inCall === undefined ? `${session} ${id}` : null, () =>
-    api.summary(session, id),
-  );
+  // One that others were made from stood in earlier calls; what each holds is counted when asked.
+  const read = useRead(`${session} ${id}`, () => api.summary(session, id));
   const summary = inCall ?? read.value;
   if (summary === undefined || summary === null)
     return <Pending problem={summary === null ? "No call showed this summary." : read.problem} />;
   const { by, tokens, covers, sources, text } = summary;
+  const facts = read.value?.facts ?? null;
   const standsHere = inCall !== undefined;
   return (
     <>
@@ -44,6 +45,13 @@ export function SummaryDetail({ api, session, view, id, onOpen, onCovered }: Sum
             </button>
           )}
         </Fact>
+        {facts !== null && facts.all > 0 && (
+          <Fact label="Holds">
+            {formatCount(facts.held)} of {formatCount(facts.all)} exact names and numbers said in
+            what it covers, letter by letter
+            {describeMissingFacts(facts)}
+          </Fact>
+        )}
         {sources.length > 0 && (
           <Fact
             label={`Made from ${formatNumberOf(sources.length, "summary").replace(/ys$/, "ies")}`}

@@ -1,15 +1,22 @@
 // The calls of a session as a plot, which is a slider for the keyboard.
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import type { CallRow } from "../../src/inspect/shapes.ts";
-import { formatCount, formatDollars } from "../format.ts";
+import { memo } from "preact/compat";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { formatCount, formatDollars } from "../../src/conversation/format.ts";
+import { describeMissing } from "../../src/inspect/describe-missing.ts";
+import { describeLetGo } from "../../src/inspect/let-go.ts";
+import type { CallRow, MissingTurn } from "../../src/inspect/shapes.ts";
+import { describeUnreadable } from "./absence.ts";
 import { MARKS } from "./marks.ts";
-import { createPlot, type Plot, type PlotGiven } from "./plot.ts";
+import { createPlot, type Plot, type PlotGiven, type PlotHands } from "./plot.ts";
 import { isBudgetInSight } from "./plot-places.ts";
 import { BANDS, type Band, type Metric } from "./sources.ts";
-import { describePlace, planTimeline } from "./timeline.ts";
+import { describePlace, describePointed, planTimeline } from "./timeline.ts";
 
 export interface TimelineViewProps {
   rows: readonly CallRow[];
+  letGoTurns: number;
+  unreadableTurns: readonly number[];
+  missingTurns: readonly MissingTurn[];
   metric: Metric;
   shown: number | null;
   compared: number | null;
@@ -19,23 +26,30 @@ export interface TimelineViewProps {
   onPick(place: number, isShift: boolean): void;
 }
 
-export function TimelineView(props: TimelineViewProps) {
-  const { rows, metric, shown, compared, over, plotRef, onPick } = props;
+/** Drawn anew only for something else to show: there may be ten thousands of calls. */
+export const TimelineView = memo(function TimelineView(props: TimelineViewProps) {
+  const { rows, letGoTurns, unreadableTurns, missingTurns, metric, shown, compared } = props;
+  const { over, plotRef, onPick } = props;
+  const letGo = describeLetGo(letGoTurns);
+  const unreadable = describeUnreadable(unreadableTurns);
   const element = useRef<HTMLDivElement>(null);
   const plan = useMemo(() => planTimeline(rows, metric), [rows, metric]);
   const given: PlotGiven = { plan, rows, metric, shown, compared, over };
   const latest = useRef({ given, onPick });
   latest.current = { given, onPick };
   const isEmpty = rows.length === 0;
+  const [pointed, setPointed] = useState<Parameters<PlotHands["onPoint"]>[0]>(null);
+  const pointedRow = rows[pointed?.place ?? -1];
 
   useEffect(() => {
     const place = element.current;
     if (place === null || isEmpty) return;
     const draw = () => {
       plotRef.current?.destroy();
-      plotRef.current = createPlot(place, latest.current.given, (...picked) =>
-        latest.current.onPick(...picked),
-      );
+      plotRef.current = createPlot(place, latest.current.given, {
+        onPick: (...picked) => latest.current.onPick(...picked),
+        onPoint: (next) => setPointed((now) => (now?.place === next?.place ? now : next)),
+      });
     };
     draw();
     const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -51,9 +65,9 @@ export function TimelineView(props: TimelineViewProps) {
       plotRef.current = null;
     };
   }, [isEmpty, metric]);
-  useEffect(() => plotRef.current?.draw(given));
+  useEffect(() => plotRef.current?.draw(given), [plan, shown, compared, over]);
 
-  const happening = new Set(rows.flatMap(({ marks }) => marks));
+  const happening = useMemo(() => new Set(plan.marks.map(({ mark }) => mark)), [plan]);
   return (
     <div class="timeline">
       <div
@@ -67,6 +81,13 @@ export function TimelineView(props: TimelineViewProps) {
         aria-valuenow={(shown ?? 0) + 1}
         aria-valuetext={describePlace(rows[shown ?? -1], metric)}
       />
+      {pointed !== null && pointedRow !== undefined && (
+        <PointedCall
+          row={pointedRow}
+          left={pointed.left}
+          isRight={pointed.left > (element.current?.clientWidth ?? 0) / 2}
+        />
+      )}
       <ul class="plot-legend" aria-label="Legend">
         {BANDS[metric].map((band) => (
           <li key={band.key}>
@@ -78,12 +99,44 @@ export function TimelineView(props: TimelineViewProps) {
           <li>┄ Budget{isBudgetInSight({ plan, over }) ? "" : ", far above what was sent"}</li>
         )}
         {over !== null && <li>━ {over.name}</li>}
+        {letGo !== null && <li>Before these, {letGo}</li>}
+        {unreadable !== null && <li data-bad>{unreadable}</li>}
+        {describeMissing(missingTurns).map((missing) => (
+          <li key={missing} data-bad>
+            {missing}
+          </li>
+        ))}
         {[...happening].map((mark) => (
           <li key={mark} data-bad={MARKS[mark].isBad}>
             {MARKS[mark].glyph} {MARKS[mark].label}
           </li>
         ))}
       </ul>
+    </div>
+  );
+});
+
+interface PointedCallProps {
+  row: CallRow;
+  left: number;
+  /** There is more room on the left of it. */
+  isRight: boolean;
+}
+
+/** What the pointer is over; the slider's own text is for those who have none. */
+function PointedCall({ row, left, isRight }: PointedCallProps) {
+  const [name, ...lines] = describePointed(row);
+  return (
+    <div
+      class="plot-tip"
+      aria-hidden="true"
+      data-right={isRight}
+      style={{ "--at": `${Math.round(left)}px` }}
+    >
+      <strong>{name}</strong>
+      {lines.map((line) => (
+        <div key={line}>{line}</div>
+      ))}
     </div>
   );
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { callRow, dollars } from "../testing/calls.ts";
 import { BANDS } from "./sources.ts";
-import { describePlace, planTimeline } from "./timeline.ts";
+import { describePlace, describePointed, planTimeline } from "./timeline.ts";
 
 const cache = (read: number | null) => ({ predicted: 0, read, written: null, broke: null });
 
@@ -45,17 +45,13 @@ describe("the timeline", () => {
     ]);
   });
 
-  it("says where turns begin and what happened where", () => {
+  it("says what happened where", () => {
     const rows = [
       callRow("1.1"),
       callRow("1.2", { marks: ["prune"] }),
       callRow("2.1", { marks: ["compaction", "cache-broken"], promptBudget: null }),
     ];
-    const { turns, marks, budget } = planTimeline(rows, "tokens");
-    expect(turns).toEqual([
-      { place: 0, turn: 1 },
-      { place: 2, turn: 2 },
-    ]);
+    const { marks, budget } = planTimeline(rows, "tokens");
     expect(marks).toEqual([
       { place: 1, mark: "prune" },
       { place: 2, mark: "compaction" },
@@ -63,6 +59,17 @@ describe("the timeline", () => {
     ]);
     expect(budget).toEqual([1000, 1000, null]);
     expect(planTimeline(rows, "cost").budget).toEqual([null, null, null]);
+  });
+
+  it("tells who points at a call its number, its sources, its cost and its marks", () => {
+    const row = callRow("58.1", {
+      ...{ tokens: { system: 10, summaries: 90 }, cost: dollars(0.5), cache: cache(50) },
+      ...{ marks: ["compaction"], startedAt: "2026-11-27T10:03:00.000Z" },
+    });
+    expect(describePointed(row)).toEqual([
+      ...["Call 58.1, 2026-11-27 10:03 UTC", "100 of 1,000 tokens", "System 10", "Summaries 90"],
+      ...["Cost $0.5000", "50 % from cache", "▼ compaction"],
+    ]);
   });
 
   it("tells a call as a sentence", () => {

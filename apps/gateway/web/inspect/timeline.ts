@@ -1,6 +1,7 @@
 // Lays the calls of a session out as stacked curves with marks and a line for the budget.
+
+import { formatCount, formatDollars, formatShare } from "../../src/conversation/format.ts";
 import type { CallMark, CallRow } from "../../src/inspect/shapes.ts";
-import { formatCount, formatDollars, formatShare } from "../format.ts";
 import { MARKS } from "./marks.ts";
 import { BANDS, type Metric } from "./sources.ts";
 
@@ -12,14 +13,12 @@ export interface TimelinePlan {
   /** Most tokens that a request may have; nothing where it is not tokens that are shown. */
   budget: readonly (number | null)[];
   marks: readonly { place: number; mark: CallMark }[];
-  /** Where turns begin, and which. */
-  turns: readonly { place: number; turn: number }[];
 }
 
 /** Pure. */
 export function planTimeline(rows: readonly CallRow[], metric: Metric): TimelinePlan {
   const bands = BANDS[metric];
-  const stacked = rows.map((row) => stack(bands.map((band) => band.of(row))));
+  const stacked = rows.map((row) => stackOf(row, metric));
   return {
     places: rows.map((_, place) => place),
     curves: bands
@@ -29,11 +28,28 @@ export function planTimeline(rows: readonly CallRow[], metric: Metric): Timeline
       }))
       .reverse(),
     budget: rows.map(({ promptBudget }) => (metric === "cost" ? null : promptBudget)),
-    marks: rows.flatMap(({ marks }, place) => marks.map((mark) => ({ place, mark }))),
-    turns: rows.flatMap(({ turn }, place) =>
-      turn === rows[place - 1]?.turn ? [] : [{ place, turn }],
-    ),
+    marks: marksOf(rows),
   };
+}
+
+/** What was stacked once: rows come in by and by, and those that are there stay what they are. */
+const known: Readonly<Record<Metric, WeakMap<CallRow, readonly (number | null)[]>>> = {
+  ...{ tokens: new WeakMap(), cost: new WeakMap(), cache: new WeakMap() },
+};
+
+function stackOf(row: CallRow, metric: Metric): readonly (number | null)[] {
+  const before = known[metric].get(row);
+  if (before !== undefined) return before;
+  const stacked = stack(BANDS[metric].map((band) => band.of(row)));
+  known[metric].set(row, stacked);
+  return stacked;
+}
+
+function marksOf(rows: readonly CallRow[]): TimelinePlan["marks"] {
+  const found: { place: number; mark: CallMark }[] = [];
+  for (const [place, { marks }] of rows.entries())
+    for (const mark of marks) found.push({ place, mark });
+  return found;
 }
 
 /** Each height on top of those before it; what is not known takes no place, all of it is a gap. */
@@ -44,6 +60,24 @@ function stack(heights: readonly (number | null)[]): (number | null)[] {
     sum += height ?? 0;
     return sum;
   });
+}
+
+/** Lines about a call for those who point at it; the first names it. */
+export function describePointed(row: CallRow): string[] {
+  const { id, startedAt, tokens, promptBudget, cost, cache, marks } = row;
+  const of = promptBudget === null ? "" : ` of ${formatCount(promptBudget)}`;
+  const read = cache?.read ?? null;
+  return [
+    `Call ${id}, ${startedAt.slice(0, 16).replace("T", " ")} UTC`,
+    `${formatCount(tokens.total)}${of} tokens`,
+    ...BANDS.tokens.flatMap((band) => {
+      const amount = band.of(row) ?? 0;
+      return amount === 0 ? [] : [`${band.label} ${formatCount(amount)}`];
+    }),
+    cost === null ? "Cost not known" : `Cost ${formatDollars(cost.total)}`,
+    ...(read === null ? [] : [`${formatShare(read, tokens.total)} from cache`]),
+    ...marks.map((mark) => `${MARKS[mark].glyph} ${MARKS[mark].label}`),
+  ];
 }
 
 /** A call as a sentence, for those who do not see the curves. */

@@ -1,7 +1,7 @@
 // Everything that was said, and what became of each entry in the call.
 import { memo } from "preact/compat";
-import type { CallView, EntryRow } from "../../src/inspect/shapes.ts";
-import { formatCount } from "../format.ts";
+import { formatCount } from "../../src/conversation/format.ts";
+import type { CallRow, EntryRow } from "../../src/inspect/shapes.ts";
 import {
   describeFate,
   describeMark,
@@ -9,7 +9,7 @@ import {
   type FateFilter,
   filterChoices,
 } from "./fates.ts";
-import { type EntryPages, entryAt } from "./inspect-state.ts";
+import { type Pages, rowAt } from "./inspect-state.ts";
 import { isLinked, type Link, NO_LINK } from "./links.ts";
 import type { Span } from "./virtual.ts";
 import { VirtualList } from "./virtual-list.tsx";
@@ -17,8 +17,9 @@ import { bandOfEntry, wordOfRole } from "./words.ts";
 
 export interface TranscriptColumnProps {
   session: string;
-  view: CallView;
-  entries: EntryPages;
+  /** Of whose call it is. */
+  row: CallRow;
+  entries: Pages<EntryRow>;
   filter: FateFilter;
   link: Link;
   /** Place in the list that must be in sight; null = none in particular. */
@@ -29,32 +30,47 @@ export interface TranscriptColumnProps {
   onSpan(span: Span): void;
 }
 
-export const ROW_HEIGHT = 30;
+export const ROW_HEIGHT = 24;
 
 export const TranscriptColumn = memo(function TranscriptColumn(props: TranscriptColumnProps) {
-  const { session, view, entries, filter, link, reveal, onFilter, onOpen, onPoint, onSpan } = props;
+  const {
+    session,
+    row: call,
+    entries,
+    filter,
+    link,
+    reveal,
+    onFilter,
+    onOpen,
+    onPoint,
+    onSpan,
+  } = props;
   const linkOf = (index: number | null) => {
-    const entry = index === null ? undefined : entryAt(entries, index);
+    const entry = index === null ? undefined : rowAt(entries, index);
     return entry === undefined ? NO_LINK : linkOfEntry(entry);
   };
-  const { fates } = view.row;
+  const { fates } = call;
   return (
     <section class="column-of" aria-label="Transcript" id="column-1">
       <h3>
         Transcript <span class="soft">everything said</span>
       </h3>
-      <p class="column-fact">{describeMissing(fates)}</p>
-      <Filters counts={fates} filter={filter} onFilter={onFilter} />
+      <p class="column-fact">
+        {call.lost === null
+          ? describeMissing(fates)
+          : "What became of each entry cannot be told for this call."}
+      </p>
+      {call.lost === null && <Filters counts={fates} filter={filter} onFilter={onFilter} />}
       <VirtualList
         id="transcript"
         label="Transcript"
         count={entries.total}
         rowHeight={ROW_HEIGHT}
-        listKey={`${view.row.id} ${filter}`}
+        listKey={`${call.id} ${filter}`}
         reveal={reveal ?? (filter === "all" ? entries.total - 1 : 0)}
-        row={(index) => <EntryLine entry={entryAt(entries, index)} session={session} />}
+        row={(index) => <EntryLine entry={rowAt(entries, index)} session={session} />}
         rowData={(index) => {
-          const entry = entryAt(entries, index);
+          const entry = rowAt(entries, index);
           return {
             "data-band": entry && bandOfEntry(entry),
             "data-fate": entry?.fate.kind,
@@ -62,7 +78,7 @@ export const TranscriptColumn = memo(function TranscriptColumn(props: Transcript
           };
         }}
         onOpen={(index) => {
-          const entry = entryAt(entries, index);
+          const entry = rowAt(entries, index);
           if (entry !== undefined) onOpen(entry);
         }}
         onPoint={(index) => onPoint(linkOf(index))}
@@ -72,12 +88,17 @@ export const TranscriptColumn = memo(function TranscriptColumn(props: Transcript
   );
 });
 
+interface EntryLineProps {
+  entry: EntryRow | undefined;
+  session: string;
+}
+
 const linkOfEntry = ({ entryId, fate }: EntryRow): Link => ({
   entryId,
   summaryId: fate.kind === "summary" ? fate.summaryId : null,
 });
 
-function EntryLine({ entry, session }: { entry: EntryRow | undefined; session: string }) {
+const EntryLine = memo(function EntryLine({ entry, session }: EntryLineProps) {
   if (entry === undefined) return <span class="soft">…</span>;
   const { number, role, preview, tokens, marks } = entry;
   const { glyph, label, why } = describeFate(entry, session);
@@ -99,10 +120,10 @@ function EntryLine({ entry, session }: { entry: EntryRow | undefined; session: s
       </span>
     </>
   );
-}
+});
 
 interface FiltersProps {
-  counts: CallView["row"]["fates"];
+  counts: CallRow["fates"];
   filter: FateFilter;
   onFilter(filter: FateFilter): void;
 }

@@ -1,7 +1,7 @@
 // A list of which only the rows in sight are elements, gone through with the keyboard.
 import type { VNode } from "preact";
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { clamp, type Span, scrollToShow, type Viewport, visibleSpan } from "./virtual.ts";
+import { clamp, type Span, scrollToShow, visibleSpan } from "./virtual.ts";
 
 export interface VirtualListProps {
   id: string;
@@ -28,12 +28,16 @@ export function VirtualList(props: VirtualListProps) {
   const { id, label, count, rowHeight, listKey, reveal, row, rowData, onOpen, onPoint, onSpan } =
     props;
   const scroller = useRef<HTMLDivElement>(null);
-  const [{ scrollTop, height }, setView] = useState({ scrollTop: 0, height: 0 });
+  const [height, setHeight] = useState(0);
+  const [span, setSpan] = useState<Span>({ first: 0, end: 0 });
   const [cursor, setCursor] = useState(0);
-  const viewport: Viewport = { scrollTop, height, rowHeight, count };
-  const span = visibleSpan(viewport);
-
-  useMeasured(scroller, setView);
+  const measure = (element: HTMLElement) => {
+    const { scrollTop, clientHeight } = element;
+    const next = visibleSpan({ scrollTop, height: clientHeight, rowHeight, count });
+    setHeight(clientHeight);
+    setSpan((now) => (now.first === next.first && now.end === next.end ? now : next));
+  };
+  useMeasured(scroller, measure, [rowHeight, count]);
   useEffect(() => {
     if (span.end > span.first) onSpan?.(span);
   }, [span.first, span.end, listKey, onSpan]);
@@ -52,6 +56,8 @@ export function VirtualList(props: VirtualListProps) {
     const first = clamp(reveal ?? 0, 0, Math.max(0, count - 1));
     setCursor(first);
     show(first);
+    // At once: what stood in sight before would be read for nothing.
+    if (scroller.current !== null) measure(scroller.current);
     // A column that was hidden could not scroll.
   }, [listKey, reveal, count > 0, height > 0]);
 
@@ -82,6 +88,8 @@ export function VirtualList(props: VirtualListProps) {
       aria-activedescendant={isDrawn ? `${id}-${cursor}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
+      // Its cursor is what keys are about from now on.
+      onFocus={() => count > 0 && onPoint(cursor)}
       onPointerLeave={() => onPoint(null)}
     >
       <div class="list-all" role="presentation" style={{ height: `${count * rowHeight}px` }}>
@@ -137,7 +145,8 @@ function targetOf(key: string, cursor: number, page: number, count: number): num
 /** Follows what of the list is in sight, once a frame. */
 function useMeasured(
   scroller: { current: HTMLDivElement | null },
-  setView: (view: Pick<Viewport, "scrollTop" | "height">) => void,
+  measureIt: (element: HTMLElement) => void,
+  inputs: readonly unknown[],
 ): void {
   useLayoutEffect(() => {
     const element = scroller.current;
@@ -145,7 +154,7 @@ function useMeasured(
     let frame = 0;
     const measure = () => {
       frame = 0;
-      setView({ scrollTop: element.scrollTop, height: element.clientHeight });
+      measureIt(element);
     };
     const later = () => {
       if (frame === 0) frame = requestAnimationFrame(measure);
@@ -159,5 +168,5 @@ function useMeasured(
       observer.disconnect();
       element.removeEventListener("scroll", later);
     };
-  }, []);
+  }, inputs);
 }

@@ -13,7 +13,7 @@ describe("a virtual list", () => {
     fc.assert(
       fc.property(views, (view) => {
         const { first, end } = visibleSpan(view);
-        expect(end - first).toBeLessThanOrEqual(view.height / view.rowHeight + 26);
+        expect(end - first).toBeLessThanOrEqual(view.height / view.rowHeight + 34);
         for (const y of [view.scrollTop, view.scrollTop + view.height - 1]) {
           const row = Math.floor(y / view.rowHeight);
           if (row < view.count) expect(row >= first && row < end).toBe(true);

@@ -14,14 +14,18 @@ export interface Viewport {
 }
 
 /** Rows drawn beyond both edges, so that scrolling shows no gap. */
-const BEYOND = 12;
+const BEYOND = 8;
+/** The rows drawn change by so many at once: scrolling by a row draws nothing anew. */
+const STEP = 8;
 
 /** Pure. */
 export function visibleSpan({ scrollTop, height, rowHeight, count }: Viewport): Span {
-  const first = Math.floor(scrollTop / rowHeight) - BEYOND;
-  const end = Math.ceil((scrollTop + height) / rowHeight) + BEYOND;
+  const first = stepped(Math.floor, scrollTop / rowHeight - BEYOND);
+  const end = stepped(Math.ceil, (scrollTop + height) / rowHeight + BEYOND);
   return { first: clamp(first, 0, count), end: clamp(end, 0, count) };
 }
+
+const stepped = (round: (value: number) => number, row: number): number => round(row / STEP) * STEP;
 
 /** Pure. Where to scroll to have a row in sight: nowhere if it is. */
 export function scrollToShow(row: number, { scrollTop, height, rowHeight }: Viewport): number {

@@ -1,7 +1,7 @@
 // Shows how the session would go with another engine or window.
 import { useEffect, useRef, useState } from "preact/hooks";
+import { formatCount } from "../../src/conversation/format.ts";
 import type { WhatIf } from "../../src/inspect/shapes.ts";
-import { formatCount } from "../format.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import { describeWhatIf } from "./what-if.ts";
 
@@ -19,6 +19,9 @@ interface Shown {
   kind: "progress" | "failed";
   text: string;
 }
+
+/** Tokens; more is a slip. */
+const MOST_WINDOW = 100_000_000;
 
 /** They are there for a play also where nobody enabled them. */
 const BUNDLED = ["legacy", "lossless"];
@@ -76,14 +79,23 @@ export function WhatIfPanel({ api, session, engines, whatIf, onPlayed }: WhatIfP
           </select>
         </label>
         <label>
-          Window <input name="window" type="number" min={1000} step={1000} placeholder="the same" />
+          Window{" "}
+          <input
+            name="window"
+            type="number"
+            {...{ min: 1000, max: MOST_WINDOW, step: 1000 }}
+            placeholder="the same"
+          />
         </label>
         {shown?.kind === "progress" ? (
-          <button type="button" onClick={() => stopping.current?.abort()}>
+          // Two elements: one that became the other during its click would send the form again.
+          <button key="stop" type="button" onClick={() => stopping.current?.abort()}>
             Stop
           </button>
         ) : (
-          <button type="submit">Play it</button>
+          <button key="play" type="submit">
+            Play it
+          </button>
         )}
       </form>
       <div role="status" aria-label="Answer: What if">

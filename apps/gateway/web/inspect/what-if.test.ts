@@ -10,12 +10,20 @@ const whatIf: WhatIf = {
   ...{ key: "agent:main:main", sessionId: "s", asked: { engine: "lossless" } },
   asItWas: {
     ...{ engine: "legacy", model: "house/large", contextWindow: 64_000 },
-    ...{ calls: 2, unanswered: 0, tokens },
-    cost: dollars(2),
+    tokenRatio: 1,
+    ...{ calls: 2, unanswered: 0, tokens, each: [] },
+    ...{ cost: dollars(2), expected: 1.5 },
   },
   played: {
     engine: { asked: "lossless", ran: "lossless", degraded: null },
-    ...{ model: "house/large", contextWindow: 32_000, turns: 2, compactions: 1, callsNotMade: 0 },
+    ...{
+      model: "house/large",
+      contextWindow: 32_000,
+      tokenRatio: 1,
+      turns: 2,
+      compactions: 1,
+      callsNotMade: 0,
+    },
     ...{ failures: [], durationMs: 5, points: [point("2.1", 1200), point("1.1", 400)] },
   },
 };
@@ -36,7 +44,7 @@ describe("what would have been", () => {
       "lossless in a window of 32,000: 1,600 tokens, estimated, in 2 calls; it was 5,000 in 2.",
       "The largest call: 1,200 tokens; it was 3,000. 1 compaction, 1 call over budget.",
       "At most 2 entries of a call are not shown: at most 1 in summaries, 0 cleared, 1 left out.",
-      "It would cost $1.00, and what models take for summaries; it cost $2.00.",
+      "It would cost $1.00; as it was it would be $1.50 by the same reckoning: with a cache that gives what it can, and without summaries. The bill was $2.00.",
       "Of the names that replies go on to use, 75 % stood in the requests.",
     ]);
   });

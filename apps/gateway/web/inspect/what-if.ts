@@ -1,6 +1,8 @@
 // Lays what a session would have been over what it was, call by call.
+
+import { formatCount, formatNumberOf, formatShare } from "../../src/conversation/format.ts";
 import type { CallRow, PlayedPoint, WhatIf } from "../../src/inspect/shapes.ts";
-import { formatCount, formatDollars, formatNumberOf, formatShare } from "../format.ts";
+import { describeCosts } from "../../src/lab/describe-costs.ts";
 import type { Metric } from "./sources.ts";
 
 type Points = WhatIf["played"]["points"];
@@ -20,14 +22,15 @@ export function planOver(
 }
 
 /** Pure. What it comes to, a sentence each, beside what the session was. */
-export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
+export function describeWhatIf(whatIf: WhatIf): string[] {
+  const { asItWas, played } = whatIf;
   const { engine, contextWindow, points, compactions, callsNotMade, failures } = played;
   const total = points.reduce((sum, { tokens }) => sum + tokens.total, 0);
   const largest = Math.max(0, ...points.map(({ tokens }) => tokens.total));
   const over = points.filter(({ isOverBudget }) => isOverBudget).length;
   const needed = points.reduce((sum, { evidence }) => sum + evidence.needed, 0);
   const present = points.reduce((sum, { evidence }) => sum + evidence.present, 0);
-  const costs = points.flatMap(({ cost }) => (cost === null ? [] : [cost.total]));
+  const costs = describeCosts(whatIf);
   const most = (of: (fates: Points[number]["fates"]) => number) =>
     Math.max(0, ...points.map(({ fates }) => of(fates)));
   const notShown = most(({ all, shown }) => all - shown);
@@ -37,11 +40,7 @@ export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
     notShown === 0
       ? "Every entry is shown in every call."
       : `At most ${formatNumberOf(notShown, "entry", "entries")} of a call ${notShown === 1 ? "is" : "are"} not shown: at most ${formatCount(most(({ summary }) => summary))} in summaries, ${formatCount(most(({ cleared }) => cleared))} cleared, ${formatCount(most(({ leftOut }) => leftOut))} left out.`,
-    ...(costs.length === 0
-      ? []
-      : [
-          `It would cost ${formatDollars(costs.reduce((sum, cost) => sum + cost, 0))}, and what models take for summaries${describeWas(asItWas.cost)}.`,
-        ]),
+    ...(costs === null ? [] : [costs]),
     ...(needed === 0
       ? []
       : [
@@ -55,11 +54,4 @@ export function describeWhatIf({ asItWas, played }: WhatIf): string[] {
       : [`${formatNumberOf(callsNotMade, "call")} were not made: their turn had failed before.`]),
     ...failures.map(({ turn, reason }) => `Turn ${turn} failed: ${reason}`),
   ];
-}
-
-function describeWas(cost: WhatIf["asItWas"]["cost"]): string {
-  if (cost === null) return "";
-  const side =
-    cost.summariser === 0 ? "" : `, of which ${formatDollars(cost.summariser)} were for summaries`;
-  return `; it cost ${formatDollars(cost.total)}${side}`;
 }

@@ -43,7 +43,8 @@ export async function clew({ folder, baseUrl, variables }: HostPlace): Promise<T
   return {
     ...{ name: "clew", version: "this checkout" },
     async install(archive) {
-      const args = ["plugins", "install", archive, "--yes"];
+      // The packed lossless takes the place of the one that comes with Clew.
+      const args = ["plugins", "install", archive, "--yes", "--force"];
       const { code, output } = await run(process.execPath, [PROGRAM, ...args], place);
       if (code !== 0) throw new Error(`"clew ${args.join(" ")}" failed: ${output}`);
     },

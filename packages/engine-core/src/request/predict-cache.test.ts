@@ -27,6 +27,7 @@ const next: NextRequest = {
   system: [item("s", 1000)],
   kept: 4,
   keptTokens: 5000,
+  movedTokens: 0,
   tokenRatio: 1,
   cache: "asked",
   minTokens: 1024,
@@ -94,5 +95,45 @@ describe("what is expected of the provider's cache", () => {
     const found = predictCache(sent, { ...next, ...now });
     expect(found.predicted).toBe(predicted);
     expect(found.broke).toEqual(broke);
+  });
+});
+
+describe("what of a request was sent before", () => {
+  it.each<[string, Partial<NextRequest>, Partial<SentRequest>, object | undefined]>([
+    ["is all that is expected where nothing broke", {}, {}, undefined],
+    [
+      "is what stands before a summary, and what moved behind it, and not the summary",
+      { kept: 1, keptTokens: 500, movedTokens: 1500 },
+      {},
+      { first: 1600, moved: 1500 },
+    ],
+    [
+      "is a share of what the provider counted",
+      { kept: 1, keptTokens: 500, movedTokens: 1500 },
+      { counted: 11_100 },
+      { first: 2100, moved: 3000 },
+    ],
+    ["is all of the last request after a pause", { now: 4e5 }, {}, { first: 6100, moved: 0 }],
+    [
+      "is only what begins the same after a pause in which its end changed",
+      { now: 4e5, kept: 2, keptTokens: 2000 },
+      {},
+      { first: 3100, moved: 0 },
+    ],
+    [
+      "is everything behind other tools",
+      { tools: [item("u", 900)] },
+      {},
+      { first: 0, moved: 6000 },
+    ],
+    [
+      "are the messages behind another system prompt",
+      { system: [item("r", 900)] },
+      {},
+      { first: 100, moved: 5000 },
+    ],
+    ["is nothing of another model's", { model: "b/m" }, {}, undefined],
+  ])("%s", (_name, now, then, repeated) => {
+    expect(predictCache({ ...before, ...then }, { ...next, ...now }).repeated).toEqual(repeated);
   });
 });

@@ -11,6 +11,7 @@ export interface SentRequest {
   keptMs: number | null;
   /** Hashes, in order. */
   tools: readonly string[];
+  /** Likewise. */
   system: readonly string[];
   /** Messages it held. */
   messages: number;
@@ -26,15 +27,20 @@ export interface SentRequest {
 
 /** The request about to be sent. */
 export interface NextRequest {
+  /** "provider/model", and the account that is asked. */
   model: string;
   /** ms since the epoch. */
   now: number;
+  /** In order. */
   tools: readonly ReportItem[];
+  /** Likewise. */
   system: readonly ReportItem[];
   /** Leading messages that are what they were in the last request. */
   kept: number;
   /** Estimated tokens of those. */
   keptTokens: number;
+  /** Of the messages behind them those that stood in the last request too, estimated. */
+  movedTokens: number;
   /** Measured / estimated tokens of this model. */
   tokenRatio: number;
   /** What is asked of the cache, or why nothing comes of it; "none" until something was read. */
@@ -47,8 +53,8 @@ export interface NextRequest {
 export function predictCache(
   before: SentRequest | undefined,
   next: NextRequest,
-): Pick<CacheReport, "predicted" | "broke"> {
-  const { tools, system, tokenRatio, minTokens } = next;
+): Pick<CacheReport, "predicted" | "broke" | "repeated"> {
+  const { minTokens } = next;
   const nothing = (code: NonNullable<CacheReport["broke"]>["code"]) =>
     ({ predicted: 0, broke: { code } }) as const;
   const isKnown = before?.wasRead === true && before.model === next.model;
@@ -56,35 +62,56 @@ export function predictCache(
   if (next.cache === "not-asked") return nothing("not-asked");
   if (before === undefined) return nothing("first-call");
   if (before.model !== next.model) return nothing("model-changed");
-  if (before.keptMs !== null && next.now - before.at > before.keptMs) return nothing("expired");
-  if (!isSame(before.tools, tools)) return nothing("tools-changed");
-  const predicted = (tokens: number) => {
-    const rounded = Math.round(tokens);
-    return rounded < (minTokens ?? 0) ? 0 : rounded;
-  };
-  const ofTools = tokenRatio * sum(tools);
-  if (!isSame(before.system, system))
-    return { predicted: predicted(ofTools), broke: { code: "system-changed" } };
-  const fixed = ofTools + tokenRatio * sum(system);
-  const tokens = predicted(fromCount(before, next, fixed) ?? fixed + tokenRatio * next.keptTokens);
-  if (next.kept < before.messages)
-    return { predicted: tokens, broke: { code: "messages-changed", at: next.kept } };
-  return tokens === 0 ? nothing("too-small") : { predicted: tokens };
+  const { first, moved, change } = planRepeated(before, next);
+  const repeated = { first, moved };
+  if (before.keptMs !== null && next.now - before.at > before.keptMs)
+    return { ...nothing("expired"), repeated };
+  const predicted = first < (minTokens ?? 0) ? 0 : first;
+  if (change !== null) return { predicted, broke: change, repeated };
+  return predicted === 0 ? nothing("too-small") : { predicted };
+}
+
+/** What of a request stood the same in the model's last one. */
+export interface Repeated extends NonNullable<CacheReport["repeated"]> {
+  /** Null: all of the last request, so nothing is moved. */
+  change: NonNullable<CacheReport["broke"]> | null;
 }
 
 /**
- * What is kept of the request as its provider counted it, which is more than its texts tell where
- * thinking went back encrypted. Null: nothing was counted.
+ * Pure. Tokens that were sent before: what of them no cache gives back is paid again, and what is
+ * new is not. They are shares of what the provider counted, where it did, which is more than the
+ * texts tell where thinking went back encrypted.
  */
-function fromCount(
-  { counted, messageTokens }: SentRequest,
-  { keptTokens }: NextRequest,
-  fixed: number,
-): number | null {
-  if (counted === null) return null;
-  if (keptTokens >= messageTokens) return counted;
-  const ofMessages = Math.max(0, counted - fixed);
-  return Math.min(counted, fixed) + ofMessages * (keptTokens / messageTokens);
+export function planRepeated(
+  before: SentRequest,
+  { tools, system, kept, keptTokens, movedTokens, tokenRatio }: Omit<NextRequest, "model" | "now">,
+): Repeated {
+  const { counted, messageTokens } = before;
+  const ofTools = tokenRatio * sum(tools);
+  const ofSystem = tokenRatio * sum(system);
+  const fixed = ofTools + ofSystem;
+  /** Of the last request's messages. */
+  const inMessages = (tokens: number) => {
+    if (counted === null) return tokenRatio * tokens;
+    const share = messageTokens === 0 ? 0 : Math.min(1, tokens / messageTokens);
+    return Math.max(0, counted - fixed) * share;
+  };
+  const inFixed = (tokens: number) => (counted === null ? tokens : Math.min(counted, tokens));
+  const messages = inMessages(keptTokens + movedTokens);
+  const isSystem = isSame(before.system, system);
+  if (!isSame(before.tools, tools)) {
+    const moved = Math.round(inFixed(isSystem ? ofSystem : 0) + messages);
+    return { first: 0, moved, change: { code: "tools-changed" } };
+  }
+  if (!isSystem) {
+    const change = { code: "system-changed" } as const;
+    return { first: Math.round(inFixed(ofTools)), moved: Math.round(messages), change };
+  }
+  const isWhole = counted !== null && keptTokens >= messageTokens;
+  const first = Math.round(isWhole ? counted : inFixed(fixed) + inMessages(keptTokens));
+  if (kept >= before.messages) return { first, moved: 0, change: null };
+  const moved = Math.round(messages - inMessages(keptTokens));
+  return { first, moved, change: { code: "messages-changed", at: kept } };
 }
 
 const isSame = (before: readonly string[], items: readonly ReportItem[]): boolean =>

@@ -1,7 +1,7 @@
 import type { AgentMessage, AssistantMessage, ToolResultMessage } from "@clew/plugin-sdk/core";
 import { ZERO_USAGE } from "@clew/plugin-sdk/host";
 import { describe, expect, it } from "vitest";
-import { advanceRequest, emptyRequestMemory } from "./request-items.ts";
+import { advanceRequest, emptyRequestMemory, tokensAmong } from "./request-items.ts";
 import { sharedPrefix } from "./shared-prefix.ts";
 import { asHistory, whyOf } from "./view-item.ts";
 
@@ -69,6 +69,30 @@ describe("the beginning that two requests have in common", () => {
       prefixOf: sharedPrefix,
     });
 
+  it("is told anew from where a message says the same and is another one, as a second summary", () => {
+    const own = { ...emptyRequestMemory(), deltas: 0 };
+    const summary = (id: string): AgentMessage => ({
+      ...{ role: "compactionSummary", summary: "The tide.", tokensBefore: 9 },
+      __openclaw: { id },
+    });
+    const describeFrom = (id: string) =>
+      advanceRequest({
+        ...{ model: "m", system: [], tools: [], messages: [summary(id), result], memory: own },
+        ...{ hash: (text: string) => text, prefixOf: sharedPrefix },
+        whyOf: (_message, index) => asHistory(index === 0 ? id : "result"),
+      });
+    const first = describeFrom("one");
+    const next = describeFrom("two");
+    expect(next.messages.kept).toBe(0);
+    expect(next.messages.items.map(({ source }) => source)).toEqual([
+      { kind: "entry", entryId: "two" },
+      { kind: "entry", entryId: "result" },
+    ]);
+    // A cache knows no sources.
+    expect(next.shared).toEqual({ messages: 2, tokens: first.messages.tokens, moved: 0 });
+    expect(next.requestHash).toBe(first.requestHash);
+  });
+
   it("goes past replies whose token counts alone are other ones", () => {
     const first = describeNext([reply, result]);
     const next = describeNext([
@@ -85,4 +109,20 @@ describe("the beginning that two requests have in common", () => {
     const next = describeNext([reply, { ...result, isError: true }]);
     expect(next.shared.messages).toBe(1);
   });
+});
+
+it("a message that was sent before is found again behind a summary, as often as it was sent", () => {
+  const memory = emptyRequestMemory();
+  const say = (texts: readonly string[]) =>
+    advanceRequest({
+      ...{ model: "m", system: [], tools: [], hash: (text: string) => text, memory },
+      messages: texts.map((text) => ({ role: "user" as const, content: text })),
+      whyOf: (message) => whyOf({ id: "1", message, why: asHistory("1") }, message),
+      prefixOf: sharedPrefix,
+    });
+  say(["first", "old", "kept word for word", "ok"]);
+  const { items } = say(["first", "a summary", "kept word for word", "ok", "ok", "new"]).messages;
+  const moved = tokensAmong(items, [items[1]!.hash, items[2]!.hash]);
+  const again = say(["first", "old", "kept word for word", "ok"]).shared;
+  expect(again).toMatchObject({ messages: 1, moved });
 });

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createNotes, type Notes, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
+import { dequal } from "dequal/lite";
 import type { ReportItem, ReportParts } from "../report.ts";
 import { callIdsOf, withCallIds } from "./call-ids.ts";
 import { whatIsSaid } from "./says-the-same.ts";
@@ -52,8 +53,11 @@ export interface RequestDescription {
   system: ReportItem[];
   tools: ReportItem[];
   messages: { kept: number; items: ReportItem[]; tokens: number };
-  /** Leading messages that are what they were in the previous request, and their tokens. */
-  shared: { messages: number; tokens: number };
+  /**
+   * Leading messages that are what they were in the previous request, and their tokens; `moved`:
+   * those of the others that stood in it too.
+   */
+  shared: { messages: number; tokens: number; moved: number };
   requestHash: string;
   parts: ReportParts;
 }
@@ -79,13 +83,19 @@ export function advanceRequest(request: RequestToDescribe): RequestDescription {
   const { messages, memory, hash, whyOf } = request;
   const { items, chain, tokens } = memory;
   const parts: ReportParts = {};
-  const known = keptItems(request);
-  const shared = { messages: known, tokens: tokens[known - 1] ?? 0 };
+  const same = sameMessages(request);
+  const known = keptItems(request, same);
   const fresh = messages
     .slice(known)
     .map((message, index) =>
       describeMessage(message, whyOf(message, known + index), request, parts),
     );
+  const before = items.slice(same).map((item) => item.hash);
+  const shared = {
+    messages: same,
+    tokens: tokens[same - 1] ?? 0,
+    moved: tokensAmong(fresh.slice(same - known), before),
+  };
   for (const list of [items, chain, tokens]) list.length = known;
   for (const item of fresh) {
     items.push(item);
@@ -131,16 +141,42 @@ export function advanceRequest(request: RequestToDescribe): RequestDescription {
   };
 }
 
-/**
- * How many leading messages are what they were: the same object, or a copy with the
- * same content and source.
- */
-function keptItems(request: RequestToDescribe): number {
+/** Pure. Tokens of the items with one of these hashes, each as often as it is among them. */
+export function tokensAmong(items: readonly ReportItem[], hashes: readonly string[]): number {
+  const left = new Map<string, number>();
+  for (const hash of hashes) left.set(hash, (left.get(hash) ?? 0) + 1);
+  let sum = 0;
+  for (const { hash, tokens } of items) {
+    const times = left.get(hash) ?? 0;
+    if (times === 0) continue;
+    left.set(hash, times - 1);
+    sum += tokens;
+  }
+  return sum;
+}
+
+/** How many leading messages are what they were: the same object, or one that says the same. */
+function sameMessages(request: RequestToDescribe): number {
   const { messages, memory: previous, prefixOf } = request;
   const limit = Math.min(messages.length, previous.messages.length);
   let index = prefixOf(messages, previous.messages);
   while (index < limit && contentHash(messages[index]!, request) === previous.items[index]!.hash)
     index++;
+  return index;
+}
+
+/**
+ * How many of the leading messages that are the same are told already: what says the same may come
+ * from elsewhere, as a summary that reads like the one before it.
+ */
+function keptItems(
+  { messages, memory: previous, prefixOf, whyOf }: RequestToDescribe,
+  same: number,
+) {
+  const isTold = (index: number) =>
+    dequal(whyOf(messages[index]!, index).source, previous.items[index]!.source);
+  let index = Math.min(same, prefixOf(messages, previous.messages));
+  while (index < same && isTold(index)) index++;
   return index;
 }
 

@@ -1,6 +1,6 @@
 // Keeps what each model was last asked, for when a session comes back to it.
 import type { SentRequest } from "./predict-cache.ts";
-import type { RequestMemory } from "./request-items.ts";
+import { type RequestMemory, tokensAmong } from "./request-items.ts";
 
 /** A model's last answered request, and the hashes of its messages. */
 interface AsideRequest {
@@ -29,10 +29,11 @@ export function setAside(
   for (const oldest of aside.keys()) if (aside.size > MOST_MODELS) aside.delete(oldest);
 }
 
-/** Leading messages of that request that the described one begins with, and their tokens. */
+/** What the described request shares with that one, as `shared` of its description tells it. */
 export function keptOf({ hashes }: AsideRequest, { items, tokens }: RequestMemory) {
   const limit = Math.min(hashes.length, items.length);
   let kept = 0;
   while (kept < limit && hashes[kept] === items[kept]!.hash) kept++;
-  return { messages: kept, tokens: tokens[kept - 1] ?? 0 };
+  const moved = tokensAmong(items.slice(kept), hashes.slice(kept));
+  return { messages: kept, tokens: tokens[kept - 1] ?? 0, moved };
 }

@@ -15,7 +15,8 @@ export interface ViewQuestion {
 
 /**
  * Why the host cannot use the view; undefined = it can (contract, "Decided since" 6). `turn` is
- * given where the view must hold the running turn: its prompt, and what came after its last reply.
+ * given where the view must hold the running turn: what was said in it, and what came after its
+ * last reply.
  */
 export function viewProblem(
   view: readonly ViewItem[],
@@ -32,7 +33,7 @@ export function viewProblem(
   const missing = needed(turn).find(({ id, message }) => !says(shown.get(id), message));
   return missing === undefined
     ? undefined
-    : `the view lacks the running turn's ${missing.message.role === "toolResult" ? "newest tool result" : "prompt"}`;
+    : `the view lacks the running turn's ${missing.message.role === "toolResult" ? "newest tool result" : missing === turn[0] ? "prompt" : "message that came in between"}`;
 }
 
 /**
@@ -75,7 +76,10 @@ const isBlank = (message: AgentMessage): boolean =>
 
 function needed(turn: readonly ViewItem[]): ViewItem[] {
   const lastReply = turn.findLastIndex(({ message }) => message.role === "assistant");
-  return [...turn.slice(0, 1), ...(lastReply < 0 ? [] : turn.slice(lastReply + 1))];
+  return turn.filter(
+    ({ message }, index) =>
+      index === 0 || message.role === "user" || (lastReply >= 0 && index > lastReply),
+  );
 }
 
 /** A call without its result, or a result without its call, that was whole when it was given. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { callTool, testHost, tools } from "../__fixtures__/host.ts";
-import type { SentCall, TurnEvent } from "../index.ts";
+import type { SentCall, TurnEvent, TurnRequest, TurnSoFar } from "../index.ts";
 
 const sentIn = (events: readonly TurnEvent[]): SentCall[] =>
   events.flatMap((event) => (event.type === "call" ? [event.call] : []));
@@ -49,5 +49,52 @@ describe("a listener of a turn", () => {
     const { system, tools: _none, messages, policyChanges, size, ...call } = report.modelCalls[0]!;
     expect(ended).toEqual([{ ...call, model: report.model.resolved }]);
     expect(ended[0]).toMatchObject({ error: "No.", stopReason: null });
+  });
+
+  it("can ask at any time for what will be reported of the turn so far", async () => {
+    const told: (TurnSoFar & { at: string })[] = [];
+    let soFar: () => TurnSoFar = () => {
+      throw new Error("nothing began");
+    };
+    const look = (at: string) => void told.push({ at, ...soFar() });
+    const host = testHost({
+      replies: [
+        () => {
+          look("first call");
+          return callTool("look");
+        },
+        () => {
+          look("second call");
+          return "done";
+        },
+      ],
+      tools: tools({
+        look: () => {
+          look("tool");
+          return "seen";
+        },
+      }),
+    });
+    const onBegin: TurnRequest["onBegin"] = (given) => {
+      soFar = given;
+    };
+    const { report, parts } = await host.say("hi", { onBegin });
+    expect(
+      told.map(({ at, isAnswering, report: { modelCalls } }) => [
+        ...[at, isAnswering, modelCalls.length],
+      ]),
+    ).toEqual([
+      ["first call", true, 1],
+      ["tool", false, 1],
+      ["second call", true, 2],
+    ]);
+    const last = told.at(-1)!;
+    expect(last.report.modelCalls[0]).toEqual(report.modelCalls[0]);
+    const { usage, stopReason, durationMs, cache, ...sent } = report.modelCalls[1]!;
+    expect(last.report.modelCalls[1]).toMatchObject({ ...sent, usage: null, stopReason: null });
+    expect(last.parts).toEqual(parts);
+    expect(last.report).toMatchObject({
+      ...{ turnId: report.turnId, promptEntryId: report.promptEntryId, engine: report.engine },
+    });
   });
 });

@@ -17,7 +17,14 @@ import type { PromptAdditions, TurnEvent } from "./turn-request.ts";
 export type MaintenanceReason = "bootstrap" | "turn" | "compaction";
 
 /** What an appended message is in its turn. */
-export type AppendedAs = "prompt" | "reply" | "refusal" | "tool-result" | "side-records" | "prune";
+export type AppendedAs =
+  | "prompt"
+  | "reply"
+  | "refusal"
+  | "tool-result"
+  | "said-meanwhile"
+  | "side-records"
+  | "prune";
 
 /** Effects that are answered by exactly one fact. */
 export type Ask =
@@ -63,6 +70,7 @@ export type Ask =
       refused: RefusedRequest | null;
     }
   | { do: "run-tool"; call: ToolCallBlock }
+  | { do: "listen" }
   | {
       do: "cut-results";
       /** Tokens to free, estimated. */

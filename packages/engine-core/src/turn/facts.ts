@@ -1,5 +1,10 @@
 // What happens in a turn, as a versioned list of data.
-import type { AssembleResult, AssistantMessage, ErrorCode } from "@clew/plugin-sdk/core";
+import type {
+  AssembleResult,
+  AssistantMessage,
+  ErrorCode,
+  UserMessage,
+} from "@clew/plugin-sdk/core";
 import type {
   CompactionTrigger,
   MessageTokens,
@@ -103,6 +108,8 @@ export type Answer =
       outcome: ToolOutcome;
       aborted: boolean;
     }
+  /** What people said since the turn began, oldest first. */
+  | { type: "listened"; said: readonly Omit<UserMessage, "role">[] }
   | {
       type: "cut";
       /** Stored results that are shorter now; 0 = nothing was done. */

@@ -13,6 +13,7 @@ import { compose } from "./tasks/compose.ts";
 import { deliver, deliverInLoop } from "./tasks/deliver.ts";
 import { firstSight } from "./tasks/first-sight.ts";
 import { hooks } from "./tasks/hooks.ts";
+import { listen } from "./tasks/listen.ts";
 import { maintain } from "./tasks/maintain.ts";
 import { read } from "./tasks/read.ts";
 import { recover } from "./tasks/recover.ts";
@@ -40,6 +41,7 @@ const TASKS: Readonly<Record<TaskName, Task>> = {
   compose,
   call,
   tools,
+  listen,
   "auto-compact": autoCompact,
   recover,
   compact,
@@ -111,13 +113,18 @@ function breakOff(turn: Turn, fact: Extract<Fact, { type: "aborted" | "broke" }>
   const error = errorOf(fact);
   const unstored = turn.prompt === null && turn.setup.purpose === "turn";
   const level = fact.type === "aborted" ? "info" : "error";
-  return doneOnly({ ...turn, error }, unstored ? ["admit"] : [], {
+  const kept = unstored ? ["admit" as const] : isUnasked(turn, fact) ? ["refuse" as const] : [];
+  return doneOnly({ ...turn, error }, kept, {
     do: "log",
     level,
     message: fact.type === "aborted" ? "turn aborted" : `turn failed: ${fact.message}`,
     fields: { sessionKey: turn.session.sessionKey },
   });
 }
+
+/** The host itself kept the model from being asked: the record tells why, as of any failure. */
+const isUnasked = (turn: Turn, fact: Extract<Fact, { type: "aborted" | "broke" }>): boolean =>
+  turn.todo[0] === "call" && fact.type === "broke" && !fact.byEngine && fact.code !== undefined;
 
 function errorOf(fact: Extract<Fact, { type: "aborted" | "broke" }>): TurnError {
   if (fact.type === "aborted") return { kind: "aborted", message: "The run was cancelled." };

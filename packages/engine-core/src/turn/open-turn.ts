@@ -53,6 +53,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
         isWatched: asked.isWatched ?? asked.onEvent !== undefined,
         held: [],
         delegated: null,
+        calling: null,
         rewriting: Promise.resolve(),
       };
       return world;
@@ -124,6 +125,7 @@ function setupOf(
     host: {
       compacts: ports.compaction !== undefined,
       hasHooks: request.beforePromptBuild !== undefined,
+      listens: request.saidMeanwhile !== undefined,
     },
   };
 }

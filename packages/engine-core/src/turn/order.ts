@@ -7,6 +7,7 @@ export const TO_THE_MODEL: readonly TaskName[] = ["read", "assemble", "hooks", "
 /** Between a reply that asks for tools and the next call. */
 export const TO_THE_NEXT_CALL: readonly TaskName[] = [
   "tools",
+  "listen",
   "auto-compact",
   "deliver-in-loop",
   "assemble-again",

@@ -71,7 +71,7 @@ export function reportOf(
 }
 
 /** A call names its model where that is not the one that answered. */
-function namedCall({ model, ...call }: ModelCallReport, { model: answering }: TurnSetup) {
+export function namedCall({ model, ...call }: ModelCallReport, { model: answering }: TurnSetup) {
   return model === undefined || model === modelName(answering) ? call : { ...call, model };
 }
 

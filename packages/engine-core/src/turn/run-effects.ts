@@ -12,7 +12,9 @@ import { observed } from "./observe.ts";
 import { perform, tell } from "./perform/perform.ts";
 import { storeHeld, survey } from "./perform/transcript.ts";
 import type { World } from "./perform/world.ts";
+import { namedCall, partsOf, reportOf } from "./report-of.ts";
 import type { Turn } from "./turn.ts";
+import type { TurnSoFar } from "./turn-request.ts";
 
 /** Asks that only an engine answers: their throws are its failures. */
 const OF_THE_ENGINE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
@@ -53,12 +55,13 @@ export async function runEffects(
   const waiting: Occurrence[] = [];
   const world = open((fact) => waiting.push(fact));
   const { ports, request } = world;
+  let { turn, effects } = beginTurn(opened);
+  request.onBegin?.(() => turnSoFar(world, turn, facts));
   const observers = {
     onStep: request.onStep,
     spans: ports.spans,
     now: () => ports.clock.monotonic(),
   };
-  let { turn, effects } = beginTurn(opened);
   const take = (fact: Fact): readonly Effect[] => {
     facts.push(fact);
     const step = next(turn, fact);
@@ -80,11 +83,24 @@ export async function runEffects(
     const answer = await observed(observers, world.setup, asked, () =>
       answerTo(world, asked, options.signal),
     );
+    world.calling = null;
     await world.rewriting;
     await pause();
     for (const fact of [...waiting.splice(0), ...setAside(world, turn)]) take(fact);
     effects = take(answer);
   }
+}
+
+function turnSoFar({ calling }: World, turn: Turn, facts: readonly Fact[]): TurnSoFar {
+  const report = reportOf(turn, facts);
+  const parts = partsOf(facts);
+  if (calling?.call == null) return { report, parts, isAnswering: false };
+  const modelCalls = [...report.modelCalls, namedCall(calling.call, turn.setup)];
+  return {
+    report: { ...report, modelCalls },
+    parts: { ...parts, ...calling.parts },
+    isAnswering: true,
+  };
 }
 
 /** What the engine lacks when everything is done; nothing where that cannot be read. */

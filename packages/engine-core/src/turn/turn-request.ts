@@ -122,6 +122,12 @@ export interface TurnRequest {
    * was said before.
    */
   prompt: Omit<UserMessage, "role">;
+  /**
+   * What people said since the turn began, each message once: asked for when tools have run, and
+   * shown to the model in its next call, as messages of the transcript behind the tools' results.
+   * What it gave is stored when an event `message` has it. Absent: what is said waits.
+   */
+  saidMeanwhile?: () => readonly Omit<UserMessage, "role">[];
   /** A heartbeat is passed to engines as `isHeartbeat`. Absent: "user". */
   kind?: "user" | "heartbeat" | "cron";
   /**
@@ -152,6 +158,10 @@ export interface TurnRequest {
    * Absent: somebody does where there is an `onEvent`.
    */
   isWatched?: boolean;
+  /**
+   * Handed, when the turn begins, what tells of it while it is under way. Absent: nobody asks.
+   */
+  onBegin?: (soFar: () => TurnSoFar) => void;
   /** Told of every step that ended, for metrics and logs. Absent: nobody counts. */
   onStep?: (step: TurnStep) => void;
 }
@@ -221,6 +231,12 @@ export type EndedCall = Omit<
   ModelCallReport,
   "system" | "tools" | "messages" | "policyChanges" | "size"
 >;
+
+/** A turn under way; of its report, what ends it is missing. */
+export interface TurnSoFar extends Pick<TurnResult, "report" | "parts"> {
+  /** The last of its model calls is being answered. */
+  isAnswering: boolean;
+}
 
 /** How a turn ended; failures are results too. */
 export interface TurnResult {

@@ -183,6 +183,19 @@ describe("a turn", () => {
   });
 });
 
+describe("a turn with a reply that claims the id of its prompt", () => {
+  it("shows the model the prompt in each further call", async () => {
+    const host = testHost({
+      replies: [{ ...callTool("look"), __openclaw: { id: "entry-0" } }, "done"],
+      tools: tools({ look: () => "seen" }),
+    });
+    await host.say("go");
+    const [prompt] = host.ports.transcript.branch();
+    expect(prompt!.id).toBe("entry-0");
+    expect(host.lastSeen()).toEqual(["user: go", "assistant: [toolCall]", "toolResult: seen"]);
+  });
+});
+
 describe("a turn whose reply cannot be stored", () => {
   it("fails with the code of the storage's error, in the result and in the report", async () => {
     const host = testHost({

@@ -43,6 +43,7 @@ export type TaskName =
   | "compose"
   | "call"
   | "tools"
+  | "listen"
   | "auto-compact"
   | "recover"
   | "compact"
@@ -96,7 +97,12 @@ export interface TurnSetup {
   /** Why the turn ends as soon as its message is stored; null = it does not. */
   readonly failure: TurnError | null;
   /** What this host can do besides. */
-  readonly host: { readonly compacts: boolean; readonly hasHooks: boolean };
+  readonly host: {
+    readonly compacts: boolean;
+    readonly hasHooks: boolean;
+    /** People may say something while the turn runs. */
+    readonly listens: boolean;
+  };
 }
 
 /** What the engine chose, with what the host adds. */

@@ -11,7 +11,7 @@ import {
   patientSleep,
 } from "../__fixtures__/session.ts";
 import { compactTranscript } from "./run.ts";
-import { undoCompaction } from "./undo.ts";
+import { nextUndo, undoCompaction } from "./undo.ts";
 
 const talk = (count: number) =>
   Array.from({ length: count }, (_, turn) => [
@@ -86,6 +86,30 @@ describe("undo", () => {
       code: "no-compaction",
       reason: "there is no compaction to undo",
     });
+  });
+
+  it("names what it would take back, and takes back nothing else", async () => {
+    const session = memorySession(talk(40));
+    expect(nextUndo(session.branch())).toBeNull();
+    const { length } = session.context();
+    await compact(session);
+    const first = nextUndo(session.branch());
+    const left = session.context().length - 1;
+    expect(first).toMatchObject({ messages: length - left, clearedResults: 0 });
+    session.say(...talk(40));
+    await compact(session);
+    const second = nextUndo(session.branch());
+    expect(second?.entryId).not.toBe(first?.entryId);
+    const request = { transcript: session, nextId: session.nextId, now };
+    const before = assembly(session);
+    expect(await undoCompaction({ ...request, only: first!.entryId })).toMatchObject({
+      ...{ ok: false, code: "another" },
+    });
+    expect(assembly(session)).toBe(before);
+    expect(await undoCompaction({ ...request, only: second!.entryId })).toMatchObject({
+      ...{ ok: true, target: second, next: first },
+    });
+    expect(await undo(session)).toMatchObject({ ok: true, next: null });
   });
 
   it("brings cleared tool output back", async () => {

@@ -123,7 +123,7 @@ async function writeByCode(
         text,
         reason: `removed nothing: ${reason}, and a summary made by code is not shorter than what it would replace`,
       }
-    : { text, tier: "extract", reason, amended: false };
+    : { text, tier: "extract", reason: `${reason}, so code wrote one`, amended: false };
 }
 
 /** With the newest turns quoted, or without; undefined: neither shrinks the context. */

@@ -12,6 +12,7 @@ import type { Store } from "../store/store.ts";
 import { type Count, countAhead, counter } from "./count.ts";
 import { countedBy } from "./counted.ts";
 import { cutsAmong } from "./cuts-among.ts";
+import { cutsUnder } from "./cuts-under.ts";
 import { standingFor, withHandedBack } from "./handed-back.ts";
 import { isHeartbeatPrompt, talkOf } from "./heartbeats.ts";
 import { makeCut } from "./make-cut.ts";
@@ -53,7 +54,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const { session, signal } = request;
   const budget = budgetOf(request.tokenBudget);
   const heartbeats = await heartbeatsOf(store, session, signal);
-  const stored = await storedCuts(store, { session, signal });
+  const stored = await patiently(() => cutsOf(store, session), signal);
   const ahead = { contextWindow: request.contextWindow, most: budget, signal };
   const estimates = counter(request.contextWindow);
   const showKept = async (
@@ -66,12 +67,18 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     return atMost(high, show(all, { from, record: { ...cut, record }, count, merged }));
   };
   const { listsPast, pastTokens, water } = request;
-  const inFull = { messages: request.messages, budget, cuts: stored, count: estimates, water };
-  if (stored.size > 0) {
-    const isFirst = (message: AgentMessage) => stored.has(nameOf(message));
-    const shownOf = shownBy(partsOf(stored));
+  /** Those that count under the mark of the budget. */
+  const cutsFor = (messages: readonly AgentMessage[]) =>
+    stored.length === 0
+      ? new Map<string, StoredCut>()
+      : cutsUnder(stored, marksOf({ budget, messages, count: estimates, water }).high);
+  if (stored.length > 0) {
+    const newest = cutsUnder(stored);
+    const isFirst = (message: AgentMessage) => newest.has(nameOf(message));
+    const shownOf = shownBy(partsOf(newest));
     await countAhead({ ...ahead, messages: request.messages, by: "high", isFirst, shownOf });
-    const same = keptAsGiven({ ...inFull, heartbeats });
+    const inFull = { messages: request.messages, budget, count: estimates, water };
+    const same = keptAsGiven({ ...inFull, cuts: cutsFor(request.messages), heartbeats });
     if (same !== undefined) return showKept(request.messages, same, estimates);
   }
   // A host may hand back the view it was given.
@@ -80,8 +87,8 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
   const own = request.messages.findLast(isOwn);
   if (own !== undefined && messages.length === 0)
     return show([], { from: 0, record: standingFor(own), count: estimates });
-  const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
-  const cuts = own === undefined ? among : withHandedBack(among, { own, messages });
+  const among = await cutsAmong(store, { session, messages, cuts: cutsFor(messages), signal });
+  const cuts = own === undefined ? among : withHandedBack(among, { own, messages, stored });
   const past = listsPast === true ? pastRoomOf(budget, pastTokens) : undefined;
   const { plan, count } = await planCounted({ ...request, messages, budget, cuts, past });
   switch (plan.kind) {
@@ -220,15 +227,3 @@ function reasonsOf(
 /** A budget that is no number leaves nothing. */
 export const budgetOf = (tokenBudget = Infinity): number =>
   Number.isNaN(tokenBudget) ? 0 : Math.max(0, tokenBudget);
-
-/**
- * By the names of the messages behind their records; of two with the same first message the newer
- * one counts.
- */
-export async function storedCuts(
-  store: Store,
-  { session, signal }: Pick<ViewRequest, "session" | "signal">,
-): Promise<ReadonlyMap<string, StoredCut>> {
-  const cuts = (await patiently(() => cutsOf(store, session), signal)).toReversed();
-  return new Map(cuts.map((cut) => [cut.first, cut]));
-}

@@ -99,3 +99,72 @@ describe("a compaction in a host that asks under two budgets", () => {
     );
   });
 });
+
+it("a record stays when a view is compacted again and its newest reply cannot get smaller", async () => {
+  const { store, request } = longReply(8_000);
+  const names = async () => {
+    const { items } = await viewOf(store, request);
+    const [{ message }] = items as [(typeof items)[0]];
+    return message.role === "compactionSummary" ? message.summary.match(/part\d+\.ts/g) : null;
+  };
+  await compactView(store, request);
+  const known = await names();
+  expect(known?.length).toBeGreaterThan(10);
+  for (let time = 0; time < 3; time++) {
+    expect(await compactView(store, request)).toMatchObject({ compacted: false, code: "no-gain" });
+    expect(await names()).toEqual(known);
+  }
+});
+
+it("a record gives way where the view nearly fills the room", async () => {
+  const { store, request } = longReply(3_000);
+  const sizes: number[] = [];
+  for (let time = 0; time < 3; time++) {
+    await compactView(store, request);
+    sizes.push((await viewOf(store, request)).tokens.estimate);
+  }
+  expect(sizes.at(-1)).toBeLessThan(sizes[0]!);
+});
+
+/** Files that were read one after the other, and a reply of 2,300 tokens that nothing shortens. */
+function longReply(tokenBudget: number) {
+  const messages = withIds(
+    Array.from({ length: 20 }, (_, number) => {
+      const call = toolCall("read", { path: `src/part${number}.ts` }, `c${number}`);
+      const asked = user(`What stands in src/part${number}.ts?`);
+      return [asked, assistant([call]), toolResult(call, "says ".repeat(200)), assistant("Read.")];
+    }).flat(),
+  );
+  messages.push({ ...assistant("so it is ".repeat(780)), __openclaw: { id: "reply" } });
+  const request = { session, messages, tokenBudget, isOverflow: true };
+  return { store: temporaryStore(), request };
+}
+
+describe("a view that is compacted again, though it has room", () => {
+  const read = (place: string, chars: number) => {
+    const call = toolCall("read", { path: `docs/${place}.md` }, place);
+    return [assistant([call]), toolResult(call, `${place} ${"says ".repeat(chars / 5)}`)];
+  };
+  const history = withIds([
+    ...[user("What stands in docs/harbour.md?"), ...read("harbour", 12_000)],
+    ...[...read("ferry", 12_000), assistant("Both have a berth.")],
+    ...[user(`And in docs/light.md? ${"why ".repeat(800)}`), ...read("light", 12_000)],
+    assistant(`It burns. ${"so ".repeat(1_800)}`),
+  ]);
+
+  it.each([true, false])(
+    "goes on to name what its record named (overflow: %s)",
+    async (isOverflow) => {
+      const store = temporaryStore();
+      const request = { session, messages: history, tokenBudget: 5_000, isOverflow };
+      const first = await compactView(store, request);
+      const { result } = await compactView(store, request);
+      const last = result ?? first.result!;
+      if (isOverflow) expect(last.tokensAfter).toBeLessThan(0.75 * first.result!.tokensAfter!);
+      for (const name of ["harbour.md", "ferry.md"]) expect(last.summary).toContain(name);
+      const { items, tokens } = await viewOf(store, request);
+      expect(tokens.high).toBeLessThanOrEqual(5_000);
+      expect(items.at(-1)?.message).toEqual(history.at(-1));
+    },
+  );
+});

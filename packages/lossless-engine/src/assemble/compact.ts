@@ -1,14 +1,16 @@
 // Makes the context smaller when a person or the host asks for it.
 import { type CompactResult, ContextEngineError } from "@clew/plugin-sdk/core";
+import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { withoutNamesakes } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
-import { recordOf, type StoredCut } from "../store/cuts.ts";
+import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
-import { budgetOf, heartbeatsOf, storedCuts, type ViewRequest } from "./assemble.ts";
+import { budgetOf, heartbeatsOf, type ViewRequest } from "./assemble.ts";
 import { countAhead, counter, sum } from "./count.ts";
 import { cutsAmong, cutsByIds } from "./cuts-among.ts";
+import { cutsUnder } from "./cuts-under.ts";
 import { talkOf } from "./heartbeats.ts";
-import { type CutRequest, type CutView, makeCut } from "./make-cut.ts";
+import { type CutRequest, type CutView, type EarlierRecord, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
 import { show, type View } from "./show.ts";
 import { pastRoomOf } from "./write-record.ts";
@@ -35,9 +37,12 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   const { contextWindow } = request;
   await countAhead({ messages, contextWindow, most: Infinity, by: "high", signal });
   const count = counter(contextWindow);
-  const stored = await storedCuts(store, { session, signal });
-  const among = await cutsAmong(store, { session, messages, cuts: stored, signal });
-  const cuts = await cutsByIds(messages, among, signal);
+  const stored = await patiently(() => cutsOf(store, session), signal);
+  const named = async (cuts: ReadonlyMap<string, StoredCut>) => {
+    const among = await cutsAmong(store, { session, messages, cuts, signal });
+    return cutsByIds(messages, among, signal);
+  };
+  const cuts = await named(cutsUnder(stored));
   const limit = budgetOf(request.tokenBudget);
   const viewWith = (holding: ReadonlyMap<string, StoredCut>) =>
     viewAsItIs(store, { ...request, messages, cuts: holding, count });
@@ -45,7 +50,10 @@ export async function compactView(store: Store, request: CompactRequest): Promis
     ...{ budget: Math.min(limit, askedBudget ?? limit), messages, count, water },
   });
   const least = await viewWith(asAsked(cuts));
-  const shown = high === Infinity ? least : await viewWith(asAsked(holdingAt(cuts, high)));
+  const shown =
+    high === Infinity
+      ? least
+      : await viewWith(asAsked(holdingAt(await named(cutsUnder(stored, high)), high)));
   const of = { session, messages, count, cuts, aside, listsPast, pastTokens, signal };
   // Where nobody knows what was shown, what is shown under any budget gets less if it can.
   const befores = askedBudget === undefined && shown.from < least.from ? [least, shown] : [shown];
@@ -57,7 +65,7 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   if (after === undefined)
     return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
   if (after === "no-gain")
-    return nothingDone("no-gain", "what would stand for the older messages is not shorter");
+    return nothingDone("no-gain", "what would stand for the older messages is hardly shorter");
   try {
     await after.keep!();
   } catch (error) {
@@ -91,7 +99,7 @@ async function smallerView(
     isOverflow,
     water,
     ...rest
-  }: Omit<CutRequest, "cut" | "budget" | "limit"> & {
+  }: Omit<CutRequest, "cut" | "budget" | "limit" | "earlier"> & {
     before: ShownView;
     limit: number;
     isOverflow: boolean;
@@ -103,7 +111,7 @@ async function smallerView(
   const { low } = marksOf({ budget, messages, count, water });
   const past = rest.listsPast === true ? pastRoomOf(budget, rest.pastTokens) : undefined;
   const to = { messages, count, budget, past, ceiling: Infinity };
-  const of = { ...rest, budget };
+  const of = { ...rest, budget, earlier: earlierRecord(before.view, limit) };
   const cut = [low, ...(isOverflow ? [low / 2] : [])]
     .map((mark) => planCut({ ...to, low: mark }))
     .find(({ from }) => from > before.from);
@@ -112,12 +120,36 @@ async function smallerView(
     ...(isOverflow ? halfOfNewest({ ...of, budget: limit }, planCut({ ...to, low: 0 })) : []),
   ];
   if (ways.length === 0) return undefined;
-  const isSmaller = (view: View) => view.tokens.estimate < before.view.tokens.estimate;
+  const [shown, beside] = [before.view.tokens.estimate, besideRecord(before.view)];
+  const isInNeed = before.view.tokens.high > NEED * limit;
+  const isSmaller = (view: View) =>
+    view.tokens.estimate < shown &&
+    (isInNeed || besideRecord(view) < beside || view.tokens.estimate <= MOST_OF_BEFORE * shown);
   const after = await firstOf(ways, async (way) => {
     const made = await makeCut(store, way);
     return made.keep !== null && isSmaller(made.view) ? made : undefined;
   });
   return after ?? "no-gain";
+}
+
+/** Of the room: a view that takes less does not lose its record to be hardly smaller. */
+const NEED = 0.5;
+
+/** Tokens of all that a view shows but its record. */
+const besideRecord = ({ items, tokens }: View): number =>
+  items
+    .filter(({ why }) => why === "record")
+    .reduce((rest, { message }) => rest - estimateMessage(message).estimate, tokens.estimate);
+
+/** Of a view: it is made smaller by that much at least where its record stays as long as it is. */
+const MOST_OF_BEFORE = 0.75;
+
+/** Without it a view that is compacted again and again would soon have no record. */
+function earlierRecord({ items, tokens }: View, limit: number): EarlierRecord | undefined {
+  const record = items.find(({ why }) => why === "record");
+  if (record === undefined || tokens.high > limit) return undefined;
+  const most = Math.floor(MOST_OF_BEFORE * tokens.estimate);
+  return { record: estimateMessage(record.message), most };
 }
 
 /** As if they had been asked for: they hold under every budget. */

@@ -152,4 +152,20 @@ describe("a view of a session whose provider counts", () => {
     expect(told.most).toBeGreaterThan(untold.most);
     expect(told.epochs).toBeLessThan(untold.epochs);
   });
+
+  it("stays whole where it was, though a smaller budget was asked for since", async () => {
+    const store = temporaryStore();
+    const said: AgentMessage[] = [];
+    for (let turn = 0; turn < 8; turn++) {
+      said.push(user(`Question ${turn}? ${"what of it ".repeat(20)}`));
+      said.push(replied(assistant(`Answer ${turn}.`), tokensOf(said)));
+    }
+    const messages = withIds(said);
+    const tokenBudget = Math.ceil(1.1 * tokensOf(messages));
+    const ask = (budget: number) => viewOf(store, { session, messages, tokenBudget: budget });
+    const before = await ask(tokenBudget);
+    expect(before.record).toBeNull();
+    expect((await ask(Math.floor(tokenBudget / 3))).record).not.toBeNull();
+    expect(await ask(tokenBudget)).toEqual(before);
+  });
 });

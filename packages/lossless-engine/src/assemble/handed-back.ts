@@ -9,16 +9,21 @@ import type { StoredCut } from "../store/cuts.ts";
 import type { Standing } from "./show.ts";
 
 /**
- * The cuts, of which that of the record `own` holds under every budget; `messages`: all else that
- * the host handed over, one or more. Where the cut is not known, the record stands before them all.
+ * The cuts, of which that of the record `own` holds under every budget; `stored`: those that count
+ * under another, too; `messages`: all else that the host handed over, one or more. Where the cut is
+ * not known, the record stands before them all.
  */
 export function withHandedBack(
   cuts: ReadonlyMap<string, StoredCut>,
-  { own, messages }: { own: AgentMessage; messages: readonly AgentMessage[] },
+  {
+    own,
+    messages,
+    stored,
+  }: { own: AgentMessage; messages: readonly AgentMessage[]; stored: readonly StoredCut[] },
 ): ReadonlyMap<string, StoredCut> {
   const standing = standingFor(own);
   const [begin, next] = messages.slice(0, 2).map(nameOf);
-  const known = [...cuts.values()].filter(({ name }) => name === standing.name);
+  const known = [...cuts.values(), ...stored].filter(({ name }) => name === standing.name);
   const inPlace = known.find(
     ({ first, request }) => begin === first || (begin === request && next === first),
   );
@@ -47,4 +52,7 @@ function asCut({ record, name, ...standing }: Standing, first: string): StoredCu
 const UNKNOWN = -1;
 
 /** What holds of a cut wherever its record stands. */
-const carried = ({ id, parts, covered, time }: StoredCut) => ({ id, parts, covered, time });
+const carried = ({ id, newestHere, parts, covered, time }: StoredCut) => ({
+  ...{ id, parts, covered, time },
+  ...(newestHere !== undefined && { newestHere }),
+});

@@ -83,7 +83,7 @@ async function newestKnown(
       const cut = cuts.get(nameOf(messages[from]!));
       if (cut === undefined) continue;
       await pause(signal);
-      const saved = await patiently(() => ledgerOf(store, cut.id), signal);
+      const saved = await patiently(() => ledgerOf(store, cut.newestHere ?? cut.id), signal);
       const state =
         saved === undefined
           ? undefined

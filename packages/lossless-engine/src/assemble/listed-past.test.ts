@@ -232,3 +232,32 @@ describe("a record of messages that are no longer kept", () => {
     expect((await verifyStore(store)).faults).toEqual([]);
   });
 });
+
+describe("a record that lists the past of a session that went back", () => {
+  const ROOM = 16_000;
+  const told = (name: string, turns: number) =>
+    withIds(
+      Array.from({ length: turns }, (_, at) => [
+        user(`What stands in docs/${name}${at}.md?`),
+        assistant(`It says: ${"w ".repeat(4_000)}`),
+      ]).flat(),
+      name,
+    );
+  const said = (view: View) => view.record?.record ?? "";
+
+  it("says nothing of what was left, whatever its summaries said before, and says it again after a return", async () => {
+    const store = temporaryStore();
+    const [kept, left, other] = [told("kept", 1), told("left", 3), told("other", 6)];
+    await shown(store, [...kept, ...left], 1_000_000);
+    await growSession(store, session);
+    const another = said(await shown(store, [...kept, ...other], ROOM));
+    expect(another).toContain("docs/kept0.md");
+    expect(another).toContain("docs/other0.md");
+    expect(another).not.toContain("docs/left");
+    expect((await verifyStore(store)).faults).toEqual([]);
+    const back = said(await shown(store, [...kept, ...left, ...told("after", 4)], ROOM));
+    expect(back).toContain("docs/left0.md");
+    expect(back).not.toContain("docs/other");
+    expect((await verifyStore(store)).faults).toEqual([]);
+  });
+});

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { pause, stepsInSlices } from "@clew/plugin-sdk/host";
+import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import { saveLedger } from "@clew/plugin-sdk/transcript";
 import { named, nameOf } from "../messages/name.ts";
 import { patiently } from "../patiently.ts";
@@ -26,6 +27,8 @@ export interface CutRequest {
   /** See `FitInput`. */
   readonly limit?: number | undefined;
   readonly count: Count;
+  /** The record that a smaller view shall follow. Absent: none. */
+  readonly earlier?: EarlierRecord | undefined;
   /** Those that were made before, by the names of their first messages. */
   readonly cuts: ReadonlyMap<string, StoredCut>;
   readonly cut: NewCut;
@@ -36,6 +39,25 @@ export interface CutRequest {
   /** See `ViewRequest`. */
   readonly pastTokens?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+}
+
+/** A record whose room the next one may take as far as that leaves the view small. */
+export interface EarlierRecord {
+  /** What it takes. */
+  readonly record: Pick<TokenEstimate, "estimate" | "high">;
+  /** What the next view may take with as much, tokens. */
+  readonly most: number;
+}
+
+/** Of a record the next one has, however little else got smaller. */
+const LEAST_SHARE = 0.5;
+
+/** Pure. Of a record beside what is kept; nothing where it is not to follow another. */
+function roomAsBefore(earlier: EarlierRecord | undefined, kept: TokenEstimate) {
+  if (earlier === undefined) return { estimate: 0, high: 0 };
+  const { record, most } = earlier;
+  const share = Math.min(1, Math.max(LEAST_SHARE, (most - kept.estimate) / record.estimate));
+  return { estimate: share * record.estimate, high: share * record.high };
 }
 
 /** A view behind a new cut. */
@@ -79,7 +101,7 @@ async function standingFor(
   request: CutRequest,
 ): Promise<{ record: Standing; ledger: string }> {
   const { session, messages, budget, limit, count, cuts, aside, signal } = request;
-  const { listsPast, pastTokens } = request;
+  const { listsPast, pastTokens, earlier } = request;
   const { from } = request.cut;
   const { state, covered } = await knownBefore(store, {
     ...{ messages, end: from, cuts, aside, signal },
@@ -96,6 +118,7 @@ async function standingFor(
   // What is shown in part names more than that part; the next record hears of it as of all else.
   const cutShort = messages.slice(from).filter((message) => parts.has(nameOf(message)));
   const known = await withSaid(state, cutShort, { aside, signal });
+  const leastRoom = roomAsBefore(earlier, sum(shown, count));
   const isListed = listsPast === true && covered > 0;
   const border = {
     behind: messages.slice(from, from + MOST_NAMES).map(nameOf),
@@ -115,7 +138,8 @@ async function standingFor(
             hasLetGo: await patiently(() => hasLetGo(store, session), signal),
             budget,
             kept: shown,
-            left: fit.left,
+            left: Math.max(fit.left, leastRoom.high),
+            leastRoom: leastRoom.estimate,
             past,
             pastTokens,
           }),

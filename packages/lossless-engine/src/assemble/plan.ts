@@ -75,7 +75,7 @@ const FULL = 0.97;
 const LARGEST = 128_000;
 
 /** A cut holds until the high mark is this many times as high as when it was made. */
-const OUTGROWN = 1.5;
+export const OUTGROWN = 1.5;
 
 /**
  * Below the high mark the history is shown as it is: as a whole, or from the newest cut on. Above
@@ -112,7 +112,9 @@ function highOf<Known extends Cut>(
   { from, tokens }: { from: number; tokens: TokenEstimate },
 ): number {
   if (newest === undefined || newest.reply < from) return tokens.high;
-  const isCutLater = messages.slice(from + 1).some((message) => cuts.has(nameOf(message)));
+  // One at the reply itself, or behind it, was made after it.
+  const before = messages.slice(from + 1, newest.reply);
+  const isCutLater = before.some((message) => cuts.has(nameOf(message)));
   if (isCutLater) return tokens.high;
   const since = sum(messages.slice(newest.reply), count).high;
   return Math.min(tokens.high, Math.max(tokens.low, Math.ceil(newest.tokens) + since));

@@ -5,6 +5,7 @@ import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
 import {
   joinRecord,
   type LedgerState,
+  type RecordRoom,
   recordRoomOf,
   recordSteps,
   withinTokens,
@@ -26,6 +27,8 @@ export interface RecordInput {
   readonly budget: number;
   /** Tokens that are left for the record, by the high estimate. */
   readonly left: number;
+  /** Of that, what it may take at least, as the record before it did. Absent: its budget says. */
+  readonly leastRoom?: number | undefined;
   /** Everything before, in stretches. Empty: it is not to be listed. */
   readonly past: readonly Stretch[];
   /** See `ViewRequest`. */
@@ -46,17 +49,18 @@ export function* writeRecord({
   kept,
   budget,
   left,
+  leastRoom = 0,
   past,
   pastTokens,
 }: RecordInput): Steps<string> {
-  const room = recordRoomOf(budget);
-  const all = room.ledger + room.anchors + room.pins;
   const most = past.length === 0 ? 0 : pastRoomOf(budget, pastTokens);
   for (const share of SHARES) {
     const lines =
       past.length === 0 ? "" : sayPast(joinedLinesOf(past, Math.min(most, left) * share));
     const summary = `${sayCovered(covered, hasLetGo)}${lines}`;
-    const within = withinTokens(room, Math.min(all, left - estimateText(lines).high) * share);
+    const taken = estimateText(lines);
+    const room = roomOf(budget, leastRoom - taken.estimate);
+    const within = withinTokens(room, Math.min(allOf(room), left - taken.high) * share);
     const parts = yield* recordSteps(state, { room: within, kept });
     const record = joinRecord({ ...parts, summary });
     yield;
@@ -64,6 +68,19 @@ export function* writeRecord({
   }
   return joinRecord({ summary: sayCovered(covered, hasLetGo) });
 }
+
+/** The room under a budget, or as much of each part as makes it `least`. */
+function roomOf(budget: number, least: number): RecordRoom {
+  const room = recordRoomOf(budget);
+  const times = Math.max(1, least / Math.max(1, allOf(room)));
+  return {
+    ledger: Math.floor(times * room.ledger),
+    anchors: Math.floor(times * room.anchors),
+    pins: Math.floor(times * room.pins),
+  };
+}
+
+const allOf = ({ ledger, anchors, pins }: RecordRoom) => ledger + anchors + pins;
 
 /** Tokens that lines of the past may take under a budget. */
 export const pastRoomOf = (budget: number, most: number = MOST_PAST): number =>

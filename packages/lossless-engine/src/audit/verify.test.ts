@@ -68,8 +68,8 @@ async function history(path: string, dice: Dice): Promise<void> {
     storeMessages(store, { session, messages: left, from: "told" });
     const names = [`e${told.length - 2}`, `e${told.length - 1}`];
     const end = { session, names, asked: "" };
-    markLeft(store, end);
-    if (dice(2) === 0) markJoined(store, { session, names: ["left0"] });
+    markLeft(store, end, READER);
+    if (dice(2) === 0) markJoined(store, { session, names: ["left0"] }, READER);
     const { conversation: id } = coverageOf(store, session)!;
     await growGraph(store, id, { sizes: { leafTokens: 60, fanIn: 2, kept: dice(2) } });
     const [oldest] = coverageOfConversation(store, id).frontier;
@@ -340,7 +340,7 @@ describe("the audit", () => {
     storeMessages(store, { session, messages, from: "told" });
     const flags = () => store.read((sql) => sql("SELECT flags FROM message WHERE seq = 9").get()!);
     const before = Number(flags().flags);
-    markLeft(store, { session, names: ["e4", "e5"], asked: "" });
+    markLeft(store, { session, names: ["e4", "e5"], asked: "" }, READER);
     expect(Number(flags().flags)).not.toBe(before);
     store.change((sql) => {
       sql("UPDATE message SET flags = ? WHERE seq > 6").run(before);

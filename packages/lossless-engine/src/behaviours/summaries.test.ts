@@ -196,7 +196,9 @@ describe("summaries", () => {
       asked.push(signal);
       return new Promise(() => {});
     };
-    const runtimeContext = { llm: { complete } } as unknown as RuntimeContext;
+    const runtimeContext = {
+      ...{ llm: { complete }, allowDeferredCompactionExecution: true },
+    } as unknown as RuntimeContext;
     const given = { ...session, sessionFile: "none.jsonl", runtimeContext };
     let isMaintained = false;
     const maintaining = Promise.resolve(
@@ -217,5 +219,25 @@ describe("summaries", () => {
     // It is left alone: the turns that follow do not wait for it again.
     await engine.maintain!(given);
     expect(asked).toHaveLength(3);
+  });
+
+  it("a model is asked only where the host gives leave for work that takes long, and then for all that waited", async () => {
+    const { engine, tell } = startLife({ summaries: "model" });
+    await tell(HISTORY, session);
+    let asked = 0;
+    const complete: Complete = (params) => {
+      asked++;
+      return says(() => GOOD)(params);
+    };
+    const maintain = (leave: object) =>
+      engine.maintain!({
+        ...{ ...session, sessionFile: "none.jsonl" },
+        runtimeContext: { llm: { complete }, ...leave } as unknown as RuntimeContext,
+      });
+    await maintain({});
+    await maintain({ allowDeferredCompactionExecution: false });
+    expect(asked).toBe(0);
+    await maintain({ allowDeferredCompactionExecution: true });
+    expect(asked).toBeGreaterThan(2);
   });
 });

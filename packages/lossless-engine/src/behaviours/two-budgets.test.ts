@@ -3,6 +3,7 @@ import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing"
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { SESSION, startLife } from "../testing/life.ts";
+import { withIds } from "../testing/stored.ts";
 
 /** Of one turn: how long its request and its result are, in words; 0 = no result. */
 type Turn = readonly [request: number, result: number];
@@ -103,5 +104,43 @@ describe("a host that commits turns, gives no ids, and asks under two budgets", 
       history.push(...said);
     }
     expect(stored()).toHaveLength(history.length);
+  });
+});
+
+describe("a view under one budget", () => {
+  const messages = withIds(
+    Array.from({ length: 40 }, (_, number) => [
+      user(`Question ${number}? ${"pad ".repeat(30)}`),
+      assistant(`Answer ${number}: ${"so it is ".repeat(number === 39 ? 200 : 20)}`),
+    ]).flat(),
+  );
+  const start = async () => {
+    const { engine } = startLife({ highWaterTokens: 1_200, lowWaterTokens: 600 });
+    await engine.ingestBatch!({ ...SESSION, messages });
+    const ask = (tokenBudget = 1_000_000) =>
+      engine.assemble({ ...SESSION, messages: [...messages], tokenBudget });
+    return { engine, ask };
+  };
+
+  it("is the same after another was asked for, whichever comes first", async () => {
+    for (const [own, other] of [
+      [700, 1_500],
+      [1_500, 700],
+    ]) {
+      const { ask } = await start();
+      const before = await ask(own);
+      await ask(other);
+      expect(await ask(own)).toEqual(before);
+    }
+  });
+
+  it("keeps what was compacted out of it, though a smaller one was asked for since", async () => {
+    const { engine, ask } = await start();
+    const { compacted } = await engine.compact({ ...SESSION, tokenBudget: 1_000, force: true });
+    expect(compacted).toBe(true);
+    const before = await ask();
+    expect(before.messages.length).toBeLessThan(messages.length);
+    for (const budget of [1_000, 700]) await ask(budget);
+    expect(await ask()).toEqual(before);
   });
 });

@@ -59,7 +59,9 @@ async function withoutAnswers(times: number) {
     // Some hosts make another engine for each turn.
     const engine = engineOn(stores, { summaries: "model", spendings });
     await engine.ingestBatch!({ ...session, messages });
-    const runtimeContext = { llm: { complete } } as unknown as RuntimeContext;
+    const runtimeContext = {
+      ...{ llm: { complete }, allowDeferredCompactionExecution: true },
+    } as unknown as RuntimeContext;
     await engine.maintain!({ ...session, sessionFile: "none.jsonl", runtimeContext });
   }
   onTestFinished(() => stores.release());

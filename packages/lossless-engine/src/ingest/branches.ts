@@ -4,6 +4,7 @@ import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { askedIn, branchChange, markJoined, markLeft } from "../store/left.ts";
 import type { Store } from "../store/store.ts";
+import { READER } from "../summaries/facts.ts";
 
 /** Messages that are looked at, at once. */
 const BATCH = 32;
@@ -21,14 +22,14 @@ export async function noteBranch(
   const end = { session, names, asked: askedIn(messages.slice(-BATCH)) };
   const change = await patiently(() => branchChange(store, end));
   if (change === "none") return;
-  if (change === "left") return patiently(() => markLeft(store, end));
+  if (change === "left") return patiently(() => markLeft(store, end, READER));
   // Back from its end, as long as there is something to take back.
   const all = endOf(messages, newest, messages.length);
   for (let to = all.length; to > 0; to -= BATCH) {
     const batch = all.slice(Math.max(0, to - BATCH), to);
-    if (!(await patiently(() => markJoined(store, { session, names: batch })))) break;
+    if (!(await patiently(() => markJoined(store, { session, names: batch }, READER)))) break;
   }
-  await patiently(() => markLeft(store, end));
+  await patiently(() => markLeft(store, end, READER));
 }
 
 /** Ids of the messages up to the newest one that is stored, at most `most`. */

@@ -109,7 +109,7 @@ describe("an export", () => {
           const isLeft = Math.floor(told.length / 3);
           storeMessages(store, { session: each, messages: told.slice(0, 3), from: "seen" });
           storeMessages(store, { session: each, messages: told.slice(3), from: "told" });
-          markLeft(store, { session: each, names: [told[isLeft]!.name], asked: "" });
+          markLeft(store, { session: each, names: [told[isLeft]!.name], asked: "" }, READER);
         }
         const files = await exported(store);
         const again = await storeOf(files);
@@ -141,7 +141,7 @@ describe("an export", () => {
     storeMessages(store, { session, messages: told, from: "told" });
     const left = namedWithIds([user("left"), assistant("so be it")], "left");
     storeMessages(store, { session, messages: left, from: "told" });
-    markLeft(store, { session, names: ["e4", "e5"], asked: "" });
+    markLeft(store, { session, names: ["e4", "e5"], asked: "" }, READER);
     const files = await exported(store);
     expect(Object.keys(files)).toEqual(["s1.jsonl"]);
     const { header, entries, badLines } = parseTranscript(files["s1.jsonl"]!);

@@ -11,6 +11,7 @@ import { knownNames, storeMessages } from "../store/messages.ts";
 import type { Store } from "../store/store.ts";
 import { tombstones } from "../store/tombstones.ts";
 import { addTranscripts } from "../store/transcripts.ts";
+import { READER } from "../summaries/facts.ts";
 import { othersTurn } from "../turns.ts";
 import { counted } from "./describe-store.ts";
 import type { OperatingOptions } from "./progress.ts";
@@ -147,7 +148,7 @@ async function storeAll(
     refused.push(...storing.refused.map(({ name, why }) => `message ${name} is refused (${why})`));
     const left = batch.filter(({ isLeft }) => isLeft).map(({ name }) => name);
     if (left.length > 0)
-      await patiently(() => markNamedLeft(store, { session, names: left }), signal);
+      await patiently(() => markNamedLeft(store, { session, names: left }, READER), signal);
     onProgress?.({ part: `messages of ${sessionId}`, done, of: told.length });
     await othersTurn();
     signal?.throwIfAborted();

@@ -1,3 +1,4 @@
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { assistant, FIRST_TIMESTAMP, user } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import type { NamedMessage } from "../messages/name.ts";
@@ -13,6 +14,10 @@ const notes = (count: number, prefix: string) =>
     Array.from({ length: count }, (_, at) => user(`${prefix} ${at}`)),
     prefix,
   );
+
+function timeless({ timestamp: _time, ...message }: AgentMessage): AgentMessage {
+  return message as AgentMessage;
+}
 
 /** True: a transcript of these messages goes on with what was told before. */
 function goesOn(store: Store, messages: readonly NamedMessage[]): boolean {
@@ -66,6 +71,14 @@ describe("a transcript begins a history of its own", () => {
     ["other words", user("quite another matter", at)],
   ])("where a message of the same id has %s", (_, message) => {
     expect(goesOn(storeWithOne(told!), namedWithIds([message]))).toBe(false);
+  });
+
+  it("where a reply without a time is the same, and another message of the same id is not", () => {
+    const said = (words: string) => namedWithIds([user(words, at), timeless(assistant("Done."))]);
+    const store = temporaryStore();
+    storeMessages(store, { session, messages: said("the first words"), from: "told" });
+    expect(goesOn(store, said("quite another matter"))).toBe(false);
+    expect(goesOn(storeWithOne(said("")[1]!), said("").slice(1))).toBe(true);
   });
 
   it("where only messages far from both of its ends were told before", () => {

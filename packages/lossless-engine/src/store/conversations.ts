@@ -5,6 +5,7 @@ import type { OwnedSession } from "../sessions/owner.ts";
 import { messageOf, timeOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
 import type { Sql, Store } from "./store.ts";
+import { numberOrNull } from "./summary-rows.ts";
 
 /** A transcript and the conversation it tells. */
 export interface Place {
@@ -99,20 +100,32 @@ function predecessorOf(
   const { sessionId, sessionKey, owner } = keysOf(session);
   if (sessionKey === "") return undefined;
   const sample = [...messages.slice(0, SAMPLE), ...messages.slice(SAMPLE).slice(-SAMPLE)];
+  const find = sql(`
+    SELECT * FROM message
+    WHERE conversation IN (
+        SELECT conversation FROM transcript WHERE (session_key = ? OR session_id = ?) AND owner = ?
+      )
+      AND id = ?
+    ORDER BY conversation DESC
+  `);
+  // Copies that hosts shorten begin alike.
+  const alike: number[] = [];
+  const others = new Set<number>();
   for (const { name, message } of sample) {
-    const row = sql(`
-      SELECT * FROM message
-      WHERE conversation IN (
-          SELECT conversation FROM transcript WHERE (session_key = ? OR session_id = ?) AND owner = ?
-        )
-        AND id = ? AND role = ? AND time IS ?
-      ORDER BY conversation DESC LIMIT 1
-    `).get(sessionKey, sessionId, owner, name, message.role, timeOf(message));
-    // Hosts that count anew in each transcript repeat ids; copies that they shorten begin alike.
-    if (row !== undefined && beginningOf(messageOf(sql, row).message) === beginningOf(message))
-      return Number(row.conversation);
+    const time = timeOf(message);
+    for (const row of find.all(sessionKey, sessionId, owner, name)) {
+      const conversation = Number(row.conversation);
+      const isSame =
+        row.role === message.role &&
+        numberOrNull(row.time) === time &&
+        beginningOf(messageOf(sql, row).message) === beginningOf(message);
+      if (isSame && time !== null) return conversation;
+      if (isSame) alike.push(conversation);
+      else others.add(conversation);
+    }
   }
-  return undefined;
+  // Hosts that count anew in each transcript repeat ids; "Done." without a time is said in many.
+  return alike.find((conversation) => !others.has(conversation));
 }
 
 /** The conversations of the session, newest first: after a reset it has another one. */

@@ -28,12 +28,14 @@ export interface StoredCut {
   readonly covered: number;
   /** What is shown of messages behind it that had no room as they are. */
   readonly parts: Parts;
+  /** Id of the newest cut at its place, which has what is known. Absent: it is the newest. */
+  readonly newestHere?: number;
   /** Its record as the host handed it back, without what it stands for. Absent: it did not. */
   readonly handedBack?: string;
 }
 
 /** A cut to keep. */
-export interface NewStoredCut extends Omit<StoredCut, "id" | "handedBack"> {
+export interface NewStoredCut extends Omit<StoredCut, "id" | "newestHere" | "handedBack"> {
   readonly record: string;
   /** What is known of the messages it stands for, as JSON. */
   readonly ledger: string;

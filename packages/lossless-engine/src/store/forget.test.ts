@@ -164,7 +164,7 @@ describe("forgetting", () => {
   it("is no damage where the message was marked or renamed since it was stored", async () => {
     const store = temporaryStore();
     stored(store);
-    markLeft(store, { session, names: ["e3", "e4"], asked: "" });
+    markLeft(store, { session, names: ["e3", "e4"], asked: "" }, READER);
     expect(forget(store, { numbers: [7, 8], sessions: [] }, READER)).toBe(2);
     expect((await verifyStore(store)).faults).toEqual([]);
   });

@@ -7,6 +7,8 @@ import { changing } from "./chain.ts";
 import { placeOf } from "./conversations.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
+import { summariseAgain } from "./summaries.ts";
+import type { FactsReader } from "./summary-rows.ts";
 
 /** The active branch, as far as it matters here. */
 export interface BranchEnd {
@@ -37,21 +39,32 @@ export const branchChange = (store: Store, end: BranchEnd): BranchChange =>
   });
 
 /** Every message of the conversation that came after the branch's end, or on another's. */
-export const markLeft = (store: Store, end: BranchEnd): void =>
+export const markLeft = (store: Store, end: BranchEnd, reader: FactsReader): void =>
   store.change((sql) => {
     const rows = rowsOf(sql, end);
     const newest = rows.at(-1);
     if (newest === undefined) return;
-    for (const seq of [...leftBehind(sql, newest, end), ...leftBetween(sql, rows, end)]) {
-      const mark = sql(`UPDATE message SET flags = flags | ${FLAGS.left} WHERE seq = ?`);
-      changing(sql, seq, () => mark.run(seq));
-    }
+    const left = [...leftBehind(sql, newest, end), ...leftBetween(sql, rows, end)];
+    setLeft(sql, left, { isLeft: true, reader });
   });
+
+/** What summaries say of these messages goes and comes with the mark, in the same change. */
+function setLeft(
+  sql: Sql,
+  seqs: readonly number[],
+  { isLeft, reader }: { isLeft: boolean; reader: FactsReader },
+): void {
+  const flags = isLeft ? `flags | ${FLAGS.left}` : `flags & ~${FLAGS.left}`;
+  const mark = sql(`UPDATE message SET flags = ${flags} WHERE seq = ?`);
+  for (const seq of seqs) changing(sql, seq, () => mark.run(seq));
+  summariseAgain(sql, seqs, reader);
+}
 
 /** Marks these, as their file says that they were left. */
 export const markNamedLeft = (
   store: Store,
   { session, names }: { session: OwnedSession; names: readonly string[] },
+  reader: FactsReader,
 ): void =>
   store.change((sql) => {
     const place = placeOf(sql, session);
@@ -59,17 +72,18 @@ export const markNamedLeft = (
     const find = sql(`
       SELECT seq FROM message WHERE conversation = ? AND id = ? AND flags & ${FLAGS.left} = 0
     `);
-    const mark = sql(`UPDATE message SET flags = flags | ${FLAGS.left} WHERE seq = ?`);
-    for (const name of names) {
+    const left = names.flatMap((name) => {
       const row = find.get(place.conversation, name);
-      if (row !== undefined) changing(sql, Number(row.seq), () => mark.run(Number(row.seq)));
-    }
+      return row === undefined ? [] : [Number(row.seq)];
+    });
+    setLeft(sql, left, { isLeft: true, reader });
   });
 
 /** Takes the mark off these; true: one of them had it. */
 export const markJoined = (
   store: Store,
   { session, names }: { session: OwnedSession; names: readonly string[] },
+  reader: FactsReader,
 ): boolean =>
   store.change((sql) => {
     const place = placeOf(sql, session);
@@ -80,8 +94,7 @@ export const markJoined = (
       `).get(place.conversation, name);
       return row === undefined ? [] : [Number(row.seq)];
     });
-    const join = sql(`UPDATE message SET flags = flags & ~${FLAGS.left} WHERE seq = ?`);
-    for (const seq of joined) changing(sql, seq, () => join.run(seq));
+    setLeft(sql, joined, { isLeft: false, reader });
     return joined.length > 0;
   });
 

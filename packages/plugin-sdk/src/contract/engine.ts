@@ -71,7 +71,8 @@ export interface ContextEngine {
    * After an accepted turn; what a turn left that failed or was aborted comes with the next one.
    * Replaces ingest and ingestBatch when it exists. The transcript file already holds the turn.
    * Record only messages from `prePromptMessageCount` on. A turn told again, also after a crash,
-   * adds nothing. Absent: `ingestBatch` or `ingest` is called.
+   * adds nothing. One that comes shortened then stays as it was told first. Absent: `ingestBatch`
+   * or `ingest` is called.
    */
   afterTurn?(params: AfterTurnParams): Awaitable<void>;
 
@@ -85,8 +86,8 @@ export interface ContextEngine {
    * or the view says that there is more. Where nothing was said, it shows nothing. The same history
    * gives the same messages, after a restart too, so that prompt caches hold. Any of its own views
    * may come back as the history, of another session too. The current prompt is not among them; the
-   * host appends it. Must not change `messages` or what is in it. If it throws, the given messages
-   * are used.
+   * host appends it: the list that is answered is the host's own. Must not change `messages` or
+   * what is in it. If it throws, the given messages are used.
    */
   assemble(params: AssembleParams): Awaitable<AssembleResult>;
 
@@ -95,8 +96,8 @@ export interface ContextEngine {
    * or not the engine owns compaction: one that does not should return
    * `delegateCompactionToRuntime(params)`. `{ ok: true, compacted: true }` promises a smaller next
    * assembly. The newest request stays as it was said. What was compacted stays so after a
-   * restart. If it made nothing smaller, `code` tells the host why and `reason` tells people. If
-   * it throws, the engine is set aside and the call fails.
+   * restart. No other session's compaction undoes it. If it made nothing smaller, `code` tells the
+   * host why and `reason` tells people. If it throws, the engine is set aside and the call fails.
    */
   compact(params: CompactParams): Awaitable<CompactResult>;
 
@@ -124,7 +125,8 @@ export interface ContextEngine {
 
   /**
    * On shutdown, reload or eviction; other hosts call it after each operation, so the engine must
-   * work again afterwards. Absent: there is nothing to let go of.
+   * work again afterwards. No file stays open, and nothing that keeps the process from ending.
+   * Absent: there is nothing to let go of.
    */
   dispose?(): Awaitable<void>;
 }

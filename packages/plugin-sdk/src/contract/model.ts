@@ -147,10 +147,20 @@ export interface ModelCall {
   /** How often a call that was not answered may be repeated. Absent: the port's own limit. */
   maxRetries?: number;
   /**
-   * Told before each repetition of the call: why, and after how many ms it is tried again. Absent:
-   * repeated in silence.
+   * Told before each repetition of the call, and waited for: an answer is a sentence that says why
+   * it is not repeated, and ends the call. Absent: repeated in silence.
    */
-  onRetry?: (retry: { error: ModelError; delayMs: number }) => void;
+  onRetry?: (retry: RetriedCall) => string | undefined | Promise<string | undefined>;
+}
+
+/** A try of a call that failed, and after how many ms it is made again. */
+export interface RetriedCall {
+  /** Why it failed. */
+  error: ModelError;
+  /** Until it is repeated, ms. */
+  delayMs: number;
+  /** What it came to, where whoever counts calls estimated it. Absent: nothing, or nobody did. */
+  estimated?: Usage;
 }
 
 /** What a host chooses about calls, whatever they are about. */
@@ -170,6 +180,8 @@ export type ModelError = {
   message: string;
   /** HTTP status. Absent: there was no answer, or it was no HTTP. */
   status?: number;
+  /** No request reached a server, so nobody bills one. Absent: one may have. */
+  unsent?: true;
 } & (
   | {
       kind: "overflow";
@@ -246,7 +258,13 @@ export type StreamEvent =
       leftOut?: readonly string[];
     }
   /** `partial` holds what had arrived, with stopReason "error" or "aborted". */
-  | { type: "error"; error: ModelError; partial: AssistantMessage };
+  | {
+      type: "error";
+      error: ModelError;
+      partial: AssistantMessage;
+      /** What it came to, where whoever counts calls estimated it. Absent: nobody did. */
+      estimated?: Usage;
+    };
 
 /** The usage of a message no provider was billed for. */
 export const ZERO_USAGE: Usage = {

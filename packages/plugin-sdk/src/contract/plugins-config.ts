@@ -1,6 +1,18 @@
 // The `plugins` section of the configuration.
 import { z } from "zod";
 
+/** Which models a plugin may name. */
+const modelPermissions = () => ({
+  allowModelOverride: z
+    .boolean()
+    .optional()
+    .describe("True: it may name another model than the session's. Absent: it may not."),
+  allowedModels: z
+    .array(z.string())
+    .optional()
+    .describe('Models it may name then, as "provider/model". Absent, or with "*": any.'),
+});
+
 /**
  * `plugins` section of the configuration, shared by host, gateway and plugin authors (contract
  * §2.2).
@@ -69,6 +81,44 @@ export const PluginsConfigSchema = z.looseObject({
           .enum(["quarantine", "retry-next-turn", "strict"])
           .optional()
           .describe('What a failure of one of its engines means. Absent: "quarantine".'),
+        llm: z
+          .looseObject(modelPermissions())
+          .optional()
+          .describe("What its own model calls may do. Absent: they use the session's model."),
+        subagent: z
+          .looseObject(modelPermissions())
+          .optional()
+          .describe("What sessions that it starts may do. Absent: they use the agent's model."),
+        hooks: z
+          .looseObject({
+            allowPromptInjection: z
+              .boolean()
+              .optional()
+              .describe("False: its hooks add nothing to prompts. Absent: they may."),
+            allowConversationAccess: z
+              .boolean()
+              .optional()
+              .describe(
+                "True: its hooks see the conversation. Absent: those of an engine's plugin do.",
+              ),
+          })
+          .optional()
+          .describe("What its hooks may do. Absent: as their own defaults say."),
+        tools: z
+          .looseObject({
+            allow: z
+              .array(z.string())
+              .optional()
+              .describe("Tools of it that run without a question. Absent: those that only read."),
+            deny: z
+              .array(z.string())
+              .optional()
+              .describe("Tools of it that no model is offered. Absent: none."),
+          })
+          .optional()
+          .describe(
+            "Which of its tools are offered, and which ask. Absent: all; most of them ask.",
+          ),
         isolation: z
           .literal("process")
           .optional()

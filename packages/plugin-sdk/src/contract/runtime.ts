@@ -202,7 +202,10 @@ export interface RuntimeContext {
   rewriteTranscriptEntries?: (
     request: TranscriptRewriteRequest,
   ) => Promise<TranscriptRewriteResult>;
-  /** Model calls under the operator's policy. Absent: this host makes none for engines. */
+  /**
+   * Model calls under the operator's policy, until the method has answered that it is lent to; a
+   * later one throws. Absent: this host makes none for engines.
+   */
   llm?: { complete: (params: LlmCompleteParams) => Promise<LlmCompleteResult> };
   /** Whatever else the host knows of the run; check before use. */
   [key: string]: unknown;

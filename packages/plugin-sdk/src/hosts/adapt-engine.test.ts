@@ -5,9 +5,9 @@ import type { AgentMessage } from "../contract/message.ts";
 import { delegateCompactionToRuntime } from "../delegate.ts";
 import { testEngine } from "../testing/conformance.ts";
 import { assistant, conversation, user } from "../testing/messages.ts";
-import { estimateMessages } from "../tokens/message.ts";
-import { freshTail } from "../transcript/fresh-tail.ts";
+import { estimateMessage, estimateMessages } from "../tokens/message.ts";
 import { messageId } from "../transcript/message-id.ts";
+import { newestThatFit } from "../transcript/newest-that-fit.ts";
 import { adaptEngine, noMemory } from "./adapt-engine.ts";
 
 /** Shows a summary of all but the newest two messages. */
@@ -127,15 +127,18 @@ describe("an engine in other hosts keeps the contract", () => {
     create: () =>
       adaptEngine(
         {
-          info: { id: "whole", name: "Whole history" },
+          info: { id: "newest", name: "Newest that fit" },
           ingest: () => ({ ingested: false }),
           assemble: ({ messages, tokenBudget = Infinity }) => {
-            const { start } = freshTail(messages, { tokens: tokenBudget, maxTokens: tokenBudget });
-            const kept = messages.slice(start);
-            const { estimate: estimatedTokens, low } = estimateMessages(kept);
-            const fits = low <= tokenBudget;
-            const promptAuthority = fits ? "assembled" : "preassembly_may_overflow";
-            return { messages: kept, estimatedTokens, promptAuthority };
+            const count = (message: AgentMessage) => estimateMessage(message).high;
+            const fit = newestThatFit(messages, { maxTokens: tokenBudget, count });
+            const fits = fit.tokens <= tokenBudget;
+            return {
+              messages: fit.messages,
+              estimatedTokens: estimateMessages(fit.messages).estimate,
+              promptAuthority: fits ? "assembled" : "preassembly_may_overflow",
+              ...(fit.lacksSummary && { systemPromptAddition: "A summary is left out." }),
+            };
           },
           compact: delegateCompactionToRuntime,
         },

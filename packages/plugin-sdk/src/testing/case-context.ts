@@ -10,6 +10,7 @@ import {
 import { CaseSession } from "./case-session.ts";
 import type { CaseStorage } from "./case-storage.ts";
 import { type CallWatch, CaseFailure, describe, tooLate, watchCalls } from "./engine-call.ts";
+import { keepingAlive, moreThan, openFilesIn, stillLeft } from "./held.ts";
 import { patiently } from "./patience.ts";
 import type { Strays } from "./strays.ts";
 
@@ -33,10 +34,23 @@ export type EngineMaker = (
 
 /** How random sessions are made. */
 export interface SessionOptions {
-  /** Sessions of each kind. Absent: 10. */
+  /** Sessions of each kind. Absent: 12. */
   count?: number;
   /** Another number makes other sessions. Absent: 1. */
   seed?: number;
+  /**
+   * What their names and the words in them are drawn from, beside the seed; a failure tells it.
+   * Absent: another one each time, so that no engine can know them.
+   */
+  salt?: string;
+}
+
+/** Where the words come from that a run of sessions is known by. */
+export interface Salt {
+  /** Of one check of one engine, so that one with one store for all cannot know them. */
+  base: string;
+  /** Which run of sessions in it. */
+  run: number;
 }
 
 /** A session that the built-in compaction can make smaller. */
@@ -52,6 +66,8 @@ type CompactionMode = "works" | "hangs" | "absent";
 export interface ContextParts {
   readonly makeStorage: () => Promise<CaseStorage>;
   readonly create: EngineMaker;
+  /** What names and words of random sessions are drawn from; counted up by each run. */
+  readonly salt: Salt;
   /** Begins the name of every session. */
   readonly prefix: string;
   readonly calls: CallWatch;
@@ -59,6 +75,8 @@ export interface ContextParts {
   readonly strays: Strays;
   /** Absent: as many as is usual. */
   readonly sessions?: SessionOptions | undefined;
+  /** Whether nothing but the engine runs in this process. Absent: something else may. */
+  readonly ownsProcess?: boolean | undefined;
 }
 
 /** What a case that is over is waited for, ms. */
@@ -131,6 +149,12 @@ export class CaseContext {
     this.#compactable.add(session);
   }
 
+  /** For a run of sessions that no other has the names of. */
+  nextSalt(): Salt {
+    const { salt } = this.#parts;
+    return { base: salt.base, run: salt.run++ };
+  }
+
   /** From here on the built-in compaction answers only to an abort. */
   hangCompaction(): void {
     this.#mode = "hangs";
@@ -149,26 +173,53 @@ export class CaseContext {
 
   /**
    * Runs `work` with the engine made anew over a fresh folder, or over `storage`, which is removed.
+   * `letsGo`: what it holds open after its dispose is a failure.
    */
   async beside(
     work: (context: CaseContext) => Promise<void>,
-    { withoutFolder = false, storage }: { withoutFolder?: boolean; storage?: CaseStorage } = {},
+    {
+      withoutFolder = false,
+      letsGo = false,
+      storage,
+    }: { withoutFolder?: boolean; letsGo?: boolean; storage?: CaseStorage } = {},
   ): Promise<void> {
     const fresh = new CaseContext(storage ?? (await this.#parts.makeStorage()), this.#parts);
+    const before = letsGo && this.#parts.ownsProcess ? keepingAlive() : undefined;
     try {
       await fresh.withCompaction(async () => {
         fresh.engine = await fresh.reopen(withoutFolder);
         await work(fresh);
       });
+      if (!letsGo) return;
+      await fresh.disposeAll();
+      const held = await fresh.#heldAfter(before);
+      if (held !== undefined) throw new CaseFailure(held);
     } finally {
       await fresh.close();
     }
   }
 
-  async close(): Promise<void> {
-    // The dispose cases judge dispose; here it only frees what a case opened.
+  /** What the engines of this case still hold, all of which were disposed of. */
+  async #heldAfter(before: ReadonlyMap<string, number> | undefined): Promise<string | undefined> {
+    const isDisposed = this.#opened.every((engine) => typeof engine?.dispose === "function");
+    const when = isDisposed ? "after dispose()" : "in the end, and has no dispose()";
+    const file = await stillLeft(async () =>
+      isDisposed ? (await openFilesIn(this.storage.agentDir))[0] : undefined,
+    );
+    if (file !== undefined) return `It holds the file ${file} of its folder open ${when}`;
+    const kind = before && (await stillLeft(() => moreThan(before)));
+    return kind && `It keeps the process from ending ${when}, by a ${kind}`;
+  }
+
+  /** Of every engine that this case made. */
+  async disposeAll(): Promise<void> {
     const disposed = Promise.allSettled(this.#opened.map(async (engine) => engine.dispose?.()));
     await within({ boundMs: DISPOSE_MS, onTimeout: () => [] }, () => disposed);
+  }
+
+  async close(): Promise<void> {
+    // The dispose cases judge dispose; here it only frees what a case opened.
+    await this.disposeAll();
     await this.storage.remove().catch(() => {});
   }
 

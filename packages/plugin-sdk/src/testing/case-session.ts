@@ -8,6 +8,7 @@ import type {
 } from "../contract/lifecycle.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { LlmCompleteParams, LlmCompleteResult, RuntimeContext } from "../contract/runtime.ts";
+import type { SessionRef } from "../contract/session.ts";
 import { extractiveSummary } from "../record/extractive-summary.ts";
 import { estimateMessages } from "../tokens/message.ts";
 import { activeBranch } from "../transcript/branch.ts";
@@ -64,12 +65,12 @@ export class CaseSession {
     await this.tell(engine, before);
   }
 
-  /** Tells the engine of the messages from `start` on. */
-  async tell(engine: ContextEngine, start: number): Promise<void> {
+  /** Tells the engine of the messages from `start` on; `named`: the session, as in each call. */
+  async tell(engine: ContextEngine, start: number, named: SessionRef = this.ref): Promise<void> {
     const fresh = () => this.history().slice(start);
     if (typeof engine.afterTurn === "function") {
       const params = {
-        ...this.ref,
+        ...named,
         messages: this.history(),
         prePromptMessageCount: start,
         tokenBudget: AMPLE_BUDGET,
@@ -108,9 +109,10 @@ export class CaseSession {
   }
 
   /** Maintenance behind the reply, where an engine may do what it put off. */
-  async maintain(engine: ContextEngine): Promise<void> {
-    const runtimeContext = { llm: quickModel, allowDeferredCompactionExecution: true };
-    await call(engine, "maintain", { ...this.ref, runtimeContext });
+  async maintain(engine: ContextEngine, lent: Pick<RuntimeContext, "llm"> = {}): Promise<void> {
+    if (typeof engine.maintain !== "function") return;
+    const allowed = { llm: quickModel, allowDeferredCompactionExecution: true };
+    await call(engine, "maintain", { ...this.ref, runtimeContext: { ...allowed, ...lent } });
   }
 
   /** Goes on in the transcript to which a compaction moved. */

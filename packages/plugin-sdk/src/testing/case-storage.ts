@@ -1,5 +1,7 @@
 // Where a case's engine and transcripts keep their files.
 
+import { atEachWrite } from "./writes.ts";
+
 /** What the kit needs of a file system. */
 export interface CaseStorage {
   /** Absolute path of a fresh, empty folder; the engine gets it as `agentDir`. */
@@ -13,6 +15,11 @@ export interface CaseStorage {
    * where the process was killed. Absent, or undefined: it cannot be copied.
    */
   copy?(): CaseStorage | undefined;
+  /**
+   * Calls `see` at each moment within `work` at which a kill would leave a file half written.
+   * Absent: nobody knows them.
+   */
+  atEachWrite?<Result>(see: () => void, work: () => Promise<Result>): Promise<Result>;
   /** Removes the folder with everything in it. */
   remove(): Promise<void>;
 }
@@ -53,6 +60,7 @@ export async function temporaryStorage(): Promise<CaseStorage> {
         return undefined;
       }
     },
+    atEachWrite,
     remove: () => rm(agentDir, { recursive: true, force: true, maxRetries: 3 }),
   });
   return storageIn(freshFolder());

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { ContextEngine } from "../contract/engine.ts";
 import { parseTranscript } from "../transcript/parse.ts";
@@ -123,7 +123,7 @@ describe.concurrent.each(ofGroup(["sessions"]))("the engine that breaks %s", (id
     const { outcome, reason, session } = await runCase(one, create, options);
     expect(outcome).toBe("failed");
     expect(reason).toMatch(/^[^\n]{20,}\. Smallest session: [^\n]+\.$/);
-    const isLong = id === "sessions/long" || id === "sessions/after-compaction";
+    const isLong = ["sessions/long", "sessions/many", "sessions/after-compaction"].includes(id);
     if (!isLong) expect(session!.steps.length).toBeLessThanOrEqual(6);
     const again = JSON.parse(JSON.stringify(session));
     expect(await replaySession(create, again, options)).toMatchObject({ outcome: "failed" });
@@ -158,12 +158,51 @@ describe("the engine that breaks process/strays", () => {
     process.removeAllListeners("unhandledRejection");
     try {
       const create = overStorage(BROKEN_ENGINES["process/strays"]);
-      const { results } = await checkEngine(create, { storage: inMemory, only: ["process"] });
+      const only = ["process/strays"];
+      const { results } = await checkEngine(create, { storage: inMemory, only });
       expect(results).toMatchObject([{ outcome: "failed" }]);
       expect(results[0]!.reason).toMatch(/^2 times; the first time: .* the index is away\.$/);
     } finally {
       for (const one of runners) process.on("unhandledRejection", one);
     }
+  });
+});
+
+describe("the engine that breaks process/held", () => {
+  it("fails by what it holds more from turn to turn", async () => {
+    const create = overStorage(BROKEN_ENGINES["process/held"]);
+    const only = ["process/held"];
+    const { results } = await checkEngine(create, { storage: inMemory, only });
+    expect(results[0]!.reason).toMatch(
+      /^After 16 more turns it holds 1[5-7] more timers and other handles\.$/,
+    );
+  });
+
+  it("fails where what it began survives its dispose and keeps the process from ending", async () => {
+    const timers: NodeJS.Timeout[] = [];
+    const create = () => {
+      timers.push(setInterval(() => {}, 60_000));
+      return createMemoryEngine();
+    };
+    const { results } = await checkEngine(create, { only: ["process/held"] });
+    for (const timer of timers) clearInterval(timer);
+    expect(results[0]!.reason).toBe("It keeps the process from ending after its end, by a timer.");
+  });
+
+  it("fails where a file that it opened is still open after its dispose", async () => {
+    const opened: number[] = [];
+    const create: EngineMaker = ({ agentDir }) => {
+      opened.push(openSync(`${agentDir}/log`, "a"));
+      return { ...createMemoryEngine(), dispose() {} };
+    };
+    const { results } = await checkEngine(create, { only: ["process/held"] });
+    for (const fd of opened) closeSync(fd);
+    const isKnown = existsSync("/proc/self/fd");
+    expect(results[0]).toMatchObject(
+      isKnown
+        ? { reason: "It holds the file log of its folder open after dispose()" }
+        : { outcome: "passed" },
+    );
   });
 });
 
@@ -242,6 +281,7 @@ describe("checkEngine", () => {
     expect(await checkEngine(() => picky)).toMatchObject({ failed: 0 });
     expect([...seen].sort()).toEqual([
       "availableTools",
+      "citationsMode",
       "kitNewerHostParam",
       "messages",
       "model",

@@ -6,6 +6,7 @@ import { type CaseStorage, temporaryStorage } from "./case-storage.ts";
 import { CONFORMANCE_CASES } from "./cases/index.ts";
 import { CaseFailure, describe } from "./engine-call.ts";
 import { replay, SessionFailure } from "./sessions/explore.ts";
+import { newBase, saltOf, wordOf } from "./sessions/marks.ts";
 import type { Script, SessionScript } from "./sessions/script.ts";
 import { blameForAll, collectStrays, type Strays } from "./strays.ts";
 
@@ -177,10 +178,6 @@ export async function replaySession(
   return { outcome, ...(reason && { reason }), ...(failed && { session: failed }) };
 }
 
-let runs = 0;
-/** Of this process: an engine may keep what it was told in another one. */
-const RUN = Math.floor(Math.random() * 2 ** 32).toString(36);
-
 /** One case against one engine, in a folder and sessions of its own. */
 export const runCase = (
   one: ConformanceCase,
@@ -200,11 +197,17 @@ export function startJudging(
   const strays: Strays = [];
   if (options.ownsProcess) blameForAll(strays);
   const known = new Set<string>();
+  // An engine may keep what it was told by another process, or in another check.
+  const { salt: given, seed = 1 } = options.sessions ?? {};
+  const salt = { base: given === undefined ? `${newBase()}-${seed}` : saltOf(given).base, run: 0 };
+  const run = wordOf(salt.base);
+  let cases = 0;
   const makeStorage = options.storage ?? temporaryStorage;
   return async ({ id, group, title, ...one }) => {
     const context = new CaseContext(await makeStorage(), {
-      ...{ makeStorage, create, calls, strays, sessions: options.sessions },
-      prefix: `${id.replace("/", "-")}-${RUN}-${(runs++).toString(36)}`,
+      ...{ makeStorage, create, calls, strays, salt, sessions: options.sessions },
+      ownsProcess: options.ownsProcess,
+      prefix: `${id.replace("/", "-")}-${run}-${(cases++).toString(36)}`,
     });
     const result = { id, group, title };
     try {

@@ -1,6 +1,7 @@
 // Calls an engine as hosts do and turns a throw into a failed case.
 import type { ContextEngine, EngineMethod } from "../contract/engine.ts";
 import { declaredParams } from "../declared-params.ts";
+import { isRecord } from "../is-record.ts";
 import { patiently } from "./patience.ts";
 
 /** The engine broke the rule; the message is one sentence. */
@@ -63,9 +64,13 @@ export async function callRaw<M extends EngineMethod>(
   const implementation = engine[method] as ((params: unknown) => unknown) | undefined;
   if (typeof implementation !== "function") throw new CaseFailure(`${method}() is not a function.`);
   const watch = watches.get(engine);
+  const loan = lend(method, accepted(engine, method, params));
   const work = async (): Promise<Result<M>> => {
-    const result = await implementation.call(engine, accepted(engine, method, params));
-    return result as Result<M>;
+    try {
+      return (await implementation.call(engine, loan.params)) as Result<M>;
+    } finally {
+      loan.end();
+    }
   };
   if (watch === undefined) return work();
   check(
@@ -77,6 +82,33 @@ export async function callRaw<M extends EngineMethod>(
     return tooLate(`${method}()`, watch.boundMs);
   };
   return patiently(watch.boundMs, onTimeout, work);
+}
+
+/** What is lent to a call in `runtimeContext` works until the call has answered, not longer. */
+function lend(method: EngineMethod, params: object): { params: object; end: () => void } {
+  const { runtimeContext } = params as { runtimeContext?: unknown };
+  if (!isRecord(runtimeContext)) return { params, end: () => {} };
+  let isOver = false;
+  const lent = (value: unknown, name: string): unknown => {
+    if (typeof value === "function")
+      return (...given: unknown[]) => {
+        if (isOver) throw new Error(`${name} was lent to a call of ${method}() that is over`);
+        return value(...given);
+      };
+    if (!isRecord(value) || !Object.values(value).some((part) => typeof part === "function"))
+      return value;
+    return lentParts(value, name);
+  };
+  const lentParts = (parts: Record<string, unknown>, name: string) =>
+    Object.fromEntries(
+      Object.entries(parts).map(([key, part]) => [key, lent(part, `${name}.${key}`)]),
+    );
+  return {
+    params: { ...params, runtimeContext: lentParts(runtimeContext, "runtimeContext") },
+    end: () => {
+      isOver = true;
+    },
+  };
 }
 
 /** For waits that are no call of a method. */

@@ -64,4 +64,16 @@ describe("the full engine", () => {
     const { messages } = await engine.assemble({ sessionId: "new", sessionKey: "k", messages: [] });
     expect(messages).toEqual([]);
   });
+
+  it("compacts by an extract when the model fails that it asks", async () => {
+    const engine = createFullEngine(emptyStore(), () => []);
+    const session = { sessionId: "s", sessionKey: "k" };
+    const long = TURNS.map(([asked, ...rest]) => [asked!, assistant("a ".repeat(4_000)), ...rest]);
+    await engine.ingestBatch({ ...session, messages: transcript().append(long.flat()) });
+    const runtimeContext = { llm: { complete: () => Promise.reject(new Error("out of credit")) } };
+    expect(await engine.compact({ ...session, runtimeContext })).toMatchObject({
+      ok: true,
+      compacted: true,
+    });
+  });
 });

@@ -2,6 +2,7 @@
 import type { ContextEngine } from "../contract/engine.ts";
 import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
+import { isAbort } from "../errors.ts";
 import { extractiveSummary } from "../record/extractive-summary.ts";
 import { estimateMessage, estimateMessages } from "../tokens/message.ts";
 import { freshTail } from "../transcript/fresh-tail.ts";
@@ -10,6 +11,8 @@ import { messageId } from "../transcript/message-id.ts";
 interface StoredSession {
   /** By their ids. */
   messages: Map<string, AgentMessage>;
+  /** Names of what is on the branch that was seen last, and of what was told since. */
+  active?: Set<string>;
   /** Ids of the messages the summary stands for. */
   covered: Set<string>;
   summary?: string;
@@ -44,6 +47,7 @@ export function stored(store: EngineStore, { sessionId }: SessionRef): StoredSes
 export function record(session: StoredSession, messages: readonly AgentMessage[]): number {
   const fresh = messages.filter((message) => !session.messages.has(nameOf(message)));
   for (const message of fresh) session.messages.set(nameOf(message), structuredClone(message));
+  for (const message of messages) session.active?.add(nameOf(message));
   return fresh.length;
 }
 
@@ -95,6 +99,7 @@ export function createFullEngine(
     },
     assemble({ messages, tokenBudget = Infinity, ...ref }) {
       const session = stored(store, ref);
+      if (messages.length > 0) session.active = new Set(messages.map(nameOf));
       const history = visible(session, messages);
       const head: AgentMessage[] =
         session.summary === undefined || !isOnBranch(session, messages)
@@ -117,7 +122,9 @@ export function createFullEngine(
     async compact({ runtimeContext, abortSignal, tokenBudget = 1_000, ...ref }) {
       abortSignal?.throwIfAborted();
       const session = stored(store, ref);
-      const history = visible(session, []);
+      const history = visible(session, []).filter(
+        (message) => session.active?.has(nameOf(message)) !== false,
+      );
       const { start } = freshTail(history, { turns: 1 });
       const old = history.slice(0, start);
       if (old.length === 0)
@@ -127,12 +134,22 @@ export function createFullEngine(
         maxTokens: Math.min(400, Math.floor(tokenBudget / 2)),
         ...(session.summary && { previousSummary: session.summary }),
       });
-      const polished = await runtimeContext?.llm?.complete({
-        messages: [{ role: "user", content: written }],
-        ...(abortSignal && { signal: abortSignal }),
+      const complete = async () =>
+        runtimeContext?.llm?.complete({
+          messages: [{ role: "user", content: written }],
+          ...(abortSignal && { signal: abortSignal }),
+        });
+      // Without the model the extract stands; an abort is for whoever asked.
+      const polished = await complete().catch((error: unknown) => {
+        if (isAbort(error, abortSignal)) throw error;
+        return undefined;
       });
       abortSignal?.throwIfAborted();
-      const summary = polished?.text.trim() || written;
+      // What a model says of it may say nothing of what was summed up before.
+      const said = polished?.text.trim();
+      const summary = said ? [said, session.summary].filter(Boolean).join("\n") : written;
+      if (summary.trim() === "")
+        return { ok: true, compacted: false, reason: "there is no room for a summary" };
       const tokensBefore = estimateMessages(history).estimate;
       const tokensAfter = estimateMessages([
         { role: "compactionSummary", summary },

@@ -4,8 +4,12 @@ import type { AgentMessage } from "../contract/message.ts";
 import type { SessionRef } from "../contract/session.ts";
 import { delegateCompactionToRuntime } from "../delegate.ts";
 import { estimateMessage, estimateMessages } from "../tokens/message.ts";
-import { freshTail } from "../transcript/fresh-tail.ts";
 import { messageId } from "../transcript/message-id.ts";
+import { newestThatFit } from "../transcript/newest-that-fit.ts";
+
+/** Whoever reads the view is to know that it is not all. */
+const NO_ROOM =
+  "The summary of what was said before the messages below is left out for lack of room.";
 
 /** An engine to copy from. What it remembers ends with the process. */
 export function createMemoryEngine(): ContextEngine {
@@ -30,12 +34,12 @@ export function createMemoryEngine(): ContextEngine {
       const history = messages.length > 0 ? messages : [...remembered(session).values()];
       // The high estimate: what risks an overflow is decided by the worst case.
       const count = (message: AgentMessage) => estimateMessage(message).high;
-      const room = { tokens: Infinity, maxTokens: tokenBudget, count };
-      const { start, tokens } = freshTail(history, room);
-      const kept = history.slice(start);
+      const fit = newestThatFit(history, { maxTokens: tokenBudget, count });
+      const { messages: kept, tokens, lacksSummary } = fit;
       return {
         messages: kept,
         estimatedTokens: estimateMessages(kept).estimate,
+        ...(lacksSummary && { systemPromptAddition: NO_ROOM }),
         // The newest turn may be running: it is kept whatever it costs, and the host is told.
         promptAuthority: tokens <= tokenBudget ? "assembled" : "preassembly_may_overflow",
       };

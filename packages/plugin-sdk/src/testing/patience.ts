@@ -37,7 +37,7 @@ export async function patiently<Result>(
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isOver = false;
   const late = new Promise<"late">((resolve) => {
-    const began = processorMs();
+    const began = processorMsLately(boundMs / STALE_BOUNDS);
     let before = began;
     let idle = 0;
     const wait = (bounds: number) => {
@@ -63,6 +63,17 @@ export async function patiently<Result>(
 }
 
 const done = async <Result>(work: () => Result | PromiseLike<Result>) => ({ result: await work() });
+
+/** A share of a bound in which what was asked before is as good. */
+const STALE_BOUNDS = 1_000;
+let asked = { at: Number.NEGATIVE_INFINITY, ms: 0 };
+
+/** The same as of `ms` before, at most: asking takes longer than many a call. */
+function processorMsLately(ms: number): number {
+  const now = performance.now();
+  if (now - asked.at > ms) asked = { at: now, ms: processorMs() };
+  return asked.ms;
+}
 
 /** What the process used so far; where nothing tells, time on the wall stands for it. */
 export function processorMs(): number {

@@ -1,7 +1,7 @@
 // The parts of a Chat Completions answer that we read.
 import type { Usage } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
-import { tokenCount } from "../shared/token-count.ts";
+import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
 /** A delta of one call; servers leave out what they do not know. */
 export interface ToolCallDelta {
@@ -67,8 +67,7 @@ interface ChatUsage {
  * server told none.
  */
 export function readUsage(usage: ChatUsage | null | undefined): Usage | undefined {
-  if (typeof usage?.prompt_tokens !== "number" && typeof usage?.completion_tokens !== "number")
-    return undefined;
+  if (!usage || !tellsCounts(usage.prompt_tokens, usage.completion_tokens)) return undefined;
   const prompt = tokenCount(usage.prompt_tokens);
   const output = tokenCount(usage.completion_tokens);
   const cacheRead = Math.min(

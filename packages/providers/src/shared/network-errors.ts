@@ -11,18 +11,20 @@ interface NetworkFailure {
   next: Advice;
   /** Default: "network", which may pass. */
   kind?: "not_found";
+  /** No server was reached. Default: one may have read the request. */
+  unsent?: true;
 }
 
 /** By the code of the error or of one of its causes. */
 const NETWORK_CODES: Readonly<Record<string, NetworkFailure>> = {
-  ECONNREFUSED: { why: "refused the connection", next: "away" },
+  ECONNREFUSED: { why: "refused the connection", next: "away", unsent: true },
   ECONNRESET: { why: "closed the connection", next: "away" },
   EPIPE: { why: "closed the connection", next: "away" },
   UND_ERR_SOCKET: { why: "closed the connection", next: "away" },
-  ENOTFOUND: { why: "has a host name that cannot be resolved", next: "name" },
-  EAI_AGAIN: { why: "has a host name that cannot be resolved now", next: "name" },
-  EHOSTUNREACH: { why: "cannot be reached", next: "away" },
-  ENETUNREACH: { why: "cannot be reached", next: "away" },
+  ENOTFOUND: { why: "has a host name that cannot be resolved", next: "name", unsent: true },
+  EAI_AGAIN: { why: "has a host name that cannot be resolved now", next: "name", unsent: true },
+  EHOSTUNREACH: { why: "cannot be reached", next: "away", unsent: true },
+  ENETUNREACH: { why: "cannot be reached", next: "away", unsent: true },
   UND_ERR_INVALID_ARG: { why: "is no usable address", next: "address", kind: "not_found" },
   ERR_INVALID_URL: { why: "is no usable address", next: "address", kind: "not_found" },
 };
@@ -44,6 +46,7 @@ export function networkError(cause: unknown, started: boolean, origin: FailureOr
     return {
       kind: "timeout",
       message: `${baseUrl} did not answer in time (${code}); check that the server is up, then try again.`,
+      ...(code === "UND_ERR_CONNECT_TIMEOUT" && { unsent: true }),
     };
   if (code !== undefined && PACKED_BADLY.test(code)) {
     const message = `${baseUrl} sent an answer that cannot be unpacked (${code}); see what that server, or a proxy before it, sends under its content-encoding.`;
@@ -57,12 +60,14 @@ export function networkError(cause: unknown, started: boolean, origin: FailureOr
     why,
     next,
     kind = "network",
+    unsent,
   } = NETWORK_CODES[code ?? ""] ?? {
     why: `gave no answer (${quoted(words(cause), origin)})`,
     next: "away",
   };
   const named = code !== undefined && Object.hasOwn(NETWORK_CODES, code) ? ` (${code})` : "";
-  return { kind, message: `${baseUrl} ${why}${named}; ${advice(next, origin)}.` };
+  const message = `${baseUrl} ${why}${named}; ${advice(next, origin)}.`;
+  return { kind, message, ...(unsent && { unsent }) };
 }
 
 /** A server of the person's own may not have been started; others are not theirs to start. */

@@ -125,6 +125,16 @@ describe("classifyError", () => {
   });
 
   it.each([
+    ["ECONNREFUSED", true],
+    ["EAI_AGAIN", true],
+    ["UND_ERR_CONNECT_TIMEOUT", true],
+    ["ECONNRESET", undefined],
+    ["UND_ERR_HEADERS_TIMEOUT", undefined],
+  ] as const)("knows whether a server may have read the request at %s", (code, unsent) => {
+    expect(classify({ kind: "network", cause: caused(code) }).unsent).toBe(unsent);
+  });
+
+  it.each([
     ["http://127.0.0.1:11434/v1", "ECONNREFUSED", "start the model server there or correct"],
     ["http://[::1]:1/v1", "ECONNRESET", "start the model server there or correct"],
     ["https://api.acme.test/v1", "ECONNREFUSED", "check the network and the base URL"],

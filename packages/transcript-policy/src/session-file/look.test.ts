@@ -2,7 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { lookWhileReading, repairSessionFileIfNeeded } from "../session-file.ts";
+import {
+  type LineLook,
+  lookAtLines,
+  lookWhileReading,
+  repairSessionFileIfNeeded,
+} from "../session-file.ts";
 
 let folder: string;
 let sessionFile: string;
@@ -26,18 +31,28 @@ const CALL = said("b", "a", [{ type: "toolCall", id: "c1", name: "read", argumen
   ...{ api: "openai-chatgpt-responses", provider: "openai" },
 });
 
-/** Tells a look of the file's lines, as a host does that reads them. */
-async function lookAt(lines: readonly string[]) {
-  await writeFile(sessionFile, lines.map((line) => `${line}\n`).join(""));
-  const look = (await lookWhileReading(sessionFile))!;
+/** Tells a look of lines, as a host does that reads them. */
+function tell({ add }: Pick<LineLook, "add">, lines: readonly string[]) {
   for (const line of lines) {
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {}
-    if (line.trim() !== "") look.add(Buffer.from(line), value);
+    if (line.trim() !== "") add(Buffer.from(line), value);
   }
+}
+
+async function lookAt(lines: readonly string[]) {
+  await writeFile(sessionFile, lines.map((line) => `${line}\n`).join(""));
+  const look = (await lookWhileReading(sessionFile))!;
+  tell(look, lines);
   return look;
+}
+
+function isOrderly(lines: readonly string[]): Promise<boolean> {
+  const look = lookAtLines("session.jsonl");
+  tell(look, lines);
+  return look.isOrderly();
 }
 
 describe("a look at lines while they are read", () => {
@@ -48,6 +63,7 @@ describe("a look at lines while they are read", () => {
   ])("spares a file with %s the reading of a repair", async (_what, lines) => {
     const look = await lookAt(lines);
     expect(await look.orderly()).toBeDefined();
+    expect(await isOrderly(lines)).toBe(true);
     const report = await repairSessionFileIfNeeded({ sessionFile, look });
     expect(report).toEqual({ repaired: false, droppedLines: 0 });
   });
@@ -65,6 +81,7 @@ describe("a look at lines while they are read", () => {
   ])("leaves a file with %s to the repair", async (_what, lines) => {
     const look = await lookAt(lines);
     expect(await look.orderly()).toBeUndefined();
+    expect(await isOrderly(lines)).toBe(false);
     const before = await readFile(sessionFile, "utf8");
     const { repaired } = await repairSessionFileIfNeeded({ sessionFile, look });
     expect(repaired).toBe((await readFile(sessionFile, "utf8")) !== before);

@@ -1,7 +1,12 @@
 // Lays out what the inspector knows for people at a terminal.
 
+import { addCosts } from "../../costs/cost.ts";
+import { dollarsText } from "../../costs/describe.ts";
+import { untoldText } from "../../costs/describe-usage.ts";
+import type { Usage } from "../../costs/usage.ts";
 import { describeCounts } from "../../inspect/describe-counts.ts";
-import { sentTokens } from "../../inspect/sent-tokens.ts";
+import { describeMissing } from "../../inspect/describe-missing.ts";
+import { describeLetGo } from "../../inspect/let-go.ts";
 import type {
   CallDiff,
   CallPage,
@@ -10,7 +15,9 @@ import type {
   EntryMark,
   EntryTrace,
   FoundText,
+  Proof,
   SentItem,
+  SummaryFacts,
 } from "../../inspect/shapes.ts";
 import { SOURCES } from "../../inspect/sources.ts";
 import { formatTable } from "../../terminal/table.ts";
@@ -21,7 +28,9 @@ const BAR_CELLS = 10;
 const PREVIEW_CHARS = 60;
 
 /** A row per call. */
-export function formatCalls({ calls, unreadableTurns }: CallPage): string {
+export function formatCalls(page: CallPage): string {
+  const { calls, since, unreadableTurns, missingTurns, letGoTurns } = page;
+  const untold = unreadableTurns.length + missingTurns.length + letGoTurns;
   const hasCost = calls.some(({ cost }) => cost !== null);
   const rows = calls.map((row) => [
     row.id,
@@ -38,6 +47,7 @@ export function formatCalls({ calls, unreadableTurns }: CallPage): string {
     ...(hasCost ? [row.cost === null ? "–" : row.cost.total.toFixed(4)] : []),
     [
       ...(row.lost === null ? [] : ["what was sent cannot be told"]),
+      ...whatRuns(row),
       ...troubles(row),
       ...row.happened,
     ].join("; "),
@@ -48,11 +58,20 @@ export function formatCalls({ calls, unreadableTurns }: CallPage): string {
     "what happened before",
   ];
   return [
-    formatTable(headings, rows),
-    "",
-    sumUp(calls, unreadableTurns),
+    ...(rows.length === 0 ? [] : [formatTable(headings, rows), ""]),
+    sumUp(page, { isListed: untold === 0 }),
+    ...letGo(letGoTurns, "their calls are neither listed nor in these sums"),
+    ...costOfAll(calls, since, { turns: untold, lines: 0 }),
+    ...since.unanswered.map((why) => `After them a message had no reply: ${why}`),
+    ...describeMissing(missingTurns).map((each) => `${each}.`),
     ...damage(calls, unreadableTurns),
   ].join("\n");
+}
+
+/** `what` that means here. */
+function letGo(turns: number, what: string): string[] {
+  const told = describeLetGo(turns);
+  return told === null ? [] : [`${told[0]!.toUpperCase()}${told.slice(1)}: ${what}.`];
 }
 
 /** What is not among the calls, and of which nothing is known. */
@@ -68,18 +87,52 @@ function damage(calls: readonly CallRow[], turns: readonly number[]): string[] {
   return [`${gone}${blind}`.trim()];
 }
 
-function sumUp(calls: readonly CallRow[], unreadable: readonly number[]): string {
+/** `isListed`: no call is missing. */
+function sumUp({ calls, sums: { sent } }: CallPage, { isListed }: { isListed: boolean }): string {
   const turns = new Set(calls.map(({ turn }) => turn)).size;
-  const sent = calls.reduce((sum, row) => sum + sentTokens(row), 0);
   const failed = calls.filter(({ error }) => error !== null).length;
-  const isKnown = unreadable.length === 0 && calls.every(({ lost }) => lost === null);
+  const isKnown = isListed && calls.every(({ lost }) => lost === null);
   const isWhole = isKnown && calls.every(({ fates }) => fates.shown === fates.all);
   const without =
     failed === 0
       ? ""
       : ` (${counted(failed, "call")} without an answer ${failed === 1 ? "is" : "are"} not in it)`;
-  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${number(sent)} tokens sent${without}. ${isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`;
+  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${isKnown ? "" : "at least "}${number(sent)} tokens sent${without}. ${calls.length === 0 ? "" : isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`.trim();
 }
+
+/** What was paid for rows, and since for what is in none. */
+function costOfAll(
+  calls: readonly CallRow[],
+  { sideCalls, cost }: CallPage["since"],
+  untold: Usage["untold"],
+): string[] {
+  const costs = [...calls.map((row) => row.cost), ...(sideCalls === 0 ? [] : [cost])];
+  const known = costs.filter((each) => each !== null);
+  if (known.length === 0) return [];
+  const unknown = costs.length - known.length;
+  const after =
+    sideCalls === 0 || cost === null
+      ? ""
+      : `, ${dollarsText(cost.total)} of it since the newest call for ${counted(sideCalls, "side call")}`;
+  const without = unknown === 0 ? "" : `; of ${counted(unknown, "row")} it is not known`;
+  const least = untold.turns === 0 ? "" : "at least ";
+  const summaries = addCosts(known).summariser;
+  const sides =
+    summaries === 0
+      ? []
+      : [
+          `Side calls, such as for summaries, cost ${dollarsText(summaries)} of it; their tokens are not among those sent.`,
+        ];
+  return [
+    `Cost: ${least}${dollarsText(addCosts(known).total)}${after}${without}${untoldText(untold)}.`,
+    ...sides,
+  ];
+}
+
+const whatRuns = ({ running }: CallRow): string[] => {
+  if (running === null) return [];
+  return [running === "call" ? "is being answered" : "is of a turn that goes on"];
+};
 
 const troubles = ({ marks }: CallRow): string[] =>
   marks.filter((mark) => mark !== "compaction" && mark !== "prune");
@@ -100,20 +153,44 @@ export function formatCall({ row, why, items, summaries, rebuilt }: CallView): s
   const sources = SOURCES.map((source) => [source, number(row.tokens[source])]);
   return [
     `Call ${row.id}, ${row.startedAt.slice(0, 19).replace("T", " ")}, ${row.model}, engine ${row.engine}`,
+    ...whatRuns(row).map((what) => `This call ${what}.`),
     ...why,
     ...row.happened.map((what) => `Before it: ${what}.`),
-    rebuilt.isSame ? "The request can be made again to the byte (--request)." : rebuilt.why!,
+    ...describeProof(rebuilt),
     "",
     formatTable(["source", "tokens"], [...sources, ["total", number(row.tokens.total)]]),
     "",
     formatTable(["item", "is", "entry", "tokens", "cached", "begins"], items.map(itemCells)),
-    ...summaries.flatMap(({ summaryId, by, tokens, covers }) => [
+    ...summaries.flatMap(({ summaryId, by, tokens, covers, facts }) => [
       "",
       `Summary ${summaryId} by ${by}, ${number(tokens)} tokens, ${covers === null ? "whose engine does not say what it covers" : `covers ${counted(covers.entries, "entry", "entries")}, ${covers.from} to ${covers.to}`}.`,
+      ...(facts === null ? [] : [describeFacts(facts)]),
     ]),
     "",
     `Of ${describeCounts(row.fates)}`,
   ].join("\n");
+}
+
+const MOST_NAMED = 5;
+
+/** Of the exact names and numbers, not of what they mean. */
+function describeFacts({ all, held, kinds, missing }: SummaryFacts): string {
+  if (all === 0) return "What it covers says no exact names or numbers.";
+  const parts = Object.entries(kinds).flatMap(([kind, of]) =>
+    of.all === 0 ? [] : [`${number(of.held)} of ${number(of.all)} ${kind}`],
+  );
+  const gone = missing.slice(0, MOST_NAMED).map((fact) => visible(fact));
+  const more = all - held - gone.length;
+  const without =
+    gone.length === 0
+      ? ""
+      : ` Missing: ${gone.join(", ")}${more > 0 ? ` and ${number(more)} more` : ""}.`;
+  return `Of ${counted(all, "exact name or number", "exact names and numbers")} said in what it covers its text holds ${number(held)}, ${Math.floor((100 * held) / all)} % (${parts.join(", ")}).${without}`;
+}
+
+function describeProof(proof: Proof | null): string[] {
+  if (proof === null) return [];
+  return [proof.isSame ? "The request can be made again to the byte (--request)." : proof.why!];
 }
 
 function itemCells(item: SentItem): string[] {
@@ -132,7 +209,7 @@ function itemCells(item: SentItem): string[] {
 const markOf = (mark: EntryMark): string =>
   mark.kind === "shortened"
     ? `[${number(mark.from)} → ${number(mark.to)} tokens by ${mark.rule}]`
-    : `[changed by ${mark.rule}]`;
+    : `[changed by ${mark.rule}${(mark.ids ?? []).map(({ from, to }) => `, id ${from} → ${to}`).join("")}]`;
 
 const oneLine = (text: string): string => {
   const line = visible(text.replace(/\s+/g, " ").trim());
@@ -173,26 +250,35 @@ export function formatTrace({ entry, ranges }: EntryTrace): string {
 const rangeOf = ({ from, to, calls }: FoundText["shownIn"][number]): string =>
   calls === 1 ? `call ${from}` : `calls ${from} to ${to} (${number(calls)})`;
 
+const WHAT_BEFORE = "nobody can tell whether their calls showed it";
+
 export function formatFound(found: FoundText): string {
-  const { text, entries, shownIn, lost, summaries, calls } = found;
+  const { text, shownIn, lost, summaries, calls } = found;
   const saying = summaries.filter(({ says }) => says);
   return [
-    `"${visible(text)}" is said in ${counted(entries.length, "entry", "entries")}${entries.length === 0 ? "." : `: ${entries.map((entry) => entry.number).join(", ")}.`}`,
+    `"${visible(text)}" is said in ${counted(found.matching, "entry", "entries")}${numbersOf(found)}.`,
     shownIn.length === 0
       ? `No call of ${number(calls)} showed it.`
       : `The model could read it in ${shownIn.map(rangeOf).join(", ")}.`,
+    ...letGo(found.letGoTurns, WHAT_BEFORE),
     ...lost.map((gap) => `Gone in ${rangeOf({ ...gap, from: gap.id })}: ${gap.why}.`),
     ...saying.map(({ summaryId }) => `Summary ${summaryId} says it.`),
     ...(summaries.length === 0
       ? []
       : [
-          `${number(summaries.length - saying.length)} of ${counted(summaries.length, "summary", "summaries")} in these calls ${summaries.length - saying.length === 1 ? "does" : "do"} not say it.`,
+          `Of ${counted(summaries.length, "summary", "summaries")} in these calls, ${saying.length === 0 ? "none says" : saying.length === 1 ? "1 says" : `${number(saying.length)} say`} it.`,
         ]),
   ].join("\n");
 }
 
+function numbersOf({ entries, matching, next }: FoundText): string {
+  if (matching === 0 || entries.length === 0) return "";
+  const named = entries.map((entry) => entry.number).join(", ");
+  return `: ${named}${next === null ? "" : `, and more behind ${next} (--after ${next})`}`;
+}
+
 /** Each stretch of calls in which it was gone, and where it can be read now. */
-export function formatBisect({ text, lost, shownIn }: FoundText): string {
+export function formatBisect({ text, lost, shownIn, letGoTurns }: FoundText): string {
   const said = `"${visible(text)}"`;
   const last = shownIn.at(-1)!;
   const isBack = shownIn.length > lost.length;
@@ -206,5 +292,6 @@ export function formatBisect({ text, lost, shownIn }: FoundText): string {
           `${said} ${lost.length === 0 ? "can still be read" : "can be read again"}: in ${rangeOf(last)}, the newest one included.`,
         ]
       : []),
+    ...letGo(letGoTurns, WHAT_BEFORE),
   ].join("\n");
 }

@@ -1,10 +1,15 @@
-import { rm } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
+import type { CallPage, FoundText, RebuiltRequest } from "../../inspect/shapes.ts";
 import { createSessionStore } from "../../sessions/store.ts";
 import { clew, runClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { reply, user, writeRecording } from "../../testing/recording.ts";
+import { contentHash } from "../../text/content-hash.ts";
+import { formatFound } from "./format.ts";
 
 const BOAT = "the boat waited for the tide. ";
 
@@ -45,11 +50,68 @@ describe("clew inspect", () => {
       /Summary [0-9a-f]+ by compaction, [\d,]+ tokens, covers \d+ entries/,
     );
     expect(call.output).toContain("can be made again to the byte");
+    // The one key that the notes name is in the record, or said to be missing.
+    expect(call.output).toMatch(
+      /Of \d+ exact names? (?:and|or) numbers? said in what it covers its text holds \d+, \d+ % \(/,
+    );
     const diff = await inspect("--diff", "11.1", "--call", "12.1");
     expect(diff.output).toMatch(/^From call 11\.1 .* to call 12\.1/);
     expect(diff.output).toMatch(/\n\+ {2}messages \d+/);
-    const request = JSON.parse((await inspect("--call", "12.1", "--request")).output);
+    const request = JSON.parse((await inspect("--call", "12.1", "--request", "--json")).output);
     expect(request).toMatchObject({ isSame: true, rebuiltHash: request.requestHash });
+  });
+
+  it("hands out a request whose hash comes out by the script of the guide, without Clew", async () => {
+    const { home, inspect } = await compactedHome();
+    const guide = new URL("../../../../../docs/operator-guide.md", import.meta.url);
+    const [, script] =
+      /```js\n([^`]*createHash(?:[^`]|`(?!``))*)```/.exec(await readFile(guide, "utf8")) ?? [];
+    const [program, file] = [join(home, "request-hash.mjs"), join(home, "request.json")];
+    await writeFile(program, script!);
+    await writeFile(file, (await inspect("--call", "12.1", "--request")).output);
+    const { stdout } = await promisify(execFile)(process.execPath, [program, file]);
+    const [row] = (JSON.parse((await inspect("--json")).output) as CallPage).calls.slice(-1);
+    expect(stdout.trim()).toBe(row!.requestHash);
+  });
+
+  it("hands out a request alone, with all that its recorded hash was made of", async () => {
+    const { inspect } = await compactedHome();
+    const { requestHash } = JSON.parse(
+      (await inspect("--call", "12.1", "--request", "--json")).output,
+    ) as RebuiltRequest;
+    const sent = JSON.parse((await inspect("--call", "12.1", "--request")).output) as Record<
+      string,
+      unknown[]
+    >;
+    expect(Object.keys(sent)).toEqual(["model", "system", "tools", "messages"]);
+    const textsOf = (part: string) => sent[part]!.map((each) => JSON.stringify(each));
+    const chain = textsOf("messages").reduce(
+      (before, text) => contentHash(`${before}\n${contentHash(text)}`),
+      "",
+    );
+    const heads = [...(sent.system as string[]), ...textsOf("tools")].map(contentHash);
+    expect(contentHash([sent.model, ...heads, chain].join("\n"))).toBe(requestHash);
+  });
+
+  it("pages through what says a text, with the place to go on from", async () => {
+    const { inspect } = await compactedHome();
+    const find = async (...args: string[]) =>
+      JSON.parse((await inspect("--find", "Note", ...args, "--json")).output) as FoundText;
+    const all = await find();
+    expect([all.entries.length, all.next]).toEqual([all.matching, null]);
+    const numbers: number[] = [];
+    let after: string[] = [];
+    for (let next: number | null = 0; next !== null; after = ["--after", `${next}`]) {
+      const page: FoundText = await find("--limit", "5", ...after);
+      expect(page.matching).toBe(all.matching);
+      numbers.push(...page.entries.map((entry) => entry.number));
+      next = page.next;
+    }
+    expect(numbers).toEqual(all.entries.map((entry) => entry.number));
+    expect((await inspect("--find", "Note", "--limit", "2")).output).toMatch(
+      /entries: \d+, \d+, and more behind \d+ \(--after \d+\)\./,
+    );
+    expect((await inspect("--after", "3")).errors).toContain("page through what --find finds");
   });
 
   it("finds what a model could read, the call in which it was lost, and what took it", async () => {
@@ -65,6 +127,26 @@ describe("clew inspect", () => {
     const bisect = await inspect("--bisect", `Note 1, KEY-4711: ${BOAT.repeat(9)}`);
     expect(bisect.output).toMatch(
       /was last shown in call \d+\.1 and is gone in calls \d+\.1 to 12\.1 \(\d+\): compaction: .*entry 1: in summary/,
+    );
+  });
+
+  it("names the first entries of a text that many say, and how to read on", () => {
+    const row = { entryId: "e", role: "user", at: null, preview: "", chars: 0, tokens: 0 };
+    const text = formatFound({
+      entries: [3, 5].map((number) => ({ ...row, number })),
+      ...{
+        text: "tide",
+        matching: 53_304,
+        letGoTurns: 0,
+        next: 5,
+        shownIn: [],
+        lost: [],
+        summaries: [],
+        calls: 1,
+      },
+    });
+    expect(text).toMatch(
+      /^"tide" is said in 53,304 entries: 3, 5, and more behind 5 \(--after 5\)\.$/m,
     );
   });
 
@@ -86,9 +168,22 @@ describe("clew inspect", () => {
     expect((await inspect()).errors).toContain("No model call of session");
   });
 
+  it("says in one sentence that a folder stands where reports are, and that no page is empty", async () => {
+    const { home, inspect } = await compactedHome();
+    const none = await inspect("--find", "Note", "--limit", "0");
+    expect([none.code, none.errors]).toEqual([2, expect.stringMatching(/--limit .* at least 1/)]);
+    const folder = join(home, "agents/main/reports");
+    const { sessionId } = (await createSessionStore({ home }).find("replay-recorded"))!;
+    await rm(join(folder, `${sessionId}.jsonl`));
+    await mkdir(join(folder, `${sessionId}.jsonl`));
+    const { code, errors } = await inspect();
+    expect([code, errors]).toEqual([1, expect.stringMatching(/it is a folder; move it away/)]);
+    expect(errors).not.toContain("This is a bug");
+  });
+
   it("runs as a command of its own", async () => {
     const { home } = await compactedHome();
     const { code, output } = await runClew(home, ["inspect", "replay-recorded"]);
-    expect([code, output.split("\n").length]).toEqual([0, 16]);
+    expect([code, output.split("\n").length]).toEqual([0, 17]);
   });
 });

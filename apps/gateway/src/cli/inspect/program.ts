@@ -1,5 +1,5 @@
 // The command `clew inspect` and its options.
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { Shell } from "../../terminal/shell.ts";
 
 export function addInspectCommand(
@@ -20,13 +20,24 @@ export function addInspectCommand(
     )
     .option("--entry <number>", "what became of one entry from call to call; a number, or its id")
     .option("--find <text>", "where a text stands, and in which calls the model could read it")
+    .addOption(
+      new Option("--after <number>", "with --find: entries behind this number").argParser(asWhole),
+    )
+    .addOption(
+      new Option("--limit <count>", "with --find: entries at most, default 200").argParser(asWhole),
+    )
     .option(
       "--bisect <text>",
       "the very call in which a text left the model's sight, and what took it",
     )
-    .option("--request", "with --call: the request itself, made again, as JSON")
+    .option("--request", "with --call: the request alone, to the byte; with --json its hashes, too")
     .addOption(new Option("--json", "print JSON"))
     .action(async (name: string, options) =>
       done(await (await import("./inspect.ts")).inspectCommand(name, options, shell)),
     );
+}
+
+function asWhole(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("must be a whole number.");
 }

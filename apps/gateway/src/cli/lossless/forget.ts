@@ -66,7 +66,7 @@ export async function losslessForget(
       for (const line of lines) output.line(printable(line));
     };
     const isNothing =
-      planned.transcripts.length + planned.backups.length === 0 &&
+      planned.transcripts.length + planned.backups.length + planned.cleaned.length === 0 &&
       planned.databases.every((database) => !holds(database) && !database.isStale);
     if (isNothing) {
       if (json) output.json({ isDone: false, ...withoutGraves(planned), messages: 0 });
@@ -195,6 +195,16 @@ const withoutGraves = ({ databases, lookedInto: _looked, ...planned }: Planned) 
 /** Messages that are told one by one. */
 const MOST_TOLD = 20;
 
+/** Drafts of imports that were killed, logs, records of children and the like. */
+function describeCleaned({ cleaned }: Planned): string[] {
+  const [first] = cleaned;
+  if (first === undefined) return [];
+  const others = cleaned.length > 1 ? " and others" : "";
+  return [
+    `  what ${counted(cleaned.length, "other file")} of the gateway says of it: ${first}${others}`,
+  ];
+}
+
 function describePlan(planned: Planned, dropsBackups: boolean): string[] {
   return [
     "Would be forgotten, for good:",
@@ -211,6 +221,8 @@ function describePlan(planned: Planned, dropsBackups: boolean): string[] {
         `  session file ${sessionId} of ${agentId}: ${entries === null ? "all of it" : counted(entries.length, "entry", "entries")}, and what reports say of it`,
     ),
     ...planned.calls.map((calls) => `  ${describeCalls(calls, "could")}`),
+    ...planned.clients.map((client) => `  ${describeClient(client)}`),
+    ...describeCleaned(planned),
     ...(dropsBackups ? describeBackups(planned, "would be deleted") : []),
     ...describeLeft(planned.leftIn, "These files below the home would hold some of it still:"),
     "Nothing was changed. Do it with --yes, while no gateway runs.",
@@ -222,6 +234,14 @@ const describeCalls = (
   can: "can" | "could",
 ): string =>
   `${counted(calls, "model call")} of session ${sessionId} of ${agentId} (${from === to ? from : `${from} to ${to}`}) had been sent it: what became of each entry in them stays known, but ${calls === 1 ? "its request" : "their requests"} ${can} no longer be made again`;
+
+/** A client of the door sends its whole history with each request. */
+const describeClient = ({ agentId, sessionId, entries }: Planned["clients"][number]): string =>
+  `session ${sessionId} of ${agentId} came by the door, and its client has the words still: ${
+    entries === null
+      ? "its next request begins a session anew, with all that it sends; end it there first"
+      : "it goes on in this session, which stores none of them again, and sends them to its model until it ends"
+  }`;
 
 const BECAUSE: Readonly<Record<PlannedDatabase["messages"][number]["why"], string>> = {
   asked: "",
@@ -286,6 +306,7 @@ function describeDone(planned: Planned, { messages, leftIn }: Forgotten, dropsBa
   return [
     `Forgotten: ${counted(messages, "message")}; ${counted(planned.transcripts.length, "session file")} changed.`,
     ...planned.calls.map((calls) => `  ${describeCalls(calls, "can")}`),
+    ...planned.clients.map((client) => `  ${describeClient(client)}`),
     ...(dropsBackups
       ? describeBackups(planned, "were deleted; make a new one with clew lossless backup", true)
       : []),

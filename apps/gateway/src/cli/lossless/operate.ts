@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { describeInterrupted } from "../../doctor/check-forgetting.ts";
-import { journalFile } from "../../forget/journal.ts";
+import { journalFile } from "../../forget/journal-file.ts";
 import { whoClaims } from "../../home/claim.ts";
 import { agentFolder } from "../../sessions/paths.ts";
 import { printable } from "../../terminal/output.ts";

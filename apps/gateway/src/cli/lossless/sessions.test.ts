@@ -121,7 +121,7 @@ describe("clew lossless export and import", () => {
     const home = await temporaryHome();
     await writeFile(join(home, "no.jsonl"), "hello\n");
     for (const [args, code, said] of [
-      [["export"], 2, "required option '--to <folder>' not specified"],
+      [["export"], 2, "--to <folder> is missing"],
       [["export", "--to", "x", "--agent", "nobody"], 2, 'There is no agent "nobody"'],
       [["import", join(home, "none.jsonl")], 1, "There is nothing at "],
       [["import", join(home, "no.jsonl")], 2, "is no session file: "],

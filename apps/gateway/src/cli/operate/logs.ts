@@ -44,7 +44,7 @@ export async function logs(
     for (const line of following.next()) if (isWanted(line)) show(line);
     await Promise.race([sleep(LOOK_MS), ending]);
   }
-  return EXIT.done;
+  return EXIT.cancelled;
 }
 
 async function readLines(files: readonly string[]): Promise<string[]> {

@@ -151,7 +151,7 @@ describe("clew logs", () => {
     appendFileSync(file, '{"level":"info","msg":"fresh"}\n');
     expect(await child.nextLine()).toContain("fresh");
     child.process.kill("SIGINT");
-    expect(await child.exit).toBe(0);
+    expect(await child.exit).toBe(130);
   });
 });
 

@@ -1,11 +1,13 @@
 // Runs `clew status`, which asks this home's gateway how it is.
 import { isRecord } from "@clew/plugin-sdk/host";
-import { describeMissing, type GatewayLookup } from "../../gateway-client.ts";
+import { loadConfig } from "../../config/load.ts";
+import { describeMissing, findOwnGateway, type GatewayLookup } from "../../gateway-client.ts";
+import { describeOtherSettings, type OtherSetting, otherSettings } from "../../running-settings.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
-import { lookUpGateway } from "./look-up.ts";
+import { asCalled, ownCommand } from "../own-command.ts";
 
 /** Exit code 1: no gateway of this home can be spoken to. */
 export async function status(
@@ -13,20 +15,27 @@ export async function status(
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
-  const lookup = await lookUpGateway(environment);
-  if (json) output.json(asData(lookup, home));
-  else if (lookup.kind === "running")
+  const { config } = await loadConfig(environment.configFile);
+  const lookup = await findOwnGateway({ home, port: config.gateway.port });
+  const others = lookup.kind === "running" ? otherSettings(lookup.gateway, config) : [];
+  const warning = describeOtherSettings(others);
+  if (json) output.json(asData(lookup, home, others));
+  else if (lookup.kind === "running") {
     for (const line of describe(lookup.gateway, home)) output.line(printable(line));
-  else output.line(printable(`${capitalized(describeMissing(lookup))} (home ${home}).`));
+    if (warning !== null)
+      output.line(
+        asCalled(printable(`warning: ${warning}`), ownCommand(import.meta.dirname, environment)),
+      );
+  } else output.line(printable(`${capitalized(describeMissing(lookup))} (home ${home}).`));
   return lookup.kind === "running" ? EXIT.done : EXIT.failed;
 }
 
-function asData(lookup: GatewayLookup, home: string): object {
+function asData(lookup: GatewayLookup, home: string, otherSettings: OtherSetting[]): object {
   if (lookup.kind !== "running")
     return { home, running: false, state: lookup.kind, text: describeMissing(lookup) };
   const { url, pid, health } = lookup.gateway;
   const { proof: _once, home: _hash, ...told } = health;
-  return { home, running: true, state: lookup.kind, url, ...told, pid };
+  return { home, running: true, state: lookup.kind, url, ...told, pid, otherSettings };
 }
 
 function describe(

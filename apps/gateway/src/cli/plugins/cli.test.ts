@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew, runClew, startClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
-import { copyTidepool, writePlugin } from "../../testing/plugins.ts";
+import { copyTidepool, startServedGateway, writePlugin } from "../../testing/plugins.ts";
 
 const CONFIG = "{ gateway: { port: 9 } } // mine\n";
 
@@ -32,7 +32,7 @@ describe("clew plugins", () => {
       output: [
         "Installed tidepool-context 0.3.1.",
         'plugins.slots.contextEngine: unset -> "tidepool"; to go back: clew config set plugins.slots.contextEngine legacy',
-        `Its tools: tide_grep, tide_count, tide_forget. Those not marked as read-only ask before they run; to let them run unasked: clew config set plugins.entries.tidepool-context.tools.allow '["tide_grep","tide_count","tide_forget"]'`,
+        `Its tools: tide_grep, tide_count, tide_forget. Not marked as read-only, and asking before they run: tide_count, tide_forget; to let them run unasked: clew config set plugins.entries.tidepool-context.tools.allow '["tide_count","tide_forget"]'`,
         "No gateway is running; the change takes effect at the next start.",
       ].join("\n"),
     });
@@ -141,7 +141,12 @@ describe("clew plugins", () => {
     expect((await clew("plugins", "inspect", "small")).errors).toBe(
       'clew: There is no plugin "small"; "clew plugins list" lists the existing ones. [PLUGIN_NOT_FOUND]',
     );
-    expect((await clew("plugins", "install")).code).toBe(2);
+    expect(await clew("plugins", "install")).toEqual({
+      code: 2,
+      output: "",
+      errors:
+        "clew plugins install: <spec> is missing; for example: clew plugins install --link ./my-plugin [REQUEST_INVALID]",
+    });
   });
 
   it("lists as broken what no start would load, with the reason", async () => {
@@ -163,6 +168,41 @@ describe("clew plugins", () => {
     expect(output).toMatch(/worse .* broken /);
     expect(output).toContain("small: [plugins] small invalid config: size must be number; correct");
     expect(output).toContain("its configSchema is not a usable JSON Schema");
+  });
+
+  it("asks a gateway that runs which plugins it could not load, and what it warned of", async () => {
+    const { scratch, home, clew } = await openHome();
+    const paths = ["broken", "warned"].map((id) =>
+      writePlugin(join(scratch, id), {
+        id,
+        manifest: { contracts: { tools: [`${id}_tool`] } },
+        code: id === "broken" ? "throw new Error('at its import');" : "export default () => {};",
+      }),
+    );
+    const config = { plugins: { load: { paths } } };
+    const { leave, server } = await startServedGateway(config, home);
+    const port = Number(new URL(server.url).port);
+    writeFileSync(join(home, "clew.json"), JSON.stringify({ ...config, gateway: { port } }));
+    const asked = (await clew("plugins", "list")).output;
+    expect(asked).toMatch(/broken +1\.0\.0 +broken /);
+    expect(asked).toMatch(/broken: Plugin "broken" cannot be loaded: at its import/);
+    const warning = 'warned: tool "warned_tool" is declared in openclaw.plugin.json and was not';
+    expect(asked).toContain(warning);
+    await leave();
+    const unasked = (await clew("plugins", "list")).output;
+    expect(unasked).toMatch(/broken +1\.0\.0 +on /);
+    expect(unasked).not.toContain(warning);
+  });
+
+  it("is shown what runs of it where it is never told that a gateway stops", async () => {
+    const { scratch, home, runClew } = await openHome();
+    const code =
+      "export default (api) => { setInterval(() => {}, 1000); api.on('session_end', () => {}); };";
+    const paths = [writePlugin(join(scratch, "small"), { code })];
+    writeFileSync(join(home, "clew.json"), JSON.stringify({ plugins: { load: { paths } } }));
+    const { code: exitCode, output } = await runClew("plugins", "inspect", "small", "--runtime");
+    expect(exitCode).toBe(0);
+    expect(output).toContain("small: loaded; hooks session_end");
   });
 
   it("ends although a plugin left a timer behind", async () => {

@@ -4,7 +4,7 @@ import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
 import type { Finding } from "../../doctor/finding.ts";
-import { pluginFindings } from "../../doctor/plugin-findings.ts";
+import { pluginFindings, strayFindings } from "../../doctor/plugin-findings.ts";
 import { describeMissing } from "../../gateway-client.ts";
 import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
@@ -162,10 +162,16 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
     (plugin) =>
       listed(plugin, { plugins, records, selected, safeMode: readSafeMode(home).plugins }),
   );
-  const failed = await failedInGateway(environment);
+  const inGateway = await recordsOfGateway(environment);
+  const warnings: string[] = [];
   for (const plugin of found) {
-    const reason = plugin.status === "on" ? failed.get(plugin.id) : undefined;
-    if (reason !== undefined) Object.assign(plugin, { status: "broken", reason });
+    if (plugin.status !== "on") continue;
+    for (const { id, status, reason, diagnostics } of inGateway) {
+      if (id !== plugin.id && !id.startsWith(`${plugin.id}/`)) continue;
+      if (status === "error")
+        Object.assign(plugin, { status: "broken", reason: reason ?? "broken" });
+      warnings.push(...diagnostics.map(({ message }) => `${id}: ${message}`));
+    }
   }
   if (json) output.json({ plugins: found });
   else {
@@ -173,27 +179,23 @@ export async function list({ json }: Flags, { environment, output }: Shell): Pro
       ...[id, version ?? "-", status, `${origin}: ${folder}`],
     ]);
     output.line(printable(formatTable(["plugin", "version", "state", "from"], rows)));
-    print(
-      output,
-      found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])),
-    );
+    print(output, [
+      ...found.flatMap(({ id, reason }) => (reason === null ? [] : [`${id}: ${reason}`])),
+      ...warnings,
+    ]);
   }
   return 0;
 }
 
-/** Why the running gateway could not load a plugin, by its id; empty where none runs. */
-async function failedInGateway(environment: Environment): Promise<ReadonlyMap<string, string>> {
+/** What the running gateway knows of its plugins; empty where none runs. */
+async function recordsOfGateway(environment: Environment): Promise<readonly PluginRecord[]> {
   const lookup = await lookUpGateway(environment);
-  if (lookup.kind !== "running") return new Map();
+  if (lookup.kind !== "running") return [];
   const answer = await lookup.gateway
     .request("/api/plugins", { timeoutMs: LIST_MS })
     .catch(() => undefined);
   const { plugins = [] } = (answer?.body ?? {}) as { plugins?: PluginRecord[] };
-  return new Map(
-    plugins.flatMap(({ id, status, reason }) =>
-      status === "error" ? [[id, reason ?? "broken"] as const] : [],
-    ),
-  );
+  return plugins;
 }
 
 /** What the list says of a plugin that nobody loaded. */
@@ -263,11 +265,18 @@ export async function inspect(
     bundled: bundledPlugins(),
   });
   const plugin = found.find((each) => each.id === id);
-  if (plugin === undefined) throw pluginNotFound(id);
+  if (plugin === undefined)
+    throw pluginNotFound(
+      id,
+      found.map((each) => each.id),
+    );
   const problem = plugin.result.ok ? null : plugin.result.reason;
   const files = plugin.result.ok ? plugin.result.files : readQuietly(plugin.folder);
   const install = readRecords(environment.home).plugins[id] ?? null;
   const records = runtime ? await loadForLooking(environment, loaded, id) : undefined;
+  const noted = runtime
+    ? (await recordsOfGateway(environment)).filter((record) => isOf(record.id, id))
+    : [];
   const about = {
     id,
     folder: plugin.folder,
@@ -277,7 +286,7 @@ export async function inspect(
     manifest: files?.manifest ?? null,
     version: files?.packageJson.version ?? files?.manifest.version ?? null,
     entries: files?.entries ?? [],
-    ...(records && { runtime: records }),
+    ...(records && { runtime: records, inGateway: noted.map(notedOf) }),
   };
   if (json) {
     output.json(about);
@@ -294,9 +303,19 @@ export async function inspect(
     ...(records === undefined
       ? [`"clew plugins inspect ${id} --runtime" loads it and shows what it registers.`]
       : records.flatMap(describeRecord)),
+    ...noted.flatMap((record) =>
+      strayFindings(record).map(({ text }) => `${record.id}: in the running gateway: ${text}`),
+    ),
   ]);
   return problem === null && !(records ?? []).some(({ status }) => status === "error") ? 0 : 1;
 }
+
+const isOf = (id: string, plugin: string) => id === plugin || id.startsWith(`${plugin}/`);
+
+/** What a running gateway noted of it. */
+const notedOf = ({ id, strays, refused, changed }: PluginRecord) => ({
+  ...{ id, strays, refused, changed },
+});
 
 /** An installed plugin's version is its package's, which the manifest may have missed. */
 function titleOf(id: string, files: PluginFiles | undefined): string {
@@ -363,7 +382,7 @@ async function loadForLooking(
 ): Promise<readonly PluginRecord[]> {
   const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
   await plugins.close("inspection is done");
-  return plugins.records().filter((record) => record.id === id || record.id.startsWith(`${id}/`));
+  return plugins.records().filter((record) => isOf(record.id, id));
 }
 
 function describeRecord(record: PluginRecord): string[] {

@@ -2,6 +2,7 @@
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { ModelError, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import type { Host } from "../../host/host.ts";
+import { fromJson, toJson } from "../../own-json.ts";
 import { readAsk } from "../ask/read-ask.ts";
 import { type DoorCall, type RawHeaders, wantsEvents } from "../call/door-call.ts";
 import { errorStatus } from "../reply/error-status.ts";
@@ -28,7 +29,7 @@ export const createAskAcross =
   (parts: AcrossParts): AskAcross =>
   async ({ visit, upstream, body, signal }) => {
     const wire = wireAt(visit.path);
-    const parsed = recordOf(JSON.parse(new TextDecoder().decode(body)));
+    const parsed = recordOf(fromJson(new TextDecoder().decode(body)));
     const request = wire?.read(parsed, visit.path);
     if (wire === undefined || request === undefined)
       throw new Error(`${visit.path} holds no conversation that could be asked across.`);
@@ -161,7 +162,7 @@ function jsonAnswer(
   { status, body }: { status: number; body: object },
   headers: RawHeaders = [],
 ): UpstreamAnswer {
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const bytes = new TextEncoder().encode(toJson(body));
   return {
     status,
     headers: [["content-type", "application/json"], ...headers],

@@ -1,9 +1,13 @@
 // Holds the edits of a body against what a parser makes of them.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { editBody } from "./edit-body.ts";
+import { type BodyEdits, editBody as editBytes } from "./edit-body.ts";
+import { outlineOf } from "./outline.ts";
 
-const NOTHING = { values: [], list: "messages", messages: new Map<number, object | null>() };
+const NOTHING = { values: [], messages: new Map<number, object | null>() };
+
+const editBody = (body: string, edits: BodyEdits): string =>
+  new TextDecoder().decode(editBytes(outlineOf(new TextEncoder().encode(body), "messages"), edits));
 
 const message = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 2 }));
 const bodies = fc.record({
@@ -71,7 +75,7 @@ describe("an edited body", () => {
             const edit = messages.get(index);
             return edit === null ? [] : [edit ?? original];
           });
-          expect(JSON.parse(editBody(text, { list: "messages", values, messages }))).toEqual(
+          expect(JSON.parse(editBody(text, { values, messages }))).toEqual(
             JSON.parse(
               JSON.stringify({
                 ...body,

@@ -1,4 +1,5 @@
 // Where the values of a JSON text stand, so that one can be replaced and the rest stays.
+import { fromJson } from "../../own-json.ts";
 
 /** From the first character of a value up to the one behind it. */
 export interface Span {
@@ -17,7 +18,7 @@ export function memberSpans(text: string, start = 0): Map<string, Span> {
     const nameEnd = behindString(text, at);
     const value = behindSpace(text, behindSpace(text, nameEnd) + 1);
     const end = behindValue(text, value);
-    spans.set(JSON.parse(text.slice(at, nameEnd)) as string, { start: value, end });
+    spans.set(fromJson(text.slice(at, nameEnd)) as string, { start: value, end });
     at = behindSpace(text, behindSpace(text, end) + 1);
   }
   return spans;

@@ -1,4 +1,6 @@
 // What comes in by the door, and the way back to whoever sent it.
+import { toJson } from "../../own-json.ts";
+import type { BodyOutline } from "../body/outline.ts";
 import type { DoorAnswer, DoorRequest, DoorWire, JsonObject } from "../wires/door-wire.ts";
 
 /** Names and values, in order and as they were written. */
@@ -22,10 +24,10 @@ export interface DoorVisit {
 /** A request that holds a conversation. */
 export interface DoorCall extends DoorVisit {
   wire: DoorWire;
-  /** The body as it came. */
-  text: string;
-  /** The same, parsed. */
+  /** The body, parsed. */
   body: JsonObject;
+  /** Where what is in it stands in its bytes. */
+  outline: BodyOutline;
   request: DoorRequest;
 }
 
@@ -49,7 +51,7 @@ export function answerWith(
   { status, body }: DoorAnswer,
   headers: RawHeaders = [],
 ): void {
-  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const bytes = new TextEncoder().encode(toJson(body));
   outlet.begin(status, [
     ["content-type", "application/json"],
     ["content-length", String(bytes.length)],

@@ -2,8 +2,8 @@
 import type { LogPort, TurnResult } from "@clew/engine-core";
 import { defaultAgentId } from "../../config/agent.ts";
 import type { Config } from "../../config/schema.ts";
-import type { SendRequest } from "../../gateway/turns.ts";
 import type { Host } from "../../host/host.ts";
+import type { SendRequest } from "../../waiting/send-request.ts";
 
 export interface DoorParts {
   host: Host;

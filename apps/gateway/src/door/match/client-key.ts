@@ -1,5 +1,6 @@
 // Which conversation a client says that a request belongs to.
 import { isRecord } from "@clew/plugin-sdk/host";
+import { fromJson } from "../../own-json.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 
@@ -70,7 +71,7 @@ function kindOfTurn(headers: Headers, body: JsonObject): unknown {
 function objectIn(json: unknown): JsonObject | undefined {
   if (typeof json !== "string" || !json.startsWith("{")) return undefined;
   try {
-    const value: unknown = JSON.parse(json);
+    const value: unknown = fromJson(json);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -43,13 +43,19 @@ export interface ReplyEvent {
   whole: boolean;
   /** Ids of its calls. */
   calls: readonly string[];
-  /** Its calls by name and arguments, for wires without ids. */
+  /** Its calls by name and arguments, each as a hash, for wires without ids. */
   forms: readonly string[];
-  /** What it said, one text for each message. */
-  texts: readonly string[];
+  /** Hash of all that it said. */
+  words: string;
+  /** Tokens of what it said, one for each message. */
+  said: readonly string[];
+  /** What a later history may begin with in place of this one, in words. Absent: nothing. */
+  summaries?: readonly string[];
 }
 
 export type DoorEvent = RequestEvent | ReplyEvent;
+
+export type KnownReply = Pick<ReplyEvent, "whole" | "calls" | "forms" | "words">;
 
 /** The end of a known request. */
 export interface KnownEnd {
@@ -61,7 +67,7 @@ export interface KnownEnd {
   /**
    * Each reply that was given to it, oldest first: the same request may be asked again.
    */
-  replies: readonly Omit<ReplyEvent, "type" | "session" | "kind" | "end" | "behindFirst">[];
+  replies: readonly KnownReply[];
   /** True: a reply is being waited for, as far as this process knows. */
   open: boolean;
 }
@@ -90,8 +96,6 @@ interface KnownCall {
   answer: string | null;
 }
 
-/** A summary that is shorter tells nothing. */
-const LEAST_SUMMARY = 40;
 const MOST_SUMMARIES = 8;
 const MOST_REPLIES = 8;
 const FIRST_ENDS = 8;
@@ -191,23 +195,21 @@ export class KnownRequests {
   }
 
   #learnReply(event: ReplyEvent): void {
-    const { session: id, kind, whole, calls, forms, texts } = event;
+    const { session: id, kind, whole, calls, forms, words, summaries = [] } = event;
     const session = this.#sessions.get(id);
     if (session === undefined) return;
     for (const hash of [event.end, event.behindFirst])
-      if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, texts });
+      if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, words });
     const isTip = kind === "turn" && session.tip === event.end;
-    const said = texts.filter((text) => text.trim().length >= LEAST_SUMMARY);
-    const isSummary = kind !== "turn" && calls.length === 0;
     this.#sessions.set(id, {
       ...session,
       ...(isTip && { tokens: [...session.tokens, ...tokensOfReply(event)] }),
-      ...(isSummary && { summaries: [...session.summaries, ...said].slice(-MOST_SUMMARIES) }),
+      summaries: [...session.summaries, ...summaries].slice(-MOST_SUMMARIES),
     });
     for (const call of calls) this.#rememberCall(id, call, null);
   }
 
-  #answerEnd(id: string, hash: string, reply: KnownEnd["replies"][number]): void {
+  #answerEnd(id: string, hash: string, reply: KnownReply): void {
     const ends = this.#ends.get(hash) ?? [];
     for (const [place, end] of ends.entries())
       if (end.session === id)

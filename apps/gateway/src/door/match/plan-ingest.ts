@@ -2,7 +2,7 @@
 import { commonOrder } from "./common-order.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
 import { holdsSummary, type Match } from "./plan-match.ts";
-import { isAnchor, isSaid, type RequestSketch, type SketchedMessage, tokenOf } from "./sketch.ts";
+import { isAnchor, isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
 
 /** Indexes are those of the sketch: leading messages do not count. */
 export interface IngestPlan {
@@ -50,7 +50,7 @@ export function requestEvent(
 ): RequestEvent {
   const { messages, tools, head } = request;
   const { kind, key, family, parent } = match;
-  const tokens = messages.flatMap((message) => tokenOf(message) ?? []);
+  const tokens = messages.flatMap((message) => message.token ?? []);
   const before = known.session(session)?.tokens ?? [];
   const kept = lengthOfCommonStart(before, tokens);
   const results = plan.fresh.flatMap((index) => {
@@ -89,28 +89,30 @@ function standingsOf(
   { from, made }: { from: number; made: readonly number[] },
 ): Map<number, Standing> {
   const standings = new Map<number, Standing>();
-  const tokens = messages.flatMap((message, index) => {
-    const token = tokenOf(message);
-    return token === null ? [] : [{ index, token }];
-  });
-  const all = tokens.map(({ token }) => token);
+  const indexes: number[] = [];
+  const all: string[] = [];
+  for (const [index, { token }] of messages.entries()) {
+    if (token === null) continue;
+    indexes.push(index);
+    all.push(token);
+  }
   const start = lengthOfCommonStart(session.tokens, all);
   const places = placesOf(session.tokens.slice(start), all.slice(start));
-  for (const [at, { index }] of tokens.entries()) {
+  for (const [at, index] of indexes.entries()) {
     if (index < from) continue;
     const message = messages[index]!;
     const byWords = at < start || places.has(at - start) ? "known" : "new";
     standings.set(index, hasIds(message) ? standingOfIds(known, session, message) : byWords);
   }
   const newest = messages.length - 1;
-  const last = tokens.at(-1);
+  const isLast = indexes.at(-1) === newest;
   // Behind a reply that nobody knows, because it did not come whole, the same words are said anew.
   const isBehindNew =
     messages[newest - 1]?.speaker === "model" &&
     standings.get(newest - 1) === "new" &&
     !made.includes(newest - 1);
-  if (last?.index === newest && messages[newest]!.speaker === "person")
-    standings.set(newest, isSaidAgain(session, last.token) && !isBehindNew ? "known" : "new");
+  if (isLast && messages[newest]!.speaker === "person")
+    standings.set(newest, isSaidAgain(session, all.at(-1)!) && !isBehindNew ? "known" : "new");
   return standings;
 }
 

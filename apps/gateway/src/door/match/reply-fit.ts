@@ -1,5 +1,6 @@
 // Whether what follows a known request is the reply that was given to it.
-import type { KnownEnd } from "./known-requests.ts";
+import type { KnownEnd, KnownReply } from "./known-requests.ts";
+import { hashOfForm, hashOfWords } from "./reply-marks.ts";
 import type { RequestSketch, SketchedMessage } from "./sketch.ts";
 
 /**
@@ -35,19 +36,12 @@ export const isLike = (
   b: Pick<RequestSketch, "head" | "tools">,
 ): boolean => a.head === b.head && a.tools.join() === b.tools.join();
 
-type Reply = KnownEnd["replies"][number];
-
-function isReply(said: readonly SketchedMessage[], reply: Reply): boolean {
+function isReply(said: readonly SketchedMessage[], reply: KnownReply): boolean {
   const calls = said.flatMap((message) => message.calls);
-  const forms = said.flatMap((message) => message.forms);
+  const forms = said.flatMap((message) => message.forms.map(hashOfForm));
   if (calls.length > 0 && reply.calls.length > 0)
     return calls.some((call) => reply.calls.includes(call));
   if (forms.length !== reply.forms.length && reply.whole) return false;
   if (forms.some((form) => !reply.forms.includes(form))) return false;
-  const words = joined(said.map(({ text }) => text));
-  const given = joined(reply.texts);
-  // Clients trim, and keep less of a reply that broke off.
-  return words === given || (words.length > 0 && given.startsWith(words) && !reply.whole);
+  return hashOfWords(said.map(({ text }) => text)) === reply.words;
 }
-
-const joined = (texts: readonly string[]) => texts.join("\n").replace(/\s+/g, " ").trim();

@@ -1,6 +1,6 @@
 // What the matcher looks at of one request.
 import { contentHash } from "../../text/content-hash.ts";
-import type { DoorRequest, DoorWire, MessageLook } from "../wires/door-wire.ts";
+import type { DoorRequest, DoorWire, JsonObject, MessageLook } from "../wires/door-wire.ts";
 import { canonical } from "../wires/json.ts";
 import type { ClientKey } from "./client-key.ts";
 
@@ -12,6 +12,11 @@ export interface SketchedMessage extends MessageLook {
   end: string;
   /** The same without the first one; null where the first two are not both a person's. */
   behindFirst: string | null;
+  /**
+   * What it is found by when what stands before it has changed: its first id, a reply by its words,
+   * anything else as a whole. Null: it has nothing to be found by.
+   */
+  token: string | null;
 }
 
 export interface RequestSketch {
@@ -31,46 +36,76 @@ export function sketchRequest(
 ): RequestSketch {
   const { messages, leading } = request;
   const head = contentHash(canonical([request.system, messages.slice(0, leading)]));
-  // The chain begins with the wire: what looks alike on two is not the same conversation.
-  let end: string = wire.api;
-  let behindFirst = `${wire.api} behind the first`;
   const sketched: SketchedMessage[] = [];
-  let isIntroduced = false;
+  // The chain begins with the wire: what looks alike on two is not the same conversation.
+  let chain: Chain = {
+    ...{ end: wire.api, behindFirst: `${wire.api} behind the first`, isIntroduced: false },
+    newest: undefined,
+  };
   for (const message of messages.slice(leading)) {
-    const look = wire.look(message);
-    const index = sketched.length;
-    if (index === 1) isIntroduced = sketched[0]!.speaker === "person" && look.speaker === "person";
-    // Of the identity only the hash is kept: all of them are as large as the request.
-    const hash = look.identity === null ? null : contentHash(look.identity);
-    if (hash !== null) end = contentHash(end + hash);
-    if (hash !== null && isIntroduced) behindFirst = contentHash(behindFirst + hash);
-    const ends = { identity: hash, hash, end, behindFirst: isIntroduced ? behindFirst : null };
-    // What is only computed when it is asked for stays so.
-    sketched.push(Object.assign(look, ends));
+    const link = linkBehind(chain, message, (before) =>
+      lookAt(wire, message, before, sketched.length),
+    );
+    sketched.push(link.newest);
+    chain = link;
   }
   return { client, messages: sketched, tools: [...request.tools].sort(), head };
 }
 
-/**
- * What a message is found by when what stands before it has changed: its first id, a reply by its
- * words, anything else as a whole. Null: it has nothing to be found by.
- */
-export function tokenOf(message: SketchedMessage): string | null {
-  const { calls, answers, speaker, text } = message;
+/** Of all messages up to one. */
+interface Chain {
+  end: string;
+  behindFirst: string;
+  /** True: the first two messages are both a person's. */
+  isIntroduced: boolean;
+  newest: SketchedMessage | undefined;
+}
+
+type Link = Chain & { newest: SketchedMessage };
+
+/** A client sends its messages with each request again, and most of them are the same objects. */
+const LINKS = new WeakMap<JsonObject, { before: SketchedMessage | undefined; link: Link }>();
+
+function linkBehind(chain: Chain, message: JsonObject, make: (chain: Chain) => Link): Link {
+  const before = chain.newest;
+  const known = LINKS.get(message);
+  if (known !== undefined && known.before === before) return known.link;
+  const link = make(chain);
+  LINKS.set(message, { before, link });
+  return link;
+}
+
+function lookAt(wire: DoorWire, message: JsonObject, before: Chain, index: number): Link {
+  const look = wire.look(message);
+  const isIntroduced =
+    index === 1
+      ? before.newest?.speaker === "person" && look.speaker === "person"
+      : before.isIntroduced;
+  // Of the identity only the hash is kept: all of them are as large as the request.
+  const hash = look.identity === null ? null : contentHash(look.identity);
+  const end = hash === null ? before.end : contentHash(before.end + hash);
+  const behindFirst =
+    hash !== null && isIntroduced ? contentHash(before.behindFirst + hash) : before.behindFirst;
+  // What is only computed when it is asked for stays so.
+  const newest = Object.assign(look, {
+    ...{ identity: hash, hash, end, token: tokenOf(look, hash) },
+    behindFirst: isIntroduced ? behindFirst : null,
+  });
+  return { end, behindFirst, isIntroduced, newest };
+}
+
+function tokenOf({ calls, answers, speaker, text }: MessageLook, hash: string | null) {
   if (calls.length > 0) return `${ANCHOR}calls ${calls[0]}`;
   if (answers.length > 0) return `${ANCHOR}answers ${answers[0]}`;
-  if (message.identity === null) return null;
-  return speaker === "model" && text.trim() !== "" ? saidToken(text) : message.hash;
+  if (hash === null) return null;
+  return speaker === "model" && text.trim() !== "" ? saidToken(text) : hash;
 }
 
 /** The tokens that a reply will be found by. */
 export const tokensOfReply = (reply: {
-  texts: readonly string[];
+  said: readonly string[];
   calls: readonly string[];
-}): string[] => [
-  ...reply.texts.map(saidToken),
-  ...reply.calls.map((call) => `${ANCHOR}calls ${call}`),
-];
+}): string[] => [...reply.said, ...reply.calls.map((call) => `${ANCHOR}calls ${call}`)];
 
 /** Of a model or a tool: hardly ever said twice. */
 export const isAnchor = (token: string): boolean => token.startsWith(ANCHOR);
@@ -81,4 +116,4 @@ export const isSaid = (token: string | undefined): boolean =>
 
 const ANCHOR = "= ";
 
-const saidToken = (text: string): string => `${ANCHOR}said ${contentHash(text.trim())}`;
+export const saidToken = (text: string): string => `${ANCHOR}said ${contentHash(text.trim())}`;

@@ -48,9 +48,10 @@ export function createDoorMemory(
     const added = weightOf(event);
     weights.set(event.session, (weights.get(event.session) ?? 0) + added);
     weight += added;
+    const isTooMuch = () => weights.size > mostSessions || weight > mostItems;
+    if (!isTooMuch()) return;
     for (const { id } of known.sessions()) {
-      const isTooMuch = weights.size > mostSessions || weight > mostItems;
-      if (!isTooMuch || id === event.session) break;
+      if (!isTooMuch() || id === event.session) break;
       forget(id);
     }
   };
@@ -80,4 +81,9 @@ export function createDoorMemory(
 const weightOf = (event: DoorEvent): number =>
   event.type === "request"
     ? event.added.length + event.results.length + 4
-    : event.calls.length + event.texts.length * 4 + 2;
+    : event.calls.length + event.said.length + 4 + charsOf(event.summaries ?? []) / ITEM_CHARS;
+
+const charsOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
+
+/** A text weighs as much as items of so many characters. */
+const ITEM_CHARS = 100;

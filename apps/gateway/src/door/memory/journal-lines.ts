@@ -1,4 +1,5 @@
 // How what the door knows of a session is written beside it, a line for each event.
+import { fromJson, toJson } from "../../own-json.ts";
 import type { DoorEvent, ReplyEvent, RequestEvent } from "../match/known-requests.ts";
 import type { ViewMarks } from "../view/plan-view.ts";
 
@@ -39,7 +40,7 @@ export interface JournalHeader {
 }
 
 export const encodeHeader = (session: string): string =>
-  `${JSON.stringify({ v: 1, session } satisfies JournalHeader)}\n`;
+  `${toJson({ v: 1, session } satisfies JournalHeader)}\n`;
 
 /** `before`: the request before it in the same file. What is as in that one is left out. */
 export function encodeLine(line: JournalLine, before: RequestEvent | undefined): string {
@@ -52,7 +53,7 @@ export function encodeLine(line: JournalLine, before: RequestEvent | undefined):
           head: event.head === before.head ? undefined : event.head,
         }
       : event;
-  return `${JSON.stringify({ ...line, event: short })}\n`;
+  return `${toJson({ ...line, event: short })}\n`;
 }
 
 export interface ReadJournal {
@@ -80,12 +81,27 @@ export function readJournal(text: string): ReadJournal | undefined {
   return { session, lines };
 }
 
+/** Pure. The journal without the summaries of which this is true; a line nobody can read goes. */
+export function withoutSummaries(text: string, isGone: (summary: string) => boolean): string {
+  const changed = (each: string): string[] => {
+    if (each === "") return [each];
+    const line = parsed(each) as Partial<JournalLine & JournalHeader> | undefined;
+    if (line === undefined) return [];
+    if (line.event?.type !== "reply" || line.event.summaries === undefined) return [each];
+    const { summaries, ...event } = line.event;
+    const kept = summaries.filter((summary) => !isGone(summary));
+    if (kept.length === summaries.length) return [each];
+    return [toJson({ ...line, event: kept.length > 0 ? { ...event, summaries: kept } : event })];
+  };
+  return text.split("\n").flatMap(changed).join("\n");
+}
+
 const isSame = (a: readonly string[], b: readonly string[]) =>
   a.length === b.length && a.every((each, index) => each === b[index]);
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return fromJson(text);
   } catch {
     return undefined;
   }

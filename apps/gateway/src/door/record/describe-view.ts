@@ -1,11 +1,17 @@
 // Lists what a client's model was sent, by the entries of its session.
-import type { ReportItem, ReportParts, WithheldEntry } from "@clew/engine-core";
+import {
+  type ReportItem,
+  type ReportParts,
+  tokensAmong,
+  type WithheldEntry,
+} from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
+import { toJson } from "../../own-json.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import type { DoorCall } from "../call/door-call.ts";
-import { type RequestSketch, type SketchedMessage, tokenOf } from "../match/sketch.ts";
+import type { RequestSketch, SketchedMessage } from "../match/sketch.ts";
 import type { StoredMessage } from "../memory/journal-lines.ts";
 import { toAgentMessages } from "../transcript/agent-messages.ts";
 import type { MadeView } from "../view/make-view.ts";
@@ -21,6 +27,10 @@ export interface ViewDescription {
   withheld: WithheldEntry[];
   parts: ReportParts;
   requestHash: string;
+  /** Leading messages that are what they were in the session's last turn. */
+  kept: number;
+  /** Tokens of those behind them that were sent in it too. */
+  moved: number;
 }
 
 const SET_ASIDE = "door: set aside";
@@ -31,7 +41,7 @@ export function describeView(
   input: {
     call: Pick<DoorCall, "wire" | "body" | "request">;
     sketch: RequestSketch;
-    view: Pick<MadeView, "edits" | "plan">;
+    view: Pick<MadeView, "edits" | "plan" | "tools">;
     /** "provider/model". */
     model: string;
     /** True: what is not in the request is told of. */
@@ -40,7 +50,8 @@ export function describeView(
 ): ViewDescription {
   const { call, view, model } = input;
   const parts: ReportParts = {};
-  const heads = describeHeads(call, parts);
+  const heads = describeHeads(call, { parts, offered: view.tools ?? call.body.tools });
+  const before = live.lastView?.items ?? [];
   const described = describeMessages(live, input, parts);
   const hashes = [...heads.system, ...heads.tools].map(({ hash }) => hash);
   const sent = new Set(
@@ -49,18 +60,23 @@ export function describeView(
   const withheld = input.tellsWithheld
     ? withheldNow(live, { sent, leftOut: described.leftOut, isCut: view.plan.leftOut.size > 0 })
     : [];
+  const kept = lengthOfSame(before.map(hashIn), described.items.map(hashIn));
   return {
     ...heads,
     messages: [...described.items],
     policyChanges: [...described.changes],
     ...{ withheld, parts },
+    kept,
+    moved: tokensAmong(described.items.slice(kept), before.slice(kept).map(hashIn)),
     requestHash: contentHash([model, ...hashes, described.chain.at(-1) ?? ""].join("\n")),
   };
 }
 
+const hashIn = ({ hash }: ReportItem) => hash;
+
 function describeHeads(
-  { wire, body, request }: Pick<DoorCall, "wire" | "body" | "request">,
-  parts: ReportParts,
+  { wire, request }: Pick<DoorCall, "wire" | "request">,
+  { parts, offered }: { parts: ReportParts; offered: unknown },
 ): Pick<ViewDescription, "system" | "tools"> {
   const item = (text: string, why: Pick<ReportItem, "source" | "code" | "reason">): ReportItem => {
     const hash = contentHash(text);
@@ -75,9 +91,9 @@ function describeHeads(
       ...{ code: "system-prompt", reason: "the client's system prompt" },
     }),
   );
-  const tools = toolsOf(body.tools).map((tool) => {
+  const tools = toolsOf(offered).map((tool) => {
     const name = textOf(recordOf(tool.function).name) || textOf(tool.name) || textOf(tool.type);
-    return item(JSON.stringify(tool), {
+    return item(toJson(tool), {
       source: { kind: "tool-schema", name: name || "tool" },
       ...{ code: "tool-schema", reason: "the client's tool" },
     });
@@ -96,7 +112,7 @@ function wordsOf(system: unknown): string {
   if (typeof system === "string") return system;
   const blocks = Array.isArray(system) ? system : objectsOf(recordOf(system).parts);
   const texts = objectsOf(blocks).map(({ text }) => textOf(text));
-  return texts.length > 0 ? texts.join("\n\n") : JSON.stringify(system);
+  return texts.length > 0 ? texts.join("\n\n") : toJson(system);
 }
 
 /** Goes on from what was described of the request before, as far as this one begins like it. */
@@ -108,8 +124,8 @@ function describeMessages(
   const { wire, request } = call;
   const list = request.messages.slice(request.leading);
   const answered = sketch.messages.findLastIndex(({ speaker }) => speaker === "person");
-  const { elidedBefore, leftOut: gone, marks: moved } = view.plan;
-  const key = JSON.stringify([moved, elidedBefore, gone.size, request.leading]);
+  const { elidedBefore, bareBefore, leftOut: gone, marks: moved } = view.plan;
+  const key = toJson([moved, elidedBefore, bareBefore, gone.size, request.leading]);
   const ends = sketch.messages.map(({ end }) => end);
   const before = live.lastView?.key === key ? live.lastView : undefined;
   const same = before === undefined ? 0 : lengthOfSame(before.ends, ends);
@@ -122,7 +138,7 @@ function describeMessages(
   let { from } = last;
   for (const [index, message] of sketch.messages.entries()) {
     if (index < same) continue;
-    const token = tokenOf(message);
+    const token = message.token;
     const place = token === null ? -1 : live.placeOf(token, from);
     if (place >= from) from = place;
     describeMessage({
@@ -172,6 +188,11 @@ function describeMessage(one: MessageToDescribe): void {
   const { live, items, changes, parts, leftOut, token, message, known, shown, code } = one;
   if (shown === null) {
     for (const id of known?.entries ?? []) leftOut.add(id);
+    return;
+  }
+  // Whatever its client sends of it now, none of it may be stored again.
+  if (known?.entries.some((id) => live.describe(id)?.isForgotten)) {
+    for (const id of known.entries) pushEntry(items, live, id, code);
     return;
   }
   const isEdited = known !== undefined && known.hash !== null && known.hash !== message.hash;
@@ -240,6 +261,6 @@ function withheldNow(
 }
 
 const withoutImages = (message: object): string =>
-  JSON.stringify(message, (key, value: unknown) =>
+  toJson(message, (key, value: unknown) =>
     key === "data" && typeof value === "string" ? { contentHash: contentHash(value) } : value,
   );

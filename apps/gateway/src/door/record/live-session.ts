@@ -1,15 +1,19 @@
 // What is known of a session's transcript while it is open, from its journal.
+import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import type { ReportItem } from "@clew/engine-core";
+import type { ReportItem, SentRequest } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../../inspect/stored-message.ts";
+import { toJson } from "../../own-json.ts";
 import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
+import { noteWrite } from "../../sessions/writes.ts";
 import { contentHash } from "../../text/content-hash.ts";
+import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
 import type { RequestEvent } from "../match/known-requests.ts";
 import { journalFile, readOne } from "../memory/journal-files.ts";
 import {
@@ -25,6 +29,8 @@ export interface DescribedEntry {
   text: string;
   hash: string;
   tokens: number;
+  /** True: its words were forgotten, and its client sends them all the same. */
+  isForgotten: boolean;
 }
 
 /** The messages that were last described, so that the next request is told by what is new in it. */
@@ -45,6 +51,8 @@ export interface DescribedView {
 export class LiveSession {
   /** Of the newest turn. Absent: none was described. */
   lastView?: DescribedView;
+  /** The last turn that was answered. Absent: none was since the session is open. */
+  sent?: SentRequest;
   readonly stored: StoredMessage[] = [];
   /** Names of calls, by id. */
   readonly toolNames = new Map<string, string>();
@@ -134,7 +142,7 @@ export class LiveSession {
     if (known !== undefined) return known;
     const message = messageOf(this.#entries.get(entryId));
     if (message === undefined) return undefined;
-    const described = describeStored(message);
+    const described = describeEntry(message);
     this.#described.set(entryId, described);
     return described;
   }
@@ -154,12 +162,20 @@ export class LiveSession {
   }
 }
 
-export function describeStored(message: AgentMessage): DescribedEntry {
+/** What was forgotten is sent with other words than are kept, so that its hash says nothing. */
+function describeEntry(message: AgentMessage): DescribedEntry {
+  const described = describeStored(message);
+  const isForgotten = described.text.startsWith(FORGOTTEN);
+  const hash = isForgotten ? `${FORGOTTEN_HASH}${randomBytes(12).toString("hex")}` : described.hash;
+  return { ...described, hash, isForgotten };
+}
+
+export function describeStored(message: AgentMessage): Omit<DescribedEntry, "isForgotten"> {
   const { __openclaw: _identity, ...content } = message;
   return {
     role: message.role,
     text: messageText(message),
-    hash: contentHash(JSON.stringify(content)),
+    hash: contentHash(toJson(content)),
     tokens: Math.ceil(estimateMessage(message).estimate),
   };
 }
@@ -188,5 +204,6 @@ async function appendTo(file: string, text: string): Promise<void> {
     await handle.appendFile(isTorn ? `\n${text}` : text);
   } finally {
     await handle.close();
+    noteWrite(file);
   }
 }

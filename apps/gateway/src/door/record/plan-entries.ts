@@ -1,6 +1,6 @@
 // Decides which entries a transcript gets of a request's new messages.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import { type SketchedMessage, tokenOf } from "../match/sketch.ts";
+import type { SketchedMessage } from "../match/sketch.ts";
 import { type Answerer, toAgentMessages } from "../transcript/agent-messages.ts";
 import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 
@@ -38,7 +38,7 @@ export function planEntries(input: {
           if (block.type === "toolCall") toolNames.set(block.id, block.name);
     return {
       messages: indexes.flatMap((index) => {
-        const token = tokenOf(sketched[index]!);
+        const token = sketched[index]!.token;
         return token === null ? [] : [{ token, hash: sketched[index]!.hash }];
       }),
       entries: made.map((message) => ({ ...message, timestamp: now })),

@@ -1,27 +1,33 @@
 // Stores what comes by the door in sessions, beside its answering.
-import type { LogPort, TurnReport } from "@clew/engine-core";
-import type { ModelError, StreamEvent } from "@clew/plugin-sdk/host";
+import { setImmediate as nextRound } from "node:timers/promises";
+import type { EndedCall, LogPort, ModelCallReport, TurnReport } from "@clew/engine-core";
+import { type ModelError, promptTokensOf, type StreamEvent } from "@clew/plugin-sdk/host";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Costs } from "../../costs/meter.ts";
 import type { EventHub } from "../../events/hub.ts";
+import { liveCall } from "../../events/turn-events.ts";
 import type { TurnReports } from "../../gateway/turn-reports.ts";
 import type { Conversation, Conversations } from "../../sessions/conversations.ts";
+import type { Tracer } from "../../tracing/tracer.ts";
 import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
 import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import type { PeekedReply } from "../upstream/peek-reply.ts";
-import { describeView } from "./describe-view.ts";
-import type { EndedTurn } from "./ended-turn.ts";
+import { describeView, type ViewDescription } from "./describe-view.ts";
+import type { EndedTurn, SentView } from "./ended-turn.ts";
+import { answeredRequest, cacheReport, type ExpectedCache, expectCache } from "./expect-cache.ts";
 import { LiveSession } from "./live-session.ts";
 import { planEntries } from "./plan-entries.ts";
-import { doorReport } from "./report.ts";
+import { budgetOf, doorReport } from "./report.ts";
 
 /** Nothing of it is waited for by whoever answers. */
 export interface Recorder {
   /** Why no model may be asked, in one sentence; undefined: one may. */
   refusalOf(turn: DoorTurn): Promise<string | undefined>;
   request(turn: DoorTurn, notes: SessionNotes): void;
+  /** The model is asked in this view, perhaps once more. */
+  asked(turn: DoorTurn, asked: AskedView): void;
   /** What is to be told of the reply while it comes. */
   follow(turn: DoorTurn): (event: StreamEvent) => void;
   reply(turn: DoorTurn, ended: EndedTurn): void;
@@ -31,10 +37,24 @@ export interface Recorder {
 
 export interface RecorderParts {
   conversations: Pick<Conversations, "run">;
-  reports: Pick<TurnReports, "store">;
+  reports: Pick<TurnReports, "store" | "countTurns" | "turnNow">;
   costs: Pick<Costs, "mayAsk" | "count">;
-  events: Pick<EventHub, "publish" | "delta">;
+  events: Pick<EventHub, "publish" | "delta" | "followers">;
+  tracer: Pick<Tracer, "begin">;
   log: LogPort;
+}
+
+export interface AskedView {
+  view: SentView;
+  /** Tokens the provider counted for one of ours. */
+  scale: number;
+}
+
+/** What a model was asked last. */
+interface AskedCall {
+  view: SentView;
+  described: ViewDescription;
+  cache: ExpectedCache | undefined;
 }
 
 interface Stored {
@@ -44,7 +64,8 @@ interface Stored {
 }
 
 export function createRecorder(parts: RecorderParts): Recorder {
-  const { conversations, reports, costs, events, log } = parts;
+  const { conversations, reports, costs, events, tracer, log } = parts;
+  const calls = new WeakMap<DoorTurn, AskedCall>();
   const lives = new WeakMap<Conversation, Promise<LiveSession>>();
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
   const pending = new Set<Promise<unknown>>();
@@ -59,7 +80,11 @@ export function createRecorder(parts: RecorderParts): Recorder {
     work: (conversation: Conversation, live: LiveSession) => Promise<Result>,
   ): Promise<Result | undefined> => {
     const done = conversations
-      .run(key, async (conversation) => work(conversation, await liveOf(conversation)))
+      .run(key, async (conversation) => {
+        // Whoever waits for bytes gets them first.
+        await nextRound();
+        return work(conversation, await liveOf(conversation));
+      })
       .catch((error: unknown) => {
         log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
         return undefined;
@@ -87,6 +112,30 @@ export function createRecorder(parts: RecorderParts): Recorder {
       });
       requests.set(turn, stored);
     },
+    asked(turn, { view, scale }) {
+      void inSession(turn, async (conversation, live) => {
+        const before = calls.get(turn);
+        const described = describeView(live, { ...describable(turn), view });
+        const cache =
+          turn.match.kind === "turn"
+            ? expectCache(live.sent, { turn, request: described, scale, now: Date.now() })
+            : undefined;
+        // What the first view of it did not show is not told of again.
+        const withheld = [...(before?.described.withheld ?? []), ...described.withheld];
+        calls.set(turn, { view, cache, described: { ...described, withheld } });
+        if (turn.match.kind !== "turn" || events.followers() === 0) return;
+        if (before === undefined) await reports.countTurns(conversation);
+        const { system, tools, messages, requestHash } = described;
+        const call = liveCall(
+          {
+            ...{ turnId: turn.turnId, model: turn.upstream.resolved.name, requestHash },
+            ...{ system, tools, messages, budget: budgetOf(turn, view, scale) },
+          },
+          { turn: reports.turnNow(conversation), number: 1 },
+        );
+        events.publish({ type: "call", session: turn.key, call });
+      });
+    },
     follow({ key, match }) {
       if (match.kind !== "turn") return () => {};
       return (event) => {
@@ -96,22 +145,27 @@ export function createRecorder(parts: RecorderParts): Recorder {
     },
     reply(turn, ended) {
       void inSession(turn, async (conversation, live) => {
-        const { reply, event, notes, view, durationMs } = ended;
+        const { reply, event, notes, view, durationMs, recalled } = ended;
+        const usage = recalled === undefined ? reply.message.usage : recalled.firstUsage;
         const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
-        const described = view && describeView(live, { ...describable(turn), view });
+        const { described, cache } = (view && calls.get(turn)) || {};
         const ids = await storeReply(turn, live, reply);
         await live.write({ event, stored: storedReply(event, ids), notes });
         const report = doorReport({
           ...{ turn, ended, described, promptEntryId, leafId },
+          cache: cache && cacheReport(cache, usage),
           session: conversation.session.session,
           replyEntryId: ids[0] ?? null,
         });
+        if (cache !== undefined && reply.error === undefined)
+          live.sent = answeredRequest(cache, usage, Date.now());
         await reports.store(conversation, { report, parts: described?.parts ?? {} });
+        trace(tracer, turn, report);
         if (view !== undefined)
           await costs.count(subjectOf(turn), {
             model: report.model.resolved,
             usage: reply.message.usage,
-            failure: reply.error?.kind ?? null,
+            failure: reply.error ?? null,
             durationMs,
           });
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
@@ -172,20 +226,60 @@ function promptOf({ sketch, match }: DoorTurn, live: LiveSession): string | null
   return live.stored.at(-1)?.entries.at(-1) ?? null;
 }
 
+/** Steps of which a turn of the door consists: reading and choosing, then the model. */
+function trace(
+  tracer: Pick<Tracer, "begin">,
+  { turnId, call }: DoorTurn,
+  report: TurnReport,
+): void {
+  const traced = tracer.begin();
+  const [asked] = report.modelCalls;
+  if (asked !== undefined)
+    traced?.step({
+      ...{ v: 1, turnId, step: "call-model", name: `chat ${report.model.resolved}` },
+      ...{ atMs: report.durationMs - asked.durationMs, durationMs: asked.durationMs },
+      outcome: report.outcome === "completed" ? "ok" : report.outcome,
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": report.model.resolved,
+        "clew.door.wire": call.wire.api,
+        "clew.door.kind": report.door?.kind ?? "",
+        ...(report.door?.view !== undefined && {
+          "clew.door.set_aside_tokens": report.door.view.setAside,
+        }),
+        ...(asked.usage !== null && {
+          "gen_ai.usage.input_tokens": promptTokensOf(asked.usage),
+          "gen_ai.usage.output_tokens": asked.usage.output,
+        }),
+      },
+    });
+  traced?.end({ report });
+}
+
 function tellEnd(
   events: Pick<EventHub, "publish">,
   { key }: DoorTurn,
   { report, reply, ids }: { report: TurnReport; reply: PeekedReply; ids: readonly string[] },
 ): void {
   const [entryId] = ids;
+  const [call] = report.modelCalls;
+  if (call !== undefined) events.publish({ type: "call_end", session: key, call: endedCall(call) });
   if (entryId !== undefined)
     events.publish({ type: "message", session: key, entryId, ...shown(reply.message) });
   const { outcome, turnId, replyEntryId, model } = report;
   events.publish({
     ...{ type: "done", session: key, outcome, turnId, replyEntryId, model },
     error: reply.error === undefined ? null : errorOf(reply.error),
-    stopReason: report.modelCalls.at(-1)?.stopReason ?? null,
+    stopReason: call?.stopReason ?? null,
+    ...(call?.cache !== undefined && { cache: call.cache }),
   });
+}
+
+/** Without what was sent, which was told before. */
+function endedCall(call: ModelCallReport): EndedCall {
+  const { system: _system, tools: _tools, messages: _messages, size: _size, ...rest } = call;
+  const { policyChanges: _changes, ...ended } = rest;
+  return ended;
 }
 
 function shown(reply: PeekedReply["message"]) {

@@ -1,6 +1,5 @@
 // Makes the report of one request that came by the door.
-import { randomUUID } from "node:crypto";
-import type { HostSession, ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { CacheReport, HostSession, ModelCallReport, TurnReport } from "@clew/engine-core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import type { ViewDescription } from "./describe-view.ts";
@@ -12,6 +11,8 @@ export interface ReportInput {
   session: Pick<HostSession, "sessionId" | "sessionKey">;
   /** Absent: nothing was sent. */
   described: ViewDescription | undefined;
+  /** Absent: it is beside the session, or nothing was sent. */
+  cache?: CacheReport | undefined;
   promptEntryId: string | null;
   replyEntryId: string | null;
   leafId: string | null;
@@ -31,7 +32,7 @@ export function doorReport(input: ReportInput): TurnReport {
     error === undefined ? "completed" : error.kind === "aborted" ? "aborted" : "failed";
   return {
     v: 1,
-    turnId: randomUUID(),
+    turnId: turn.turnId,
     ...{ sessionId: session.sessionId, sessionKey: session.sessionKey },
     startedAt: turn.startedAt.toISOString(),
     ...{ durationMs, hostMs: 0, outcome, reason: error?.message ?? null },
@@ -45,11 +46,14 @@ export function doorReport(input: ReportInput): TurnReport {
     ...{ promptEntryId, replyEntryId, historyChanges: [] },
     modelCalls: described === undefined ? [] : [callOf(input, described)],
     ...{ toolCalls: [], compactions: [] },
-    door: requestOf(turn, view),
+    door: requestOf(turn, ended),
   };
 }
 
-function callOf({ ended, leafId }: ReportInput, described: ViewDescription): ModelCallReport {
+function callOf(
+  { ended, leafId, cache }: ReportInput,
+  described: ViewDescription,
+): ModelCallReport {
   const { reply, durationMs } = ended;
   const { message, error } = reply;
   const { system, tools, messages, policyChanges, withheld, requestHash } = described;
@@ -62,6 +66,7 @@ function callOf({ ended, leafId }: ReportInput, described: ViewDescription): Mod
     ...{ requestHash, leafId, policyChanges },
     ...(withheld.length > 0 && { withheld }),
     usage: message.usage ?? null,
+    ...(cache !== undefined && error === undefined && { cache }),
     stopReason: error === undefined ? message.stopReason : null,
     ...{ error: error?.message ?? null, retries: 0 },
     ...(error !== undefined && { failure: failureOf(error) }),
@@ -79,7 +84,7 @@ function failureOf(error: ModelError): NonNullable<ModelCallReport["failure"]> {
     : { kind };
 }
 
-function budgetOf(
+export function budgetOf(
   { window, sketch }: DoorTurn,
   { plan, fixedTokens, leastReply }: NonNullable<EndedTurn["view"]>,
   tokenRatio: number,
@@ -97,7 +102,7 @@ function budgetOf(
 
 function requestOf(
   { match, plan, sketch, call }: DoorTurn,
-  view: EndedTurn["view"],
+  { view, recalled }: EndedTurn,
 ): NonNullable<TurnReport["door"]> {
   const { fresh, edited, summary } = plan;
   return {
@@ -108,6 +113,7 @@ function requestOf(
       known: sketch.messages.length - fresh.length,
     },
     ...(summary !== undefined && { restarted: true as const }),
+    ...(recalled !== undefined && { lookedUp: recalled.lookedUp }),
     ...(view !== undefined && {
       view: {
         tokens: view.plan.tokens,

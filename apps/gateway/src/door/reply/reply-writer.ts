@@ -1,5 +1,6 @@
 // What a wire must say of its replies so that the door can write them.
 import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
+import { toJson } from "../../own-json.ts";
 import type { DoorAnswer, JsonObject } from "../wires/door-wire.ts";
 
 /** What is known of a reply before its first word. */
@@ -86,4 +87,4 @@ export const promptTokens = ({ input, cacheRead, cacheWrite }: Usage): number =>
 
 /** One event of a stream, with its name where the wire has names. */
 export const serverSentEvent = (data: object, name?: string): string =>
-  `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+  `${name === undefined ? "" : `event: ${name}\n`}data: ${toJson(data)}\n\n`;

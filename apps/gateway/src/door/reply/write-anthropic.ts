@@ -1,6 +1,7 @@
 // Writes replies of Anthropic's Messages.
 import type { Usage } from "@clew/plugin-sdk/core";
 import { ZERO_USAGE } from "@clew/plugin-sdk/host";
+import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { createReplyStream, type GrowingBlock } from "./reply-stream.ts";
 import {
@@ -45,7 +46,7 @@ export const MESSAGES_REPLY: ReplyWriter = {
           : "") + stop(index),
       call(call, blocks) {
         const index = blocks.length;
-        const partial_json = JSON.stringify(call.arguments);
+        const partial_json = toJson(call.arguments);
         return (
           start(index, { ...contentBlock(call), input: {} }) +
           delta(index, { type: "input_json_delta", partial_json }) +

@@ -1,5 +1,6 @@
 // Writes replies of Chat Completions.
 import type { Usage } from "@clew/plugin-sdk/core";
+import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { createReplyStream } from "./reply-stream.ts";
 import {
@@ -93,7 +94,7 @@ const wordsIn = (blocks: readonly ReplyBlock[], type: "text" | "thinking"): stri
 const toolCall = ({ id, name, arguments: given }: Call) => ({
   id,
   type: "function",
-  function: { name, arguments: JSON.stringify(given) },
+  function: { name, arguments: toJson(given) },
 });
 
 const FINISH_REASONS = { stop: "stop", length: "length", toolUse: "tool_calls" } as const;

@@ -1,5 +1,6 @@
 // Writes replies of Google's generateContent.
 import type { Usage } from "@clew/plugin-sdk/core";
+import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { createReplyStream } from "./reply-stream.ts";
 import {
@@ -18,7 +19,7 @@ export const GENERATE_CONTENT_REPLY: ReplyWriter = {
     // Without alt=sse it is one list, written piece by piece.
     const written = (data: object) => {
       if (isEvents) return serverSentEvent(data);
-      const text = `${before}${JSON.stringify(data)}`;
+      const text = `${before}${toJson(data)}`;
       before = ",\n";
       return text;
     };

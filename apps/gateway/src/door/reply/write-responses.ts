@@ -1,5 +1,6 @@
 // Writes replies of Responses.
 import type { Usage } from "@clew/plugin-sdk/core";
+import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { recordOf, textOf } from "../wires/json.ts";
 import { createReplyStream } from "./reply-stream.ts";
@@ -128,7 +129,7 @@ function itemOf(head: ReplyHead, block: ReplyBlock, index: number): JsonObject {
         status: "completed",
         call_id: block.id,
         name: block.name,
-        arguments: JSON.stringify(block.arguments),
+        arguments: toJson(block.arguments),
       };
   }
 }

@@ -2,6 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import { estimateMessages, estimateText } from "@clew/plugin-sdk/tokens";
 import type { Config } from "../../config/schema.ts";
+import { fromJson, toJson } from "../../own-json.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import { readAsk } from "../ask/read-ask.ts";
 import { type DoorVisit, headerOf, SESSION_HEADER } from "../call/door-call.ts";
@@ -41,7 +42,7 @@ export async function countTokens(
     held === undefined
       ? toAgentMessages(wire.api, request.messages.slice(request.leading), nobody)
       : [...results, { role: "user" as const, content: [...said] }];
-  const fixed = held ?? estimateText(system + (tools.length > 0 ? JSON.stringify(tools) : ""));
+  const fixed = held ?? estimateText(system + (tools.length > 0 ? toJson(tools) : ""));
   const tokens =
     (typeof fixed === "number" ? fixed : fixed.estimate) + estimateMessages(messages).estimate;
   return {
@@ -53,7 +54,7 @@ export async function countTokens(
 /** Google's clients may send the whole request within. */
 function bodyOf({ bytes }: Pick<DoorVisit, "bytes">): JsonObject | undefined {
   try {
-    const body: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const body: unknown = fromJson(new TextDecoder().decode(bytes));
     if (!isRecord(body)) return undefined;
     return isRecord(body.generateContentRequest) ? body.generateContentRequest : body;
   } catch {

@@ -1,13 +1,16 @@
 // What clients of model APIs reach of a gateway.
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAbort } from "@clew/plugin-sdk/core";
+import { fromJson } from "../../own-json.ts";
 import { agentPaths } from "../../sessions/paths.ts";
 import type { StartedSession } from "../../subagents/session-tree.ts";
 import { createAskAcross } from "../across/answer-across.ts";
 import { createRememberedReplies } from "../across/remembered-replies.ts";
+import { type BodyReader, createBodyReader } from "../body/read-body.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { createDoorMemory } from "../memory/door-memory.ts";
+import { createLookUp } from "../recall/look-up.ts";
 import { createRecorder, type RecorderParts } from "../record/recorder.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
@@ -22,6 +25,8 @@ import { planMode } from "./plan-mode.ts";
 
 export interface Door {
   readonly isOpen: boolean;
+  /** What a request with this body says; see `BodyReader`. */
+  read: BodyReader["read"];
   /** A conversation's next request. */
   answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
   /** What holds no conversation: it goes on as it is, or is not there. */
@@ -44,6 +49,7 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
     ...given,
     across: createAskAcross({ ...given, replies }),
     ...{ memory: createDoorMemory(folder), recorder: createRecorder(given) },
+    lookUp: createLookUp(given.conversations, host.config.door.recallTools),
   };
   const { door } = host.config;
   const inSession = createSessionAnswers(parts);
@@ -66,6 +72,7 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
   };
   return {
     isOpen: door.enabled,
+    read: createBodyReader().read,
     answer: (call, outlet) =>
       guarded(call, outlet, async () => {
         if (planMode(door.mode, call) === "session") return inSession(call, outlet);
@@ -126,7 +133,7 @@ function modelIn({ bytes, path }: DoorVisit): string {
   const named = readGooglePath(path)?.model;
   if (named !== undefined || bytes.length === 0) return named ?? "";
   try {
-    const body = JSON.parse(new TextDecoder().decode(bytes)) as { model?: unknown };
+    const body = fromJson(new TextDecoder().decode(bytes)) as { model?: unknown };
     return typeof body.model === "string" ? body.model : "";
   } catch {
     return "";

@@ -1,4 +1,5 @@
 // Sends on what is no conversation, as it is.
+import { fromJson } from "../../own-json.ts";
 import { editBody } from "../body/edit-body.ts";
 import { answerWith, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
@@ -37,11 +38,10 @@ export async function forward(
 function withModel(bytes: Uint8Array, model: string): Uint8Array {
   if (bytes.length === 0) return bytes;
   try {
-    const text = new TextDecoder().decode(bytes);
-    const body = JSON.parse(text) as { model?: unknown };
+    const body = fromJson(new TextDecoder().decode(bytes)) as { model?: unknown };
     if (typeof body.model !== "string" || body.model === model) return bytes;
     const values = [{ path: ["model"], value: model }];
-    return new TextEncoder().encode(editBody(text, { values, list: "", messages: new Map() }));
+    return editBody({ bytes, elements: [] }, { values, messages: new Map() });
   } catch {
     return bytes;
   }

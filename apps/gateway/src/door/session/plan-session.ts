@@ -1,5 +1,6 @@
 // Decides in which session a request is answered.
 import { isRecord } from "@clew/plugin-sdk/host";
+import { toJson } from "../../own-json.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import type { DoorCall } from "../call/door-call.ts";
 import { headerOf, SESSION_HEADER } from "../call/door-call.ts";
@@ -44,7 +45,7 @@ export function planSession(
   const agent = asked !== undefined && agents.includes(asked) ? asked : agentId;
   const key = parseSessionName(name, agent)?.key;
   if (key === undefined)
-    return { refused: wire.error(400, `${JSON.stringify(name)} is no name of a session.`) };
+    return { refused: wire.error(400, `${toJson(name)} is no name of a session.`) };
   if (place !== undefined && place.key !== key) return { refused: noSuchReply(previous!) };
   return place === undefined ? { key } : { key, after: place };
 }

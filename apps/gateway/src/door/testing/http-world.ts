@@ -1,5 +1,6 @@
 // A model server on loopback that gives each request the reply or fault a test has for it.
 import type { ServerResponse } from "node:http";
+import type { DoorApi } from "../wires/door-wire.ts";
 import { wireAt } from "../wires/find-wire.ts";
 import { recordOf } from "../wires/json.ts";
 import type { Ask, Reply } from "./agents.ts";
@@ -17,6 +18,8 @@ interface Awaited {
 export interface ReplyingUpstream extends TestUpstream {
   /** Sends what an agent asks to `url`, and tells the agent what it got; true: all went well. */
   play(url: string, ask: Ask, awaited: Awaited): Promise<PlayedAsk>;
+  /** What whoever sends this name in the header "x-ask" is answered. */
+  await(name: string, awaited: Awaited): void;
 }
 
 export interface PlayedAsk {
@@ -36,9 +39,12 @@ export async function startReplies(
     inputTokens?: (heard: UpstreamHeard) => number;
     /** Why a request is too large, in the provider's words. Absent: none is. */
     refuse?: (heard: UpstreamHeard) => string | undefined;
+    /** True: it says so in an event, behind a status of 200. */
+    refusesInStream?: boolean;
   } = {},
 ): Promise<ReplyingUpstream> {
   const { inputTokens = ({ bytes }) => Math.ceil(bytes.length / 4), refuse } = options;
+  const { refusesInStream = false } = options;
   const waiting = new Map<string, Awaited>();
   let count = 0;
   const upstream = await startUpstream((heard, response) => {
@@ -48,12 +54,17 @@ export async function startReplies(
     if (refused !== undefined) {
       const wire = wireAt(heard.url.split("?")[0]!)!;
       const { status, body } = wire.error(400, refused);
+      if (refusesInStream) {
+        response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream" });
+        return response.end(errorEvent(wire.api, body, refused));
+      }
       return response.writeHead(status, HEADERS).end(JSON.stringify(body));
     }
     return answer(heard, response, { ...awaited, id: `r${++count}`, input: inputTokens(heard) });
   });
   return {
     ...upstream,
+    await: (name, awaited) => void waiting.set(name, awaited),
     async play(url, { request, headers, take }, awaited) {
       const name = `ask ${++count}`;
       waiting.set(name, awaited);
@@ -69,6 +80,14 @@ export async function startReplies(
       return { status: sent.status, session, hasReply, headers: sent.headers };
     },
   };
+}
+
+function errorEvent(api: DoorApi, body: object, message: string): string {
+  if (api === "anthropic-messages") return `event: error\ndata: ${JSON.stringify(body)}\n\n`;
+  if (api !== "openai-responses") return `data: ${JSON.stringify(body)}\n\n`;
+  const error = { code: "context_length_exceeded", message };
+  const failed = { type: "response.failed", response: { id: "r", status: "failed", error } };
+  return `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`;
 }
 
 function answer(

@@ -3,6 +3,7 @@ import { clientKeyOf } from "../match/client-key.ts";
 import { type DoorEvent, KnownRequests } from "../match/known-requests.ts";
 import { endOf, type IngestPlan, planIngest, requestEvent } from "../match/plan-ingest.ts";
 import { type Match, planMatch } from "../match/plan-match.ts";
+import { replyMarks } from "../match/reply-marks.ts";
 import { type RequestSketch, sketchRequest } from "../match/sketch.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
@@ -41,9 +42,11 @@ export class PlayedDoor {
       kind: match.kind,
       ...endOf(sketch),
       whole: reply !== null,
-      calls: hasIds ? (reply?.calls.map(({ id }) => id) ?? []) : [],
-      forms: reply?.calls.map(({ name, args }) => formOf(name, args)) ?? [],
-      texts: reply?.text ? [reply.text] : [],
+      ...replyMarks(match.kind, {
+        calls: hasIds ? (reply?.calls.map(({ id }) => id) ?? []) : [],
+        forms: reply?.calls.map(({ name, args }) => formOf(name, args)) ?? [],
+        texts: reply?.text ? [reply.text] : [],
+      }),
     });
   }
 

@@ -2,6 +2,7 @@
 
 import type { AssistantBlock } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
+import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { objectsOf, recordOf, textOf } from "../wires/json.ts";
 import { argumentsOf, imageAt, shownBlocks, textBlock, type WireRead } from "./wire-read.ts";
@@ -32,7 +33,7 @@ function resultOf({ id, name, response }: JsonObject): WireRead {
     by: "tool",
     id: textOf(id),
     name: textOf(name),
-    content: [textBlock(typeof said === "string" ? said : JSON.stringify(said ?? null))],
+    content: [textBlock(typeof said === "string" ? said : toJson(said ?? null))],
     isError: error !== undefined,
   };
 }

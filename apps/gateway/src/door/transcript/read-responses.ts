@@ -1,4 +1,5 @@
 // Reads an item of Responses for the transcript.
+import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { textOf } from "../wires/json.ts";
 import { chatText } from "../wires/openai-completions.ts";
@@ -36,7 +37,7 @@ const thought = (item: JsonObject): WireRead => ({
     {
       type: "thinking",
       thinking: chatText(item.summary) || chatText(item.content),
-      thinkingSignature: JSON.stringify(item),
+      thinkingSignature: toJson(item),
       carrier: "item",
     },
   ],

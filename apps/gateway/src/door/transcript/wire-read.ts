@@ -1,5 +1,6 @@
 // What a message of a wire says, before it is one of a transcript.
 import type { AssistantBlock, ImageBlock, TextBlock } from "@clew/plugin-sdk/core";
+import { fromJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { objectsOf, textOf } from "../wires/json.ts";
 
@@ -45,7 +46,7 @@ export function imageAt(url: string): ImageBlock | undefined {
 export function argumentsOf(given: unknown): Record<string, unknown> {
   if (typeof given !== "string") return objectsOf([given])[0] ?? {};
   try {
-    return objectsOf([JSON.parse(given)])[0] ?? { input: given };
+    return objectsOf([fromJson(given)])[0] ?? { input: given };
   } catch {
     return { input: given };
   }

@@ -3,14 +3,17 @@ import type { ModelError } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { withCost } from "../../costs/cost.ts";
 import { shortName } from "../../sessions/keys.ts";
-import { editBody } from "../body/edit-body.ts";
 import { answerWith, type DoorCall, type DoorOutlet, type RawHeaders } from "../call/door-call.ts";
 import type { DoorParts } from "../call/parts.ts";
 import { endOf } from "../match/plan-ingest.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
+import { answerWithRecall, type Recalled } from "../recall/answer-with-recall.ts";
+import { passHeld } from "../recall/hold-reply.ts";
+import type { LookUp } from "../recall/look-up.ts";
+import { usageOfAll } from "../recall/usage-of-all.ts";
 import type { Recorder } from "../record/recorder.ts";
-import { type DoorTurn, openTurn, viewOf } from "../turn/door-turn.ts";
+import { type DoorTurn, openTurn, type TurnView, viewOf } from "../turn/door-turn.ts";
 import type { UpstreamAnswer } from "../upstream/ask-upstream.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { headersBack } from "../upstream/pass-headers.ts";
@@ -26,6 +29,7 @@ export interface TransparentParts extends DoorParts {
   across: AskAcross;
   memory: DoorMemory;
   recorder: Recorder;
+  lookUp: LookUp;
 }
 
 export async function answerTransparently(
@@ -57,7 +61,10 @@ export async function answerTransparently(
     endTurn(parts, turn, outcome.error, shown);
     return passRefusal(outcome, outlet, named);
   }
-  await passReply(parts, turn, { answer: outcome, outlet, named, shown });
+  const { recallRoom } = view;
+  const passed = { answer: outcome, outlet, named, shown };
+  if (recallRoom === undefined) return passReply(parts, turn, passed);
+  await passRecalled(parts, turn, { ...passed, recallRoom });
 }
 
 const TOO_LARGE: ModelError = {
@@ -69,7 +76,7 @@ const GONE: ModelError = { kind: "aborted", message: "The client went away." };
 const FAILED: ModelError = { kind: "network", message: "The gateway failed; its log says how." };
 
 interface Shown {
-  view: MadeView;
+  view: TurnView;
   /** The bytes that were sent. */
   bytes: number;
   outcome: UpstreamAnswer | Unreached | (Refusal & { error: ModelError });
@@ -83,15 +90,17 @@ async function askWithView(
 ): Promise<Shown> {
   const { memory } = parts;
   let notes = memory.notesOf(turn.key);
-  let view = viewOf(turn, notes);
+  const ours = parts.lookUp.tools;
+  let view = viewOf(turn, notes, ours);
   keep(parts, turn, notes, view);
   parts.recorder.request(turn, memory.notesOf(turn.key));
   for (let tries = 1; ; tries++) {
     if (view.overflow !== undefined) return { view, bytes: 0, outcome: NOT_SENT };
-    const text = withModel(turn, view.text);
-    const body = text === turn.call.text ? turn.call.bytes : new TextEncoder().encode(text);
-    const asked = { visit: turn.call, upstream: turn.upstream, body, signal: outlet.gone };
-    const answer = await reach(parts, asked);
+    const body = view.bytes;
+    parts.recorder.asked(turn, { view, scale: memory.notesOf(turn.key).scale });
+    const isUnpacked = view.recallRoom !== undefined;
+    const asked = { visit: turn.call, upstream: turn.upstream, body, isUnpacked };
+    const answer = await reach(parts, { ...asked, signal: outlet.gone });
     if ("problem" in answer || answer.status < 400)
       return { view, bytes: body.length, outcome: answer };
     const refusal = await readRefusal(answer);
@@ -99,7 +108,7 @@ async function askWithView(
     const outcome = { ...refusal, error };
     if (error.kind !== "overflow") return { view, bytes: body.length, outcome };
     notes = learnOverflow(memory.notesOf(turn.key), { error, view, window: turn.window });
-    const smaller = viewOf(turn, notes);
+    const smaller = viewOf(turn, notes, ours);
     keep(parts, turn, notes, smaller);
     if (tries > 1 || smaller.overflow !== undefined) return { view, bytes: body.length, outcome };
     view = smaller;
@@ -119,29 +128,23 @@ function keep(
   memory.note(key, overflow === undefined ? { ...notes, marks: plan.marks } : notes);
 }
 
-/** The model's own name, where the client has another one for it. */
-function withModel({ call, upstream }: DoorTurn, text: string): string {
-  const { id } = upstream.resolved.model;
-  if (typeof call.body.model !== "string" || call.body.model === id) return text;
-  const values = [{ path: ["model"], value: id }];
-  return editBody(text, { values, list: call.wire.list, messages: new Map() });
-}
-
 function passRefusal({ status, headers, body }: Refusal, outlet: DoorOutlet, named: RawHeaders) {
   outlet.begin(status, [...headersBack(headers), ...named]);
   void outlet.write(body);
   outlet.end();
 }
 
+interface Passed {
+  answer: UpstreamAnswer;
+  outlet: DoorOutlet;
+  named: RawHeaders;
+  shown: Shown;
+}
+
 async function passReply(
   parts: TransparentParts,
   turn: DoorTurn,
-  {
-    answer,
-    outlet,
-    named,
-    shown,
-  }: { answer: UpstreamAnswer; outlet: DoorOutlet; named: RawHeaders; shown: Shown },
+  { answer, outlet, named, shown }: Passed,
 ): Promise<void> {
   const { resolved } = turn.upstream;
   const tell = parts.recorder.follow(turn);
@@ -170,30 +173,88 @@ async function passReply(
   else outlet.breakOff();
 }
 
+/** The client sees only the last reply; what breaks off behind a sign of life it asks again. */
+async function passRecalled(
+  parts: TransparentParts,
+  turn: DoorTurn,
+  { answer, outlet, named, shown, recallRoom: room }: Passed & { recallRoom: number },
+): Promise<void> {
+  const { answerBytes } = parts.host.config.gateway.limits;
+  const asked = { ...{ turn, answer, room, outlet, named }, view: shown.view };
+  const recalled = await answerWithRecall({ ...parts, answerBytes }, asked).catch(
+    (error: unknown) => {
+      endTurn(parts, turn, outlet.gone.aborted ? GONE : FAILED, shown);
+      throw error;
+    },
+  );
+  const { last } = recalled;
+  if ("pieces" in last) {
+    const tell = parts.recorder.follow(turn);
+    for (const event of last.events) tell(event);
+    endTurn(parts, turn, last.reply, shown, recalled);
+    return passHeld(last, outlet, named);
+  }
+  if ("problem" in last) {
+    endTurn(parts, turn, { kind: "network", message: last.problem }, shown, recalled);
+    if (outlet.hasBegun) return outlet.breakOff();
+    return answerWith(outlet, turn.call.wire.error(last.status, last.problem), named);
+  }
+  const refusal = await readRefusal(last);
+  endTurn(parts, turn, classifyRefusal(refusal, turn), shown, recalled);
+  if (outlet.hasBegun) outlet.breakOff();
+  else passRefusal(refusal, outlet, named);
+}
+
 function endTurn(
   { memory, recorder }: TransparentParts,
   turn: DoorTurn,
   ended: PeekedReply | ModelError,
   shown?: Shown,
+  recalled?: Recalled,
 ): void {
   const reply: PeekedReply =
     "message" in ended && typeof ended.message === "object"
       ? (ended as PeekedReply)
       : { message: NOTHING, error: ended as ModelError };
   const { resolved } = turn.upstream;
-  const message = withCost(reply.message, {}, resolved.prices);
+  const [first, ...others] = [...(recalled?.earlier ?? []), reply.message].map((one) =>
+    withCost(one, {}, resolved.prices),
+  );
+  const usage = usageOfAll([first!, ...others]);
+  const message = { ...reply.message, ...(usage !== undefined && { usage }) };
   const event = replyEventOf(turn, { ...reply, message }, endOf(turn.sketch));
   memory.learn(event);
-  const { usage } = message;
-  if (shown !== undefined && usage !== undefined && turn.match.kind === "turn") {
-    const notes = memory.notesOf(turn.key);
-    memory.note(turn.key, learnUsage(notes, shown.view, promptTokensOf(usage)));
-  }
+  if (shown !== undefined && turn.match.kind === "turn")
+    memory.note(
+      turn.key,
+      learned(memory.notesOf(turn.key), turn, shown.view, {
+        ...reply,
+        message: { ...reply.message, ...(first?.usage && { usage: first.usage }) },
+      }),
+    );
   recorder.reply(turn, {
     ...{ reply: { ...reply, message }, event, notes: memory.notesOf(turn.key) },
     ...(shown !== undefined && { view: shown.view }),
+    ...(others.length > 0 &&
+      recalled !== undefined && {
+        recalled: { lookedUp: recalled.lookedUp, firstUsage: first?.usage },
+      }),
     durationMs: performance.now() - turn.began,
   });
+}
+
+/** Some say only behind the status that a prompt is too long; one that was refused was learned. */
+function learned(
+  notes: SessionNotes,
+  { window }: DoorTurn,
+  view: MadeView,
+  { message, error, isStreamed }: PeekedReply,
+): SessionNotes {
+  if (error?.kind === "overflow")
+    return isStreamed ? learnOverflow(notes, { error, view, window }) : notes;
+  return message.usage === undefined
+    ? notes
+    : learnUsage(notes, view, promptTokensOf(message.usage));
 }
 
 const NOTHING = { role: "assistant", content: [], stopReason: "error" } as const satisfies {

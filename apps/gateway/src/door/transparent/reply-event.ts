@@ -1,6 +1,7 @@
 // Says of a reply what the next request will be recognised by.
 import type { AssistantBlock } from "@clew/plugin-sdk/core";
 import type { ReplyEvent } from "../match/known-requests.ts";
+import { replyMarks } from "../match/reply-marks.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import type { PeekedReply } from "../upstream/peek-reply.ts";
 import { formOf } from "../wires/json.ts";
@@ -24,8 +25,10 @@ export function replyEventOf(
   return {
     ...{ type: "reply", session: key, kind: match.kind, ...ends },
     whole: error === undefined,
-    calls: calls.map(({ id }) => id).filter((id) => madeUpIds?.(id) !== true),
-    forms: calls.map(({ name, arguments: given }) => formOf(name, given)),
-    texts: isItems || texts.length === 0 ? texts : [texts.join("\n")],
+    ...replyMarks(match.kind, {
+      calls: calls.map(({ id }) => id).filter((id) => madeUpIds?.(id) !== true),
+      forms: calls.map(({ name, arguments: given }) => formOf(name, given)),
+      texts: isItems || texts.length === 0 ? texts : [texts.join("\n")],
+    }),
   };
 }

@@ -7,12 +7,9 @@ import { agentPaths } from "../../sessions/paths.ts";
 import { follow } from "../../testing/follower.ts";
 import type { TestGateway } from "../../testing/gateway.ts";
 import { startTestDoor } from "../../testing/test-door.ts";
-import type { Ask, Reply } from "../testing/agents.ts";
-import type { Said } from "../testing/conversation.ts";
+import { TestClient as Client } from "../testing/client.ts";
 import { type ReplyingUpstream, startReplies } from "../testing/http-world.ts";
 import { startUpstream as startModelServer } from "../testing/upstream.ts";
-import { writeRequest } from "../testing/write-request.ts";
-import type { DoorApi } from "../wires/door-wire.ts";
 
 const WINDOW = 32_000;
 
@@ -32,51 +29,6 @@ async function startSilent(onHeard: () => void) {
   return Object.assign(silent, upstream);
 }
 
-/** A client without a name for its conversation, which calls a tool once a round. */
-class Client {
-  said: Said[] = [];
-  readonly #api: DoorApi;
-  readonly #more: { maxTokens?: number; chars?: number };
-  #rounds = 0;
-
-  constructor(api: DoorApi, more: { maxTokens?: number; chars?: number } = {}) {
-    this.#api = api;
-    this.#more = more;
-  }
-
-  say(text: string): void {
-    this.said.push({ uid: text, by: "person", text });
-  }
-
-  ask(): Ask {
-    const { maxTokens } = this.#more;
-    const request = writeRequest(this.#api, this.said, {
-      ...{ model: "model", head: ["You are an agent."], tools: ["read", "write"], marks: true },
-      ...(maxTokens !== undefined && { maxTokens }),
-    });
-    return {
-      ...{ kind: "turn", request, headers: {}, wantsWords: false },
-      take: (reply) => {
-        if (reply !== null) this.#take(reply);
-      },
-    };
-  }
-
-  /** The reply that calls a tool for the next round. */
-  reply(): Reply {
-    const round = ++this.#rounds;
-    const id = `call_${round}`;
-    return { text: "", thinking: "", calls: [{ id, name: "read", args: { path: `f${round}` } }] };
-  }
-
-  #take({ text, thinking, calls }: Reply): void {
-    this.said.push({ uid: null, by: "model", text, thinking, calls });
-    const { chars = 200 } = this.#more;
-    const results = calls.map(({ id, name }) => ({ id, name, text: `${id} ${"x".repeat(chars)}` }));
-    if (results.length > 0) this.said.push({ uid: null, by: "tools", results });
-  }
-}
-
 async function storedIn({ gateway }: TestGateway, session: string): Promise<AgentMessage[]> {
   await gateway.door.settled();
   const found = await gateway.store.read(session);
@@ -84,6 +36,9 @@ async function storedIn({ gateway }: TestGateway, session: string): Promise<Agen
     entry.type === "message" ? [entry.message] : [],
   );
 }
+
+const doneIn = (events: readonly { type: string }[]) =>
+  events.filter(({ type }) => type === "done").length;
 
 const bodiesOf = ({ heard }: ReplyingUpstream) => heard.map(({ bytes }) => bytes.toString());
 
@@ -120,7 +75,7 @@ describe("a client that sends its whole history", () => {
       expect(calls).toHaveLength(6);
       expect(calls.at(-1)!.fates).toMatchObject({ all: 11, shown: 11, changed: 0 });
       const usage = await gateway.usage(session!);
-      expect(usage.total.calls).toBe(6);
+      expect(usage.total.modelCalls).toBe(6);
       expect(usage.total.cost?.total).toBeGreaterThan(0);
     },
   );
@@ -223,6 +178,37 @@ describe("what does not fit", () => {
   });
 });
 
+describe("a model server that says behind its status that a request is too large", () => {
+  it.each(DOOR_APIS)("by %s is passed on as it is, and gets less the next time", async (api) => {
+    let most = Number.POSITIVE_INFINITY;
+    const told = (bytes: Buffer) =>
+      `The prompt is too long: ${Math.ceil(bytes.length / 4)} tokens > ${most} maximum`;
+    const upstream = await startUpstream({
+      refuse: ({ bytes }) => (bytes.length / 4 <= most ? undefined : told(bytes)),
+      refusesInStream: true,
+    });
+    const door = await startTestDoor(upstream);
+    const client = new Client(api, { chars: 2_000 });
+    client.say("Read many files.");
+    const play = () =>
+      upstream.play(door.url, client.ask(), { reply: client.reply(), fault: undefined });
+    for (let round = 0; round < 12; round++) await play();
+    most = 5_000;
+    const { path, body } = client.ask().request;
+    const headers = { "x-ask": "late" };
+    upstream.await("late", { reply: client.reply(), fault: undefined });
+    const refused = await fetch(`${door.url}${path}`, {
+      ...{ method: "POST", headers, body: JSON.stringify(body) },
+    });
+    expect(refused.status).toBe(200);
+    expect(await refused.text()).toContain("The prompt is too long");
+    const tried = upstream.heard.length;
+    expect((await play()).status).toBe(200);
+    expect(upstream.heard).toHaveLength(tried + 1);
+    expect(upstream.heard.at(-1)!.bytes.length / 4).toBeLessThan(most);
+  });
+});
+
 describe("a gateway that starts again", () => {
   it("knows its sessions, and stores nothing twice that was stored and not noted", async () => {
     const upstream = await startUpstream();
@@ -275,6 +261,43 @@ describe("beside its sessions", () => {
       await door.gateway.inspect(session!)
     ).request("1.1"))!;
     expect(rebuiltHash).toBe(requestHash);
+  });
+
+  it("the door tells of each call before its reply, what its cache should give, and counts it", async () => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const tab = await follow(door.url);
+    const client = new Client("anthropic-messages", { chars: 20_000 });
+    client.say("Read many files.");
+    const rounds = 9;
+    let session: string | null = null;
+    for (let round = 0; round < rounds; round++)
+      session = (
+        await upstream.play(door.url, client.ask(), { reply: client.reply(), fault: undefined })
+      ).session;
+    await door.gateway.door.settled();
+    await tab.on("done", ({ type }) => type === "done" && doneIn(tab.events) === rounds);
+    const types = tab.events.map(({ type }) => type);
+    const told = tab.events.flatMap((event) => (event.type === "call" ? [event.call] : []));
+    expect(told.map(({ id }) => id)).toEqual(told.map((_, index) => `${index + 1}.1`));
+    expect(told).toHaveLength(rounds);
+    expect(types.indexOf("call")).toBeLessThan(types.indexOf("call_end"));
+    expect(types.filter((type) => type === "call_end")).toHaveLength(rounds);
+    const { calls } = (await (await door.gateway.inspect(session!)).calls({ limit: 100 }))!;
+    expect(told.map(({ requestHash }) => requestHash)).toEqual(
+      calls.map(({ requestHash }) => requestHash),
+    );
+    const caches = calls.map(({ cache }) => cache);
+    expect(caches[0]).toMatchObject({ predicted: 0, broke: "first-call" });
+    expect(caches[2]!.predicted).toBeGreaterThan(5_000);
+    expect(caches.some((cache) => cache?.broke === "messages-changed")).toBe(true);
+    const numbers = await (await door.get("/metrics")).text();
+    const wire = 'wire="anthropic-messages"';
+    expect(numbers).toContain(
+      `clew_door_requests_total{${wire},kind="turn",matched="prefix",outcome="completed"} ${rounds - 1}`,
+    );
+    expect(numbers).toMatch(/clew_door_views_moved_total\{wire="anthropic-messages"\} [1-9]/);
+    expect(numbers).toMatch(/clew_tokens_total\{model="claude\/model",kind="input"\} [1-9]/);
   });
 
   it("a client that leaves before it is answered ends its turn, and asks again in the same session", async () => {

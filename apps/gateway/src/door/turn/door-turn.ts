@@ -1,5 +1,6 @@
 // Finds out whose a client's request is, and what of it goes to the model.
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
+import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { type DoorCall, headersByName } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { clientKeyOf } from "../match/client-key.ts";
@@ -10,11 +11,15 @@ import { type RequestSketch, sketchRequest } from "../match/sketch.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
-import { type MadeView, makeView } from "../view/make-view.ts";
+import { type MadeView, makeView, type ViewRequest } from "../view/make-view.ts";
+import { roomForRecall } from "../view/recall-room.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
+import { OFFERED_TOOLS } from "../wires/offered-tools.ts";
 
 /** One request of a client, and its place in a session. */
 export interface DoorTurn {
+  /** As its report has it. */
+  turnId: string;
   /** Canonical key of the session. */
   key: string;
   isNew: boolean;
@@ -45,6 +50,7 @@ export function openTurn(
   const event = requestEvent(known, key, { match, plan, request: sketch });
   memory.learn(event);
   return {
+    turnId: randomUUID(),
     ...{ key, isNew: match.session === null, call, upstream, sketch, match, plan, event },
     window: upstream.settings.contextWindow ?? upstream.resolved.model.contextWindow,
     startedAt: new Date(),
@@ -52,19 +58,49 @@ export function openTurn(
   };
 }
 
+/** A view, and the room that is left in it for what its model looks up. */
+export interface TurnView extends MadeView {
+  /** Tokens. Absent: the model is not offered to. */
+  recallRoom?: number;
+}
+
+/**
+ * `ours`: tools that look into the session. They are offered to models that have tools, from when
+ * something of the session was set aside: until then there is nothing to be looked up.
+ */
 export function viewOf(
-  { call, upstream, sketch, window }: DoorTurn,
+  turn: DoorTurn,
   notes: SessionNotes,
-): MadeView {
+  ours: readonly ToolDefinition[],
+): TurnView {
+  const { call, match } = turn;
+  const input = viewInput(turn, notes);
+  const isTaken = ours.some(({ name }) => call.request.tools.includes(name));
+  const tools =
+    match.kind !== "turn" || ours.length === 0 || isTaken
+      ? undefined
+      : OFFERED_TOOLS[call.wire.api].offer(call.body.tools, ours);
+  if (tools === undefined) return makeView(input);
+  const isCut = Object.keys(notes.marks).length > 0;
+  const plain = isCut ? undefined : makeView(input);
+  if (plain !== undefined && (plain.overflow !== undefined || plain.plan.setAside === 0))
+    return plain;
+  const recallRoom = roomForRecall(input.window);
+  const offering = makeView({ ...input, tools, window: input.window - recallRoom });
+  return offering.overflow === undefined ? { ...offering, recallRoom } : (plain ?? makeView(input));
+}
+
+function viewInput({ call, upstream, sketch, window }: DoorTurn, notes: SessionNotes): ViewRequest {
   const { model } = upstream.resolved;
-  return makeView({
-    ...{ wire: call.wire, text: call.text, body: call.body, request: call.request },
+  return {
+    ...{ wire: call.wire, outline: call.outline, body: call.body, request: call.request },
+    model: model.id,
     messages: sketch.messages,
     window: Math.min(window, notes.window ?? window),
     marks: notes.marks,
     bindsThinking: model.profile?.reasoning.boundToPrefix === true,
     scale: notes.scale,
-  });
+  };
 }
 
 const FAMILIES: Readonly<Record<DoorApi, string>> = {

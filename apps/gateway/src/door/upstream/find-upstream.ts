@@ -28,7 +28,7 @@ export interface UpstreamAsked {
 }
 
 /** Where a wire is spoken by whoever made it. */
-const MAKERS: Readonly<Record<DoorApi, string>> = {
+export const MAKERS: Readonly<Record<DoorApi, string>> = {
   "openai-completions": "openai",
   "openai-responses": "openai",
   "anthropic-messages": "anthropic",

@@ -22,6 +22,8 @@ export interface PeekedReply {
   message: AssistantMessage;
   /** Why it is not whole. Absent: it is. */
   error?: ModelError;
+  /** True: it came with a status that says that all is well. Absent: it did not. */
+  isStreamed?: true;
   /** True for ids that its model server did not give. Absent: it gave all. */
   madeUpIds?: (id: string) => boolean;
 }
@@ -72,7 +74,7 @@ export function peekReply(input: {
     for (const event of events) {
       if (event.type === "done") ended ??= { message: event.message, madeUpIds };
       else if (event.type === "error")
-        ended ??= { message: event.partial, error: event.error, madeUpIds };
+        ended ??= { message: event.partial, error: event.error, madeUpIds, isStreamed: true };
       onEvent(event);
     }
   };

@@ -15,6 +15,8 @@ export interface Reached {
   upstream: Upstream;
   body: Uint8Array;
   signal: AbortSignal;
+  /** True: the answer may not be packed, as it is read here. Absent: its client reads it. */
+  isUnpacked?: boolean;
 }
 
 /** No answer; one sentence says why. */
@@ -33,7 +35,7 @@ export async function reach(
   { host, across }: { host: Pick<Host, "config" | "signInHeaders">; across: AskAcross },
   asked: Reached,
 ): Promise<UpstreamAnswer | Unreached> {
-  const { visit, upstream, body, signal } = asked;
+  const { visit, upstream, body, signal, isUnpacked = false } = asked;
   if (upstream.across) return across(asked);
   const { resolved, settings } = upstream;
   const { model, endpoint } = resolved;
@@ -42,7 +44,11 @@ export async function reach(
   try {
     const key = settings.key === "client" ? {} : await host.signInHeaders(resolved);
     const passesKey = Object.keys(key).length === 0;
-    const own = { ...key, ...lowerCaseNames(endpoint.headers ?? {}) };
+    const own = {
+      ...key,
+      ...lowerCaseNames(endpoint.headers ?? {}),
+      ...(isUnpacked && { "accept-encoding": "identity" }),
+    };
     const answer = await askUpstream({
       method: visit.method,
       url: addressOnward({ model, endpoint }, visit, passesKey),

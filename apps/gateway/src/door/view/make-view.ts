@@ -1,18 +1,29 @@
 // Makes the body that goes upstream of the one that came, and says what was done.
 import { type BodyEdits, editBody } from "../body/edit-body.ts";
+import type { BodyOutline } from "../body/outline.ts";
 import type { SketchedMessage } from "../match/sketch.ts";
 import type { DoorRequest, DoorWire, JsonObject, Overflow } from "../wires/door-wire.ts";
 import { recordOf } from "../wires/json.ts";
+import { excerptOf } from "./excerpt.ts";
 import { markersIn, spareMarker } from "./markers.ts";
-import { planView, type ViewMarks, type ViewPlan } from "./plan-view.ts";
-import { tokensOf } from "./weigh.ts";
+import {
+  planView,
+  type ShortForm,
+  shortFormAt,
+  type ViewMarks,
+  type ViewMessage,
+  type ViewPlan,
+} from "./plan-view.ts";
+import { tokensOf, tokensOfMessage } from "./weigh.ts";
 
 export interface ViewRequest {
   wire: DoorWire;
-  /** As it came. */
-  text: string;
+  /** Of the body as it came. */
+  outline: BodyOutline;
   /** The same, parsed. */
   body: JsonObject;
+  /** What the model is called upstream. Absent: as in the body. */
+  model?: string | undefined;
   request: DoorRequest;
   /** Those of the request behind the leading ones, as the matcher knows them. */
   messages: readonly SketchedMessage[];
@@ -23,14 +34,20 @@ export interface ViewRequest {
   bindsThinking: boolean;
   /** Tokens the provider counted for one of ours, learned of the session's usage. Absent: 1. */
   scale?: number;
+  /** The body's tools with ours behind them. Absent: they stay as they came. */
+  tools?: readonly unknown[] | undefined;
 }
 
 export interface MadeView {
-  /** The client's bytes but for what the view changes. */
-  text: string;
+  /** The client's bytes but for what the view changes; the very same where that is nothing. */
+  bytes: Uint8Array;
   plan: ViewPlan;
   /** What became of single messages, by index; null: it is left out. */
   edits: ReadonlyMap<number, JsonObject | null>;
+  /** All that makes the client's bytes these. */
+  edited: BodyEdits;
+  /** The body's tools with ours behind them. Absent: they are as they came. */
+  tools?: readonly unknown[];
   /** Of the request, what no view can shorten. */
   fixedTokens: number;
   /** The reply has room for so many. */
@@ -41,8 +58,8 @@ export interface MadeView {
   overflow?: Overflow;
 }
 
-/** Results up to so many characters stay: the placeholder is hardly shorter. */
-const LEAST_ELIDED = 300;
+/** Results up to so many characters stay: what would stand for them is hardly shorter. */
+const LEAST_ELIDED: Readonly<Record<ShortForm, number>> = { excerpt: 700, bare: 300 };
 const LEAST_REPLY = 1_024;
 /** A budget of thinking may not be below 1,024, nor the reply's limit below the budget. */
 const LEAST_THINKING_REPLY = 2_048;
@@ -50,8 +67,12 @@ const LEAST_BUDGET = 1_024;
 /** Of the window: what estimates may be wrong by. */
 const MARGIN = 0.02;
 
-const setAside = (chars: number) =>
-  `[This result of ${chars} characters was set aside to make room. Call the tool again if it is needed.]`;
+const SET_ASIDE: Readonly<Record<ShortForm, (chars: number, words: string) => string>> = {
+  excerpt: (chars, words) =>
+    `[Most of this result of ${chars} characters was set aside to make room; here are its beginning, lines that stand out, and its end. Call the tool again if the rest is needed.]\n${excerptOf(words)}`,
+  bare: (chars) =>
+    `[This result of ${chars} characters was set aside to make room. Call the tool again if it is needed.]`,
+};
 
 const leftOut = (count: number) =>
   `[${count} earlier messages stood behind this one; they were left out to make room.]`;
@@ -59,32 +80,24 @@ const leftOut = (count: number) =>
 export function makeView(input: ViewRequest): MadeView {
   const { wire, body, request, window, marks, scale = 1 } = input;
   const list = request.messages.slice(request.leading);
-  const { [wire.list]: _list, ...rest } = body;
-  const leadingTokens = tokensOf(request.messages.slice(0, request.leading));
+  const { [wire.list]: _list, ...own } = body;
+  const rest = input.tools === undefined ? own : { ...own, tools: input.tools };
+  const leadingTokens = sumOf(request.messages.slice(0, request.leading).map(tokensOfMessage));
   const scaled = (tokens: number) => Math.ceil(tokens * scale);
   const budget = numberAt(body, wire.thinkingLimit);
   const leastReply = Math.min(
     budget === undefined ? LEAST_REPLY : LEAST_THINKING_REPLY,
     Math.floor(window / 8),
   );
-  const elided: (JsonObject | undefined)[] = [];
-  const elide = (index: number): JsonObject => {
-    const message = elided[index] ?? wire.elide(list[index]!, LEAST_ELIDED, setAside);
-    elided[index] = message;
-    return message;
-  };
+  const elide: Elide = (index, form) => elidedBy(wire, list[index]!, form);
   const fixedTokens = scaled(tokensOf(rest) + leadingTokens);
-  const tokens = list.map((message) => scaled(tokensOf(message)));
+  const tokens = list.map((message) => scaled(tokensOfMessage(message)));
   const plan = planView({
-    messages: input.messages.map(({ speaker, calls, answers, end }, index) => ({
-      speaker,
-      calls,
-      answers,
-      tokens: tokens[index]!,
-      place: placeOf({ calls, answers, end }),
-    })),
-    elidedTokens: (index) =>
-      elide(index) === list[index] ? tokens[index]! : scaled(tokensOf(elide(index))),
+    messages: input.messages.map((message, index) => new WeighedMessage(message, tokens[index]!)),
+    shortTokens(index, form) {
+      const short = elide(index, form);
+      return short === list[index] ? tokens[index]! : scaled(tokensOfMessage(short));
+    },
     fixedTokens,
     window,
     leastReply,
@@ -92,19 +105,85 @@ export function makeView(input: ViewRequest): MadeView {
   });
   const overflow = { tokens: plan.tokens, window, fixedTokens };
   const sizes = { fixedTokens, leastReply };
-  if (!plan.fits) return { text: input.text, plan, edits: new Map(), ...sizes, overflow };
+  if (!plan.fits)
+    return {
+      bytes: input.outline.bytes,
+      plan,
+      edits: new Map(),
+      edited: UNEDITED,
+      ...sizes,
+      overflow,
+    };
   const edits = editsOf(input, plan, elide);
   const limits = limitsOf(input, { plan, leastReply, budget });
+  const edited = {
+    messages: edits,
+    values: [...limits.values, ...modelEdit(input), ...toolsEdit(input)],
+  };
   return {
-    text: editBody(input.text, {
-      list: wire.list,
-      messages: edits,
-      values: limits.values,
-    }),
-    ...{ plan, edits },
+    bytes: editBody(input.outline, edited),
+    ...{ plan, edits, edited },
+    ...(input.tools !== undefined && { tools: input.tools }),
     ...sizes,
     ...(limits.clamped && { clamped: limits.clamped }),
   };
+}
+
+const UNEDITED: BodyEdits = { messages: new Map(), values: [] };
+
+/** By what every wire calls them. */
+export const TOOLS = "tools";
+
+const toolsEdit = ({ tools }: ViewRequest): BodyEdits["values"] =>
+  tools === undefined ? [] : [{ path: [TOOLS], value: tools }];
+
+const sumOf = (tokens: readonly number[]) => tokens.reduce((sum, each) => sum + each, 0);
+
+type Elide = (index: number, form: ShortForm) => JsonObject;
+
+/** What a message is in its short forms does not change from request to request. */
+const ELIDED: Readonly<Record<ShortForm, WeakMap<JsonObject, JsonObject>>> = {
+  excerpt: new WeakMap(),
+  bare: new WeakMap(),
+};
+
+function elidedBy(wire: DoorWire, message: JsonObject, form: ShortForm): JsonObject {
+  const known = ELIDED[form];
+  const elided = known.get(message) ?? wire.elide(message, LEAST_ELIDED[form], SET_ASIDE[form]);
+  known.set(message, elided);
+  return elided;
+}
+
+/** Most requests ask no message for its place. */
+class WeighedMessage implements ViewMessage {
+  readonly #message: SketchedMessage;
+  readonly tokens: number;
+
+  constructor(message: SketchedMessage, tokens: number) {
+    this.#message = message;
+    this.tokens = tokens;
+  }
+
+  get speaker() {
+    return this.#message.speaker;
+  }
+
+  get calls() {
+    return this.#message.calls;
+  }
+
+  get answers() {
+    return this.#message.answers;
+  }
+
+  get place() {
+    return placeOf(this.#message);
+  }
+}
+
+function modelEdit({ body, model }: ViewRequest): BodyEdits["values"] {
+  const isOther = model !== undefined && typeof body.model === "string" && body.model !== model;
+  return isOther ? [{ path: ["model"], value: model }] : [];
 }
 
 const placeOf = ({
@@ -120,13 +199,14 @@ const placeOf = ({
 function editsOf(
   { wire, body, request, bindsThinking }: ViewRequest,
   plan: ViewPlan,
-  elide: (index: number) => JsonObject,
+  elide: Elide,
 ): Map<number, JsonObject | null> {
   const { leading } = request;
   const list = request.messages.slice(leading);
   const shown = list.map((message, index) => {
     if (plan.leftOut.has(index)) return null;
-    const elided = index < plan.elidedBefore ? elide(index) : message;
+    const form = shortFormAt(plan, index);
+    const elided = form === undefined ? message : elide(index, form);
     return bindsThinking && index < plan.thinkingBefore ? wire.withoutThinking(elided) : elided;
   });
   const firstLeftOut = Math.min(...plan.leftOut, list.length);

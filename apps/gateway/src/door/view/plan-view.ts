@@ -1,6 +1,9 @@
 // Decides which part of a history goes upstream, and moves that in few and large steps.
 import { type Group, type Grouped, groupsOf } from "./groups.ts";
 
+/** "excerpt": long results keep what stands out in them · "bare": only that they were there. */
+export type ShortForm = "excerpt" | "bare";
+
 export interface ViewMessage extends Grouped {
   tokens: number;
   /** By what its place is found again in a later request. */
@@ -11,6 +14,8 @@ export interface ViewMessage extends Grouped {
 export interface ViewMarks {
   /** Results of tools up to here are elided. Absent: none is. */
   elided?: string;
+  /** Of these up to here, nothing is left. Absent: an excerpt of each is. */
+  bare?: string;
   /** Calls and their results up to here are left out. Absent: none are. */
   pairs?: string;
   /** Whole turns up to here are left out. Absent: none is. */
@@ -23,7 +28,7 @@ export interface ViewInput {
   /** Behind the leading system messages. */
   messages: readonly ViewMessage[];
   /** Tokens a message has when its long results are elided. */
-  elidedTokens(index: number): number;
+  shortTokens(index: number, form: ShortForm): number;
   /** System prompt, tools and whatever else is in the body. */
   fixedTokens: number;
   /** Of the model that is asked. */
@@ -37,6 +42,8 @@ export interface ViewInput {
 export interface ViewPlan {
   /** Results of tools before it are elided, but for those of the newest pair. */
   elidedBefore: number;
+  /** Of these, before it not even an excerpt is left. */
+  bareBefore: number;
   leftOut: ReadonlySet<number>;
   /** Thinking before it is bound to a history that the model is not shown any more. */
   thinkingBefore: number;
@@ -57,15 +64,17 @@ const LOW_WATER = 0.7;
 
 /**
  * A view stays as it is until it is above high water: what a provider has in its cache is only read
- * while the beginning stays the same. Then results of tools go first, pairs of calls and results
- * next, whole turns last, always from the oldest on; what stays in any case is what comes before
- * the first reply, the open request, and the newest pair with all behind it.
+ * while the beginning stays the same. Then results of tools go first but for excerpts, these next,
+ * then pairs of calls and results, whole turns last, always from the oldest on; what stays in any
+ * case is what comes before the first reply, the open request, and the newest pair with all behind
+ * it.
  */
 export function planView(input: ViewInput): ViewPlan {
   const { messages, fixedTokens, window, leastReply, marks } = input;
   const whole = messages.reduce((sum, { tokens }) => sum + tokens, fixedTokens);
   const most = Math.max(0, window - leastReply);
   const high = Math.min(HIGH_WATER * window, most);
+  if (Object.keys(marks).length === 0 && whole <= high) return untouched(input, whole);
   const view = new View(input, whole);
   const moved = view.tokens > high;
   if (moved) view.shrinkTo(Math.min(LOW_WATER * window, high));
@@ -80,6 +89,12 @@ export function planView(input: ViewInput): ViewPlan {
   };
 }
 
+/** Everything, as most requests are shown. */
+const untouched = ({ marks }: ViewInput, tokens: number): ViewPlan => ({
+  ...{ elidedBefore: 0, bareBefore: 0, leftOut: new Set<number>(), thinkingBefore: 0 },
+  ...{ tokens, setAside: 0, fits: true, moved: false, marks },
+});
+
 /** A view while it is being made smaller. */
 class View {
   tokens: number;
@@ -89,6 +104,7 @@ class View {
   readonly #newest: number;
   readonly #leftOut = new Set<number>();
   #elidedBefore = 0;
+  #bareBefore = 0;
   #pairsBefore = 0;
   #turnsBefore = 0;
 
@@ -101,12 +117,16 @@ class View {
       this.#groups.findLast(({ kind }) => kind === "pair")?.start ??
       this.#groups.at(-1)?.start ??
       messages.length;
-    const [elided, pairs, turns] = [marks.elided, marks.pairs, marks.turns].map((place) =>
-      behind(messages, place),
-    ) as [number, number, number];
+    const [elided, bare, pairs, turns] = [marks.elided, marks.bare, marks.pairs, marks.turns].map(
+      (place) => behind(messages, place),
+    ) as [number, number, number, number];
     repeat(
       () => this.#elidedBefore < elided,
       () => this.#elideNext(),
+    );
+    repeat(
+      () => this.#bareBefore < bare,
+      () => this.#bareNext(),
     );
     repeat(
       () => this.#pairsBefore < pairs,
@@ -121,12 +141,17 @@ class View {
   shrinkTo(target: number): void {
     const isAbove = () => this.tokens > target;
     repeat(isAbove, () => this.#elideNext());
+    repeat(isAbove, () => this.#bareNext());
     repeat(isAbove, () => this.#leavePairOut());
     repeat(isAbove, () => this.#leaveTurnOut());
   }
 
-  plan(): Pick<ViewPlan, "elidedBefore" | "leftOut" | "tokens"> {
-    return { elidedBefore: this.#elidedBefore, leftOut: this.#leftOut, tokens: this.tokens };
+  plan(): Pick<ViewPlan, "elidedBefore" | "bareBefore" | "leftOut" | "tokens"> {
+    return {
+      elidedBefore: this.#elidedBefore,
+      bareBefore: this.#bareBefore,
+      ...{ leftOut: this.#leftOut, tokens: this.tokens },
+    };
   }
 
   marks(): ViewMarks {
@@ -136,6 +161,7 @@ class View {
     };
     return {
       ...placed("elided", this.#elidedBefore),
+      ...placed("bare", this.#bareBefore),
       ...placed("pairs", this.#pairsBefore),
       ...placed("turns", this.#turnsBefore),
     };
@@ -144,10 +170,20 @@ class View {
   /** False: there is nothing left to elide; likewise below. */
   #elideNext(): boolean {
     if (this.#elidedBefore >= this.#newest) return false;
-    const index = this.#elidedBefore++;
-    if (!this.#leftOut.has(index))
-      this.tokens -= this.#input.messages[index]!.tokens - this.#tokensOf(index);
+    this.#shorten(this.#elidedBefore, () => this.#elidedBefore++);
     return true;
+  }
+
+  #bareNext(): boolean {
+    if (this.#bareBefore >= this.#elidedBefore) return false;
+    this.#shorten(this.#bareBefore, () => this.#bareBefore++);
+    return true;
+  }
+
+  #shorten(index: number, step: () => void): void {
+    const before = this.#tokensOf(index);
+    step();
+    if (!this.#leftOut.has(index)) this.tokens -= before - this.#tokensOf(index);
   }
 
   #leavePairOut(): boolean {
@@ -189,9 +225,22 @@ class View {
 
   /** As the view shows it now. */
   #tokensOf(index: number): number {
-    const { messages, elidedTokens } = this.#input;
-    return index < this.#elidedBefore ? elidedTokens(index) : messages[index]!.tokens;
+    const { messages, shortTokens } = this.#input;
+    const form = shortFormAt(
+      { elidedBefore: this.#elidedBefore, bareBefore: this.#bareBefore },
+      index,
+    );
+    return form === undefined ? messages[index]!.tokens : shortTokens(index, form);
   }
+}
+
+/** In which form long results of a message are shown; undefined: whole. */
+export function shortFormAt(
+  { elidedBefore, bareBefore }: Pick<ViewPlan, "elidedBefore" | "bareBefore">,
+  index: number,
+): ShortForm | undefined {
+  if (index < bareBefore) return "bare";
+  return index < elidedBefore ? "excerpt" : undefined;
 }
 
 /** Takes steps while they are wanted and there are any. */

@@ -3,6 +3,7 @@ import { checkRequest } from "@clew/providers/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createChance } from "../../demo/chance.ts";
+import { outlineOf } from "../body/outline.ts";
 import { clientKeyOf } from "../match/client-key.ts";
 import { sketchRequest } from "../match/sketch.ts";
 import type { Said } from "../testing/conversation.ts";
@@ -15,6 +16,7 @@ import { markersIn } from "./markers.ts";
 import type { ViewMarks } from "./plan-view.ts";
 
 interface Sent extends MadeView {
+  text: string;
   /** As it came, and as it went upstream. */
   client: string;
   path: string;
@@ -58,7 +60,7 @@ class ViewedSession {
     const { messages } = sketchRequest(wire, request, clientKeyOf({}, body));
     const input: ViewRequest = {
       wire,
-      text: client,
+      outline: outlineOf(new TextEncoder().encode(client), wire.list),
       body,
       request,
       messages,
@@ -68,9 +70,10 @@ class ViewedSession {
     };
     const view = makeView(input);
     this.#marks = JSON.parse(JSON.stringify(view.plan.marks)) as ViewMarks;
-    const sent = JSON.parse(view.text) as Record<string, unknown>;
+    const text = new TextDecoder().decode(view.bytes);
+    const sent = JSON.parse(text) as Record<string, unknown>;
     const upstream = (sent[wire.list] as JsonObject[]).map((one) => wire.look(one).identity);
-    return { ...view, client, path, body: sent, upstream };
+    return { ...view, text, client, path, body: sent, upstream };
   }
 }
 
@@ -195,6 +198,27 @@ describe("a view", () => {
     expect(first.text).toMatch(/set aside to make room.*x{4000}/);
     const second = session.send([...said, ...round(400)]);
     expect(second.plan).toMatchObject({ moved: false, elidedBefore: first.plan.elidedBefore });
+  });
+
+  it("leaves of each result what stands out in it, and less of the oldest only when it must", () => {
+    const fact = "The spare key is heron-48213.";
+    const said = long(15);
+    const [, , second] = said.filter(({ by }) => by === "tools");
+    if (second?.by !== "tools") throw new Error("there is no second result");
+    const results = second.results.map((one) => ({
+      ...one,
+      text: `${"A line of it.\n".repeat(150)}${fact}\n${"A line of it.\n".repeat(150)}`,
+    }));
+    said[said.indexOf(second)] = { ...second, results };
+    const roomy = new ViewedSession({ habits: claude, window: 16_000 }).send(said);
+    expect(roomy.plan.bareBefore).toBe(0);
+    expect(roomy.text).toContain(fact);
+    const tight = new ViewedSession({ habits: claude, window: 4_000 });
+    const sent = tight.send(said);
+    expect(sent.plan.bareBefore).toBeGreaterThan(0);
+    expect(sent.plan.bareBefore).toBeLessThanOrEqual(sent.plan.elidedBefore);
+    const next = tight.send([...said, ...round(40)]);
+    expect(next.plan).toMatchObject({ moved: false, bareBefore: sent.plan.bareBefore });
   });
 
   it("begins anew when its client has shortened the history by itself", () => {

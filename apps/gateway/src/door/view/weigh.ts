@@ -1,5 +1,6 @@
 // How many tokens a part of a body has, told fast and by its bytes.
 import { isRecord } from "@clew/plugin-sdk/host";
+import type { JsonObject } from "../wires/door-wire.ts";
 
 const BYTES_PER_TOKEN = 4;
 /** Of an image, whatever its size: most models scale it to about this. */
@@ -9,6 +10,15 @@ const MEMBER_BYTES = 6;
 
 /** Nearly the bytes of its JSON, by four; an image counts as one. */
 export const tokensOf = (value: unknown): number => Math.ceil(bytesOf(value) / BYTES_PER_TOKEN);
+
+const WEIGHED = new WeakMap<JsonObject, number>();
+
+/** The same, of a message that comes with each request again. */
+export function tokensOfMessage(message: JsonObject): number {
+  const known = WEIGHED.get(message) ?? tokensOf(message);
+  WEIGHED.set(message, known);
+  return known;
+}
 
 function bytesOf(value: unknown, name = ""): number {
   if (typeof value === "string")

@@ -11,6 +11,7 @@ import {
   messagesOf,
   objectsOf,
   textOf,
+  wordsOf,
 } from "./json.ts";
 import { chatText } from "./openai-completions.ts";
 
@@ -58,7 +59,7 @@ export const MESSAGES: DoorWire = {
     const content = changeEach(message.content, (block) => {
       const length = lengthOf(block.content);
       if (block.type !== "tool_result" || length <= chars || loadsTools(block)) return block;
-      const text = say(length);
+      const text = say(length, wordsOf(block.content));
       return {
         ...block,
         content: typeof block.content === "string" ? text : [{ type: "text", text }],

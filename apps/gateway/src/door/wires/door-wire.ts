@@ -76,9 +76,13 @@ export interface DoorWire {
   look(message: JsonObject): MessageLook;
   /**
    * The message with every result of a tool above `chars` characters replaced by what `say` makes
-   * of its length; the same object when there is none.
+   * of its length and its words; the same object when there is none.
    */
-  elide(message: JsonObject, chars: number, say: (chars: number) => string): JsonObject;
+  elide(
+    message: JsonObject,
+    chars: number,
+    say: (chars: number, words: string) => string,
+  ): JsonObject;
   /** The message without its model's thinking; the same object when there is none. */
   withoutThinking(message: JsonObject): JsonObject;
   /** The message with a text behind its own. */

@@ -13,6 +13,7 @@ import {
   objectsOf,
   recordOf,
   textOf,
+  wordsOf,
 } from "./json.ts";
 
 export const GENERATE_CONTENT: DoorWire = {
@@ -73,7 +74,10 @@ export const GENERATE_CONTENT: DoorWire = {
       if (length <= chars) return part;
       const { parts: _media, ...rest } = result;
       const said = "error" in recordOf(result.response) ? "error" : "output";
-      return { ...part, functionResponse: { ...rest, response: { [said]: say(length) } } };
+      return {
+        ...part,
+        functionResponse: { ...rest, response: { [said]: say(length, wordsOf(result.response)) } },
+      };
     });
     return parts === content.parts || !Array.isArray(content.parts)
       ? content

@@ -1,5 +1,6 @@
 // How the wires read a body that may hold anything.
 import { isRecord } from "@clew/plugin-sdk/host";
+import { fromJson, toJson } from "../../own-json.ts";
 import type { JsonObject } from "./door-wire.ts";
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
@@ -20,7 +21,7 @@ export const countOf = (value: unknown): { maxTokens?: number } =>
 
 /** The same value as the same text, whatever the order of its members. */
 export function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, item: unknown) =>
+  return toJson(value, (_name, item: unknown) =>
     isRecord(item)
       ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
       : item,
@@ -35,7 +36,7 @@ export function formOf(name: unknown, given: unknown): string {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json);
+    return fromJson(json);
   } catch {
     return json;
   }
@@ -53,7 +54,20 @@ export function changeEach(
 
 /** Characters of a result of a tool; what is not text counts as the JSON it is sent as. */
 export const lengthOf = (value: unknown): number =>
-  typeof value === "string" ? value.length : (JSON.stringify(value)?.length ?? 0);
+  typeof value === "string" ? value.length : (toJson(value)?.length ?? 0);
+
+/** What a result says: its texts, or those of its members, and the JSON of what is neither. */
+export function wordsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (Array.isArray(value))
+    return objectsOf(value)
+      .map(({ text }) => textOf(text))
+      .join("\n");
+  const members = Object.values(recordOf(value));
+  return members.length > 0 && members.every((member) => typeof member === "string")
+    ? members.join("\n")
+    : (toJson(value) ?? "");
+}
 
 /** How many stand at the front of which this is true. */
 export function leadingCount<T>(items: readonly T[], isLeading: (item: T) => boolean): number {

@@ -10,6 +10,7 @@ import {
   objectsOf,
   recordOf,
   textOf,
+  wordsOf,
 } from "./json.ts";
 import { openaiError, openaiOverflow } from "./openai-errors.ts";
 
@@ -55,7 +56,7 @@ export const COMPLETIONS: DoorWire = {
   elide(message, chars, say) {
     const length = lengthOf(message.content);
     if (!isResult(message) || length <= chars) return message;
-    return { ...message, content: say(length) };
+    return { ...message, content: say(length, wordsOf(message.content)) };
   },
   // Whoever wants it back refuses a history without it, and nobody checks what stands before it.
   withoutThinking: (message) => message,

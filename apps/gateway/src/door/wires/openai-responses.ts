@@ -1,7 +1,16 @@
 // Requests of Responses, as the door reads and shortens them.
 import type { DoorWire, JsonObject, MessageLook, Speaker } from "./door-wire.ts";
 import { identityOf } from "./identity.ts";
-import { countOf, formOf, leadingCount, lengthOf, messagesOf, objectsOf, textOf } from "./json.ts";
+import {
+  countOf,
+  formOf,
+  leadingCount,
+  lengthOf,
+  messagesOf,
+  objectsOf,
+  textOf,
+  wordsOf,
+} from "./json.ts";
 import { chatText } from "./openai-completions.ts";
 import { openaiError, openaiOverflow } from "./openai-errors.ts";
 
@@ -44,7 +53,7 @@ export const RESPONSES: DoorWire = {
   elide(item, chars, say) {
     const length = lengthOf(item.output);
     if (!ELIDABLE.has(textOf(item.type)) || length <= chars) return item;
-    return { ...item, output: say(length) };
+    return { ...item, output: say(length, wordsOf(item.output)) };
   },
   // A call whose reasoning is missing is refused.
   withoutThinking: (item) => item,

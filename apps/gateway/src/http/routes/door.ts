@@ -13,7 +13,6 @@ import { type Door, wireOfVisit } from "../../door/serve/door.ts";
 import type { DoorWire } from "../../door/wires/door-wire.ts";
 import { wireAt } from "../../door/wires/find-wire.ts";
 import { readGooglePath } from "../../door/wires/google-path.ts";
-import { recordOf } from "../../door/wires/json.ts";
 import type { Gateway } from "../../gateway.ts";
 import { describeBytes } from "../../limits/size.ts";
 import { gatewayStopping } from "../../stopping.ts";
@@ -106,27 +105,15 @@ const tooLarge = (bytes: number) =>
   `The request is larger than ${describeBytes(bytes)} (gateway.limits.bodyBytes of Clew).`;
 
 async function answerCall(door: Door, { visit, wire, outlet }: Omit<Visit, "door">): Promise<void> {
-  const text = new TextDecoder().decode(visit.bytes);
-  const body = parsed(text);
-  const request = body && wire.read(body, visit.path);
-  if (body === undefined || request === undefined) {
+  const read = door.read(visit.bytes, wire);
+  const request = read && wire.read(read.body, visit.path);
+  if (read === undefined || request === undefined) {
     const what =
-      body === undefined ? "The body is no JSON object." : `The body has no list "${wire.list}".`;
+      read === undefined ? "The body is no JSON object." : `The body has no list "${wire.list}".`;
     return answerWith(outlet, wire.error(400, what));
   }
-  const call: DoorCall = { ...visit, ...{ wire, text, body, request } };
+  const call: DoorCall = { ...visit, ...read, wire, request };
   await door.answer(call, outlet);
-}
-
-function parsed(text: string): DoorCall["body"] | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? recordOf(value)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function rawHeadersOf({ rawHeaders }: IncomingMessage): RawHeaders {

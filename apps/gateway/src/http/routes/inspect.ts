@@ -1,10 +1,13 @@
 // What the HTTP API tells of model calls and what became of each entry in them.
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
+import { sentRequest } from "../../inspect/rebuild.ts";
+import { limitOf, placeOf } from "../asked-number.ts";
 import { refuse } from "../errors.ts";
 
 const DEFAULT_CALLS = 500;
 const DEFAULT_ENTRIES = 200;
+const DEFAULT_ITEMS = 1000;
 const MOST = 5000;
 
 export function addInspectRoutes(app: Hono, gateway: Gateway): void {
@@ -13,14 +16,43 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
   app.get(`${session}/calls`, async (context) => {
     const inspector = await gateway.inspect(context.req.param("key"));
     const limit = countOf(context.req.query("limit"), DEFAULT_CALLS);
-    const page = await inspector.calls({ after: context.req.query("after"), limit });
+    const { after, before } = context.req.query();
+    const page = await inspector.calls({ after, before, limit });
     return page === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(page);
+  });
+
+  app.get(`${session}/turn`, async (context) => {
+    const underWay = await gateway.turnUnderWay(context.req.param("key"));
+    return context.json({ underWay });
   });
 
   app.get(`${session}/calls/:id`, async (context) => {
     const { key, id } = context.req.param();
-    const view = await (await gateway.inspect(key)).call(id);
-    return view === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(view);
+    const limit = context.req.query("limit");
+    const first = limit === undefined ? undefined : countOf(limit, MOST);
+    const inspector = await gateway.inspect(key);
+    const view = await inspector.call(id, first);
+    if (view !== null) return context.json(view);
+    const gone = await inspector.whyGone(id);
+    return refuse(
+      context,
+      "NOT_FOUND",
+      gone === null ? NO_CALL : `${NO_CALL} Of those before, ${gone}.`,
+    );
+  });
+
+  app.get(`${session}/calls/:id/items`, async (context) => {
+    const { key, id } = context.req.param();
+    const { skip, limit } = context.req.query();
+    const asked = { skip: placeOf("skip", skip) ?? 0, limit: countOf(limit, DEFAULT_ITEMS) };
+    const page = await (await gateway.inspect(key)).items(id, asked);
+    return page === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(page);
+  });
+
+  app.get(`${session}/calls/:id/proof`, async (context) => {
+    const { key, id } = context.req.param();
+    const proof = await (await gateway.inspect(key)).proof(id);
+    return proof === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(proof);
   });
 
   app.get(`${session}/calls/:id/items/:part/:index`, async (context) => {
@@ -33,7 +65,11 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
   app.get(`${session}/calls/:id/request`, async (context) => {
     const { key, id } = context.req.param();
     const request = await (await gateway.inspect(key)).request(id);
-    return request === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(request);
+    if (request === null) return refuse(context, "NOT_FOUND", NO_CALL);
+    if (context.req.query("form") !== "sent") return context.json(request);
+    const sent = sentRequest(request);
+    if (sent === null) return refuse(context, "NOT_FOUND", request.why ?? NO_CALL);
+    return context.body(sent, 200, { "content-type": "application/json" });
   });
 
   app.get(`${session}/calls/:from/diff/:to`, async (context) => {
@@ -46,7 +82,7 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
     const inspector = await gateway.inspect(context.req.param("key"));
     const { call, fate, after, skip, limit } = context.req.query();
     const page = await inspector.entries({
-      ...{ call, fate, after: placeOf(after), skip: placeOf(skip) },
+      ...{ call, fate, after: placeOf("after", after), skip: placeOf("skip", skip) },
       limit: countOf(limit, DEFAULT_ENTRIES),
     });
     return page === null ? refuse(context, "NOT_FOUND", NO_CALL) : context.json(page);
@@ -63,7 +99,12 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
   app.get(`${session}/find`, async (context) => {
     const text = context.req.query("text") ?? "";
     if (text === "") return refuse(context, "REQUEST_INVALID", "Name what to find: ?text=…");
-    return context.json(await (await gateway.inspect(context.req.param("key"))).find(text));
+    const { after, limit } = context.req.query();
+    const asked = {
+      ...{ text, after: placeOf("after", after) },
+      limit: countOf(limit, DEFAULT_ENTRIES),
+    };
+    return context.json(await (await gateway.inspect(context.req.param("key"))).find(asked));
   });
 
   app.get(`${session}/entries/:id`, async (context) => {
@@ -86,8 +127,6 @@ const NO_CALL =
 const NO_ENTRY = "There is no such entry in this call; it may be of a later one.";
 const NO_ITEM = "There is no such item in this call.";
 
-const placeOf = (text: string | undefined): number | undefined =>
-  text === undefined ? undefined : Math.max(0, Math.floor(Number(text)) || 0);
-
+/** More than the most are so many: the next page holds the rest. */
 const countOf = (text: string | undefined, standard: number): number =>
-  Math.min(MOST, Math.max(1, Math.floor(Number(text ?? standard)) || standard));
+  limitOf(text, { standard, most: MOST });

@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { type WhatIfAsk, WhatIfAskSchema, type WhatIfEvent } from "../../inspect/shapes.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
+import { limitOf } from "../asked-number.ts";
 import { refuse } from "../errors.ts";
 
 const STREAM_HEADERS = {
@@ -16,8 +17,8 @@ const MOST_CALLS = 1000;
 export function addLabRoutes(app: Hono, gateway: Gateway): void {
   app.get("/api/sessions/:key/shadow", async (context) => {
     const key = context.req.param("key");
-    const asked = Number(context.req.query("limit") ?? MOST_CALLS) || MOST_CALLS;
-    const view = await gateway.shadow(key, Math.min(MOST_CALLS, Math.max(1, Math.floor(asked))));
+    const many = { standard: MOST_CALLS, most: MOST_CALLS };
+    const view = await gateway.shadow(key, limitOf(context.req.query("limit"), many));
     return view === null
       ? refuse(
           context,

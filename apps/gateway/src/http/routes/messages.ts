@@ -4,11 +4,14 @@ import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
 import { concerns, describeEnd } from "../../approvals/approval.ts";
 import type { Watcher } from "../../approvals/queue.ts";
-import { parseLine } from "../../commands/parse.ts";
+import { type CommandLine, parseLine } from "../../commands/parse.ts";
 import { endingOf } from "../../events/ending.ts";
 import type { Gateway } from "../../gateway.ts";
 import { costOfTurn } from "../../inspect/cost.ts";
+import { mendAfterFailure } from "../../plugins/contain/shared-watch.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
+import { describeThrown } from "../../plugins/stray-errors.ts";
+import type { SentResult } from "../../waiting/inbox.ts";
 import { type Callers, personAt } from "../access/caller.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
@@ -31,7 +34,7 @@ export function addMessageRoute(
       return refuse(context, "FORBIDDEN", message);
     }
     const key = gateway.canonicalKey(context.req.param("key"));
-    const body = streamTurn(gateway, log, key, parsed.message);
+    const body = await streamTurn(gateway, log, key, parsed.message);
     return new Response(body, { headers: STREAM_HEADERS });
   });
 }
@@ -45,14 +48,14 @@ async function readMessage({ req }: Context): Promise<ReturnType<typeof parseMes
 
 /**
  * The run goes on when the client goes away, unless it asked otherwise; the reply is in
- * the transcript either way.
+ * the transcript either way. A message that is refused is refused before the stream begins.
  */
-function streamTurn(
+async function streamTurn(
   gateway: Gateway,
   log: LogPort,
   key: string,
   message: SentMessage,
-): ReadableStream<Uint8Array> {
+): Promise<ReadableStream<Uint8Array>> {
   const gone = new AbortController();
   const stream = eventStream({
     onGone() {
@@ -61,17 +64,29 @@ function streamTurn(
     },
   });
   stream.send({ type: "queued" });
-  answer({ gateway, key, message, stream, signal: gone.signal })
-    .catch((error: unknown) => {
-      const { status, body } = toErrorResponse(error);
-      if (status >= 500 && !isAbort(error))
-        log.error(
-          `turn in ${key} failed: ${error instanceof Error ? error.message : String(error)}`,
-        );
-      stream.send({ type: "error", ...body });
-    })
-    .finally(stream.end);
+  const asked = { gateway, key, message, stream, signal: gone.signal };
+  const { told } = await begin(asked);
+  void told.catch((error: unknown) => tellFailure({ stream, log, key }, error)).finally(stream.end);
   return stream.body;
+}
+
+/** Whatever else fails meanwhile, the client is told that it is over. */
+function tellFailure(
+  { stream, log, key }: { stream: EventStream; log: LogPort; key: string },
+  error: unknown,
+): void {
+  // What a plugin did to all code may be why, and would keep this from being told.
+  const meanwhile = mendAfterFailure();
+  const { status, body } = toErrorResponse(error);
+  const isOwn = status >= 500 && !isAbort(error);
+  const why = meanwhile === undefined ? "" : `; shortly before, ${meanwhile}`;
+  try {
+    const about = isOwn && meanwhile !== undefined ? { error: { ...body.error } } : body;
+    if (about !== body) about.error.message = `${body.error.message} Shortly before, ${meanwhile}.`;
+    stream.send({ type: "error", ...about });
+  } finally {
+    if (isOwn) log.error(`turn in ${key} failed: ${describeThrown(error)}${why}`);
+  }
 }
 
 /** Tells a client what its turn waits for; it answers by a request of its own. */
@@ -86,29 +101,70 @@ const streamedTo = (stream: EventStream, key: string): Watcher => ({
   },
 });
 
-/** A command asks no model and stores no message. */
-async function answer(request: {
+interface Asked {
   gateway: Gateway;
   key: string;
   message: SentMessage;
   stream: EventStream;
   signal: AbortSignal;
-}): Promise<void> {
-  const { gateway, key, message, stream, signal } = request;
-  const { content, allowTools } = message;
+}
+
+const NOTHING_SAID = { error: null, turnId: null, replyEntryId: null };
+
+/** `told` settles when all is told. Throws where the message is refused. */
+async function begin(asked: Asked): Promise<{ told: Promise<void> }> {
+  const { message, stream } = asked;
+  const { content } = message;
   const onEvent = (event: TurnEvent) => {
     const shown = shownEvent(event);
     if (shown !== undefined) stream.send(shown);
   };
   const line = typeof content === "string" ? parseLine(content) : undefined;
-  if (line?.kind === "command") {
-    stream.send({ type: "command", ...(await gateway.command(key, line, { signal, onEvent })) });
-    const nothing = { error: null, turnId: null, replyEntryId: null };
-    return stream.send({ type: "done", outcome: "completed", ...nothing });
-  }
-  const sent = { key, content: line?.text ?? content, signal, onEvent, allowTools };
+  if (line?.kind === "command") return { told: answer(asked, line, onEvent) };
+  return offer(asked, line?.text ?? content, onEvent);
+}
+
+/** What is said is no command, whatever it begins with. */
+async function offer(
+  { gateway, key, message, stream, signal }: Asked,
+  content: SentMessage["content"],
+  onEvent: (event: TurnEvent) => void,
+): Promise<{ told: Promise<void> }> {
+  const { allowTools, whenBusy, idempotencyKey } = message;
   const unwatch = gateway.approvals.attach(streamedTo(stream, key));
-  const result = await gateway.send(sent).finally(unwatch);
+  const sent = { key, content, signal, onEvent };
+  const offered = { ...sent, allowTools, whenBusy, idempotencyKey };
+  const taken = await gateway.offer(offered).catch((error: unknown) => {
+    unwatch();
+    throw error;
+  });
+  if (taken.waiting !== null) stream.send({ type: "waiting", message: taken.waiting });
+  const told = tellEnd({ gateway, key, stream }, taken.result);
+  return { told: told.finally(unwatch) };
+}
+
+/** A command asks no model and stores no message, unless it says something for the person. */
+async function answer(
+  asked: Asked,
+  line: CommandLine,
+  onEvent: (event: TurnEvent) => void,
+): Promise<void> {
+  const { gateway, key, stream, signal } = asked;
+  const { say, ...answered } = await gateway.command(key, line, { signal, onEvent });
+  stream.send({ type: "command", ...answered });
+  if (say !== undefined) return (await offer(asked, say, onEvent)).told;
+  stream.send({ type: "done", outcome: "completed", ...NOTHING_SAID });
+}
+
+async function tellEnd(
+  { gateway, key, stream }: Pick<Asked, "gateway" | "key" | "stream">,
+  sent: Promise<SentResult>,
+): Promise<void> {
+  const result = await sent;
+  if (result.outcome === "known") {
+    stream.send({ type: "accepted", entryId: result.entryId });
+    return stream.send({ type: "done", outcome: "completed", ...NOTHING_SAID });
+  }
   const safeMode = inSafeMode(gateway.plugins?.records() ?? []);
   const { report } = result;
   const told = {

@@ -1,6 +1,7 @@
 // Takes requests for the HTTP routes and the methods of plugins.
 
 import type { LogPort } from "@clew/engine-core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import type { HttpBindings } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Hono } from "hono";
@@ -12,10 +13,21 @@ import { parseSessionName } from "../../sessions/keys.ts";
 import { gatewayStopping } from "../../stopping.ts";
 import { type Callers, personAt } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
+import { NO_SNIFFING } from "../node-outlet.ts";
+import { readObject } from "../object-body.ts";
 import type { PageFile } from "../page.ts";
 
 const FOR_THE_PERSON =
   "This is for the person of this home: send the token of gateway.auth.token (Authorization: Bearer), or open the link that clew approvals link prints.";
+
+const BAD_PARAMS =
+  'The body of a method\'s request is { "params": { … } } with what the method is given, or nothing.';
+
+/** Undefined: it is no such body. */
+function paramsIn(text: string): Record<string, unknown> | undefined {
+  const { params = {}, ...others } = readObject(text) ?? { params: null };
+  return isRecord(params) && Object.keys(others).length === 0 ? params : undefined;
+}
 
 /** Of a plugin. The page may answer for the person: nobody stands in for it. */
 export function pluginRouteAt(
@@ -42,9 +54,8 @@ export function addPluginOffers(
     if (plugins === undefined) throw notOffered("This gateway runs without plugins.");
     if (personAt(options.callers.of(context)) === undefined)
       return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
-    const body: unknown = await context.req.json().catch(() => ({}));
-    const { params } = (body ?? {}) as { params?: unknown };
-    const given = typeof params === "object" && params !== null ? { ...params } : {};
+    const given = paramsIn(await context.req.text());
+    if (given === undefined) return refuse(context, "REQUEST_INVALID", BAD_PARAMS);
     const name = context.req.param("name");
     const { runAs } = plugins;
     const failed = (pluginId: string, error: unknown) => {
@@ -71,6 +82,7 @@ export function addPluginOffers(
     if (route.auth === "gateway" && personAt(options.callers.of(context)) === undefined)
       return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
     const { incoming: request, outgoing: response } = context.env as HttpBindings;
+    response.setHeader(...NO_SNIFFING);
     try {
       const isTaken = await plugins.use(() =>
         runRoute(

@@ -4,6 +4,11 @@ import type { Gateway } from "../../gateway.ts";
 import { describeEngine, pluginProblem } from "../../plugins/engines/describe-engine.ts";
 import { notOffered } from "../../plugins/invalid.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
+import { refuse } from "../errors.ts";
+import { readObject } from "../object-body.ts";
+
+const BAD_BODY =
+  'The body of an action\'s request is { "session": "…", "payload": … }, with one of them or both, or nothing.';
 
 export function addPluginRoutes(app: Hono, gateway: Gateway): void {
   const agentIdOf = (key: string | undefined) =>
@@ -29,8 +34,9 @@ export function addPluginRoutes(app: Hono, gateway: Gateway): void {
 
   app.post("/api/plugins/:id/actions/:action", async (context) => {
     const { id, action } = context.req.param();
-    const body: unknown = await context.req.json().catch(() => ({}));
-    const { session, payload } = (body ?? {}) as { session?: unknown; payload?: unknown };
+    const body = readObject(await context.req.text());
+    if (body === undefined) return refuse(context, "REQUEST_INVALID", BAD_BODY);
+    const { session, payload } = body;
     const sessionKey = gateway.canonicalKey(typeof session === "string" ? session : "main");
     const sessionId = (await gateway.store.find(sessionKey))?.sessionId;
     const scope = {

@@ -1,4 +1,4 @@
-// What the HTTP API tells of sessions, and how it cancels a run.
+// What the HTTP API tells of sessions, how it deletes one, and how it cancels a run.
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -6,20 +6,44 @@ import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
+import { type Callers, personAt } from "../access/caller.ts";
+import { limitOf } from "../asked-number.ts";
 import { refuse } from "../errors.ts";
 
 const DEFAULT_ENTRIES = 200;
+const DEFAULT_SESSIONS = 200;
+const MOST_SESSIONS = 1000;
+const MOST_MESSAGES = 1000;
 
-export function addSessionRoutes(app: Hono, gateway: Gateway): void {
-  app.get("/api/sessions", async (context) => context.json({ sessions: await gateway.sessions() }));
+const FOR_THE_PERSON =
+  "Who deletes a session has to be the person of this home: use clew sessions delete, send the token of gateway.auth.token (Authorization: Bearer), or open the link that clew approvals link prints.";
+
+export function addSessionRoutes(
+  app: Hono,
+  gateway: Gateway,
+  { callers }: { callers: Callers },
+): void {
+  app.get("/api/sessions", async (context) => {
+    const { limit, after, find } = context.req.query();
+    const many = limitOf(limit, { standard: DEFAULT_SESSIONS, most: MOST_SESSIONS });
+    return context.json(await gateway.sessionPage({ limit: many, after, find }));
+  });
 
   app.get("/api/sessions/:key", async (context) => {
     const key = context.req.param("key");
-    const limit = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
+    const limit = limitOf(context.req.query("limit"), { standard: DEFAULT_ENTRIES });
     const found = await gateway.page(key, limit);
     if (found === null) throw sessionNotFound(key);
     const { header, file: _file, ...page } = found;
     return context.json({ ...page, createdAt: header.timestamp });
+  });
+
+  app.delete("/api/sessions/:key", async (context) => {
+    if (personAt(callers.of(context)) === undefined)
+      return refuse(context, "FORBIDDEN", FOR_THE_PERSON);
+    const key = gateway.canonicalKey(context.req.param("key"));
+    await gateway.remove(key);
+    return context.json({ removed: key });
   });
 
   app.get("/api/sessions/:key/transcript", async (context) => {
@@ -41,11 +65,15 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
 
   app.get("/api/sessions/:key/messages", async (context) => {
     const key = context.req.param("key");
-    const asked = Number(context.req.query("limit") ?? DEFAULT_ENTRIES) || DEFAULT_ENTRIES;
-    const messages = await gateway.messages(key, Math.min(1000, Math.max(1, Math.floor(asked))));
+    const many = { standard: DEFAULT_ENTRIES, most: MOST_MESSAGES };
+    const messages = await gateway.messages(key, limitOf(context.req.query("limit"), many));
     if (messages === null) throw sessionNotFound(key);
     return context.json({ messages });
   });
+
+  app.get("/api/sessions/:key/status", async (context) =>
+    context.json(await gateway.status(context.req.param("key"))),
+  );
 
   app.get("/api/sessions/:key/context", async (context) => {
     const key = context.req.param("key");
@@ -72,7 +100,9 @@ export function addSessionRoutes(app: Hono, gateway: Gateway): void {
     return ok ? context.json({ text, data }) : refuse(context, "SESSION_LOCKED", text);
   });
 
-  app.post("/api/sessions/:key/abort", (context) =>
-    context.json({ aborted: gateway.cancel(context.req.param("key")) }),
-  );
+  app.post("/api/sessions/:key/abort", async (context) => {
+    const key = context.req.param("key");
+    const aborted = gateway.cancel(key);
+    return context.json({ aborted, waiting: (await gateway.waiting.list(key)).length });
+  });
 }

@@ -73,6 +73,13 @@ const plainLines = (): string[] =>
     .map(({ scriptName }) => scriptName)
     .filter((name) => name !== "" && !name.startsWith("node:"));
 
+/** Whether Node itself reads what `below` answers: cheaper than to ask who calls. */
+export function isReadByNode(): boolean {
+  // This one, what asks, and what reads.
+  const reader = callSites(3)[2]?.scriptName;
+  return reader?.startsWith("node:internal/process/") === true;
+}
+
 /** What writes our files cleans up after itself at the end of a process. */
 function signalExitFolder(): string {
   const { resolve } = createRequire(import.meta.url);
@@ -88,7 +95,8 @@ export function ownFolder(): string {
 
 const OWN = [ownFolder(), signalExitFolder()].map((folder) => `${folder}${sep}`);
 
-function isOurs(line: string): boolean {
+/** `line`: of a stack. Libraries that the gateway uses are not meant. */
+export function isOurs(line: string): boolean {
   const at = line.indexOf("file://");
   const path = at === -1 ? line : pathOf(line.slice(at));
   return OWN.some((folder) => path.includes(folder));

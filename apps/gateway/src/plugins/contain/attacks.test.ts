@@ -1,4 +1,6 @@
 // What becomes of a gateway whose plugin is meant to do it harm.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew } from "../../testing/command.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
@@ -6,6 +8,7 @@ import { engineCode } from "../../testing/plugins.ts";
 import { planAct, planListener } from "./plan-act.ts";
 
 const NEVER = "thrown where nothing could catch it: ";
+const REFUSED = " = … would replace it for the gateway; it was refused";
 const UNHEARD = "rejected and nothing handled it: ";
 
 /**
@@ -46,6 +49,10 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     "would keep errors from the gateway; it was refused",
   ],
   replace: ["process.exit = () => {};", "process.exit = … would replace it for the gateway"],
+  define: [
+    'setTimeout(() => Object.defineProperty(process, "exit", { value() {} }));',
+    `${NEVER}Cannot redefine property: exit`,
+  ],
   handles: [
     "for (const each of process._getActiveHandles()) { each.close?.(); each.unref?.(); }",
     "would give it what the gateway holds open",
@@ -79,6 +86,10 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     "const error = new Error('x'); for (const name of ['message', 'stack', 'name', 'cause', 'code']) Object.defineProperty(error, name, { get() { throw error; } }); setTimeout(() => { throw error; });",
     `${NEVER}an error that cannot be described`,
   ],
+  species: [
+    "setTimeout(() => Object.defineProperty(Promise, Symbol.species, { value: class {} }));",
+    `${NEVER}Cannot redefine property`,
+  ],
   "stack-traces": [
     "Error.prepareStackTrace = () => { throw new Error('pst'); }; Error.stackTraceLimit = 0; setTimeout(() => { throw new Error('without a trace'); });",
     "Error.prepareStackTrace (put back)",
@@ -111,9 +122,17 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
     'for (const each of process.rawListeners("SIGTERM")) each.call(process, "SIGTERM", 15);',
     'process.listeners("SIGTERM")[…]() would call what the gateway listens with',
   ],
+  "call-kept-listeners": [
+    'for (const each of [process._events.SIGTERM].flat()) each.call(process, "SIGTERM", 15);',
+    'process.listeners("SIGTERM")[…]() would call what the gateway listens with',
+  ],
   "listeners-gone": [
     'process._events = Object.create(null); setTimeout(() => { throw new Error("heard"); }, 5);',
     `${NEVER}heard`,
+  ],
+  "listeners-replaced": [
+    "process._events = {};",
+    "process._events = … would replace it for the gateway; it was refused",
   ],
   "emit-by-ancestor": [
     'const { EventEmitter } = await import("node:events"); EventEmitter.prototype.emit.call(process, "SIGTERM");',
@@ -154,6 +173,18 @@ const ATTACKS: Record<string, [code: string, told: string | null]> = {
   channel: [
     'const { subscribe, unsubscribe } = process.getBuiltinModule("node:diagnostics_channel"); const once = () => { unsubscribe("http.server.request.start", once); throw new Error("in a channel"); }; subscribe("http.server.request.start", once);',
     `${NEVER}in a channel`,
+  ],
+  registry: [
+    'setImmediate(() => { globalThis.kept ??= new FinalizationRegistry(() => { throw new Error("as it was collected"); }); for (let at = 0; at < 20_000; at++) globalThis.kept.register({}, at); });',
+    `${NEVER}as it was collected`,
+  ],
+  "registry-rejects": [
+    'setImmediate(() => { globalThis.other ??= new FinalizationRegistry.prototype.constructor(() => { void Promise.reject("a text, as it was collected"); }); for (let at = 0; at < 20_000; at++) globalThis.other.register({}, at); });',
+    `${UNHEARD}a text, as it was collected`,
+  ],
+  observer: [
+    'new PerformanceObserver((_, self) => { self.disconnect(); throw "as it was observed"; }).observe({ entryTypes: ["mark"] }); performance.mark("now");',
+    `${NEVER}as it was observed`,
   ],
   many: ["for (let at = 0; at < 10_000; at++) void Promise.reject(at);", "(10000 so far)"],
 };
@@ -282,15 +313,49 @@ const REPLACED: Record<string, [code: string, name: string]> = {
     "node('sqlite').DatabaseSync.prototype.prepare = () => { throw 1; };",
     "DatabaseSync.prototype.prepare",
   ],
-  tick: ["process.nextTick = () => {};", "process.nextTick (put back)"],
-  exiting: ["process._exiting = true;", "process._exiting (put back)"],
+  self: ["globalThis.self = {};", "self (added, put back)"],
+  exiting: ["process._exiting = true;", `process._exiting${REFUSED}`],
+  "file-handle": [
+    "const handle = await node('fs').promises.open(process.execPath); for (const name of ['write', 'appendFile', 'datasync']) made(handle)[name] = async (bytes) => ({ bytesWritten: bytes?.length }); await handle.close();",
+    `FileHandle.prototype.datasync${REFUSED}`,
+  ],
+  "file-handle-hangs": [
+    "const handle = await node('fs').promises.open(process.execPath); setTimeout(() => { for (const name of ['write', 'sync', 'stat']) made(handle)[name] = () => new Promise(() => {}); void handle.close(); });",
+    `FileHandle.prototype.stat${REFUSED}`,
+  ],
+  binding: ["process.binding('fs').writeBuffer = () => 0;", `.writeBuffer${REFUSED}`],
+  "timer-class": [
+    "made(setTimeout(() => {}, 1)).unref = () => { throw new Error('taken'); };",
+    "Timeout.prototype.unref (put back)",
+  ],
+  "immediate-class": [
+    "made(setImmediate(() => {})).unref = () => { throw new Error('taken'); };",
+    "Immediate.prototype.unref (put back)",
+  ],
+  "map-walk": [
+    "made(new Map().entries()).next = () => ({ done: true });",
+    "Map Iterator.next (put back)",
+  ],
+  "matches-walk": [
+    "made('a'.matchAll(/a/g)).next = () => ({ done: true });",
+    "RegExp String Iterator.prototype.next (put back)",
+  ],
+  "hash-class": [
+    "made(node('crypto').createHash('sha256')).update = () => { throw new Error('taken'); };",
+    "Hash.prototype.update (put back)",
+  ],
+  "stream-reader": [
+    "made(new ReadableStream().values()).next = () => { throw new Error('taken'); };",
+    "next (put back)",
+  ],
+  "socket-handle": [
+    "const socket = new (node('net').Socket)(); socket.on('error', () => {}); socket.connect({ host: '127.0.0.1', port: 9 }); made(made(socket._handle)).writeUtf8String = () => 0; socket.destroy();",
+    "LibuvStreamWrap.prototype.writeUtf8String (put back)",
+  ],
   ancestor: ["Object.setPrototypeOf(process, null);", "process.__proto__ (put back)"],
   size: ["getter(Map.prototype, 'size');", "Map.prototype.size (put back)"],
   flags: ["getter(RegExp.prototype, 'flags');", "RegExp.prototype.flags (put back)"],
-  species: [
-    "getter(Array, Symbol.species); getter(Promise, Symbol.species);",
-    "Promise[Symbol.species] (put back)",
-  ],
+  species: ["getter(Array, Symbol.species);", "Array[Symbol.species] (put back)"],
   length: [
     "getter(Object.getPrototypeOf(Uint8Array).prototype, 'length');",
     "TypedArray.length (put back)",
@@ -317,13 +382,72 @@ const REPLACED: Record<string, [code: string, name: string]> = {
   ],
 };
 
+/** Code that runs while a view is made: without what it would replace nobody goes on waiting. */
+const WAITS: Record<string, [code: string, name: string]> = {
+  "then-at-once": ["Promise.prototype.then = never;", "Promise.prototype.then"],
+  "then-later": [
+    "setTimeout(() => { Promise.prototype.then = never; }, 5);",
+    "Promise.prototype.then",
+  ],
+  "then-inside": [
+    "await null; Promise.prototype.then = never; await new Promise((go) => setTimeout(go, 50));",
+    "Promise.prototype.then",
+  ],
+  all: ["queueMicrotask(() => { Promise.race = Promise.all = never; });", "Promise.all"],
+  resolve: ["await null; Promise.resolve = Promise.withResolvers = never;", "Promise.resolve"],
+  class: ["setTimeout(() => { Promise = class {}; }, 5);", "Promise"],
+  timers: ["await null; setTimeout = setImmediate = queueMicrotask = () => 1;", "setTimeout"],
+  tick: ["setImmediate(() => { process.nextTick = () => {}; });", "process.nextTick"],
+};
+
+/** Lines of all sessions that say what a person said. */
+function storedIn(home: string): string[] {
+  const folder = join(home, "agents/main/sessions");
+  const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"));
+  return files
+    .flatMap((name) => readFileSync(join(folder, name), "utf8").split("\n"))
+    .filter((line) => line.includes('"role":"user"'));
+}
+
+describe("a plugin that replaces what code waits by", () => {
+  it("replaces nothing, keeps no session busy, and is named", async () => {
+    const cases = Object.entries(WAITS).map(([name, [code]]) => `case "${name}": ${code} break;`);
+    const { say, log, record, stop } = await startPluginProcess(
+      `const never = () => new Promise(() => {});
+      class Own extends Promise {}
+      Own.prototype.then = function (...given) { return super_.apply(this, given); };
+      const super_ = Promise.prototype.then;
+      ${engineCode(
+        "small",
+        `assemble: async ({ messages, sessionKey }) => {
+          switch (sessionKey.split(":").at(-1)) { ${cases.join("\n")} }
+          return { messages: await new Own((go) => go(messages)), estimatedTokens: 0 };
+        },`,
+      )}`,
+      { entry: { failurePolicy: "retry-next-turn" } },
+    );
+    for (const [name, [, asked]] of Object.entries(WAITS)) {
+      for (let turn = 0; turn < 2; turn++)
+        expect((await say("hello", name)).at(-1), name).toMatchObject({ outcome: "completed" });
+      await expect
+        .poll(log, { message: name, timeout: 120_000 })
+        .toContain(
+          `[plugins] small: ${asked} = … would replace it for the gateway; it was refused`,
+        );
+    }
+    expect((await record()).strays).toBeNull();
+    expect(await stop()).toBe(0);
+  });
+});
+
 describe("a plugin that changes what all code shares", () => {
   it("stops no answer by what it puts in place of Node's own functions", async () => {
     const cases = Object.entries(REPLACED).map(
-      ([name, [code]]) => `case "${name}": ${code} break;`,
+      ([name, [code]]) => `case "${name}": { ${code} break; }`,
     );
-    const { say, log, stop } = await startPluginProcess(
+    const { home, say, log, stop } = await startPluginProcess(
       `const node = (name) => process.getBuiltinModule('node:' + name);
+      const made = (thing) => Object.getPrototypeOf(thing);
       const getter = (of, name) =>
         Object.defineProperty(of, name, { get() { throw new Error("taken"); }, configurable: true });
       ${engineCode(
@@ -337,10 +461,31 @@ describe("a plugin that changes what all code shares", () => {
     );
     for (const [name, [, told]] of Object.entries(REPLACED)) {
       for (const session of [name, "plain"])
-        expect((await say("hello", session)).at(-1), name).toMatchObject({ outcome: "completed" });
+        expect((await say(`hello from ${name}`, session)).at(-1), name).toMatchObject({
+          outcome: "completed",
+        });
       await expect.poll(log, { message: name, timeout: 120_000 }).toContain(told);
     }
     expect(log()).not.toContain("an error of the gateway itself");
+    expect(await stop()).toBe(0);
+    const stored = storedIn(home);
+    for (const name of Object.keys(REPLACED))
+      expect(
+        stored.filter((line) => line.includes(`hello from ${name}"`)),
+        name,
+      ).toHaveLength(2);
+  });
+
+  it("cannot freeze the process so that it does not end", async () => {
+    const { say, log, stop } = await startPluginProcess(
+      engineCode(
+        "small",
+        "assemble: async ({ messages }) => { Object.freeze(process); return { messages, estimatedTokens: 0 }; },",
+      ),
+    );
+    for (let turn = 0; turn < 2; turn++)
+      expect((await say("hello")).at(-1)).toMatchObject({ outcome: "completed" });
+    expect(log()).toContain("process (frozen, until a restart)");
     expect(await stop()).toBe(0);
   });
 
@@ -352,7 +497,7 @@ describe("a plugin that changes what all code shares", () => {
         Array.prototype.map = () => [];
         return { messages, estimatedTokens: 0 };
       },`,
-    ).replace("api.registerContextEngine", "Promise.all = 1; api.registerContextEngine");
+    ).replace("api.registerContextEngine", "Object.is = 1; api.registerContextEngine");
     const { home, say, log, record, stop } = await startPluginProcess(
       `JSON.stringify = () => { throw new Error("taken"); };
       Object.prototype.type = { valueOf() { throw new Error("taken"); } };\n${code}`,
@@ -360,7 +505,7 @@ describe("a plugin that changes what all code shares", () => {
     expect(log()).toMatch(
       /\[plugins\] small: it changed what all code here shares: Object\.prototype\.type \(added, put back\), .*JSON\.stringify \(put back\)/,
     );
-    expect(log()).toContain("Promise.all (put back)");
+    expect(log()).toContain("Object.is (put back)");
     for (let turn = 0; turn < 2; turn++)
       expect((await say("hello")).at(-1)).toMatchObject({ outcome: "completed" });
     await expect.poll(async () => (await record()).changed?.count).toBe(3);

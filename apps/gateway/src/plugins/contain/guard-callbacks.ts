@@ -2,6 +2,7 @@
 import asyncHooks, { type HookCallbacks } from "node:async_hooks";
 import { channel } from "node:diagnostics_channel";
 import module, { type RegisterHooksOptions, syncBuiltinESMExports } from "node:module";
+import perfHooks from "node:perf_hooks";
 import { pluginOfStack } from "../load/module-hooks.ts";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { callingPlugin } from "./acting-plugin.ts";
@@ -14,8 +15,44 @@ export function guardCallbacks(onThrown: OnThrown): void {
   guardAsyncHooks(onThrown);
   guardChannels(onThrown);
   guardModuleHooks(onThrown);
+  guardWatchers(onThrown);
   syncBuiltinESMExports();
 }
+
+type Watcher = new (callback: Callback) => object;
+
+/** Node calls these when it comes to it, and as nobody's. */
+function guardWatchers(onThrown: OnThrown): void {
+  const guarded = (made: Watcher): Watcher => {
+    const construct = (target: Watcher, [callback, ...others]: unknown[], newTarget: Watcher) => {
+      const plugin = callingPlugin(construct)?.plugin;
+      const given =
+        plugin === undefined || typeof callback !== "function"
+          ? callback
+          : outlivingAs(plugin, callback as Callback, onThrown);
+      return Reflect.construct(target, [given, ...others], newTarget) as object;
+    };
+    const proxy = new Proxy(made, { construct });
+    const own = { value: proxy, writable: true, configurable: true };
+    Object.defineProperty(made.prototype, "constructor", own);
+    return proxy;
+  };
+  globalThis.FinalizationRegistry = guarded(FinalizationRegistry as Watcher) as never;
+  const observer = guarded(PerformanceObserver as unknown as Watcher) as never;
+  globalThis.PerformanceObserver = observer;
+  perfHooks.PerformanceObserver = observer;
+}
+
+const outlivingAs =
+  (plugin: RunningPlugin, callback: Callback, onThrown: OnThrown): Callback =>
+  (...given) => {
+    try {
+      return asPlugin(plugin, () => callback(...given));
+    } catch (error) {
+      onThrown(error, plugin);
+      return undefined;
+    }
+  };
 
 const HOOKS = ["init", "before", "after", "destroy", "promiseResolve"] as const;
 const later = process.nextTick.bind(process);
@@ -109,14 +146,7 @@ function guardChannels(onThrown: OnThrown): void {
   const wrap = (plugin: RunningPlugin, callback: Callback): Callback => {
     const known = wrapped.get(callback);
     if (known !== undefined) return known;
-    const listener: Callback = (...given) => {
-      try {
-        return asPlugin(plugin, () => callback(...given));
-      } catch (error) {
-        onThrown(error, plugin);
-        return undefined;
-      }
-    };
+    const listener = outlivingAs(plugin, callback, onThrown);
     wrapped.set(callback, listener);
     return listener;
   };

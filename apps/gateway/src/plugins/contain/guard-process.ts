@@ -5,9 +5,11 @@ import { syncBuiltinESMExports } from "node:module";
 import net from "node:net";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { currentPluginScope } from "../load/scope.ts";
-import { callingPlugin } from "./acting-plugin.ts";
+import { callingPlugin, isReadByNode } from "./acting-plugin.ts";
 import { guardCallbacks } from "./guard-callbacks.ts";
 import { guardedPids } from "./guarded-pids.ts";
+import type { HiddenClass } from "./hidden-classes.ts";
+import { lockWaiting } from "./lock-waiting.ts";
 import { type ActPlan, planAct, planListener, WATCHED_ACTS } from "./plan-act.ts";
 
 type Listener = (...given: unknown[]) => unknown;
@@ -75,14 +77,15 @@ export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) =
     standsIn.add(made);
     return made;
   };
+  const shownTo = (plugin: RunningPlugin, event: unknown, listener: Listener): Listener =>
+    listeners.has(listener) ? listener : standInFor(plugin, event, listener);
   for (const name of LISTING)
     guard(name, (plugin, [event]) => {
       const all = process[name](event as "exit") as unknown as Listener[];
-      const value = all.map((each) =>
-        listeners.has(each) ? each : standInFor(plugin, event, each),
-      );
-      return { value };
+      return { value: all.map((each) => shownTo(plugin, event, each)) };
     });
+  guardListeners(shownTo);
+  for (const name of STATE_OF_PROCESS) guardState(name);
   guard("removeAllListeners", (plugin, [event]) => {
     const events = event === undefined ? process.eventNames() : [event as string];
     if (events.some((each) => own(each).some((listener) => !listeners.has(listener))))
@@ -98,6 +101,15 @@ export function guardProcess(onThrown: (error: unknown, plugin: RunningPlugin) =
   isSyncing = true;
   syncBuiltinESMExports();
   isSyncing = false;
+}
+
+let isLocked = false;
+
+/** To be called before a plugin is loaded: without one, code waits as fast as it can. */
+export function guardWaiting(hidden: readonly HiddenClass[]): void {
+  if (isLocked) return;
+  isLocked = true;
+  lockWaiting(hidden, (plugin, asked) => refuse(plugin, replacing(asked)));
 }
 
 /** Objects whose methods are guarded, also where a plugin takes them from an ancestor. */
@@ -230,18 +242,59 @@ function guard(name: string, answer: Answer): void {
     return answered === undefined ? Reflect.apply(inner!, process, given) : answered.value;
   };
   Object.defineProperty(guarded, "name", { value: name });
-  const get = () => (isSyncing || callingPlugin(get) !== undefined ? guarded : inner);
+  const get = () => {
+    // It is what tells of errors, of which thousands may come at once.
+    if (name === "emit" && isReadByNode()) return inner;
+    return isSyncing || callingPlugin(get) !== undefined ? guarded : inner;
+  };
   const set = (value: Listener) => {
     const caller = callingPlugin(set);
     if (caller === undefined) inner = value;
     // Clean-up of a plugin's own files does so too, and loses nothing.
     else if (name !== "emit" && name !== "reallyExit")
-      refuse(caller.plugin, {
-        ...{ kind: "refused", asked: `process.${name} = …`, isLoud: false },
-        why: "would replace it for the gateway",
-      });
+      refuse(caller.plugin, replacing(`process.${name}`));
   };
-  Object.defineProperty(process, name, { configurable: true, enumerable: true, get, set });
+  // Whoever defines it anew gets an error from the language.
+  Object.defineProperty(process, name, { configurable: false, enumerable: true, get, set });
+}
+
+/** Where Node keeps the listeners: plugins read a copy, in which the gateway's are stand-ins. */
+function guardListeners(
+  standInFor: (plugin: RunningPlugin, event: string, listener: Listener) => Listener,
+): void {
+  const members = process as unknown as { _events: Record<string, Listener | Listener[]> };
+  let events = members._events;
+  const get = () => {
+    const caller = callingPlugin(get);
+    if (caller?.isCode !== true) return events;
+    const copy: typeof events = { __proto__: null } as never;
+    const shown = (event: string, each: Listener) => standInFor(caller.plugin, event, each);
+    for (const [event, kept] of Object.entries(events))
+      copy[event] = Array.isArray(kept)
+        ? kept.map((each) => shown(event, each))
+        : shown(event, kept);
+    return copy;
+  };
+  const set = (value: typeof events) => {
+    const caller = callingPlugin(set);
+    if (caller?.isCode !== true) events = value;
+    else refuse(caller.plugin, replacing("process._events"));
+  };
+  Object.defineProperty(process, "_events", { configurable: false, enumerable: true, get, set });
+}
+
+/** Node sets these when listeners change and when it ends: a frozen process could do neither. */
+const STATE_OF_PROCESS = ["_exiting", "_eventsCount"] as const;
+
+function guardState(name: (typeof STATE_OF_PROCESS)[number]): void {
+  let value = (process as unknown as Record<string, unknown>)[name];
+  const set = (given: unknown) => {
+    const caller = callingPlugin(set);
+    if (caller?.isCode !== true) value = given;
+    else refuse(caller.plugin, replacing(`process.${name}`));
+  };
+  const get = () => value;
+  Object.defineProperty(process, name, { configurable: false, enumerable: true, get, set });
 }
 
 /** Throws `RefusedAct` where the plugin could take silence for success. */
@@ -255,6 +308,11 @@ function refuse(plugin: RunningPlugin, plan: Extract<ActPlan, { kind: "refused" 
   scope?.refused?.({ plugin: pluginId, asked, reason: `it ${why}` });
   if (plan.isLoud) throw new RefusedAct(`Plugin "${pluginId}": ${message}.`);
 }
+
+const replacing = (name: string): Extract<ActPlan, { kind: "refused" }> => ({
+  ...{ kind: "refused", asked: `${name} = …`, isLoud: false },
+  why: "would replace it for the gateway",
+});
 
 const removal = (name: string, event: unknown): Extract<ActPlan, { kind: "refused" }> => ({
   ...{ kind: "refused", isLoud: false, why: "would remove what the gateway listens with" },

@@ -22,6 +22,7 @@ import * as url from "node:url";
 import * as util from "node:util";
 import * as workerThreads from "node:worker_threads";
 import * as zlib from "node:zlib";
+import type { HiddenClass } from "./hidden-classes.ts";
 
 export interface SharedChange {
   /** As code names it: "JSON.parse". */
@@ -73,7 +74,18 @@ interface Imported {
   was: unknown;
 }
 
-type Shared = { kept: Kept[]; prototypes: Prototype[]; imported: Imported[] };
+interface Shared {
+  kept: Kept[];
+  prototypes: Prototype[];
+  imported: Imported[];
+  world: object;
+  /** Holders that no name leads to. */
+  hidden: Set<object>;
+}
+
+const nothingOf = (world: object): Shared => ({
+  ...{ kept: [], prototypes: [], imported: [], world, hidden: new Set() },
+});
 
 // As they are before any plugin runs: what is looked for may be one of them.
 const { getOwnPropertyDescriptor, defineProperty, deleteProperty, ownKeys } = Reflect;
@@ -108,9 +120,12 @@ const MODULES: Readonly<Record<string, object>> = {
   ...{ "stream/promises": streamPromises, "timers/promises": timersPromises },
 };
 
-/** `world`: what is looked after; absent: this process. */
-export function watchShared(world: object = globalThis): SharedObjects {
-  const shared = remember(world);
+/** `world`: what is looked after; absent: this process. `hidden`: what no name of it leads to. */
+export function watchShared(
+  world: object = globalThis,
+  hidden: readonly HiddenClass[] = [],
+): SharedObjects {
+  const shared = remember(world, hidden);
   const vital = vitalOf(shared);
   const told: Record<string, true> = { __proto__: null } as never;
   const once = (changes: SharedChange[]): SharedChange[] => {
@@ -129,8 +144,8 @@ export function watchShared(world: object = globalThis): SharedObjects {
   };
 }
 
-function remember(world: object): Shared {
-  const shared: Shared = { kept: [], prototypes: [], imported: [] };
+function remember(world: object, hidden: readonly HiddenClass[]): Shared {
+  const shared = nothingOf(world);
   const seen = new Set<unknown>();
   for (const key of ownKeys(world)) {
     if (typeof key !== "string" || FREE.includes(key)) continue;
@@ -139,21 +154,27 @@ function remember(world: object): Shared {
       shared.kept.push({ holder: world, key, name: key, was });
       continue;
     }
-    const isOwn = typeof was.value === "function" || isNamespace(was.value);
+    const held: unknown = isLocked(was) ? Reflect.get(world, key) : was.value;
+    const isOwn = typeof held === "function" || isNamespace(held);
     if (!isOwn && was.get === undefined) continue;
     const value = READ.includes(key) && was.get ? (Reflect.get(world, key) as unknown) : undefined;
-    shared.kept.push({ holder: world, key, name: key, was, value });
+    if (!isLocked(was)) shared.kept.push({ holder: world, key, name: key, was, value });
     if (typeof value === "function") rememberObject(shared, value, key, seen);
-    if (isOwn) rememberObject(shared, was.value as object, key, seen);
+    if (isOwn) rememberObject(shared, held as object, key, seen);
   }
-  for (const prototype of hiddenPrototypes())
+  for (const prototype of hiddenPrototypes()) {
     rememberPrototype(shared, prototype, nameOf(prototype), seen);
+    shared.hidden.add(prototype);
+  }
   if (world === THIS) {
     for (const [name, module] of Object.entries(MODULES))
       rememberModule(shared, name, module, seen);
     rememberProcess(shared);
     rememberDispatchers(shared);
   }
+  for (const each of hidden) rememberHidden(shared, each, seen);
+  for (const prototype of shared.prototypes)
+    if (!isExtensible(prototype.holder)) prototype.isClosed = true;
   return shared;
 }
 
@@ -161,7 +182,7 @@ function remember(world: object): Shared {
 const STATE_OF_PROCESS = ["_exiting", "_events"] as const;
 
 function rememberProcess(shared: Shared): void {
-  const of: Shared = { kept: [], prototypes: [], imported: [] };
+  const of = nothingOf(process);
   rememberProperties(of, process, "process");
   shared.kept.push(...of.kept.filter(({ key }) => !FREE_OF_PROCESS.includes(key)));
   for (const key of STATE_OF_PROCESS) rememberValue(shared, process, key, `process.${key}`);
@@ -179,7 +200,7 @@ function rememberDispatchers(shared: Shared): void {
 
 function rememberValue(shared: Shared, holder: object, key: PropertyKey, name: string): void {
   const was = getOwnPropertyDescriptor(holder, key);
-  if (was === undefined) return;
+  if (was === undefined || isLocked(was)) return;
   const known = shared.kept.findIndex((each) => each.holder === holder && each.key === key);
   if (known !== -1) shared.kept.splice(known, 1);
   const value = Reflect.get(holder, key) as unknown;
@@ -226,7 +247,7 @@ function rememberClass(shared: Shared, made: object, name: string, seen: Set<unk
 }
 
 const VITAL =
-  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map|Map\.prototype|Set|Set\.prototype|String\.prototype|Symbol\.prototype|RegExp|RegExp\.prototype|Error\.prototype|Function\.prototype|TypedArray|ArrayBuffer\.prototype)[.[]|^(Promise|Map|Set|Error|Error\.prepareStackTrace|fetch|globalThis|global|setTimeout|structuredClone|URL|AbortController|process\.(nextTick|_exiting|_events|__proto__)|undici\..*)$/;
+  /^(JSON|Promise|Promise\.prototype|Object|Array|Array\.prototype|Map|Map\.prototype|Set|Set\.prototype|String\.prototype|Symbol\.prototype|RegExp|RegExp\.prototype|Error\.prototype|Function\.prototype|TypedArray|ArrayBuffer\.prototype|Date|Number|Math|Reflect|WeakMap\.prototype|WeakSet\.prototype|Iterator\.prototype|EventTarget\.prototype|AbortSignal|AbortController\.prototype|ReadableStream\w*\.prototype|TextEncoder\.prototype|TextDecoder\.prototype|Headers\.prototype|Request\.prototype|Response\.prototype|URL\.prototype)[.[]|^(Promise|Map|Set|Date|Response|Request|Headers|ReadableStream|AbortSignal|TextEncoder|TextDecoder|Error|Error\.prepareStackTrace|fetch|globalThis|global|setTimeout|structuredClone|URL|AbortController|process\.(nextTick|_exiting|_events|__proto__)|undici\..*)$/;
 const VITAL_PROTOTYPES: readonly string[] = [
   ...["Object.prototype", "Array.prototype", "Function.prototype", "Error.prototype", "process"],
   ...["Object", "Array", "Error", "Promise", "Uint8Array.prototype"],
@@ -235,10 +256,11 @@ const VITAL_PROTOTYPES: readonly string[] = [
 const VITAL_NAMES = new Set([...Object.keys(VITAL_MODULES), "Buffer"]);
 const isVital = (name: string) => VITAL_NAMES.has(name.split(".")[0]!);
 
-const vitalOf = ({ kept, prototypes }: Shared): Shared => ({
-  kept: kept.filter(({ name }) => VITAL.test(name) || isVital(name)),
+const vitalOf = ({ kept, prototypes, world, hidden }: Shared): Shared => ({
+  ...nothingOf(world),
+  kept: kept.filter(({ name, holder }) => VITAL.test(name) || isVital(name) || hidden.has(holder)),
+  // To list all names of something takes long.
   prototypes: prototypes.filter(({ name }) => VITAL_PROTOTYPES.includes(name) || isVital(name)),
-  imported: [],
 });
 
 const isNamespace = (value: unknown): boolean =>
@@ -266,15 +288,30 @@ function rememberPrototype(shared: Shared, holder: object, name: string, seen: S
   shared.prototypes.push({ holder, name, keys: ownKeys(holder), parent: getPrototypeOf(holder) });
 }
 
+/** Programs add to these what they like, as to other classes. */
+function rememberHidden(shared: Shared, { holder, name }: HiddenClass, seen: Set<unknown>): void {
+  shared.hidden.add(holder);
+  if (seen.has(holder)) return;
+  seen.add(holder);
+  rememberProperties(shared, holder, name);
+  shared.prototypes.push({
+    ...{ holder, name, keys: ownKeys(holder), parent: getPrototypeOf(holder), isOpen: true },
+  });
+}
+
 /** Functions only: what else there is, such as `Error.stackTraceLimit`, anybody may set. */
 function rememberProperties(shared: Shared, holder: object, name: string): void {
   for (const key of ownKeys(holder)) {
     const was = getOwnPropertyDescriptor(holder, key)!;
-    if (typeof was.value !== "function" && was.get === undefined) continue;
+    if (isLocked(was) || (typeof was.value !== "function" && was.get === undefined)) continue;
     const own = typeof key === "symbol" ? `${name}[${key.description}]` : `${name}.${key}`;
     shared.kept.push({ holder, key, name: own, was });
   }
 }
+
+/** Nobody can put anything in its place. */
+const isLocked = ({ configurable, get }: PropertyDescriptor) =>
+  configurable === false && get !== undefined;
 
 /** What loops and generators go through, and other ancestors that no name leads to. */
 function hiddenPrototypes(): object[] {
@@ -290,11 +327,16 @@ const nameOf = (prototype: object): string =>
   String((prototype as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] ?? "TypedArray");
 
 /** Nothing of the language is used here that a change could have taken away. */
-function checkAll({ kept, prototypes, imported }: Shared): SharedChange[] {
+function checkAll({ kept, prototypes, imported, world }: Shared): SharedChange[] {
   const changes: SharedChange[] = [];
   // First: the others make objects.
   for (let at = 0; at < prototypes.length; at++) checkPrototype(prototypes[at]!, changes);
   for (let at = 0; at < kept.length; at++) checkKept(kept[at]!, changes);
+  if (!isItself(world)) {
+    const { value, get } = getOwnPropertyDescriptor(world, "self")!;
+    const isMended = attempt(() => deleteProperty(world, "self"));
+    add(changes, { name: "self", kind: "added", isMended, found: get ?? value });
+  }
   let isSynced = true;
   for (let at = 0; at < imported.length; at++) {
     const { module, key, name, was } = imported[at]!;
@@ -309,6 +351,12 @@ function checkAll({ kept, prototypes, imported }: Shared): SharedChange[] {
   }
   if (!isSynced) syncBuiltinESMExports();
   return changes;
+}
+
+/** Code that also runs in browsers takes `self`, where there is one, for the world. */
+function isItself(world: object): boolean {
+  const self = getOwnPropertyDescriptor(world, "self");
+  return self === undefined || (self.get === undefined && self.value === world);
 }
 
 function isNamed(changes: readonly SharedChange[], name: string): boolean {
@@ -416,8 +464,9 @@ function checkRead({ holder, key, name, was, value }: Kept, changes: SharedChang
 }
 
 /** Only values, getters, ancestors, and the number of names. */
-function isAsItWas({ kept, prototypes, imported }: Shared): boolean {
+function isAsItWas({ kept, prototypes, imported, world }: Shared): boolean {
   try {
+    if (!isItself(world)) return false;
     for (let at = 0; at < kept.length; at++) {
       const { holder, key, was, value } = kept[at]!;
       if (was.get !== undefined && value === undefined) {

@@ -2,14 +2,16 @@
 import { pluginOfStack } from "../load/module-hooks.ts";
 import type { Strays } from "../strays.ts";
 import { filesOfFunctions } from "./function-file.ts";
-import { isProcessGuarded } from "./guard-process.ts";
+import { guardWaiting, isProcessGuarded } from "./guard-process.ts";
+import { hiddenClasses } from "./hidden-classes.ts";
 import { type SharedChange, type SharedObjects, watchShared } from "./shared-objects.ts";
+import type { LastingChange } from "./watchdog-order.ts";
 
 export interface SharedWatch {
   /** Runs a plugin's code: what it changed is put back before anything else runs. */
   around<Result>(pluginId: string, work: () => Result): Result;
   /** A plugin that is to run in this process is about to be loaded; until then nothing is done. */
-  beforeLoad(): void;
+  beforeLoad(): Promise<void>;
   /** To be called whenever a run is over. */
   afterRun(): void;
   /** A plugin was loaded, and has registered what it offers. */
@@ -27,11 +29,19 @@ const HOW: Record<SharedChange["kind"], string> = {
 /** One for the process: what it remembers is from before any plugin ran. */
 let ofProcess: SharedObjects | undefined;
 
+let preparing: Promise<void> | undefined;
+
+async function prepare(): Promise<void> {
+  const hidden = await hiddenClasses();
+  guardWaiting(hidden);
+  ofProcess = watchShared(globalThis, hidden);
+}
+
 /** Says whose doing it may have been. */
 let tell: (changes: readonly SharedChange[]) => void = () => {};
-let onLasting: (pluginId: string, name: string) => void = () => {};
+let onLasting: (change: LastingChange) => void = () => {};
 
-/** `told` of what one plugin changed, and nobody else could have, that cannot be put back. */
+/** `told` of what plugins changed that cannot be put back. */
 export function watchLasting(told: typeof onLasting): void {
   onLasting = told;
 }
@@ -59,13 +69,25 @@ export function createSharedWatch(strays: Strays, given?: SharedObjects): Shared
     else underWay.set(pluginId, left);
   };
   const note = (changes: readonly SharedChange[], suspects: Iterable<string>) => {
+    if (changes.length === 0) return;
+    let told = false;
     for (const [pluginId, { done, others }] of layAtDoors(changes, [...suspects])) {
-      strays.note(pluginId, describeChanges(done, others), "changed");
-      const lasting = done.find(isLasting);
-      if (others.length === 0 && lasting !== undefined) onLasting(pluginId, lasting.name);
+      const lasting = done.find(isOfLanguage) ?? done.find(isLasting);
+      // First: to tell of it may be what does not work any more.
+      if (lasting !== undefined && !told) {
+        const changedBy = [pluginId, ...others];
+        onLasting({ changedBy, name: lasting.name, isOfLanguage: isOfLanguage(lasting) });
+        told = true;
+      }
+      const message = describeChanges(done, others);
+      latest = { at: monotonic(), text: `plugin "${pluginId}": ${message}` };
+      strays.note(pluginId, message, "changed");
     }
   };
-  if (given === undefined) tell = (changes) => note(changes, known);
+  if (given === undefined) {
+    tell = (changes) => note(changes, known);
+    onBusy = (pluginId, message) => void strays.note(pluginId, message, "busy");
+  }
   return {
     around(pluginId, work) {
       const shared = sharedNow();
@@ -87,8 +109,11 @@ export function createSharedWatch(strays: Strays, given?: SharedObjects): Shared
         count(pluginId, -1);
       }) as typeof result;
     },
-    beforeLoad() {
-      if (given === undefined && isProcessGuarded()) ofProcess ??= watchShared();
+    async beforeLoad() {
+      if (given === undefined && isProcessGuarded()) {
+        preparing ??= prepare();
+        await preparing;
+      }
       note(sharedNow()?.glance() ?? [], known);
     },
     afterRun: () => note(sharedNow()?.glance() ?? [], known),
@@ -98,6 +123,33 @@ export function createSharedWatch(strays: Strays, given?: SharedObjects): Shared
     },
   };
 }
+
+let onBusy: (pluginId: string, message: string) => void = () => {};
+
+/** Takes note of a plugin that leaves others little of the loop. */
+export const tellBusy = (pluginId: string, message: string): void => onBusy(pluginId, message);
+
+// As it is before any plugin.
+const monotonic = performance.now.bind(performance);
+const LATELY_MS = 10_000;
+let latest = { at: Number.NEGATIVE_INFINITY, text: "" };
+
+/**
+ * To be called where something failed that nobody expected: puts back what may be why. Undefined:
+ * no plugin changed anything of late.
+ */
+export function mendAfterFailure(): string | undefined {
+  mendShared();
+  return monotonic() - latest.at < LATELY_MS ? latest.text : undefined;
+}
+
+/** Code of all kinds relies on these. To freeze them changes nothing of what they do. */
+const LANGUAGE =
+  /^(JSON|Promise|Object|Array|Map|Set|String|Number|Symbol|RegExp|Error|Function|TypedArray|Uint8Array|ArrayBuffer|Math|Reflect)(\.prototype)?(\.|\[)|^(Array|Map|Set|String|RegExp String) Iterator\./;
+const isOfLanguage = ({ name, kind, isMended }: SharedChange) =>
+  !isMended && (kind === "changed" || kind === "removed") && isRelied(name);
+/** Whoever prepares stack traces harms nobody else. */
+const isRelied = (name: string) => LANGUAGE.test(name) && !name.startsWith("Error.");
 
 /** A method more does no harm, unless every object has it. */
 const isLasting = ({ name, kind, isMended }: SharedChange) =>

@@ -1,8 +1,6 @@
 // Watches a process that plugins are loaded into, be it a gateway's or a command's.
 import type { LogPort } from "@clew/engine-core";
-import { startWatchdog, type Watchdog } from "./watchdog.ts";
-
-const UNWATCHED: Watchdog = { asksAt: () => {}, stop: async () => {} };
+import { startWatchdog, UNWATCHED, type Watchdog } from "./watchdog.ts";
 
 let exitCode: number | undefined;
 let watchdog: Watchdog | undefined;

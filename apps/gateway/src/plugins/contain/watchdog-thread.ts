@@ -1,6 +1,5 @@
 // The thread that finds out who keeps a gateway from answering.
 import { closeSync, readFileSync, writeSync } from "node:fs";
-import { get } from "node:http";
 import { type Debugger, Session } from "node:inspector/promises";
 import { basename, isAbsolute, sep } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -20,15 +19,21 @@ import {
   planLook,
   type Watched,
 } from "./plan-look.ts";
+import { addSample, NO_SAMPLES, planSample, type Sampling } from "./plan-samples.ts";
 import {
   type AskedPort,
   BLOCKED_PROCESS,
+  type BusyPlugin,
   CELL,
+  type EndingSoon,
   type LastingChange,
   type NamedPlugin,
   OURS,
   type WatchdogOrder,
-} from "./watchdog.ts";
+} from "./watchdog-order.ts";
+
+// An import of it would load all that fetch is made of, 5 MB in each thread.
+const { get } = process.getBuiltinModule("node:http");
 
 /** Time that a process gets to end by itself, once it was halted. */
 const END_MS = 5000;
@@ -37,19 +42,67 @@ const BUSY_MS = 500;
 /** More of a stack is not looked at. */
 const FRAMES = 200;
 
-const { home, limitMs, cells, exitCode, token, ownFolder } = workerData as WatchdogOrder;
+const order = workerData as WatchdogOrder;
+const { home, cells, exitCode, token, ownFolder } = order;
+let { limitMs } = order;
 const plugins: NamedPlugin[] = [];
 /** By plugin: what it changed that cannot be put back. */
 const lasting = new Map<string, string>();
 let port: number | null = null;
-parentPort!.on("message", (message: NamedPlugin | LastingChange | AskedPort) => {
+parentPort!.on("message", (message: NamedPlugin | LastingChange | AskedPort | EndingSoon) => {
   if ("pluginId" in message) plugins.push(message);
-  else if ("changedBy" in message) lasting.set(message.changedBy, message.name);
+  else if ("changedBy" in message) noteLasting(message);
+  else if ("endingMs" in message) limitMs = Math.min(limitMs, message.endingMs);
   else if (port === null && message.port !== null) {
     port = message.port;
     void askOnAndOn();
   } else port = message.port;
 });
+
+/** A language that does something else is not waited for: what is stored may be wrong. */
+function noteLasting({ changedBy, name, isOfLanguage }: LastingChange): void {
+  const [one] = changedBy;
+  if (changedBy.length === 1) lasting.set(idOf(one!), name);
+  if (!isOfLanguage || isActing) return;
+  isActing = true;
+  const ids = [...new Set(changedBy.map(idOf))].filter((id) => !isTrustedPlugin(id));
+  const did = `changed ${name} so that it cannot be put back, and no code can be relied on after that`;
+  if (ids.length > 0) void endFor(ids, did);
+}
+
+async function endFor(ids: readonly string[], did: string): Promise<void> {
+  isAsking = true;
+  const blame: Exclude<Blame, { kind: "ours" }> =
+    ids.length === 1 ? { kind: "one", plugin: ids[0]! } : { kind: "some", plugins: ids };
+  accuse(blame, { one: did, some: `runs where something ${did}` });
+  await endBy(await interrupt());
+}
+
+let isActing = false;
+
+/** Turns in a row that break: where it is known what may be why, and where it is not. */
+const BROKEN_KNOWN = 3;
+const BROKEN_UNKNOWN = 30;
+
+/** A gateway that answers and in which no turn is completed any more is of no use, either. */
+function lookAtTurns(): void {
+  const broken = Atomics.load(cells, CELL.broken);
+  const limit = lasting.size > 0 ? BROKEN_KNOWN : BROKEN_UNKNOWN;
+  if (broken < limit || isActing || suspects().length === 0) return;
+  isActing = true;
+  const [changer] = lasting;
+  const turns = `${broken} turns in a row broke off`;
+  if (changer !== undefined && lasting.size === 1)
+    void endFor([changer[0]], `changed ${changer[1]} so that it cannot be put back, and ${turns}`);
+  else {
+    isAsking = true;
+    accuse(
+      { kind: "some", plugins: suspects() },
+      { one: "", some: `answers, and ${turns} by errors of its own` },
+    );
+    void interrupt().then(endBy);
+  }
+}
 
 /** Those that could be at fault. */
 const suspects = () => [
@@ -84,6 +137,8 @@ setInterval(() => {
   );
   watched = now;
   noteWhoIsBusy(now.blockedMs);
+  lookAtTurns();
+  void lookAtLoad();
   if (!isDue) return;
   isAsking = true;
   void act(now.blockedMs).finally(() => {
@@ -91,6 +146,34 @@ setInterval(() => {
     watched = { ...watched, beats, wasDue: true };
   });
 }, LOOKS_EVERY_MS);
+
+let sampling: Sampling = NO_SAMPLES;
+let isSampling = false;
+
+/** Who leaves others little of the loop, by looking now and then what runs in it. */
+async function lookAtLoad(): Promise<void> {
+  const now = performance.now();
+  const load = Atomics.load(cells, CELL.load);
+  if (isSampling || isAsking || suspects().length === 0) return;
+  const plan = planSample(sampling, { load, now });
+  sampling = plan.sampling;
+  if (!plan.isDue) return;
+  isSampling = true;
+  isAsking = true;
+  const asked = await interrupt();
+  const blame = asked && blameFor(asked);
+  asked?.goOn();
+  isAsking = false;
+  isSampling = false;
+  const plugin = blame?.kind === "one" && !isTrustedPlugin(blame.plugin) ? blame.plugin : null;
+  const found = addSample(sampling, { plugin, where: asked?.where ?? null });
+  sampling = found.sampling;
+  if (found.busy === undefined) return;
+  const { plugin: busy, share, where } = found.busy;
+  const at = where === null ? "" : `, for example at ${where}`;
+  const message = `it leaves others little of the gateway's time: it was what ran in ${share} of 100 looks while the gateway had no rest${at}`;
+  parentPort!.postMessage({ busy, message } satisfies BusyPlugin);
+}
 
 let noted: string | null = null;
 
@@ -112,14 +195,7 @@ async function act(blockedMs: number): Promise<void> {
   // It went on meanwhile.
   if (asked === undefined && Atomics.load(cells, CELL.beats) !== watched.beats) return;
   const where = asked?.where == null ? "" : `, at ${asked.where}`;
-  const blame = planBlame(
-    { frames: asked?.frames ?? [], context: asked?.context ?? null },
-    { called: called(), ran: suspects() },
-    {
-      isOurs: (path) => path.startsWith(`${ownFolder}${sep}`),
-      pluginAt: (path) => plugins.find(({ root }) => path.startsWith(`${root}${sep}`))?.pluginId,
-    },
-  );
+  const blame = blameFor(asked);
   // A database that is written anew may take its time; work on what plugins gave, not for ever.
   const isTrusted = blame.kind === "one" && isTrustedPlugin(blame.plugin);
   const isLate = blockedMs >= LATE * limitMs && suspects().length > 0;
@@ -137,6 +213,16 @@ async function act(blockedMs: number): Promise<void> {
   });
   await endBy(asked);
 }
+
+const blameFor = (asked: Interrupted | undefined): Blame =>
+  planBlame(
+    { frames: asked?.frames ?? [], context: asked?.context ?? null },
+    { called: called(), ran: suspects() },
+    {
+      isOurs: (path) => path.startsWith(`${ownFolder}${sep}`),
+      pluginAt: (path) => plugins.find(({ root }) => path.startsWith(`${root}${sep}`))?.pluginId,
+    },
+  );
 
 async function endBy(asked: Interrupted | undefined): Promise<void> {
   // It ends with a word.
@@ -262,7 +348,10 @@ async function interrupt(): Promise<Interrupted | undefined> {
     // What it fails by is told by nobody halting.
     asked.catch(() => {});
     const found = await Promise.race([halted, nativeCode()]);
-    if (found === undefined) return undefined;
+    if (found === undefined) {
+      session.disconnect();
+      return undefined;
+    }
     const sourceOf = async (scriptId: string) =>
       (await session.post("Debugger.getScriptSource", { scriptId })).scriptSource;
     const frames = await Promise.all(

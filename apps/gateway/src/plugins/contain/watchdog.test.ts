@@ -84,6 +84,24 @@ describe("a plugin that keeps a gateway from its end", () => {
   });
 });
 
+describe("a plugin that stops without end", () => {
+  it.each([
+    ["a hook", "api.on('gateway_stop', () => { for (;;); });"],
+    ["a service", "api.registerService({ id: 's', start() {}, stop() { for (;;); } });"],
+  ])(
+    "in %s keeps a gateway from its end for seconds, however long a turn may take",
+    async (_, code) => {
+      const { home, child, stop } = await startPluginProcess(
+        engineCode("small").replace("register(api) {", `register(api) { ${code}`),
+        { gateway: { watchdogSeconds: 600 } },
+      );
+      expect(await stop()).toBe(EXIT.blocked);
+      expect(child.errors()).toContain('clew: stopping: Plugin "small" kept the gateway from');
+      expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
+    },
+  );
+});
+
 describe("a plugin after which the gateway answers nobody", () => {
   it("is left off by the next start, although the loop turns on", async () => {
     const harm =

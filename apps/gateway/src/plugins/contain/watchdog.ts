@@ -2,69 +2,47 @@
 import { randomUUID } from "node:crypto";
 import { url as debuggerUrl } from "node:inspector";
 import { createRequire } from "node:module";
+import { performance } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import type { LogPort } from "@clew/engine-core";
 import { bundledFolders } from "../find/bundled.ts";
 import { messageOf } from "../invalid.ts";
-import { folderOf, type PluginFolder } from "../load/module-hooks.ts";
+import { folderOf } from "../load/module-hooks.ts";
 import { runningPlugin, watchRunning } from "../load/running.ts";
 import { ownFolder } from "./acting-plugin.ts";
 import { LOOKS_EVERY_MS } from "./plan-look.ts";
-import { mendShared, watchLasting } from "./shared-watch.ts";
+import { mendShared, tellBusy, watchLasting } from "./shared-watch.ts";
+import { watchTurns } from "./turn-ends.ts";
+import {
+  type AskedPort,
+  BLOCKED_PROCESS,
+  type BlockedProcess,
+  type BusyPlugin,
+  CELL,
+  type EndingSoon,
+  type LastingChange,
+  type NamedPlugin,
+  OURS,
+  type WatchdogOrder,
+} from "./watchdog-order.ts";
 
-/** What the thread is given. */
-export interface WatchdogOrder {
-  home: string;
-  limitMs: number;
-  /** By `CELL`. */
-  cells: Int32Array;
-  /** Of a process that a plugin blocks. */
-  exitCode: number;
-  /** Without it `BlockedProcess.end` does nothing. */
-  token: string;
-  /** Where Clew's own code is. */
-  ownFolder: string;
-}
-
-/** What `CELL.running` says while a plugin works that comes with Clew. */
-export const OURS = -1;
-
-/** `turns` is how often all that code waits for had come through. */
-export const CELL = { beats: 0, running: 1, held: 2, turns: 3, count: 4 } as const;
-
-/** Sent to the thread before the plugin runs for the first time. */
-export interface NamedPlugin extends PluginFolder {
-  /** What `CELL.running` says while its code is called; `OURS`: it is trusted. */
-  number: number;
-}
-
-/** Sent to the thread when a plugin changed what cannot be put back. */
-export interface LastingChange {
-  changedBy: string;
-  name: string;
-}
-
-/** Sent to the thread when the gateway begins to answer there, and when it no longer means to. */
-export interface AskedPort {
-  port: number | null;
-}
-
-/** What the thread asks for in the process that it watches, while nothing else runs there. */
-export interface BlockedProcess {
-  /** In whose async context it is. */
-  context(): string | null;
-  end(token: string, exitCode: number): void;
-}
-export const BLOCKED_PROCESS = "clew.blocked-process";
+/** As long as a service has to stop. */
+const ENDING_MS = 5000;
 
 export interface Watchdog {
   /** From now on the gateway is to answer at this port; null: it need not any more. */
   asksAt(port: number | null): void;
+  /** From now on nobody waits for what takes long. */
+  isEnding(): void;
   stop(): Promise<void>;
 }
 
+/** Of a process that nothing watches. */
+export const UNWATCHED: Watchdog = { asksAt() {}, isEnding() {}, stop: async () => {} };
+
 // As it is before any plugin.
-const { add } = Atomics;
+const { add, store } = Atomics;
+const { eventLoopUtilization } = performance;
 
 /** Calls `done` after all that code waits with, as it is now: what does not come through hangs. */
 function turnOnce(done: () => void): void {
@@ -101,7 +79,7 @@ export function startWatchdog({
   exitCode: number;
   log: Pick<LogPort, "warn">;
 }): Watchdog {
-  if (seconds === 0) return { asksAt: () => {}, stop: async () => {} };
+  if (seconds === 0) return UNWATCHED;
   const isOurs = bundledFolders();
   const cells = new Int32Array(new SharedArrayBuffer(4 * CELL.count));
   const token = randomUUID();
@@ -123,12 +101,22 @@ export function startWatchdog({
     name: "watchdog",
     resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 },
   });
-  thread.unref();
   thread.on("error", (error) => log.warn(`the event loop is not watched: ${messageOf(error)}`));
+  thread.on("message", ({ busy, message }: BusyPlugin) => tellBusy(busy, message));
+  // After the listeners, for whoever listens to a thread waits for it.
+  thread.unref();
+  watchTurns((end) => {
+    if (end === "broken") add(cells, CELL.broken, 1);
+    else store(cells, CELL.broken, 0);
+  });
+  let used = eventLoopUtilization();
   const beat = setInterval(() => {
     // What answers nobody may depend on it, and no call of a plugin may come that is looked after.
     mendShared();
     add(cells, CELL.beats, 1);
+    const now = eventLoopUtilization();
+    store(cells, CELL.load, Math.round(eventLoopUtilization(now, used).utilization * 100));
+    used = now;
     turnOnce(() => add(cells, CELL.turns, 1));
     Atomics.store(cells, CELL.held, debuggerUrl() === undefined ? 0 : 1);
   }, LOOKS_EVERY_MS);
@@ -145,9 +133,7 @@ export function startWatchdog({
     thread.postMessage({ number, ...folder } satisfies NamedPlugin);
     return number;
   };
-  watchLasting((changedBy, name) =>
-    thread.postMessage({ changedBy, name } satisfies LastingChange),
-  );
+  watchLasting((change) => thread.postMessage(change satisfies LastingChange));
   const unwatch = watchRunning((pluginId, work) => {
     const before = Atomics.exchange(cells, CELL.running, numberOf(pluginId));
     try {
@@ -158,6 +144,7 @@ export function startWatchdog({
   });
   return {
     asksAt: (port) => thread.postMessage({ port } satisfies AskedPort),
+    isEnding: () => thread.postMessage({ endingMs: ENDING_MS } satisfies EndingSoon),
     async stop() {
       clearInterval(beat);
       unwatch();

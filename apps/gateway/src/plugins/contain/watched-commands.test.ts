@@ -23,6 +23,14 @@ it("a command ends as it would, whatever a plugin's exit listener says", async (
   expect(code).toBe(0);
 });
 
+it("a command waits for nothing that Clew itself opened to watch its plugins", async () => {
+  const listener =
+    'process.on("exit", () => console.error("left: " + process.getActiveResourcesInfo()));';
+  const home = await homeWith(`${listener} export default { register() {} };`);
+  const { errors } = await runClew(home, ["plugins", "doctor"], { fromSource: true });
+  expect(errors).toMatch(/^left: (?!.*MessagePort)/m);
+});
+
 describe("a command that a plugin blocks", () => {
   it.each([
     ["at its import, in doctor", "for (;;);", ["doctor"]],

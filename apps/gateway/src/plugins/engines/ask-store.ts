@@ -3,8 +3,8 @@ import type { EngineGuard } from "@clew/engine-core";
 import { within } from "@clew/plugin-sdk/host";
 import { toJson } from "../../own-json.ts";
 import { readDeliveries } from "../../sessions/deliveries.ts";
-import { listSessions } from "../../sessions/list-sessions.ts";
 import { deliveriesFile } from "../../sessions/paths.ts";
+import { createSessionList } from "../../sessions/session-list.ts";
 import { messageOf } from "../invalid.ts";
 
 export interface StoreAnswer {
@@ -92,7 +92,9 @@ export async function sessionsToldTo(
   engineId: string,
   { home, agentId, named }: { home: string; agentId: string; named: string | undefined },
 ): Promise<ToldSession[]> {
-  const all = (await listSessions(home)).filter((session) => session.agentId === agentId);
+  const all = (await createSessionList(home).all()).filter(
+    (session) => session.agentId === agentId,
+  );
   const ordered = [
     ...all.filter(({ key }) => key === named),
     ...all.filter(({ key }) => key !== named).slice(0, MOST_LOOKED_AT),

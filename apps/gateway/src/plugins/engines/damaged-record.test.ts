@@ -39,8 +39,10 @@ async function homeWithTwoTurns() {
   const record = join(outbox, readdirSync(outbox)[0]!);
   const doctor = async (...args: string[]) => {
     const { code, output } = await clew(home, ["doctor", "--json", ...args]);
-    const { findings } = JSON.parse(output) as { findings: { code: string; text: string }[] };
-    return { code, found: findings.filter((each) => each.code.startsWith("deliveries-")) };
+    type Found = { code: string; text: string }[];
+    const { findings, repaired = [] } = JSON.parse(output) as { findings: Found; repaired?: Found };
+    const ofRecords = (all: Found) => all.filter((each) => each.code.startsWith("deliveries-"));
+    return { code, found: ofRecords(findings), repaired: ofRecords(repaired) };
   };
   return { home, say, doctor, outbox, record, taken: () => takenIn(taken) };
 }
@@ -83,7 +85,7 @@ describe("a damaged record of what an engine took", () => {
     // The first turn: the message, and its reply.
     expect(again).toHaveLength(2);
     expect(readdirSync(outbox).filter((name) => name.includes(".removed-"))).toHaveLength(1);
-    expect(await doctor()).toEqual({ code: 0, found: [] });
+    expect(await doctor()).toEqual({ code: 0, found: [], repaired: [] });
     expect(await say("five")).not.toContain("damaged");
     expect(taken().again).toEqual(again);
   });
@@ -101,10 +103,11 @@ describe("a damaged record of what an engine took", () => {
         text: `lines ${line}, ${last} of ${record}, the record of what engines took, cannot be read, so engines may be handed messages again, under the same ids; run "clew doctor --fix"`,
       },
     ]);
-    const { found } = await doctor("--fix");
-    expect(found).toMatchObject([{ level: "note", code: "deliveries-repaired" }]);
+    const { found, repaired } = await doctor("--fix");
+    expect(found).toEqual([]);
+    expect(repaired).toMatchObject([{ level: "note", code: "deliveries-repaired" }]);
     const kept = readdirSync(outbox).find((name) => name.includes(".removed-"))!;
-    expect(found[0]!.text).toContain(kept);
+    expect(repaired[0]!.text).toContain(kept);
     expect(await readFile(join(outbox, kept), "utf8")).toContain("garbage");
     expect((await doctor()).found).toEqual([]);
   });

@@ -90,7 +90,7 @@ function describeRecent(recent: RecentTurns): string[] {
     ...(lastDegraded === null
       ? []
       : [
-          `Last time it failed: ${lastDegraded.at} (${lastDegraded.operation}: ${lastDegraded.reason})`,
+          `Last failure: "${lastDegraded.engineId}", ${lastDegraded.at} (${lastDegraded.operation}: ${lastDegraded.reason}); "/engine retry" gives it another chance in a session, "clew plugins reload" in all`,
         ]),
   ];
 }

@@ -8,6 +8,7 @@ import {
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { z } from "zod";
+import { didYouMean, nearestName } from "../../text/nearest.ts";
 import { bundledIds } from "../find/bundled.ts";
 import { slotValue } from "../find/enablement.ts";
 import type { PluginHost } from "../host.ts";
@@ -58,43 +59,57 @@ const LlmPolicySchema = z.looseObject({
 
 const SLOT = "plugins.slots.contextEngine";
 
+/** An engine that is named and not there. */
+export interface MissingEngine {
+  engineId: string;
+  known: readonly string[];
+  /** ENGINE_NOT_FOUND. */
+  error: ContextEngineError;
+}
+
 /**
- * An engine that a plugin would bring if it were on or sound is no slip of the pen:
- * legacy answers, and says so.
+ * Each engine that the slot or an agent names and nobody has. One that a
+ * plugin would bring if it were on or sound is no slip of the pen: legacy answers, and says so.
  */
-export function assertKnownEngine(
+export function missingEngines(
   settings: PluginsConfig,
+  agents: readonly { id: string; engine?: string | undefined }[],
   registry: EngineRegistry,
   plugins: PluginHost | undefined,
-): void {
-  assertKnown(slotValue(settings), SLOT, registry, plugins);
+): MissingEngine[] {
+  const known = [...new Set([...registry.list().map(({ engineId }) => engineId), ...bundledIds()])];
+  const named = [
+    { engine: slotValue(settings), setting: SLOT },
+    ...agents.map(({ id, engine = null }) => ({ engine, setting: `agents.list, agent "${id}"` })),
+  ];
+  return named.flatMap(({ engine, setting }) =>
+    engine !== null && isMissing(engine, registry, plugins)
+      ? [{ engineId: engine, known, error: engineNotThere(engine, setting, known) }]
+      : [],
+  );
 }
 
-/** The same of the engine that an agent has of its own. */
-export function assertKnownAgentEngine(
-  { id, engine }: { id: string; engine?: string | undefined },
-  registry: EngineRegistry,
-  plugins: PluginHost | undefined,
-): void {
-  if (engine !== undefined) assertKnown(engine, `agents.list, agent "${id}"`, registry, plugins);
+function isMissing(engine: string, registry: EngineRegistry, plugins: PluginHost | undefined) {
+  if (registry.list().some(({ engineId }) => engineId === engine)) return false;
+  const mayComeBack =
+    plugins?.ownerOf(engine) !== undefined ||
+    plugins?.records().some(({ status }) => status !== "loaded");
+  return mayComeBack !== true;
 }
 
-function assertKnown(
-  slot: string | null,
+/** `setting`: where it is named. */
+export function engineNotThere(
+  engine: string,
   setting: string,
-  registry: EngineRegistry,
-  plugins: PluginHost | undefined,
-): void {
-  const known = registry.list().map(({ engineId }) => engineId);
-  if (slot === null || known.includes(slot)) return;
-  if (
-    plugins?.ownerOf(slot) !== undefined ||
-    plugins?.records().some(({ status }) => status !== "loaded")
-  )
-    return;
-  const all = [...new Set([...known, ...bundledIds()])];
-  throw new ContextEngineError(
+  known: readonly string[],
+): ContextEngineError {
+  const choice = nearestName(engine, known) ?? known[0];
+  const cure =
+    setting === SLOT
+      ? `Choose one with "clew config set ${SLOT} ${choice}".`
+      : "Choose one of them there.";
+  return new ContextEngineError(
     "ENGINE_NOT_FOUND",
-    `There is no context engine "${slot}" (${setting}); known: ${all.join(", ")}. ${setting === SLOT ? `Choose one with "clew config set ${SLOT} ${known[0]}".` : "Choose one of them there."}`,
+    `There is no context engine "${engine}" (${setting}); known: ${known.join(", ")}.${didYouMean(engine, known)} ${cure}`,
   );
 }

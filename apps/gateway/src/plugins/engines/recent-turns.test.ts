@@ -10,7 +10,7 @@ const line = (
   compactions: object[] = [],
   odd: object = {},
 ) =>
-  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { ran: "mine", degraded }, compactions, ...odd })}\n`;
+  `${JSON.stringify({ v: 1, startedAt: `2026-01-01T00:${String(minute).padStart(2, "0")}:00.000Z`, engine: { configured: "other", ran: "mine", degraded }, compactions, ...odd })}\n`;
 
 describe("recent turns", () => {
   it("are counted over sessions, oldest first, whatever else is in the files", async () => {
@@ -45,7 +45,10 @@ describe("recent turns", () => {
     expect(await readRecentTurns(folder, "mine")).toEqual({
       ...{ turns: 3, own: 3 },
       degraded: 2,
-      lastDegraded: { at: "2026-01-01T00:03:00.000Z", operation: "assemble", reason: "newest" },
+      lastDegraded: {
+        ...{ at: "2026-01-01T00:03:00.000Z", engineId: "other" },
+        ...{ operation: "assemble", reason: "newest" },
+      },
       compactions: 3,
       idleCompactions: 1,
       badViews: 1,

@@ -1,7 +1,9 @@
 // What an agent's newest turn reports say went wrong.
-import { readdir, stat } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { EngineFailure, TurnReport } from "@clew/engine-core";
+import { inSlices } from "@clew/plugin-sdk/host";
 import { readFileEnd } from "../../reports/read-reports.ts";
 
 export interface RecentTurns {
@@ -11,7 +13,8 @@ export interface RecentTurns {
   own: number;
   /** Answered by another engine than the chosen one, because that failed. */
   degraded: number;
-  lastDegraded: ({ at: string } & EngineFailure) | null;
+  /** `engineId`: the one that failed. */
+  lastDegraded: ({ at: string; engineId: string } & EngineFailure) | null;
   compactions: number;
   /** Said to be done, without making the context smaller. */
   idleCompactions: number;
@@ -30,12 +33,12 @@ const TAIL_BYTES = 128 * 1024;
 /** `folder` is the agent's reports folder; only faults of `engineId` are counted as faults. */
 export async function readRecentTurns(folder: string, engineId: string): Promise<RecentTurns> {
   const files = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith(".jsonl"));
-  const dated = await Promise.all(
-    files.map(async (name) => ({
-      file: join(folder, name),
-      time: (await stat(join(folder, name)).catch(() => null))?.mtimeMs ?? 0,
-    })),
-  );
+  const dated: { file: string; time: number }[] = [];
+  // One system call each: not worth the way to another thread and back.
+  await inSlices(files, (name) => {
+    const file = join(folder, name);
+    dated.push({ file, time: statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0 });
+  });
   const newest = dated.sort((a, b) => b.time - a.time).slice(0, MAX_SESSIONS);
   const reports = (await Promise.all(newest.map(({ file }) => readTail(file)))).flat();
   return summarizeTurns(
@@ -85,7 +88,7 @@ export function summarizeTurns(reports: readonly TurnReport[], engineId: string)
     turns: reports.length,
     own: own.length,
     degraded: degraded.length,
-    lastDegraded: last === undefined ? null : { at: last.startedAt, ...last.engine.degraded! },
+    lastDegraded: last === undefined ? null : failureIn(last),
     compactions: compactions.length,
     idleCompactions: compactions.filter(isIdle).length,
     badViews: count(own, ({ views }) => (views?.fallbacks ?? 0) > 0),
@@ -93,6 +96,10 @@ export function summarizeTurns(reports: readonly TurnReport[], engineId: string)
     underEstimates: count(own, ({ budget }) => budget?.underEstimated === true),
   };
 }
+
+const failureIn = ({ startedAt, engine }: TurnReport) => ({
+  ...{ at: startedAt, engineId: engine.configured ?? engine.infoId, ...engine.degraded! },
+});
 
 const count = (reports: readonly TurnReport[], is: (report: TurnReport) => boolean) =>
   reports.filter(is).length;

@@ -24,7 +24,13 @@ export const bundledIds = (): ReadonlySet<string> =>
 /** Whether what is loaded from there comes with Clew, whatever it calls itself. */
 export function bundledFolders(): (folder: string) => boolean {
   const folders = new Set(bundledPlugins().map(realPath));
-  return (folder) => folders.has(realPath(folder));
+  // Asked at each call of a plugin, of which there may be a hundred thousand in a second.
+  const answers = new Map<string, boolean>();
+  return (folder) => {
+    const known = answers.get(folder) ?? folders.has(realPath(folder));
+    answers.set(folder, known);
+    return known;
+  };
 }
 
 function realPath(folder: string): string {

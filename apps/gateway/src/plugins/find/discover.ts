@@ -91,7 +91,8 @@ function listFolders(folder: string): string[] {
   }
 }
 
-function manifestId(folder: string): string | undefined {
+/** Undefined: nobody can read one there. */
+export function manifestId(folder: string): string | undefined {
   try {
     const id: unknown = (
       JSON5.parse(readFileSync(join(folder, MANIFEST_FILE), "utf8")) as { id?: unknown }

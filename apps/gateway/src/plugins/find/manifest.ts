@@ -6,6 +6,7 @@ import JSON5 from "json5";
 import { z } from "zod";
 import { fileNotFound } from "../../file-not-found.ts";
 import { describeBytes } from "../../limits/size.ts";
+import { visible } from "../../text/visible.ts";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { checkCompatibility } from "./compatibility.ts";
 import { compiledEntry } from "./compiled-entry.ts";
@@ -73,7 +74,7 @@ function readManifest(root: string): PluginManifest {
 
 function problemsOf({ id, configSchema }: PluginManifest): string[] {
   const problem = problemOfId(id);
-  if (problem !== null) return [`id: "${id.slice(0, MAX_ID_LENGTH)}" ${problem}`];
+  if (problem !== null) return [`id: "${visible(id.slice(0, MAX_ID_LENGTH))}" ${problem}`];
   const fault = schemaFault(configSchema);
   return fault === null ? [] : [`its configSchema ${fault}`];
 }
@@ -94,6 +95,12 @@ export function isPluginId(id: unknown): id is string {
 
 const MAX_ID_LENGTH = 100;
 
+/** Names of what is beside plugins, of npm's files, and of what slots mean by a word. */
+const RESERVED_IDS: ReadonlySet<string> = new Set([
+  ...["installs.json", "node_modules", "package.json", "package-lock.json"],
+  ...["npm-shrinkwrap.json", "legacy", "none"],
+]);
+
 function problemOfId(id: string): string | null {
   if (!/^[A-Za-z0-9._-]*$/.test(id))
     return "may hold only letters, digits, dots, dashes and underscores";
@@ -101,7 +108,7 @@ function problemOfId(id: string): string | null {
   if (id.length > MAX_ID_LENGTH) return `is longer than ${MAX_ID_LENGTH} characters`;
   const isTaken =
     id in Object.prototype ||
-    id.toLowerCase() === "installs.json" ||
+    RESERVED_IDS.has(id.toLowerCase()) ||
     /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(id) ||
     id.endsWith(".");
   return isTaken ? "cannot be used, for it means something else to a program or a system" : null;

@@ -57,18 +57,18 @@ const RecordsSchema = z.object({
 });
 export type InstallRecords = z.infer<typeof RecordsSchema>;
 
-export const NO_RECORDS: InstallRecords = { v: 1, plugins: {}, engines: {}, containers: [] };
-
 export function pluginsFolder(home: string): string {
   return join(home, "plugins");
 }
+
+export const recordsFile = (home: string): string => join(pluginsFolder(home), "installs.json");
 
 /**
  * Throws PLUGIN_INVALID when the file is there and not ours to read: guessing could
  * remove what it should not.
  */
 export function readRecords(home: string): InstallRecords {
-  const file = join(pluginsFolder(home), "installs.json");
+  const file = recordsFile(home);
   let text: string;
   try {
     text = readFileSync(file, "utf8");
@@ -76,7 +76,8 @@ export function readRecords(home: string): InstallRecords {
     return NO_RECORDS;
   }
   try {
-    return RecordsSchema.parse(JSON.parse(text));
+    const { plugins, engines, ...records } = RecordsSchema.parse(JSON.parse(text));
+    return { ...records, plugins: withoutPrototype(plugins), engines: withoutPrototype(engines) };
   } catch (error) {
     throw invalidPlugin(
       `${file} cannot be read (${messageOf(error).split("\n", 1)[0]}); move it away and install the plugins again.`,
@@ -84,6 +85,16 @@ export function readRecords(home: string): InstallRecords {
     );
   }
 }
+
+/** Nothing is found under a name such as "constructor". */
+const withoutPrototype = <Value>(record: Record<string, Value>): Record<string, Value> =>
+  Object.assign(Object.create(null) as Record<string, Value>, record);
+
+export const NO_RECORDS: InstallRecords = {
+  ...{ v: 1, containers: [] },
+  plugins: withoutPrototype({}),
+  engines: withoutPrototype({}),
+};
 
 /** Removes the file when nothing is left to remember. */
 export function writeRecords(home: string, records: InstallRecords): void {

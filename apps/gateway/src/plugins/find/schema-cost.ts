@@ -23,9 +23,33 @@ export function schemaFault(schema: unknown): string | null {
     counted.set(value, sum);
     return sum;
   };
-  return parts(schema, 0) <= MOST_PARTS
+  const cost = parts(schema, 0);
+  if (cost <= MOST_PARTS && comesBack(schema, [...counted.keys()]))
+    return 'leads back to itself by "$ref" without going deeper into the value, so nothing could ever be checked by it';
+  return cost <= MOST_PARTS
     ? null
     : `needs more than ${MOST_PARTS} checks of one value, with each "$ref" followed, so everybody would wait for it; make it smaller`;
+}
+
+/** Keywords whose schemas are about the same value. */
+const SAME_VALUE = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else"];
+
+/** Whether one of these is, for the same value, to be checked again within itself. */
+function comesBack(schema: unknown, parts: readonly object[]): boolean {
+  const done = new Set<object>();
+  const under = new Set<object>();
+  const visit = (part: unknown): boolean => {
+    if (!isRecord(part) || done.has(part)) return false;
+    if (under.has(part)) return true;
+    under.add(part);
+    const next = SAME_VALUE.flatMap((key) => (Object.hasOwn(part, key) ? [part[key]].flat() : []));
+    if (typeof part.$ref === "string") next.push(referred(schema, part.$ref));
+    const found = next.some(visit);
+    under.delete(part);
+    done.add(part);
+    return found;
+  };
+  return parts.some(visit);
 }
 
 function referred(schema: unknown, ref: string): unknown {

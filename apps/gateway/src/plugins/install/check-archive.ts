@@ -30,11 +30,12 @@ export async function checkArchive(file: string, limits: TreeLimits = TREE_LIMIT
   let entries = 0;
   let bytes = 0;
   const stream = unpacked(file);
+  const clashOf = createClashes();
   try {
     for await (const { name, type, size } of entriesOf(stream)) {
       entries++;
       bytes += size;
-      const problem = problemOf(name, type);
+      const problem = problemOf(name, type) ?? clashOf(name, type);
       if (problem !== null) throw refuse(problem);
       if (entries > limits.entries)
         throw refuse(`it holds more than ${limits.entries.toLocaleString("en")} files`);
@@ -63,9 +64,32 @@ function problemOf(name: string, type: string): string | null {
     return `the path of its entry ${shown}… is longer than ${MAX_PATH_BYTES.toLocaleString("en")} bytes, and no such file could be written`;
   if (name.split("/").some((part) => Buffer.byteLength(part) > MAX_PART_BYTES))
     return `a name in its entry ${shown}… is longer than ${MAX_PART_BYTES} bytes, and no such file could be written`;
+  // As npm packs them: it takes the first part of each name away.
+  if (FILES.has(type) && !name.replace(/^\.\//, "").includes("/"))
+    return `its entry ${shown} does not lie in a folder such as "package/", as all files of a package do; pack it with "npm pack" or "clew plugins pack"`;
   return name.startsWith("/") || /^[a-z]:/i.test(name) || name.split("/").includes("..")
     ? `its entry ${shown} would be written outside the plugin's folder`
     : null;
+}
+
+/** Why an entry cannot be there beside those before it, whatever the file system; null: it can. */
+function createClashes(): (name: string, type: string) => string | null {
+  const known = new Map<string, { name: string; isFolder: boolean }>();
+  return (given, type) => {
+    const parts = given.split("/").filter((part) => part !== "" && part !== ".");
+    for (let count = 1; count <= parts.length; count++) {
+      const name = parts.slice(0, count).join("/");
+      const isFolder = count < parts.length || type === FOLDER;
+      const key = name.normalize("NFC").toLowerCase();
+      const other = known.get(key);
+      const [shown, otherShown] = [name, other?.name ?? ""].map((text) => JSON.stringify(text));
+      if (other === undefined) known.set(key, { name, isFolder });
+      else if (other.name !== name)
+        return `the names of its entries ${otherShown} and ${shown} are the same to some systems`;
+      else if (other.isFolder !== isFolder) return `its entry ${shown} is both a file and a folder`;
+    }
+    return null;
+  };
 }
 
 function unpacked(file: string): Readable {

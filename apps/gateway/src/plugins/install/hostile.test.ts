@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { planNpmEnvironment } from "../../config/npm-environment.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startRegistry } from "../../testing/npm-registry.ts";
@@ -85,6 +85,11 @@ describe("an archive", () => {
       ],
       /"\.\.\/\.\.\/evil1" would be written outside/,
     ],
+    [
+      "has its files in no folder",
+      SOUND.map(({ name, ...rest }) => ({ ...rest, name: name.replace("package/", "") })),
+      /its entry "openclaw\.plugin\.json" does not lie in a folder such as "package\/"/,
+    ],
     ["holds a link", [{ name: "package/a", type: "2", link: "/etc" }], /neither a file nor a/],
     ["holds a hard link", [{ name: "package/a", type: "1", link: "/etc/passwd" }], /neither a/],
     ["holds a device", [{ name: "package/a", type: "3" }], /neither a file nor a folder/],
@@ -99,6 +104,21 @@ describe("an archive", () => {
       "has a path that no file can have",
       [noted(`package/${"d/".repeat(1500)}f`), { name: "package/fine" }],
       /the path of its entry "package\/d.*longer than 800 bytes/,
+    ],
+    [
+      "has two names that some systems take for one, by their letters' size",
+      [{ name: "package/Data.json" }, { name: "package/data.json" }],
+      /"package\/Data\.json" and "package\/data\.json" are the same to some systems/,
+    ],
+    [
+      "has two names that some systems take for one, by how an accent is written",
+      [{ name: "package/\u00e9/a" }, { name: "package/e\u0301/b" }],
+      /are the same to some systems/,
+    ],
+    [
+      "has a file that is also a folder",
+      [{ name: "package/part" }, { name: "package/part/index.js" }],
+      /"package\/part" is both a file and a folder/,
     ],
     ["is a bomb", [{ name: "package/a", size: 2 ** 31 }], /more than 1,024 MiB/],
     ["holds files without end", manyFiles, /more than 60,000 files/],
@@ -118,6 +138,13 @@ describe("an archive", () => {
     const file = writeTar(join(place.scratch, "small.tgz"), SOUND);
     writeFileSync(file, change(readFileSync(file)));
     await expectRefused(file, place, /not a tar archive/);
+  });
+
+  it("that is a pipe is not waited for", async () => {
+    const place = await openPlace();
+    const file = join(place.scratch, "small.tgz");
+    execFileSync("mkfifo", [file]);
+    await expectRefused(file, place, /small\.tgz is neither a file nor a folder/);
   });
 
   it("of which files would run as another account are made to run as whoever runs them", async () => {
@@ -305,6 +332,10 @@ describe("a folder", () => {
     ["constructor", /means something else/],
     ["installs.json", /means something else/],
     ["NUL", /means something else/],
+    ["node_modules", /means something else/],
+    ["Package.json", /means something else/],
+    ["legacy", /means something else/],
+    ["a\u001b[2J\u202e", /id: "a\\u001b\[2J\\u202e" may hold only letters/],
     ["x".repeat(300), /is longer than 100 characters/],
     ["../../evil", /may hold only letters/],
     ["__proto__", /"__proto__" must begin with a letter or a digit/],
@@ -451,8 +482,13 @@ describe("code that runs while a plugin is installed", () => {
 
   const own = "const own = fileURLToPath(import.meta.url);";
   it.each([
-    ["deletes its files", `${own} rmSync(own);`, /changed its own file index\.js/],
-    ["writes itself anew", `${own} writeFileSync(own, "");`, /changed its own file index\.js/],
+    ["deletes its files", `${own} rmSync(own);`, /or removed its own file index\.js/],
+    [
+      "deletes its folder",
+      `${own} rmSync(join(own, ".."), { recursive: true });`,
+      /"small" was tried .* and changed or removed its own file index\.js/,
+    ],
+    ["writes itself anew", `${own} writeFileSync(own, "");`, /or removed its own file index\.js/],
     ["links to others' files", 'symlinkSync("/etc", join(own, "../etc"));', /leads outside/],
   ])("and then %s is not installed", async (_, act, reason) => {
     const place = await openPlace();
@@ -464,6 +500,25 @@ describe("code that runs while a plugin is installed", () => {
       export default { register() {} };`;
     const folder = writePlugin(join(place.scratch, "small"), { code });
     await expectRefused(folder, place, reason);
+  });
+
+  it("and leaves errors behind that nothing catches is installed, and they are told", async () => {
+    const place = await openPlace();
+    const code = `Promise.reject(new Error("unheard"));
+      setTimeout(() => { throw new Error("late"); }, 10);
+      export default { register() {} };`;
+    const folder = writePlugin(join(place.scratch, "small"), { code });
+    const { notes } = await installPlugin({ spec: folder }, place);
+    expect(notes).toContain("a promise failed unheard: unheard");
+    expect(notes).toContain("an error was thrown where nothing could catch it: late");
+  });
+
+  it("and cannot be read is told by its file's own name", async () => {
+    const place = await openPlace();
+    const packageJson = { openclaw: { extensions: ["./data.json"] } };
+    const folder = writePlugin(join(place.scratch, "small"), { packageJson });
+    writeFileSync(join(folder, "data.json"), "{}");
+    await expectRefused(folder, place, /"small".*data\.json/);
   });
 
   it("leaves no program behind, in whatever group it put it", async () => {
@@ -503,6 +558,73 @@ describe("code that runs while a plugin is installed", () => {
     expect(existsSync(ran)).toBe(true);
   });
 });
+
+describe("a plugin with the id of one that comes with Clew", () => {
+  it("is installed only by force, and whoever is asked is told whose name it takes", async () => {
+    const place = await openPlace();
+    const folder = writePlugin(join(place.scratch, "fake"), { id: "lossless" });
+    for (const link of [false, true]) {
+      const failure = await failureOf(installPlugin({ spec: folder, link }, place));
+      expect(failure?.message).toBe(
+        'Plugin "lossless" has the id of one that comes with Clew, and would take its name, its settings, its slot and its data; if that is what you want, add --force.',
+      );
+      expectUntouched(place);
+    }
+    const shown: string[] = [];
+    const agree = async (plugin: readonly string[]) => {
+      shown.push(...plugin);
+      return false;
+    };
+    await failureOf(installPlugin({ spec: folder, force: true, agree }, place));
+    expect(shown).toContain(
+      '  takes the name, settings, slot and data of "lossless", which comes with Clew',
+    );
+    await installPlugin({ spec: folder, force: true }, place);
+  });
+});
+
+describe("a dependency from elsewhere than npm's registry", () => {
+  it("is told of before anything runs, and where nobody is asked, whatever npm's settings", async () => {
+    const place = await openPlace();
+    vi.stubEnv("npm_config_omit_lockfile_registry_resolved", "true");
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const packageJson = { dependencies: { part: "^1.0.0" } };
+    const folder = writePlugin(join(place.scratch, "small"), { packageJson });
+    const registry = await startRegistry(place.scratch);
+    registry.publish(writePlugin(join(place.scratch, "part"), { id: "part", manifest: null }));
+    const { host, port } = new URL(process.env.npm_config_registry!);
+    const lock = {
+      ...{ name: "small", version: "1.0.0", lockfileVersion: 3 },
+      packages: {
+        "": { name: "small", version: "1.0.0", dependencies: { part: "^1.0.0" } },
+        "node_modules/part": {
+          version: "1.0.0",
+          resolved: (await tarballOf("part")).replace(host, `localhost:${port}`),
+        },
+      },
+    };
+    writeFileSync(join(folder, "npm-shrinkwrap.json"), JSON.stringify(lock));
+    const shown: string[] = [];
+    const agree = async (plugin: readonly string[]) => {
+      shown.push(...plugin);
+      return true;
+    };
+    const { notes } = await installPlugin({ spec: folder, agree }, place);
+    const elsewhere = `localhost:${port}`;
+    expect(shown).toContain(`  fetched from other places than npm's registry: ${elsewhere}`);
+    expect(notes).toContain(
+      `Of its files some were fetched from ${elsewhere}, which is not npm's registry.`,
+    );
+  });
+});
+
+async function tarballOf(name: string): Promise<string> {
+  const answer = await fetch(`${process.env.npm_config_registry!.replace(/\/$/, "")}/${name}`);
+  const { versions } = (await answer.json()) as {
+    versions: Record<string, { dist: { tarball: string } }>;
+  };
+  return versions["1.0.0"]!.dist.tarball;
+}
 
 describe("what an install left behind that was killed", () => {
   it("is cleared by the next one, and an old version whose new one never came is put back", async () => {

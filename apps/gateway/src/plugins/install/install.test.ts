@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import JSON5 from "json5";
 import { describe, expect, it } from "vitest";
 import { checkConfigText } from "../../config/load.ts";
@@ -510,7 +510,56 @@ describe("what the argument means", () => {
   });
 });
 
+describe("installing a folder of a checkout", () => {
+  it("finds the archives beside it that it depends on, and keeps what its author wrote", async () => {
+    const place = await openPlace();
+    const part = writePlugin(join(place.scratch, "part"), { id: "part", manifest: null });
+    const archive = packFolder(part, place.scratch);
+    const dependencies = { part: `file:../../${basename(archive)}` };
+    const folder = writePlugin(join(place.scratch, "deep/small"), {
+      packageJson: { dependencies },
+    });
+    const lock = {
+      ...{ name: "small", version: "1.0.0", lockfileVersion: 3 },
+      packages: {
+        "": { name: "small", version: "1.0.0", dependencies },
+        "node_modules/part": { version: "1.0.0", resolved: dependencies.part },
+      },
+    };
+    writeFileSync(join(folder, "package-lock.json"), JSON.stringify(lock));
+    await installPlugin({ spec: folder }, place);
+    const installed = join(place.home, "plugins/small");
+    expect(existsSync(join(installed, "node_modules/part/index.js"))).toBe(true);
+    expect(readFileSync(join(installed, "package.json"), "utf8")).toBe(
+      readFileSync(join(folder, "package.json"), "utf8"),
+    );
+    const [report] = await updatePlugins(["small"], place);
+    expect(report!.changed).toBe(false);
+    rmSync(archive);
+    await expect(installPlugin({ spec: folder, force: true }, place)).rejects.toThrow(
+      `${folder} depends on ${archive}, which is not there; make it first.`,
+    );
+  });
+});
+
 describe("uninstalling", () => {
+  it("says that a linked folder of the same id stays on, and how to end that", async () => {
+    const place = await openPlace();
+    await installPlugin({ spec: writePlugin(join(place.scratch, "small")) }, place);
+    const linked = writePlugin(join(place.scratch, "linked"));
+    const config = parsed(place) as unknown as { load?: object };
+    config.load = { paths: [linked] };
+    writeFileSync(place.configFile, JSON.stringify({ plugins: config }));
+    const { notes } = await uninstallPlugin({ pluginId: "small" }, place);
+    expect(notes).toContain(
+      `It stays on: ${linked} in plugins.load.paths is a plugin of the same id. To end that, too: clew plugins uninstall small`,
+    );
+    expect(await start(place)).toMatchObject([{ id: "small", status: "loaded", folder: linked }]);
+    const again = await uninstallPlugin({ pluginId: "small" }, place);
+    expect(again.notes.join(" ")).not.toContain("It stays on");
+    expect(await start(place)).toEqual([]);
+  });
+
   const install = async (config: string | null = CONFIG) => {
     const place = await openPlace(config);
     copyTidepool(place.scratch);

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
-import { bundledPlugins } from "../find/bundled.ts";
+import { bundledFolders, bundledIds, bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins, linkedFolder } from "../find/discover.ts";
 import { type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import {
@@ -107,7 +107,8 @@ async function copyPlugin(
     refuseUnfit(files, current, place, request.force === true);
     const { id } = files.manifest;
     const replaced = installedNow(place.home, id);
-    await askFor(files, request.agree, { from: request.spec, size: staged.size, replaced });
+    const { size, fetchedFrom } = staged;
+    await askFor(files, request.agree, { from: request.spec, size, fetchedFrom, replaced });
     const contents = contentsOf(staged.folder);
     const trial = await tryPlugin(files, {
       home: place.home,
@@ -141,7 +142,7 @@ async function copyPlugin(
       const report = await switchOn({ files, trial, current, place, record, link: undefined });
       const notes = keeping.finish(undo.aside);
       undo.forget();
-      return { ...report, notes: [...report.notes, ...notes] };
+      return { ...report, notes: [...report.notes, ...foreignNote(fetchedFrom), ...notes] };
     } catch (error) {
       undo.restore();
       throw error;
@@ -152,6 +153,11 @@ async function copyPlugin(
     staged.discard();
   }
 }
+
+const foreignNote = (hosts: readonly string[]): string[] =>
+  hosts.length === 0
+    ? []
+    : [`Of its files some were fetched from ${hosts.join(", ")}, which is not npm's registry.`];
 
 function contentsNow(home: string, pluginId: string): string | null {
   const record = readRecords(home).plugins[pluginId];
@@ -169,22 +175,28 @@ async function askFor(
   agree: InstallRequest["agree"],
   about: Omit<Introduction, "files">,
 ): Promise<void> {
-  if (agree === undefined || (await agree(introduce({ files, ...about })))) return;
+  const takesBundledId = takesBundled(files);
+  if (agree === undefined || (await agree(introduce({ files, takesBundledId, ...about })))) return;
   throw installFailed(
     `Plugin "${files.manifest.id}" was not installed, and nothing of it was run.`,
   );
 }
 
+/** Whether it is another plugin than the one that comes with Clew under its id. */
+const takesBundled = ({ manifest, root }: PluginFiles): boolean =>
+  bundledIds().has(manifest.id) && !bundledFolders()(root);
+
 /**
  * Two plugins with one id would hide each other; one without what it requires would not be loaded.
  */
 function refuseUnfit(
-  { manifest }: PluginFiles,
+  files: PluginFiles,
   { plugins }: CurrentConfig,
   { home }: InstallPlace,
   force: boolean,
   linked?: string,
 ): void {
+  const { manifest } = files;
   const { id } = manifest;
   const records = readRecords(home);
   const installed = Object.hasOwn(records.plugins, id) ? records.plugins[id] : undefined;
@@ -194,6 +206,10 @@ function refuseUnfit(
       `Plugin "${id}"${version} is already installed; to put this in its place, add --force; "clew plugins update ${id}" looks again where that one came from.`,
     );
   }
+  if (installed === undefined && !force && takesBundled(files))
+    throw installFailed(
+      `Plugin "${id}" has the id of one that comes with Clew, and would take its name, its settings, its slot and its data; if that is what you want, add --force.`,
+    );
   const all = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() });
   const lacking = manifest.requiresPlugins?.find(
     (required) => !all.some((found) => found.id === required),
@@ -263,7 +279,7 @@ async function switchOn(request: {
       pluginId: id,
       version: record.version,
       notes: [
-        ...[...unlinked, ...notes, ...trial.warnings, ...toolNote(id, trial.tools)],
+        ...[...unlinked, ...notes, ...trial.warnings, ...toolNote(id, trial)],
         ...planNamedData(files.manifest, otherManifests(place.home, id)).leftOut,
       ],
     };

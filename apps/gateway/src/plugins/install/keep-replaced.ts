@@ -7,7 +7,8 @@ import { bundledPlugins } from "../find/bundled.ts";
 import { readPluginFiles } from "../find/manifest.ts";
 import { pluginsFolder, readRecords } from "../find/records.ts";
 import { installFailed, messageOf } from "../invalid.ts";
-import { copyData, type DataPlace, dataPlaces, placeFault } from "./plugin-data.ts";
+import { dataFault } from "./data-links.ts";
+import { copyData, type DataPlace, dataPlaces } from "./plugin-data.ts";
 import { keep } from "./previous.ts";
 
 export interface Keeping {
@@ -33,10 +34,8 @@ export async function keepReplaced(
   const keptAt = new Date().toISOString();
   let bytes = 0;
   try {
-    for (const { path } of places ?? []) {
-      const fault = placeFault(home, path);
-      if (fault !== null) throw new Error(`${path} ${fault}`);
-    }
+    const fault = dataFault(home, places ?? []);
+    if (fault !== null) throw new Error(fault);
     if (places !== null) bytes = await copyData(places, join(staged, "data"));
   } catch (error) {
     discard();

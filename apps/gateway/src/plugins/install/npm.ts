@@ -12,6 +12,8 @@ const ALWAYS = [
   "--legacy-peer-deps",
   "--omit=dev",
   "--omit=peer",
+  // What is fetched from elsewhere is told by these addresses.
+  "--omit-lockfile-registry-resolved=false",
   "--no-audit",
   "--no-fund",
   "--no-update-notifier",

@@ -1,5 +1,5 @@
 // Notices what a plugin does to its own files while it is tried.
-import { lstatSync, readdirSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 /** What others make, and may be large. */
@@ -8,16 +8,26 @@ const PASSED_OVER: ReadonlySet<string> = new Set(["node_modules", ".git"]);
 /** Files and links below `root` by name, each with what changes when it is written. */
 export function lookAtFiles(root: string, below = ""): Map<string, string> {
   const found = new Map<string, string>();
-  for (const entry of readdirSync(join(root, below), { withFileTypes: true })) {
+  for (const entry of entriesOf(join(root, below))) {
     if (PASSED_OVER.has(entry.name)) continue;
     const name = join(below, entry.name);
     if (entry.isDirectory()) for (const each of lookAtFiles(root, name)) found.set(...each);
     else {
-      const { ino, size, ctimeNs } = lstatSync(join(root, name), { bigint: true });
-      found.set(name, `${ino} ${size} ${ctimeNs}`);
+      const stats = lstatSync(join(root, name), { bigint: true, throwIfNoEntry: false });
+      if (stats !== undefined) found.set(name, `${stats.ino} ${stats.size} ${stats.ctimeNs}`);
     }
   }
   return found;
+}
+
+/** None of a folder that was removed: a plugin may do that to its own. */
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 /** Pure. The first that is gone or written anew; a new one, as of a cache, is none. */

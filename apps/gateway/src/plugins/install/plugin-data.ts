@@ -10,12 +10,10 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
-  realpathSync,
   rmSync,
-  statSync,
   symlinkSync,
 } from "node:fs";
-import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
+import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import { backup, DatabaseSync } from "node:sqlite";
 import type { PluginManifest } from "@clew/plugin-sdk/host";
 import { describeBytes } from "../../limits/size.ts";
@@ -116,21 +114,6 @@ function faultOf(
 
 /** Of files that take less of the disk than they say they hold. */
 const MOST_HOLES = 1024 ** 3;
-
-/**
- * Why what stands at a place cannot be exchanged as one, to stand after "it"; null: it can. What
- * lies behind a link, or on another disk, cannot be moved in one step.
- */
-export function placeFault(home: string, path: string): string | null {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return null;
-  if (stats.isSymbolicLink()) return `is a link to ${readlinkSync(path)}`;
-  const [top, agentId] = relative(home, path).split(sep);
-  const base = top === "agents" ? agentFolder(home, agentId ?? "") : dirname(path);
-  if (realpathSync(path) !== join(realpathSync(base), relative(base, path)))
-    return `leads elsewhere, to ${realpathSync(path)}`;
-  return stats.dev === statSync(home).dev ? null : "lies on another disk than the home";
-}
 
 /** Bytes that were copied. A database is copied as it is at one moment, whoever has it open. */
 export async function copyData(places: readonly DataPlace[], into: string): Promise<number> {

@@ -6,6 +6,7 @@ import {
   renameSync,
   symlinkSync,
   truncateSync,
+  unlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
@@ -231,6 +232,16 @@ describe("a rollback", () => {
     expect((await updatePlugins([], place))[0]!.changed).toBe(false);
   });
 
+  it("of what is no plugin but a word of JavaScript says that it was not installed", async () => {
+    const { home, configFile, cwd } = await openPlace();
+    const place = { home, configFile, cwd };
+    for (const pluginId of ["constructor", "toString"]) {
+      const told = /was not installed by clew/;
+      await expect(rollbackPlugin({ pluginId, withData: true }, place)).rejects.toThrow(told);
+      await expect(updatePlugins([pluginId], place)).rejects.toThrow(told);
+    }
+  });
+
   it("says what there is nothing to go back to", async () => {
     const place = await openPlace();
     const back = (pluginId: string) => rollbackPlugin({ pluginId, withData: true }, place);
@@ -379,6 +390,54 @@ describe("the data that is kept of a plugin", () => {
     await updatePlugins(["small"], place, { data: false });
     const { notes } = await rollbackPlugin({ pluginId: "small", withData: true }, place);
     expect(notes.join(" ")).toContain("Its data stays as it is.");
+    expect(told(place)).toEqual(["of 1.0.0", "of 1.0.0"]);
+  });
+
+  it("is not copied where a part of it lies behind a link that leads out of it", async () => {
+    const place = await openPlace();
+    const folder = join(place.home, "plugin-data/small");
+    const disk = join(place.cwd, "large-disk");
+    write(join(disk, "db"), "of 1.0.0");
+    symlinkSync(disk, join(folder, "store"));
+    place.offer("2.0.0");
+    await expect(updatePlugins(["small"], place)).rejects.toThrow(
+      `(${join(folder, "store")} is a link to ${disk}), so nothing was changed; to go on without a copy, add --no-data`,
+    );
+    expect(versionIn(place)).toEqual(["1.0.0", "1.0.0"]);
+    await updatePlugins(["small"], place, { data: false });
+    write(join(folder, "store/db"), "of 2.0.0");
+    const { notes } = await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(notes.join(" ")).toContain("Its data stays as it is.");
+  });
+
+  it("goes back with the links that stay within it", async () => {
+    const place = await openPlace();
+    const folder = join(place.home, "plugin-data/small");
+    write(join(folder, "generations/1/db"), "of 1.0.0");
+    symlinkSync("generations/1", join(folder, "current"));
+    symlinkSync(place.data.ofAgent, join(folder, "agent-state"));
+    place.offer("2.0.0");
+    await updatePlugins(["small"], place);
+    write(join(folder, "current/db"), "of 2.0.0");
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
+    expect(readFileSync(join(folder, "current/db"), "utf8")).toBe("of 1.0.0");
+  });
+
+  it("with a link in it since, or in what an older Clew kept, is not said to be what it was", async () => {
+    const place = await openUpdated();
+    const elsewhere = join(place.cwd, "elsewhere");
+    const links = [
+      join(place.home, "plugin-data/small/.openclaw/store"),
+      join(place.home, "plugins/.previous/small/data/own/.openclaw/store"),
+    ];
+    for (const link of links) {
+      symlinkSync(elsewhere, link);
+      await expect(rollbackPlugin({ pluginId: "small", withData: true }, place)).rejects.toThrow(
+        `${links[0]} is a link to ${elsewhere}; nothing was changed`,
+      );
+      unlinkSync(link);
+    }
+    await rollbackPlugin({ pluginId: "small", withData: true }, place);
     expect(told(place)).toEqual(["of 1.0.0", "of 1.0.0"]);
   });
 

@@ -8,9 +8,10 @@ import { readPluginFiles } from "../find/manifest.ts";
 import { type InstallRecord, pluginsFolder, readRecords } from "../find/records.ts";
 import { installFailed, messageOf, notOffered } from "../invalid.ts";
 import { readCurrentConfig } from "./config-file.ts";
+import { copyFault, dataFault } from "./data-links.ts";
 import type { InstallPlace } from "./install.ts";
 import { withPluginsLock } from "./lock.ts";
-import { placeFault } from "./plugin-data.ts";
+import type { DataPlace } from "./plugin-data.ts";
 import {
   beginRollback,
   finishRollback,
@@ -59,13 +60,7 @@ export function rollbackPlugin(
         `There is nothing to go back to: plugin "${pluginId}" was not updated since it was installed.`,
       );
     const hasData = withData && (kept.data ?? []).length > 0;
-    for (const { path } of hasData ? kept.data! : []) {
-      const fault = placeFault(home, path);
-      if (fault !== null)
-        throw installFailed(
-          `The data of plugin "${pluginId}" cannot be exchanged, because ${path} ${fault}; nothing was changed. To bring back the code alone, add --no-data.`,
-        );
-    }
+    if (hasData) refuseUnmovable(home, pluginId, kept.data!);
     await tryKept(pluginId, kept.record, place);
     const now = new Date().toISOString();
     const offered = await whileNobodyServes(home, hasData, () => {
@@ -86,6 +81,16 @@ export function rollbackPlugin(
       ],
     };
   });
+}
+
+/** An older Clew kept what lies behind links, too, where it is still what was written since. */
+function refuseUnmovable(home: string, pluginId: string, places: readonly DataPlace[]): void {
+  const copies = join(previousFolder(home, pluginId), "data");
+  const fault = dataFault(home, places) ?? copyFault(home, copies, places);
+  if (fault === null) return;
+  throw installFailed(
+    `The data of plugin "${pluginId}" cannot be exchanged, because ${fault}; nothing was changed. To bring back the code alone, add --no-data.`,
+  );
 }
 
 /** Pure. */

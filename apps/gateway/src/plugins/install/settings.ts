@@ -68,10 +68,17 @@ export function planSwitchOn({
   }
 }
 
-/** What tools a person has to know about. */
-export function toolNote(id: string, tools: readonly string[]): string[] {
+/** What tools a person has to know about; `asking`: those that did not say that they only read. */
+export function toolNote(
+  id: string,
+  { tools, asking }: { tools: readonly string[]; asking: readonly string[] },
+): string[] {
   if (tools.length === 0) return [];
+  const its = `Its tools: ${tools.join(", ")}.`;
+  if (asking.length === 0) return [`${its} They say that they only read, and run unasked.`];
+  const who = asking.length === tools.length ? "They ask" : `Not marked as read-only, and asking`;
+  const which = asking.length === tools.length ? "" : `: ${asking.join(", ")}`;
   return [
-    `Its tools: ${tools.join(", ")}. Those not marked as read-only ask before they run; to let them run unasked: clew config set plugins.entries.${id}.tools.allow '${JSON.stringify(tools)}'`,
+    `${its} ${who} before they run${which}; to let them run unasked: clew config set plugins.entries.${id}.tools.allow '${JSON.stringify(asking)}'`,
   ];
 }

@@ -32,6 +32,10 @@ function localSource(path: string): PluginSource {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw fileNotFound(path);
   if (found.isDirectory()) return { kind: "path", folder: path };
+  if (!found.isFile())
+    throw invalidPlugin(
+      `${path} is neither a file nor a folder (a pipe or a device may never end), so nothing is read from it; name the plugin's folder or archive.`,
+    );
   if (isArchiveName(path)) return { kind: "archive", file: path };
   throw invalidPlugin(
     `${path} is neither a folder nor a .tgz, .tar.gz or .tar archive, so it is not a plugin.`,

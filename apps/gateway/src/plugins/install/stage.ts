@@ -2,11 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join, relative } from "node:path";
+import { variablesForNpm } from "../../config/environment.ts";
 import { isInside, MANIFEST_FILE, type PluginFiles, readPluginFiles } from "../find/manifest.ts";
 import { pluginsFolder } from "../find/records.ts";
 import { installFailed, invalidPlugin } from "../invalid.ts";
 import { checkArchive } from "./check-archive.ts";
 import { checkTree, mendModes, type TreeSize } from "./check-tree.ts";
+import { fetchedFrom } from "./fetched-from.ts";
+import { withFoundArchives } from "./found-archives.ts";
 import { npmInstall } from "./npm.ts";
 import type { PluginSource } from "./source.ts";
 
@@ -18,6 +21,8 @@ export interface StagedPlugin {
   rootBelow: string;
   /** With its dependencies. */
   size: TreeSize;
+  /** Hosts other than npm's registry that its files came from. */
+  fetchedFrom: string[];
   /** To be called when its code was run: throws what of it may no longer be kept. */
   lookAgain(): void;
   discard(): void;
@@ -39,7 +44,8 @@ export async function stagePlugin(source: PluginSource, home: string): Promise<S
       return { size, files: readStaged(root, source) };
     };
     const rootBelow = relative(folder, root);
-    return { ...look(), folder, rootBelow, lookAgain: look, discard };
+    const hosts = fetchedFrom(folder, variablesForNpm().npm_config_registry);
+    return { ...look(), folder, rootBelow, fetchedFrom: hosts, lookAgain: look, discard };
   } catch (error) {
     discard();
     throw error;
@@ -63,7 +69,9 @@ async function fetchInto(source: PluginSource, folder: string): Promise<string> 
     });
     const needed = Object.keys(readJson(join(folder, "package.json")).dependencies ?? {});
     if (needed.length > 0)
-      await npmInstall({ folder, what: `the dependencies of ${source.folder}` });
+      await withFoundArchives({ folder: source.folder, copy: folder }, () =>
+        npmInstall({ folder, what: `the dependencies of ${source.folder}` }),
+      );
     return folder;
   }
   const [spec, what] =

@@ -20,13 +20,14 @@ import { tryPlugin } from "./trial.ts";
 export async function enablePlugin(pluginId: string, place: InstallPlace): Promise<string[]> {
   const notes = await change(pluginId, place, async (current) => {
     const records = readRecords(place.home);
-    const found = discoverPlugins({
+    const all = discoverPlugins({
       home: place.home,
       plugins: current.plugins,
       records,
       bundled: bundledPlugins(),
-    }).find(({ id }) => id === pluginId);
-    if (found === undefined) throw pluginNotFound(pluginId);
+    });
+    const found = all.find(({ id }) => id === pluginId);
+    if (found === undefined) throw pluginNotFound(pluginId, idsOf(all));
     if (!found.result.ok) throw invalidPlugin(found.result.reason);
     const { files } = found.result;
     const trial = await tryPlugin(files, {
@@ -51,13 +52,10 @@ export function disablePlugin(pluginId: string, place: InstallPlace): Promise<st
   return change(pluginId, place, async (current) => {
     const { plugins } = current;
     const records = readRecords(place.home);
-    const isKnown = discoverPlugins({
-      home: place.home,
-      plugins,
-      records,
-      bundled: bundledPlugins(),
-    }).some(({ id }) => id === pluginId);
-    if (!isKnown) throw pluginNotFound(pluginId);
+    const known = idsOf(
+      discoverPlugins({ home: place.home, plugins, records, bundled: bundledPlugins() }),
+    );
+    if (!known.includes(pluginId)) throw pluginNotFound(pluginId, known);
     const slot = slotValue(plugins);
     const isSelected =
       slot !== null && (slot === pluginId || records.engines[slot]?.split("/")[0] === pluginId);
@@ -100,3 +98,5 @@ function change(
     return notes;
   });
 }
+
+const idsOf = (found: readonly { id: string }[]): string[] => found.map(({ id }) => id);

@@ -1,9 +1,14 @@
 // The process in which a plugin is tried.
+import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { invalidPlugin, messageOf } from "../invalid.ts";
 import { guardGateway } from "../isolate/guard-gateway.ts";
 import type { TrialAnswer, TrialOrder } from "./trial.ts";
 import { tryEntries } from "./try-plugin.ts";
+
+/** How long what it left behind is waited for. */
+const STRAYS_MS = 100;
+const MOST_STRAYS = 5;
 
 process.once("message", (order) => void answer(order as TrialOrder));
 
@@ -19,11 +24,20 @@ async function answer({ files, settings, deadlineMs, token }: TrialOrder): Promi
       `Plugin "${id}": ${asked} ${why.replace("the gateway", "who installs it")}; it was refused.`,
     ),
   );
-  // What it leaves behind nobody catches is no reason to refuse it: the gateway outlives that too.
-  process.on("uncaughtException", () => {});
-  process.on("unhandledRejection", () => {});
+  const strays = new Set<string>();
+  // No reason to refuse it, for the gateway outlives that too; but who installs it is told.
+  process.on("uncaughtException", (error) =>
+    strays.add(`an error was thrown where nothing could catch it: ${messageOf(error)}`),
+  );
+  process.on("unhandledRejection", (error) =>
+    strays.add(`a promise failed unheard: ${messageOf(error)}`),
+  );
   const result = await tryEntries(files, settings).then(
-    (trial): TrialAnswer["result"] => ({ ok: true, trial }),
+    async (trial): Promise<TrialAnswer["result"]> => {
+      await setTimeout(STRAYS_MS);
+      const warnings = [...trial.warnings, ...[...strays].slice(0, MOST_STRAYS)];
+      return { ok: true, trial: { ...trial, warnings } };
+    },
     (error: unknown): TrialAnswer["result"] => ({ ok: false, reason: messageOf(error) }),
   );
   send({ token, result } satisfies TrialAnswer, () => exit(0));

@@ -17,6 +17,8 @@ import { endTrialPrograms, TRIAL_VARIABLE } from "./trial-programs.ts";
 export interface Trial {
   engines: string[];
   tools: string[];
+  /** Of these, those that did not say that they only read. */
+  asking: string[];
   /** Engines that store turns and cannot be told each exactly once; looked for if asked. */
   unkeyed: string[];
   /** Worth knowing, no reason to refuse. */
@@ -59,6 +61,7 @@ const AnswerSchema = z.object({
       trial: z.object({
         engines: z.array(z.string()),
         tools: z.array(z.string()),
+        asking: z.array(z.string()),
         unkeyed: z.array(z.string()),
         warnings: z.array(z.string()),
       }),
@@ -88,12 +91,12 @@ export async function tryPlugin(
   try {
     const end = await outcome(child, order, residentBound(bounds));
     if (end.kind !== "answered") throw invalidPlugin(describeEnd(id, end, bounds));
-    if (!end.result.ok) throw invalidPlugin(planReason(id, end.result.reason));
+    if (!end.result.ok) throw invalidPlugin(planReason(files, end.result.reason));
     endTree(child, stateDir);
     const changed = firstChanged(before, lookAtFiles(files.root));
     if (changed !== null)
       throw invalidPlugin(
-        `Plugin "${id}" was tried in a process of its own and changed its own file ${visible(changed)}, so it is not what was looked at; nothing was changed, and its author should be told.`,
+        `Plugin "${id}" was tried in a process of its own and changed or removed its own file ${visible(changed)}, so it is not what was looked at; nothing was changed, and its author should be told.`,
       );
     const { trial } = end.result;
     return { ...trial, warnings: trial.warnings.map(shown) };
@@ -168,9 +171,13 @@ function describeEnd(
   return `${tried} ended that process (${how})${next}.`;
 }
 
-/** Pure. Names the plugin, whatever its code made of the sentence. */
-function planReason(pluginId: string, reason: string): string {
-  const text = shown(reason);
+/**
+ * Pure. Names the plugin, whatever its code made of the sentence, and its files as its author knows
+ * them: where they are now nobody finds them afterwards.
+ */
+function planReason({ root, manifest }: PluginFiles, reason: string): string {
+  const pluginId = manifest.id;
+  const text = shown(reason.replaceAll(`file://${root}/`, "").replaceAll(`${root}/`, ""));
   return text.includes(pluginId) ? text : `Plugin "${pluginId}" does not load: ${text}`;
 }
 

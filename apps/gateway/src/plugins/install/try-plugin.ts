@@ -1,7 +1,9 @@
 // Loads a plugin and makes its engines once, to see whether they work.
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 
 import { type LogPort, validateEngine } from "@clew/engine-core";
-import type { ContextEngineFactory, PluginToolFactory } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory, PluginTool, PluginToolFactory } from "@clew/plugin-sdk/core";
 import { turnTakingOf, within } from "@clew/plugin-sdk/host";
 import { watchShared } from "../contain/shared-objects.ts";
 import { describeChanges } from "../contain/shared-watch.ts";
@@ -25,14 +27,16 @@ export async function tryEntries(
   const trial: Trial = {
     engines: [],
     tools: [],
+    asking: [],
     unkeyed: [],
     warnings: [],
   };
   for (const entry of files.entries) {
-    const { engines, tools, unkeyed, warnings } = await tryEntry(files, entry, settings);
+    const { engines, tools, asking, unkeyed, warnings } = await tryEntry(files, entry, settings);
     trial.engines.push(...engines);
     trial.unkeyed.push(...unkeyed);
     trial.tools.push(...tools);
+    trial.asking.push(...asking);
     trial.warnings.push(...warnings);
   }
   return trial;
@@ -42,7 +46,7 @@ async function tryEntry(
   files: PluginFiles,
   entry: PluginFiles["entries"][number],
   { raw, entryConfig, stateDir, asksStores }: TrialSettings & { stateDir: string },
-): Promise<Pick<Trial, "engines" | "tools" | "unkeyed" | "warnings">> {
+): Promise<Trial> {
   const shared = watchShared();
   const result = await loadPlugin(files, entry, {
     home: stateDir,
@@ -58,7 +62,7 @@ async function tryEntry(
   const changes = shared.check();
   if (!result.ok) throw invalidPlugin(result.reason);
   const { engines, diagnostics } = result.registrations;
-  const tools = tryTools(files, result.registrations);
+  const tools = tryTools(files, result.registrations, stateDir);
   const problems = diagnostics.flatMap(({ level, message }) =>
     level === "error" ? [message] : [],
   );
@@ -72,6 +76,7 @@ async function tryEntry(
   return {
     ...{ engines: engines.map(({ engineId }) => engineId), unkeyed },
     tools: tools.names,
+    asking: tools.names.filter((name) => !tools.reading.has(name)),
     warnings: [
       ...diagnostics.map(({ message }) => message),
       ...tools.warnings,
@@ -108,23 +113,40 @@ async function storesWithoutKey(factory: ContextEngineFactory, agentDir: string)
 }
 
 /** Those it would offer, and why others are not: a factory that did not say its names is asked. */
-function tryTools({ manifest }: PluginFiles, { tools }: Registrations) {
+function tryTools({ manifest }: PluginFiles, { tools }: Registrations, stateDir: string) {
+  const agentDir = join(stateDir, "agents/main");
+  mkdirSync(agentDir, { recursive: true, mode: 0o700 });
+  const reading = new Set<string>();
   const declared = manifest.contracts?.tools ?? [];
   const names = new Set<string>();
   const warnings: string[] = [];
   for (const tool of tools)
     try {
-      for (const name of tool.names ?? namesMade(tool.make))
+      for (const name of tool.names ?? made(tool.make).map((each) => each.name))
         if (declared.includes(name)) names.add(name);
         else warnings.push(undeclaredTools([nameIn(name)]));
     } catch (error) {
       warnings.push(`a tool could not be created: ${messageAndPlace(error)}`);
     }
-  return { names: [...names], warnings };
+  // Of those whose names are known nobody need know more.
+  for (const { names, make } of tools) if (names !== undefined) quietly(() => made(make));
+  return { names: [...names], reading, warnings };
+
+  function made(make: PluginToolFactory): PluginTool[] {
+    const about = { agentId: "main", sessionId: "trial", sessionKey: "agent:main:trial", agentDir };
+    const list = [make(about) ?? []].flat();
+    for (const { name, annotations } of list as MarkedTool[])
+      if (annotations?.readOnlyHint === true) reading.add(name);
+    return list;
+  }
 }
 
-function namesMade(make: PluginToolFactory): string[] {
-  const made = make({ sessionId: "trial", sessionKey: "agent:main:trial" });
-  const list = made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
-  return list.map(({ name }) => name);
+type MarkedTool = PluginTool & { annotations?: { readOnlyHint?: unknown } };
+
+function quietly(work: () => unknown): void {
+  try {
+    work();
+  } catch {
+    // It is told when somebody wants the tool.
+  }
 }

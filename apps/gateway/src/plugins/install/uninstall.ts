@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import { bundledPlugins } from "../find/bundled.ts";
-import { discoverPlugins } from "../find/discover.ts";
+import { discoverPlugins, linkedFolder, manifestId } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
 import {
   type InstallRecords,
@@ -95,6 +95,10 @@ function planUninstall(
           ? [`${record.root} is only linked and stays.`]
           : []
         : [keepFiles ? `${folder} is moved to ${kept}` : `${folder} is removed`]),
+      ...linksLeft(pluginId, plugins, changes).map(
+        (item) =>
+          `It stays on: ${item} in plugins.load.paths is a plugin of the same id. To end that, too: clew plugins uninstall ${pluginId}`,
+      ),
       ...(mine.length > 0
         ? [`plugins.entries.${pluginId}.${mine.join(", .")} was set by you and stays.`]
         : []),
@@ -103,6 +107,18 @@ function planUninstall(
   };
 }
 
+/** Folders of the same id that are linked besides, and that these changes leave. */
+const linksLeft = (
+  pluginId: string,
+  plugins: PluginsConfig,
+  changes: readonly SettingChange[],
+): string[] =>
+  (plugins.load?.paths ?? []).filter(
+    (item) =>
+      manifestId(linkedFolder(item)) === pluginId &&
+      !changes.some((change) => change.item === item),
+  );
+
 /** A plugin that somebody put into plugins.load.paths by hand. */
 function pathOnly(
   pluginId: string,
@@ -110,10 +126,13 @@ function pathOnly(
   records: InstallRecords,
   home: string,
 ): SettingChange[] {
-  const found = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() }).find(
-    ({ id }) => id === pluginId,
-  );
-  if (found === undefined) throw pluginNotFound(pluginId);
+  const all = discoverPlugins({ home, plugins, records, bundled: bundledPlugins() });
+  const found = all.find(({ id }) => id === pluginId);
+  if (found === undefined)
+    throw pluginNotFound(
+      pluginId,
+      all.map(({ id }) => id),
+    );
   if (found.origin === "bundled")
     throw installFailed(
       `Plugin "${pluginId}" comes with Clew and stays; to switch it off: clew plugins disable ${pluginId}`,

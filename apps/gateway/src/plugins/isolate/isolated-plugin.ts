@@ -1,5 +1,5 @@
 // Does in a plugin's own process what its host asks of the plugin.
-
+import { existsSync } from "node:fs";
 import type { ContextEngine, PluginTool } from "@clew/plugin-sdk/core";
 import { messageOf } from "../invalid.ts";
 import { messageAndPlace } from "../load/error-place.ts";
@@ -13,6 +13,7 @@ import type {
   MadeEngine,
   MakeRequest,
   SaidInfo,
+  ToolContext,
   ToolRequest,
 } from "./order.ts";
 import type { Verbs } from "./peer.ts";
@@ -37,18 +38,22 @@ export interface ServedPlugin {
   run: <Result>(help: CallHelp, work: () => Result) => Result;
 }
 
-/** Pure but for making the tools once, as they are without a session. */
-export function offerOf({ registrations }: Loaded): IsolatedOffer {
+/** Pure but for making the tools once for each agent. */
+export function offerOf({ registrations, order }: Loaded): IsolatedOffer {
   const { engines, commands, tools } = registrations;
   const diagnostics = [...registrations.diagnostics];
   const listed = tools.map(({ names, make }): ListedTools => {
-    try {
-      return { names, tools: toList(make({})).map(withoutFunctions) };
-    } catch (error) {
-      const message = `a tool could not be created without a session, so it is not offered from a process of the plugin's own: ${messageAndPlace(error)}`;
-      diagnostics.push({ level: "error", message });
-      return { names, tools: [] };
-    }
+    const ofAgent = (context: ToolContext): ListedTools["tools"][number] => {
+      const { agentId } = context;
+      try {
+        return { agentId, made: toList(make(context)).map(withoutFunctions) };
+      } catch (error) {
+        const message = `a tool could not be created, so it is not offered to agent "${agentId}": ${messageAndPlace(error)}`;
+        if (hasFolder(context)) diagnostics.push({ level: "error", message });
+        return { agentId, made: [] };
+      }
+    };
+    return { names, tools: order.listedFor.map(ofAgent) };
   });
   return {
     engines: engines.map(({ engineId }) => engineId),
@@ -57,6 +62,9 @@ export function offerOf({ registrations }: Loaded): IsolatedOffer {
     diagnostics,
   };
 }
+
+/** Whoever only looks at a plugin makes no folders: one that a tool misses is no fault of it. */
+const hasFolder = ({ agentDir }: ToolContext) => agentDir === undefined || existsSync(agentDir);
 
 export function servePlugin({ loaded, run }: ServedPlugin): Verbs {
   let made = 0;

@@ -1,5 +1,6 @@
 // The process in which one plugin runs by itself.
 import { AsyncLocalStorage } from "node:async_hooks";
+import { mkdirSync } from "node:fs";
 import { Socket } from "node:net";
 import type { LogPort } from "@clew/engine-core";
 import type { LlmCompleteResult } from "@clew/plugin-sdk/core";
@@ -80,7 +81,7 @@ const peer = createPeer({
 
 /** Throws one sentence that says why nothing of the plugin is used. */
 async function load(order: IsolatedOrder): Promise<Loaded> {
-  const { files, entry, home, mode, config, entryConfig } = order;
+  const { files, entry, home, mode, config, entryConfig, listedFor } = order;
   guardGateway(gatewayPid, (asked, why) => {
     const message = `${asked} ${why}; it was refused`;
     strays.note(entry.pluginId, message, "refused");
@@ -92,6 +93,10 @@ async function load(order: IsolatedOrder): Promise<Loaded> {
     complete: (_pluginId, params) => peer.call("complete", params) as Promise<LlmCompleteResult>,
   });
   if (!result.ok) throw new Error(result.reason);
+  // As they are when a session's tools are made in the gateway's process.
+  if (mode === "full")
+    for (const { agentDir } of listedFor)
+      if (agentDir !== undefined) mkdirSync(agentDir, { recursive: true, mode: 0o700 });
   const beyond = usedBeyond(result.registrations);
   if (beyond.length > 0)
     throw new Error(

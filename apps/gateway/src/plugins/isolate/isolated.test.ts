@@ -1,6 +1,7 @@
 // Plugins in processes of their own, beside a gateway.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { PluginTool } from "@clew/plugin-sdk/core";
 import { checkEngine } from "@clew/plugin-sdk/testing";
 import { describe, expect, it } from "vitest";
 import { parseLine } from "../../commands/parse.ts";
@@ -9,7 +10,7 @@ import { collectLog, startPluginGateway, writePlugin } from "../../testing/plugi
 import { readPluginFiles } from "../find/manifest.ts";
 import { createStrays } from "../strays.ts";
 import { loadIsolated } from "./isolated.ts";
-import { planRestart } from "./order.ts";
+import { planRestart, planSilence } from "./order.ts";
 
 const CODE = `
 import { delegateCompactionToRuntime } from "openclaw/plugin-sdk/core";
@@ -136,6 +137,33 @@ describe("a plugin in a process of its own", () => {
     );
   });
 
+  it("is started again where it dies while it starts for the first time", async () => {
+    const mark = join(await temporaryHome(), "mark");
+    writeFileSync(mark, "");
+    const { command, plugins, log } = await start(
+      `import { existsSync, rmSync } from "node:fs";
+      if (existsSync(${JSON.stringify(mark)})) {
+        rmSync(${JSON.stringify(mark)});
+        process.kill(process.pid, "SIGKILL");
+      }${CODE}`,
+    );
+    expect(plugins.records()[0]).toMatchObject({ status: "loaded" });
+    expect(await command("/small")).toMatch(/^\d+ /);
+    expect(log.lines.join("\n")).toContain(
+      "its process ended while it started (SIGKILL); it is started again",
+    );
+  });
+
+  it("is told of once where it ends again while it is started", async () => {
+    const { say, folder, log } = await start();
+    await say("hello", { session: "before" });
+    writeFileSync(join(folder, "index.js"), "process.exit(8);");
+    await say("hello", { session: "die" });
+    await expect
+      .poll(() => log.lines.join("\n"), { timeout: 60_000 })
+      .toContain("[plugins] small: its process ended (exit code 8); it is started again");
+  });
+
   it("is waited for by the turns of others that come while it is started again", async () => {
     const { say, gateway } = await start();
     await say("hello", { session: "before" });
@@ -161,6 +189,31 @@ describe("a plugin in a process of its own", () => {
     }
     const { report } = await say("hello", { session: "before" });
     expect(report.engine).toMatchObject({ ran: "small", degraded: null });
+  });
+
+  it("offers what a factory makes for the folder of an agent, as in the gateway's process", async () => {
+    const code = `
+import { existsSync } from "node:fs";
+const look = (place) => ({ name: "small_look", description: "Looks.", parameters: { type: "object", properties: {} },
+  execute: async () => ({ content: [{ type: "text", text: place }] }) });
+export default (api) => {
+  api.registerContextEngine("small", () => ({}));
+  api.registerTool(({ agentDir, agentId }) =>
+    agentDir === undefined || agentId === "other" ? null : look(existsSync(agentDir) + " " + agentDir), { names: ["small_look"] });
+};`;
+    const { plugins, home } = await start(code, {
+      agents: { list: [{ id: "main", default: true }, { id: "other" }] },
+    });
+    const agentDir = join(home, "agents/main");
+    const [tool] = plugins.tools();
+    const made = (agentId: string) =>
+      tool!.make({ sessionKey: `agent:${agentId}:x`, sessionId: "1", agentId, agentDir });
+    expect(made("main")).toMatchObject([{ name: "small_look", description: "Looks." }]);
+    expect(made("other")).toEqual([]);
+    const [look] = made("main") as PluginTool[];
+    expect(await look!.execute("call", {})).toEqual({
+      content: [{ type: "text", text: `true ${agentDir}` }],
+    });
   });
 
   it("keeps its mistakes there, and they are told here", async () => {
@@ -305,6 +358,17 @@ api.registerCommand({ name: "send", description: "Sends.", acceptsArgs: true,
     expect(ended.plugins.records()).toMatchObject([
       { status: "error", reason: 'the process of plugin "small" ended (exit code 3)' },
     ]);
+  });
+});
+
+describe("a process that owes an answer", () => {
+  it("is silent only while it could have answered", () => {
+    const before = { silentMs: 0, lookedAt: 0, queuedMs: 0 };
+    const busy = planSilence(before, { now: 2000, queuedMs: 1900 }, 2000);
+    expect(busy.silentMs).toBe(100);
+    expect(planSilence(busy, { now: 4000, queuedMs: 1900 }, 2000).silentMs).toBe(2100);
+    // Nobody looked for a minute: the machine slept, or the gateway was busy.
+    expect(planSilence(before, { now: 60_000, queuedMs: 0 }, 2000).silentMs).toBe(4000);
   });
 });
 

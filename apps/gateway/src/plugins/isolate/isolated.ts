@@ -10,6 +10,7 @@ import {
   prepareMemorySystemPromptAddition,
 } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
+import { mainThreadTimes } from "../contain/loop-thread.ts";
 import type { PluginFiles } from "../find/manifest.ts";
 import { messageOf } from "../invalid.ts";
 import { locateErrorsIn } from "../load/error-place.ts";
@@ -21,6 +22,9 @@ import {
   NotRunning,
   type PluginProcess,
   planRestart,
+  planSilence,
+  type Silence,
+  type ToolContext,
 } from "./order.ts";
 import { createPeer, type Peer, type Verbs } from "./peer.ts";
 import { registrationsOf } from "./remote-offers.ts";
@@ -36,11 +40,15 @@ export interface IsolateContext extends LoadContext {
   onEnded(pluginId: string): void;
   /** Longest time it may not answer; 0 = any. */
   watchdogSeconds: number;
+  /** Sessions for which its tools are listed. Absent: they are listed without one. */
+  listedFor?: readonly ToolContext[] | undefined;
   /** How long a call waits for a process that is being started again, ms. Absent: a second. */
   waitMs?: number;
 }
 
 const LOAD_MS = 60_000;
+/** How often a process is started that ends each time before it offers anything. */
+const FIRST_TRIES = 3;
 const END_MS = 5000;
 const PING_MS = 2000;
 const WAIT_MS = 1000;
@@ -61,7 +69,7 @@ export async function loadIsolated(
   locateErrorsIn(files.root);
   const keeper = createKeeper({ pluginId, files, entry, context });
   try {
-    const { offer } = await keeper.current();
+    const { offer } = await keeper.first();
     return {
       result: { ok: true, registrations: registrationsOf(offer, keeper.ready) },
       isolated: { pluginId, end: keeper.end },
@@ -88,7 +96,24 @@ function createKeeper(request: KeeperRequest) {
   let ended = false;
   let lastEnd = { how: "", startsAt: 0 };
   let child: ChildProcess | undefined;
-  let running: Promise<StartedProcess> = start();
+  let running: Promise<StartedProcess> | undefined;
+  const current = () => (running ??= start());
+
+  /** What ends a process while it starts may be nothing of the plugin's, and not come again. */
+  async function first(): Promise<StartedProcess> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await current();
+      } catch (error) {
+        if (!(error instanceof Ended) || tries === FIRST_TRIES || isOver()) throw error;
+        strays.note(
+          pluginId,
+          `its process ended while it started (${error.how}); it is started again`,
+        );
+        running = undefined;
+      }
+    }
+  }
 
   function start(): Promise<StartedProcess> {
     const started = startProcess(request, (spawned) => {
@@ -121,7 +146,7 @@ function createKeeper(request: KeeperRequest) {
       await running;
       if (!isOver()) log.info(`[plugins] ${pluginId}: its process runs again`);
     } catch (error) {
-      await again(messageOf(error));
+      await again(error instanceof Ended ? error.how : messageOf(error));
     }
   }
 
@@ -136,21 +161,21 @@ function createKeeper(request: KeeperRequest) {
       throw notYet();
     };
     return within({ boundMs: waitMs, onTimeout }, () =>
-      running.catch(() => {
+      current().catch(() => {
         throw notYet();
       }),
     );
   }
 
   return {
-    ...{ current: () => running, ready },
+    ...{ first, ready },
     async end(): Promise<void> {
       ended = true;
       const onTimeout = () => {
         throw new Error("late");
       };
       const ending = async () => {
-        const { peer, gone } = await running;
+        const { peer, gone } = await current();
         await peer.call("end");
         peer.close(new Error(`plugin "${pluginId}" was told to end`));
         await gone;
@@ -159,6 +184,14 @@ function createKeeper(request: KeeperRequest) {
       child?.kill("SIGKILL");
     },
   };
+}
+
+class Ended extends Error {
+  readonly how: string;
+  constructor(pluginId: string, how: string) {
+    super(`the process of plugin "${pluginId}" ended (${how})`);
+    this.how = how;
+  }
 }
 
 interface StartedProcess extends PluginProcess {
@@ -193,14 +226,17 @@ async function startProcess(
   });
   void gone.then((how) => {
     clearInterval(pinging);
-    peer.close(new Error(`the process of plugin "${pluginId}" ended (${how})`));
+    peer.close(new Ended(pluginId, how));
   });
-  const pinging = watch(peer, context.watchdogSeconds, (seconds) => {
+  const watched = { peer, pid: child.pid, limitSeconds: context.watchdogSeconds };
+  const pinging = watch(watched, (seconds) => {
     silence = `it did not answer for ${seconds} s`;
     child.kill("SIGKILL");
   });
-  const { home, mode, entryConfig } = context;
-  const order: IsolatedOrder = { files, entry, home, mode, config: context.config(), entryConfig };
+  const { home, mode, entryConfig, listedFor = [{}] } = context;
+  const order: IsolatedOrder = {
+    ...{ files, entry, home, mode, config: context.config(), entryConfig, listedFor },
+  };
   const onTimeout = () => {
     throw new Error(`Plugin "${pluginId}" did not finish loading within ${LOAD_MS / 1000} s.`);
   };
@@ -227,22 +263,27 @@ function verbsFor(pluginId: string, context: IsolateContext): Verbs {
 
 /** Asks now and then whether anybody is there. */
 function watch(
-  peer: Peer,
-  limitSeconds: number,
+  { peer, pid, limitSeconds }: { peer: Peer; pid: number | undefined; limitSeconds: number },
   onSilent: (seconds: number) => void,
 ): NodeJS.Timeout | undefined {
   if (limitSeconds === 0) return undefined;
-  let askedAt: number | undefined;
+  let isAsked = false;
+  let silent: Silence = { silentMs: 0, lookedAt: 0, queuedMs: 0 };
+  const look = () => ({ now: performance.now(), queuedMs: mainThreadTimes(pid)?.queuedMs ?? 0 });
   return setInterval(() => {
-    const now = performance.now();
-    if (askedAt === undefined) {
-      askedAt = now;
-      peer.call("ping").then(
-        () => {
-          askedAt = undefined;
-        },
-        () => {},
-      );
-    } else if (now - askedAt >= limitSeconds * 1000) onSilent(limitSeconds);
+    if (isAsked) {
+      silent = planSilence(silent, look(), PING_MS);
+      if (silent.silentMs >= limitSeconds * 1000) onSilent(limitSeconds);
+      return;
+    }
+    isAsked = true;
+    const { now, queuedMs } = look();
+    silent = { silentMs: 0, lookedAt: now, queuedMs };
+    peer.call("ping").then(
+      () => {
+        isAsked = false;
+      },
+      () => {},
+    );
   }, PING_MS).unref();
 }

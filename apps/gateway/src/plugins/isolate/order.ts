@@ -27,7 +27,12 @@ export interface IsolatedOrder {
   /** The whole configuration. */
   config: unknown;
   entryConfig: LoadContext["entryConfig"];
+  /** A session of each agent, for which tools are listed; the default agent's comes first. */
+  listedFor: readonly ToolContext[];
 }
+
+/** What a factory of tools is told. */
+export type ToolContext = Parameters<PluginToolFactory>[0];
 
 /** What the plugin offers; functions stay where they are. */
 export interface IsolatedOffer {
@@ -40,8 +45,8 @@ export interface IsolatedOffer {
 /** One registration of tools. */
 export interface ListedTools {
   names: readonly string[] | undefined;
-  /** As they are without a session, but for their functions. */
-  tools: { [field: string]: unknown; name: string }[];
+  /** As they are in a session of each agent, but for their functions. */
+  tools: { agentId: string | undefined; made: { [field: string]: unknown; name: string }[] }[];
 }
 
 /** An engine, as it is right after it was made. */
@@ -75,7 +80,7 @@ export interface ToolRequest {
   place: number;
   name: string;
   /** What the factory is given. */
-  context: Parameters<PluginToolFactory>[0];
+  context: ToolContext;
   callId: string;
   params: unknown;
   /** Absent: the call cannot be ended. */
@@ -116,4 +121,27 @@ export function usedBeyond({
 export function planRestart(deaths: readonly number[], now: number): { pauseMs: number } {
   const lately = deaths.filter((at) => now - at < 60_000).length;
   return { pauseMs: lately <= 3 ? 0 : Math.min(60_000, 1000 * 2 ** (lately - 4)) };
+}
+
+/** How long a process has owed an answer. */
+export interface Silence {
+  silentMs: number;
+  /** On a clock that only goes forward, ms. */
+  lookedAt: number;
+  /** How long until then it would have run and others had the processor. */
+  queuedMs: number;
+}
+
+/**
+ * Pure. Time in which it could not have answered does not count: others had the processor, or who
+ * asks did not come to look, for which the answer may have been waiting.
+ */
+export function planSilence(
+  before: Silence,
+  { now, queuedMs }: { now: number; queuedMs: number },
+  everyMs: number,
+): Silence {
+  const waited = Math.max(0, queuedMs - before.queuedMs);
+  const passed = Math.min(now - before.lookedAt - waited, 2 * everyMs);
+  return { silentMs: before.silentMs + Math.max(0, passed), lookedAt: now, queuedMs };
 }

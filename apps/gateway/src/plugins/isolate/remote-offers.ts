@@ -11,6 +11,7 @@ import { memoryOfRun } from "../memory/memory-run.ts";
 import {
   type EngineAnswer,
   type IsolatedOffer,
+  type ListedTools,
   type MadeEngine,
   NotRunning,
   type PluginProcess,
@@ -37,7 +38,7 @@ export function registrationsOf(
     tools: offer.tools.map(({ names, tools }, place) => ({
       names,
       make: (context) =>
-        tools.map((tool) => {
+        madeFor(tools, context.agentId).map((tool) => {
           const execute: PluginTool["execute"] = (callId, params, signal) => {
             const asked = { place, name: tool.name, context, callId, params };
             const request: ToolRequest = { ...asked, ...(signal && { signal }) };
@@ -53,6 +54,10 @@ export function registrationsOf(
     })),
   };
 }
+
+/** An agent that came later has what the default one has. */
+const madeFor = (tools: ListedTools["tools"], agentId: string | undefined) =>
+  (tools.find((listed) => listed.agentId === agentId) ?? tools[0])?.made ?? [];
 
 /** An engine that nobody could make yet is asked for again in the next turn, and not set aside. */
 function asNobodysFailure(error: unknown): never {

@@ -3,10 +3,17 @@
 /** Members of `api` that hold more of them; plugins reach into these without a check. */
 const GROUPS = ["session", "agent", "lifecycle", "runContext"];
 
+/** Functions of OpenClaw's `api` that are called without a check, too, and register nothing. */
+const CALLED = [
+  ...["emitAgentEvent", "enqueueNextTurnInjection", "onConversationBindingResolved"],
+  ...["setRunContext", "getRunContext", "clearRunContext", "sendSessionAttachment"],
+  ...["scheduleSessionTurn", "unscheduleSessionTurnsByTag"],
+];
+
 /**
- * An `api` on which every member that is called `register…` can be called, whether this host has it
- * or not, and all that stands in a group: a plugin that registers more than it needs here does the
- * rest of its work. `tell` is given the member's name.
+ * An `api` on which every member that is called `register…` can be called, and what else plugins
+ * of OpenClaw call, whether this host has it or not, and all that stands in a group: a plugin that
+ * registers more than it needs here does the rest of its work. `tell` is given the member's name.
  */
 export function acceptAnyRegistration<Api extends object>(
   api: Api,
@@ -43,7 +50,7 @@ function accepting<Target extends object>(
   });
 }
 
-const isRegistration = (key: string) => /^register[A-Z]/.test(key);
+const isRegistration = (key: string) => /^register[A-Z]/.test(key) || CALLED.includes(key);
 
 /** Not what the language itself asks of an object. */
 const isMember = (key: string) =>

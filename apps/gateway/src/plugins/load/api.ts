@@ -54,10 +54,10 @@ export function createPluginApi(request: ApiRequest): OpenApi {
     if (!open) logger.warn(`${what} was registered after register() had returned; it is ignored.`);
     return open && takes(mode, kind);
   };
-  const complain: Registering["complain"] = (message, level = "error") => {
+  const complain: Registering["complain"] = (message, level = "error", about) => {
     // Of many of a kind once is enough.
     if (!into.diagnostics.some((known) => known.message === message))
-      into.diagnostics.push({ level, message });
+      into.diagnostics.push({ level, message, ...(about !== undefined && { about }) });
   };
   const registering = { ...request, accepts, complain };
   const api: PluginApi = {
@@ -82,7 +82,7 @@ export function createPluginApi(request: ApiRequest): OpenApi {
   const unused = (member: string) => {
     if (told.has(member)) return;
     told.add(member);
-    if (open) complain(notDone(member), "warning");
+    if (open) complain(notDone(member), "warning", `api.${member}`);
     else logger.warn(`${notDone(member)}.`);
   };
   return {

@@ -37,7 +37,7 @@ describe("which hooks a plugin may have", () => {
     for (const name of ["before_prompt_build", "agent_end", "llm_input", "before_agent_start"]) {
       expect(hookRule(name, undefined, plain)).toEqual({
         kind: "blocked",
-        reason: `hook "${name}" sees the conversation and is blocked until plugins.entries.p.hooks.allowConversationAccess is true`,
+        reason: `hook "${name}" sees the conversation and is blocked; to let it: clew config set plugins.entries.p.hooks.allowConversationAccess true`,
       });
       expect(hookRule(name, { allowConversationAccess: true }, plain)).toEqual({ kind: "allowed" });
       expect(hookRule(name, undefined, engine)).toEqual({ kind: "allowed" });

@@ -77,7 +77,7 @@ export function hookRule(name: string, permissions: unknown, manifest: PluginMan
     return blocked(`sees the conversation and is blocked by ${setting("allowConversationAccess")}`);
   if (needs.includes("asked") && allowConversationAccess !== true && !isEnginePlugin(manifest))
     return blocked(
-      `sees the conversation and is blocked until ${setting("allowConversationAccess")} is true`,
+      `sees the conversation and is blocked; to let it: clew config set ${setting("allowConversationAccess")} true`,
     );
   return { kind: "allowed" };
 }

@@ -39,6 +39,18 @@ describe("a value that is checked against a schema of a plugin", () => {
     expect(check("text")).toMatchObject({ ok: false, problems: ["must be object"] });
   });
 
+  it.each(["Infinity", "-Infinity", "1e999", Number.POSITIVE_INFINITY])(
+    "stays wrong where a number would have no end: %s",
+    (limit) => {
+      expect(check({ limit }).ok).toBe(false);
+      const list = { type: "array", items: { type: "number" } };
+      const checker = compileSchema({ properties: { list } }, { coerces: true });
+      expect(checker.check({ list: ["1", limit] })).toEqual({
+        ...{ ok: false, problems: ["list.1 must be a finite number"], paths: ["list.1"] },
+      });
+    },
+  );
+
   it("is left as it is where nobody asked for more than a check", () => {
     const given = { limit: 2, deep: true };
     expect(compileSchema(schema).check(given)).toEqual({ ok: true, value: given });
@@ -91,6 +103,19 @@ describe("a schema of a plugin that costs more than it may", () => {
     const definitions = deeper((next) => ({ [keyword]: Array(8).fill(next) }));
     expect(() => compileSchema({ definitions, $ref: "#/definitions/d0" })).toThrow(
       /^it needs more than 100000 checks of one value.*make it smaller$/,
+    );
+  });
+
+  it.each<[string, Record<string, unknown>]>([
+    ["leads to itself", { $ref: "#" }],
+    [
+      "leads to what leads back",
+      { allOf: [{ $ref: "#/definitions/a" }], definitions: { a: { anyOf: [{ $ref: "#" }] } } },
+    ],
+    ["does so below", { properties: { a: { not: { $ref: "#/properties/a" } } } }],
+  ])("is refused where a reference %s", (_, schema) => {
+    expect(() => compileSchema(schema)).toThrow(
+      /^it leads back to itself by "\$ref" without going deeper into the value/,
     );
   });
 

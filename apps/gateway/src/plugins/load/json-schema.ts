@@ -68,7 +68,11 @@ export function compileSchema(
     const value = coerces ? withoutNulls(copy, rules) : copy;
     patterns.begin();
     try {
-      if (inTime(BOUND_MS, slow, () => validate(value))) return { ok: true, value };
+      if (inTime(BOUND_MS, slow, () => validate(value))) {
+        const endless = coerces ? endlessIn(value) : undefined;
+        if (endless === undefined) return { ok: true, value };
+        return { ok: false, problems: [`${endless} must be a finite number`], paths: [endless] };
+      }
     } catch (error) {
       if (!(error instanceof SlowPatternError || error instanceof SlowSchemaError)) throw error;
       return { ok: false, problems: [error.message], paths: [""] };
@@ -85,6 +89,17 @@ export function compileSchema(
       return run(coercing, given);
     },
   };
+}
+
+/** The path of a number that JSON has no word for, as texts like "Infinity" and "1e999" become. */
+function endlessIn(value: unknown, path = ""): string | undefined {
+  if (typeof value === "number") return Number.isFinite(value) ? undefined : path;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, each] of Object.entries(value)) {
+    const found = endlessIn(each, path === "" ? key : `${path}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** Without those that stand for "not given": they would else be taken for 0 or "". */

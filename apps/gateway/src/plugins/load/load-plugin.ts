@@ -14,7 +14,8 @@ import type { Strays } from "../strays.ts";
 import { createPluginApi } from "./api.ts";
 import { findDefinition } from "./entry.ts";
 import { locateErrorsIn, messageAndPlace, placeOfError } from "./error-place.ts";
-import { exposeSdkTo, moduleUrl } from "./module-hooks.ts";
+import { groupDiagnostics } from "./group-diagnostics.ts";
+import { exposeSdkTo, lastModuleOf, moduleUrl } from "./module-hooks.ts";
 import { nativeImport } from "./native-import.ts";
 import { dataFolder } from "./own-home.ts";
 import { checkPluginConfig } from "./plugin-config.ts";
@@ -74,7 +75,7 @@ export async function loadPlugin(
     const url = moduleUrl(entry.file, generation);
     const plugin = { pluginId: entry.pluginId, strays, transcripts };
     const exported = await whileLoading(entry.pluginId, () =>
-      asPlugin(plugin, () => importWithin(url, entry)),
+      asPlugin(plugin, () => importWithin(url, entry, files.root)),
     );
     const registrations = asPlugin(plugin, () =>
       register(files, entry, pluginConfig, exported, context),
@@ -84,7 +85,8 @@ export async function loadPlugin(
         level: "warning",
         message: `it imports ${what}, which this host does not offer; what needs it will fail`,
       });
-    return { ok: true, registrations };
+    const diagnostics = groupDiagnostics(registrations.diagnostics);
+    return { ok: true, registrations: { ...registrations, diagnostics } };
   } catch (error) {
     return { ok: false, reason: messageOf(error) };
   }
@@ -166,6 +168,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 async function importWithin(
   url: string,
   { pluginId, file }: PluginFiles["entries"][number],
+  root: string,
 ): Promise<unknown> {
   const onTimeout = () => {
     throw invalidPlugin(
@@ -177,7 +180,8 @@ async function importWithin(
   } catch (error) {
     if (isOurs(error)) throw error;
     const isUnplaced = error instanceof SyntaxError && placeOfError(error) === undefined;
-    const place = isUnplaced ? await syntaxPlace(file) : undefined;
+    // What is no JavaScript is the module that was read last.
+    const place = isUnplaced ? await syntaxPlace(lastModuleOf(root) ?? file, root) : undefined;
     throw invalidPlugin(failedIn(pluginId, "cannot be loaded", error, place), error);
   }
 }

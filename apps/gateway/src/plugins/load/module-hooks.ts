@@ -18,6 +18,15 @@ const GENERATION = "clew-generation";
 const roots = new Map<string, ExposedPlugin>();
 let isHooked = false;
 
+/** Of each of them, the address of the module that was read last. */
+const newest = new Map<string, string>();
+
+/** Its file; undefined: none was read yet. */
+export function lastModuleOf(root: string): string | undefined {
+  const url = newest.get(root);
+  return url?.startsWith("file:") ? fileURLToPath(url.split("?", 1)[0]!) : undefined;
+}
+
 export interface ExposedPlugin extends RunningPlugin {
   /** Told of what its modules import and we have not. */
   lacks(what: string): void;
@@ -73,6 +82,7 @@ const resolve: ResolveHookSync = (specifier, context, next) => {
 const load: LoadHookSync = (url, context, next) => {
   const plugin = pluginAt(url);
   if (plugin === undefined) return next(url, context);
+  newest.set(plugin.root, url);
   const source = plugin.ownHome && ownHomeSource(url, plugin.ownHome);
   if (source) return { format: "commonjs", source, shortCircuit: true };
   return loadTypeScript(url) ?? next(url, context);

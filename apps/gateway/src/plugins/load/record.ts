@@ -5,6 +5,7 @@ import type { PluginOrigin } from "../find/discover.ts";
 import type { SafeModeEntry } from "../safe-mode.ts";
 import type { StrayRecord } from "../strays.ts";
 import { kindsOf } from "./hook-rules.ts";
+import { isToolName } from "./register.ts";
 import type { Diagnostic, Registrations } from "./registrations.ts";
 
 export interface PluginRecord {
@@ -46,6 +47,8 @@ export interface PluginRecord {
   refused: StrayRecord | null;
   /** What it changed that all code of the process shares; null = nothing that was noticed. */
   changed: StrayRecord | null;
+  /** When it took so much of the event loop's time that others had little; null = never. */
+  busy: StrayRecord | null;
   /** Where it runs; null = in the process of whoever tells. */
   isolation: "process" | null;
   /** What it did that it is off for; null = it is not in safe mode. */
@@ -107,7 +110,9 @@ export function loadedRecord(
   const about = base(request);
   return {
     ...about,
-    registeredTools: [...new Set(tools.flatMap(({ names }) => names ?? about.tools))],
+    registeredTools: [
+      ...new Set(tools.flatMap(({ names }) => names ?? about.tools.filter(isToolName))),
+    ],
     ...{ status: "loaded", reason: null, diagnostics, commands, skills },
     engines: engines.map(({ engineId }) => engineId),
     hooks: [...new Set(hooks.map(({ name }) => name))],
@@ -133,7 +138,7 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
-    ...{ strays: null, refused: null, changed: null, safeMode: null, isolation: null },
+    ...{ strays: null, refused: null, changed: null, busy: null, safeMode: null, isolation: null },
   };
 }
 

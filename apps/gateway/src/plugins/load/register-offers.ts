@@ -2,8 +2,8 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import { INTERNAL_EVENTS } from "./hook-rules.ts";
 import type { RegisteredProgram, RegisteredRoute, RegisteredService } from "./offers.ts";
-import { type Registering, registerHook } from "./register.ts";
-import { nameIn } from "./registrations.ts";
+import { type Registering, registerHook, unreadable } from "./register.ts";
+import { isReadable, nameIn, wrongKind } from "./registrations.ts";
 
 type Handler = (...given: unknown[]) => unknown;
 const isFunction = (value: unknown): value is Handler => typeof value === "function";
@@ -25,9 +25,14 @@ export function offerRegistrations(registering: Registering) {
 function registerService({ into, accepts, complain }: Registering, given: unknown): void {
   const { id, start, stop } = isRecord(given) ? given : {};
   if (!accepts("service", `service "${nameIn(id)}"`)) return;
+  if (!isRecord(given)) {
+    complain(wrongKind("registerService", "an object with id and start", given));
+    return;
+  }
   const { services } = into.offers;
   if (typeof id !== "string" || id.trim() === "" || !isFunction(start))
     complain("service registration missing id or start");
+  else if (!isReadable(id)) complain(unreadable("service id", id));
   else if (services.some((service) => service.id === id.trim()))
     complain(`service already registered: ${id.trim()}`);
   else {
@@ -57,7 +62,12 @@ function planProgram(
   registrar: unknown,
   { commands, descriptors, parentPath }: Record<string, unknown>,
 ): RegisteredProgram | string {
-  if (!isFunction(registrar)) return "command-line registration missing its function";
+  if (!isFunction(registrar))
+    return wrongKind(
+      "registerCli",
+      "a function, and options with commands or descriptors",
+      registrar,
+    );
   const described = (Array.isArray(descriptors) ? descriptors : []).flatMap((each) =>
     isRecord(each) && isWord(each.name) ? [{ name: each.name, text: each.description }] : [],
   );
@@ -94,11 +104,14 @@ const OWN_PATHS = [
 
 /** Pure. Or why it is none. */
 function planRoute([given]: unknown[]): RegisteredRoute | string {
+  if (!isRecord(given) && typeof given !== "string")
+    return wrongKind("registerHttpRoute", "an object with path, handler and auth", given);
   if (!isRecord(given))
     return "an HTTP route is registered as an object with path, handler and auth; this one is left out";
   const { path, handler, auth, match } = given;
   if (typeof path !== "string" || !path.startsWith("/") || !isFunction(handler))
     return "HTTP route registration missing path or handler";
+  if (!isReadable(path)) return unreadable("HTTP route", path);
   const own = OWN_PATHS.find((start) => path === start || path.startsWith(`${start}/`));
   if (path === "/" || own !== undefined)
     return `HTTP route ${path} is the gateway's own; it is left out`;
@@ -120,6 +133,7 @@ function registerMethod(
   const { methods } = into.offers;
   if (typeof name !== "string" || name.trim() === "" || !isFunction(handler))
     complain("gateway method registration missing name or handler");
+  else if (!isReadable(name)) complain(unreadable("method name", name));
   else if (methods.some((method) => method.name === name.trim()))
     complain(`gateway method already registered: ${name.trim()}`);
   else methods.push({ name: name.trim(), handler });

@@ -5,7 +5,14 @@ import { schemaFault } from "../find/schema-cost.ts";
 import { messageOf } from "../invalid.ts";
 import { hookRule } from "./hook-rules.ts";
 import { compileSchema, type SchemaChecker } from "./json-schema.ts";
-import { nameIn, type RegistrationKind, type Registrations, toFactory } from "./registrations.ts";
+import {
+  isReadable,
+  nameIn,
+  type RegistrationKind,
+  type Registrations,
+  toFactory,
+  wrongKind,
+} from "./registrations.ts";
 
 /** One plugin while its `register` runs. Whatever it hands over may have any form. */
 export interface Registering {
@@ -15,7 +22,8 @@ export interface Registering {
   into: Registrations;
   /** False when it is too late, or when nothing of this kind is wanted. */
   accepts(kind: RegistrationKind, what: string): boolean;
-  complain(message: string, level?: "warning" | "error"): void;
+  /** `about`: the words that name its one thing, where others may be told the same. */
+  complain(message: string, level?: "warning" | "error", about?: string): void;
 }
 
 type Given<Method extends "registerContextEngine" | "registerTool" | "on"> = Parameters<
@@ -29,6 +37,7 @@ export function registerEngine(
   if (!accepts("engine", `context engine "${nameIn(id)}"`)) return;
   const engineId = typeof id === "string" ? id.trim() : "";
   if (engineId === "") complain("context engine registration missing id");
+  else if (!isReadable(engineId)) complain(unreadable("context engine id", engineId));
   else if (typeof factory !== "function")
     complain(`context engine "${engineId}" registration missing factory`);
   else if (engineId === "legacy") complain("context engine id reserved by core: legacy");
@@ -39,16 +48,19 @@ export function registerEngine(
     ];
 }
 
+/** Pure. */
+export const unreadable = (what: string, name: string): string =>
+  `${what} "${nameIn(name).slice(0, 64)}" holds characters that nobody can see; it is left out`;
+
 export function registerTool(
   { manifest, into, accepts, complain }: Registering,
   ...[tool, options]: Given<"registerTool">
 ): void {
   const names = namesOf(tool, options);
   if (!accepts("tool", `tool ${names?.join(", ") ?? ""}`)) return;
-  const fault = typeof tool === "function" ? null : schemaFault(tool.parameters);
-  if (fault !== null) {
-    const name = names?.join(", ") ?? "";
-    complain(`tool ${name} is left out, because the schema of its parameters ${fault}`);
+  const problem = toolProblem(tool, names?.map(nameIn).join(", ") ?? "");
+  if (problem !== null) {
+    complain(problem);
     return;
   }
   const declared = manifest.contracts?.tools ?? [];
@@ -58,10 +70,26 @@ export function registerTool(
   for (const name of names ?? [])
     if (declared.includes(name) && !isToolName(name)) complain(badToolName(name), "warning");
   // Of a factory those are offered that are declared; one tool is declared by all of its names.
-  const kept =
-    typeof tool === "function" ? names?.filter((each) => declared.includes(each)) : names;
-  const isLeftOut = typeof tool === "function" ? kept?.length === 0 : undeclared.length > 0;
+  const kept = names?.filter((each) => declared.includes(each) && isToolName(each));
+  const isLeftOut = kept?.length === 0 || (typeof tool !== "function" && undeclared.length > 0);
   if (declared.length > 0 && !isLeftOut) into.tools.push({ names: kept, make: toFactory(tool) });
+}
+
+/** Pure. Null: it can be offered, if it may. `name`: for people. */
+export function toolProblem(tool: unknown, name: string): string | null {
+  if (typeof tool === "function") return null;
+  if (!isRecord(tool))
+    return wrongKind("registerTool", "a tool, or a function that makes tools", tool);
+  if (name === "") return "a tool that was given to api.registerTool has no name; it is left out";
+  if (typeof tool.execute !== "function")
+    return `tool ${name} has no function "execute"; it is left out`;
+  const { parameters = {} } = tool;
+  if (!isRecord(parameters))
+    return `the parameters of tool ${name} are no JSON Schema; it is left out`;
+  const fault = schemaFault(parameters);
+  return fault === null
+    ? null
+    : `tool ${name} is left out, because the schema of its parameters ${fault}`;
 }
 
 /** Pure. Why they are left out; empty = a factory's, which does not say their names. */
@@ -96,7 +124,9 @@ export function registerCommand(
   command: PluginCommand,
 ): void {
   if (!accepts("command", `command ${nameIn(command?.name)}`)) return;
-  if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
+  if (!isRecord(command))
+    complain(wrongKind("registerCommand", "an object with name and handler", command));
+  else if (typeof command?.name !== "string" || !/^[a-z][\w-]*$/i.test(command.name))
     complain(`command name "${nameIn(command?.name)}" is not a word`);
   else if (typeof command.handler !== "function")
     complain(`command "${command.name}" registration missing handler`);
@@ -110,8 +140,8 @@ export function registerHook(
   if (!accepts("hook", `hook ${nameIn(name)}`)) return;
   const rule = hookRule(name, hookPermissions, manifest);
   if (typeof handler !== "function") complain(`hook ${nameIn(name)} registration missing handler`);
-  else if (rule.kind !== "allowed") complain(rule.reason, "warning");
-  else into.hooks.push({ name, handler, priority: options?.priority ?? 0 });
+  else if (rule.kind !== "allowed") complain(rule.reason, "warning", `"${nameIn(name)}"`);
+  else into.hooks.push({ name, handler, priority: Number(options?.priority ?? 0) || 0 });
 }
 
 export interface GivenAction {
@@ -125,7 +155,12 @@ export function registerAction(
   action: GivenAction,
 ): void {
   if (!accepts("action", `session action ${nameIn(action?.id)}`)) return;
-  const { id, schema, handler } = action ?? {};
+  if (!isRecord(action)) {
+    const member = "session.controls.registerSessionAction";
+    complain(wrongKind(member, "an object with id and handler", action));
+    return;
+  }
+  const { id, schema, handler } = action as GivenAction;
   if (typeof id !== "string" || typeof handler !== "function")
     complain("session action registration missing id or handler");
   else if (!(manifest.contracts?.sessionActions ?? []).includes(id))

@@ -8,6 +8,7 @@ import type {
   PluginToolFactory,
   RegistrationMode,
 } from "@clew/plugin-sdk/core";
+import { visible } from "../../text/visible.ts";
 import type { SchemaChecker } from "./json-schema.ts";
 import { noOffers, type Offers } from "./offers.ts";
 
@@ -15,6 +16,8 @@ export interface Diagnostic {
   level: "warning" | "error";
   /** One sentence, without the plugin's id. */
   message: string;
+  /** Words in it that name its one thing. Absent: it says something of nothing else. */
+  about?: string;
 }
 
 export interface RegisteredTool {
@@ -65,8 +68,23 @@ export function noRegistrations(): Registrations {
 /** Pure. A name as it was handed over, which may be anything. */
 export const nameIn = (given: unknown): string =>
   (typeof given === "object" && given !== null) || typeof given === "function"
-    ? `(${Array.isArray(given) ? "a list" : typeof given === "object" ? "an object" : "a function"})`
-    : String(given);
+    ? `(${kindOf(given)})`
+    : visible(String(given));
+
+/** Pure. Why a member cannot take what it was given, which is not even of the right kind. */
+export const wrongKind = (member: string, takes: string, given: unknown): string =>
+  `api.${member} takes ${takes}, and was given ${kindOf(given)}`;
+
+function kindOf(given: unknown): string {
+  if (given === null || given === undefined) return String(given);
+  if (Array.isArray(given)) return "a list";
+  if (typeof given === "function") return "a function";
+  if (typeof given === "object") return "an object";
+  return typeof given === "string" ? "a text" : `a ${typeof given}`;
+}
+
+/** Pure. Names are printed in terminals and logs: what hides in one is in none. */
+export const isReadable = (name: string): boolean => visible(name) === name;
 
 const ALL = [
   ...(["engine", "tool", "command", "hook", "action", "memory"] as const),

@@ -20,6 +20,14 @@ export const RESERVED_COMMANDS: readonly string[] = [
   "exit",
   "plugins",
   "stop",
+  "model",
+  "tools",
+  "retry",
+  "undo",
+  "fork",
+  "export",
+  "edit",
+  "session",
 ];
 
 /** What a command came to. */

@@ -6,6 +6,7 @@ import type {
   RegisteredRoute,
 } from "../load/offers.ts";
 import type { Registrations } from "../load/registrations.ts";
+import { OWN_WORDS } from "./own-words.ts";
 import type { OwnedService } from "./services.ts";
 
 export type OwnedProgram = RegisteredProgram & { pluginId: string };
@@ -44,14 +45,16 @@ export function withFreeOffers(given: Registrations, all: OwnedOffers): Registra
   const { services, programs, routes, methods } = given.offers;
   const offers: Offers = {
     services,
-    programs: programs.filter((program) =>
-      isFree(
-        `the program "${wordsOf(program)[0]}"`,
-        all.programs.find((other) =>
-          wordsOf(other).some((words) => wordsOf(program).includes(words)),
+    programs: programs
+      .flatMap((program) => withoutOwnWords(program, problems))
+      .filter((program) =>
+        isFree(
+          `the program "${wordsOf(program)[0]}"`,
+          all.programs.find((other) =>
+            wordsOf(other).some((words) => wordsOf(program).includes(words)),
+          ),
         ),
       ),
-    ),
     routes: routes.filter(({ path }) =>
       isFree(
         `HTTP route ${path}`,
@@ -67,6 +70,16 @@ export function withFreeOffers(given: Registrations, all: OwnedOffers): Registra
   };
   const diagnostics = problems.map((message) => ({ level: "warning" as const, message }));
   return { ...given, offers, diagnostics: [...given.diagnostics, ...diagnostics] };
+}
+
+/** Nobody would get there: the gateway's own commands come first. Empty: no word is left. */
+function withoutOwnWords(program: RegisteredProgram, problems: string[]): RegisteredProgram[] {
+  if (program.parentPath.length > 0) return [program];
+  const isOwn = (name: string) => OWN_WORDS.includes(name);
+  for (const name of program.names.filter(isOwn))
+    problems.push(`the program "${name}" belongs to clew itself; it is left out`);
+  const names = program.names.filter((name) => !isOwn(name));
+  return names.length === 0 ? [] : [{ ...program, names }];
 }
 
 const wordsOf = ({ parentPath, names }: RegisteredProgram) =>

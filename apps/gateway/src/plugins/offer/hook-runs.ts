@@ -40,6 +40,10 @@ export interface HookRunner {
   observe(name: string, event: () => object, context: object): void;
   /** Resolves when all who were told so are done, or have been given up. */
   settled(): Promise<void>;
+  /** Those of them that are not done, by their plugins. */
+  unsettled(): string[];
+  /** Takes note of what a handler asked for and no plugin may do. */
+  refused(pluginId: string, message: string): void;
   /** Asks one handler after the other, the most important first, until `take` says it is over. */
   ask(
     name: string,
@@ -70,12 +74,15 @@ export function createHookRunner({
   hooks,
   log,
   runAs,
+  onRefused,
 }: {
   hooks: () => readonly OwnedHook[];
   log: LogPort;
   runAs: RunAs;
+  /** Told of what no plugin may do. Absent: the log is. */
+  onRefused?: (pluginId: string, message: string) => void;
 }): HookRunner {
-  const observing = new Set<Promise<unknown>>();
+  const observing = new Map<Promise<unknown>, OwnedHook>();
   const handlersOf = (name: string) =>
     hooks()
       .filter((hook) => hook.name === name)
@@ -128,12 +135,15 @@ export function createHookRunner({
         const done = call(hook, structuredClone(seen), { ...context }).finally(() =>
           observing.delete(done),
         );
-        observing.add(done);
+        observing.set(done, hook);
       }
     },
     async settled() {
-      while (observing.size > 0) await Promise.allSettled(observing);
+      while (observing.size > 0) await Promise.allSettled(observing.keys());
     },
+    unsettled: () =>
+      [...observing.values()].map(({ name, pluginId }) => `hook ${name} of plugin "${pluginId}"`),
+    refused: onRefused ?? ((pluginId, message) => log.warn(`[plugins] ${pluginId}: ${message}`)),
     async ask(name, { event, context, signal }, take) {
       for (const hook of handlersOf(name)) {
         const given = structuredClone(event());

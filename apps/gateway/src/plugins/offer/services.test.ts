@@ -63,6 +63,26 @@ describe("the services of plugins", () => {
     ]);
   });
 
+  it("that do not come to their end are named by their plugins", async () => {
+    const never = () => new Promise<void>(() => {});
+    const { services: all } = services([{ start: never, stop: never }], 400);
+    all.start();
+    expect(all.unfinished()).toEqual([]);
+    const stopped = all.stop(0);
+    expect(all.unfinished()).toEqual(['service s0 of plugin "p"']);
+    await stopped;
+    expect(all.unfinished()).toEqual([]);
+  });
+
+  it("whose start still goes on are told to stop at once where nobody waits for it", async () => {
+    const seen: string[] = [];
+    const start = () => new Promise<void>(() => {});
+    const { services: all } = services([{ start, stop: () => seen.push("stop") }], 60_000);
+    all.start();
+    await all.stop(0);
+    expect(seen).toEqual(["stop"]);
+  });
+
   it("that never finish starting, or stopping, hold up the end for a bounded time only", async () => {
     const never = () => new Promise(() => {});
     let told = false;

@@ -17,8 +17,13 @@ export interface OwnedService extends RegisteredService {
 export interface Services {
   /** Begins all of them, once; nobody waits for what they do. */
   start(): void;
-  /** Ends all that were begun, once; a service that hangs is left behind, and the log says so. */
-  stop(): Promise<void>;
+  /**
+   * Ends all that were begun, once; a service that hangs is left behind, and the log says so.
+   * `startMs`: how long a start that still goes on is waited for. Absent: half of the whole time.
+   */
+  stop(startMs?: number): Promise<void>;
+  /** Those that were told to stop and have not, by their plugins. */
+  unfinished(): string[];
 }
 
 /** A gateway ends within seconds, whatever its plugins do. */
@@ -33,7 +38,7 @@ export interface ServicesRequest {
   runAs: RunAs;
   /** Told what is written in the log of one that did not start. Absent: nobody is. */
   onFailedStart?: (pluginId: string, message: string) => void;
-  /** How long one may take to stop; half of it is for a start that still goes on. */
+  /** How long one may take to stop. */
   stopMs?: number;
 }
 
@@ -67,23 +72,29 @@ export function createServices({
         onFailedStart?.(service.pluginId, message);
       },
     );
-  const end = ({ service, settled }: (typeof begun)[number]) => {
+  const ending = new Set<OwnedService>();
+  const end = ({ service, settled }: (typeof begun)[number], startMs: number) => {
+    ending.add(service);
     const onTimeout = () => {
       throw new Error(`not finished within ${stopMs / 1000} s`);
     };
     return within({ boundMs: stopMs, onTimeout }, async () => {
-      await Promise.race([settled, pause(stopMs / 2, undefined, { ref: false })]);
+      await Promise.race([settled, pause(startMs, undefined, { ref: false })]);
       await runAs(service.pluginId, () => service.stop?.(contextOf(service)));
-    }).catch((error: unknown) => void warn(service, "did not stop")(error));
+    })
+      .catch((error: unknown) => void warn(service, "did not stop")(error))
+      .finally(() => ending.delete(service));
   };
   return {
     start() {
       if (begun.length > 0 || stopping !== undefined) return;
       for (const service of services) begun.push({ service, settled: begin(service) });
     },
-    stop() {
-      stopping ??= Promise.all(begun.map(end)).then(() => {});
+    stop(startMs = stopMs / 2) {
+      stopping ??= Promise.all(begun.map((each) => end(each, startMs))).then(() => {});
       return stopping;
     },
+    unfinished: () =>
+      [...ending].map(({ pluginId, id }) => `service ${id} of plugin "${pluginId}"`),
   };
 }

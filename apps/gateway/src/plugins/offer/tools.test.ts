@@ -42,6 +42,8 @@ const CODE = `export default (api) => {
   api.registerTool({ name: "throws", description: "", parameters: {}, annotations: { readOnlyHint: true }, execute: () => { throw new Error("no luck"); } });
   api.registerTool({ name: "hangs", description: "", parameters: {}, annotations: { readOnlyHint: true }, execute: () => new Promise(() => {}) });
   api.registerTool({ name: "empty", description: "", parameters: {}, annotations: { readOnlyHint: true }, execute: () => ({}) });
+  api.registerTool({ name: "answers", description: "", parameters: {}, execute: (id, { given }) => JSON.parse(given) });
+  api.registerTool(() => [null, { name: "lame" }, { name: "beside", description: "", parameters: {}, execute: () => say("beside") }], { names: ["beside"] });
   api.registerTool({ name: "own_tool", description: "", parameters: {}, execute: () => say("stolen") });
 };`;
 
@@ -56,6 +58,8 @@ async function openTools(permissions: Record<string, unknown> = {}, approve?: Ap
     "throws",
     "hangs",
     "empty",
+    "answers",
+    "beside",
     "own_tool",
   ];
   const folder = writePlugin(join(home, "sources/small"), {
@@ -91,6 +95,8 @@ describe("tools of plugins", () => {
       "throws",
       "hangs",
       "empty",
+      "answers",
+      "beside",
     ]);
     expect(port.list(session).find(({ name }) => name === "who")?.description).toBe(
       "For agent:main:main",
@@ -164,6 +170,32 @@ describe("tools of plugins", () => {
     expect(await text("own_tool")).toBe("own");
   });
 
+  it("answer with a text, or with blocks, and what is neither is told", async () => {
+    const { text } = await openTools({ allow: ["answers"] });
+    const answer = (given: string) => text("answers", { given });
+    expect(await answer(`"a text"`)).toBe("a text");
+    expect(await answer(`{ "content": "a text" }`)).toBe("a text");
+    expect(await answer(`{ "content": [{ "type": "text" }] }`)).toBe(
+      "ERROR answers gave no result. Its content[0] is neither a text block nor an image block.",
+    );
+    expect(await answer(`{ "content": [{ "type": "text", "text": "kept" }, null] }`)).toBe(
+      "keptIts content[1] is neither a text block nor an image block.",
+    );
+    expect(await answer(`{ "content": { "type": "text", "text": "x" } }`)).toBe(
+      "ERROR answers gave no result. Its content is no list of blocks.",
+    );
+    expect(await answer("null")).toBe("ERROR answers gave no result.");
+  });
+
+  it("that are none are left out alone, and told of", async () => {
+    const { port, log } = await openTools();
+    expect(port.list(session).map(({ name }) => name)).toContain("beside");
+    expect(log.lines.filter((line) => /beside|takes a tool|"execute"/.test(line))).toEqual([
+      "warn [plugins] small: api.registerTool takes a tool, or a function that makes tools, and was given null",
+      'warn [plugins] small: tool lame has no function "execute"; it is left out',
+    ]);
+  });
+
   it("that do not end give way to an abort", async () => {
     const { run } = await openTools();
     const controller = new AbortController();
@@ -174,9 +206,9 @@ describe("tools of plugins", () => {
 
   it("stay as they are for a run that goes on, and change with a reload for the next", async () => {
     const { port, nextPort, host } = await openTools();
-    expect(port.list(session)).toHaveLength(7);
+    expect(port.list(session)).toHaveLength(9);
     await host.reload({ plugins: { enabled: false }, raw: {} });
-    expect(port.list(session)).toHaveLength(7);
+    expect(port.list(session)).toHaveLength(9);
     expect(
       nextPort()
         .list(session)
@@ -203,5 +235,5 @@ it("a tool whose parameters cost too much to check is left out and told of", asy
   const port = createPluginTools({ log, runAs: host.runAs })({ base, tools: host.tools() });
   expect(port.list(session).map(({ name }) => name)).toEqual(["own_tool"]);
   expect(log.lines.join("\n")).toMatch(/tool dear is left out.*needs more than 100000 checks/);
-  expect(log.lines.join("\n")).toMatch(/could not be created: it needs more than 100000 checks/);
+  expect(log.lines.join("\n")).toMatch(/tool late is left out.*needs more than 100000 checks/);
 });

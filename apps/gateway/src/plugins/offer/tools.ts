@@ -19,7 +19,7 @@ import { type Approve, noSuchTool, refusal as refusalWithReason } from "../../to
 import { messageOf } from "../invalid.ts";
 import { messageAndPlace } from "../load/error-place.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
-import { badToolName, isToolName, undeclaredTools } from "../load/register.ts";
+import { badToolName, isToolName, toolProblem, undeclaredTools } from "../load/register.ts";
 import { nameIn, type RegisteredTool } from "../load/registrations.ts";
 import type { RunAs } from "../load/running.ts";
 import { inPluginScope } from "../load/scope.ts";
@@ -142,6 +142,11 @@ function makeOffers(
         runAs(owned.pluginId, () => owned.make(contextOf(session, foldersOf))),
       );
       for (const tool of toList(made)) {
+        const problem = toolProblem(tool, nameIn((tool as Partial<PluginTool> | null)?.name));
+        if (problem !== null) {
+          warn(problem);
+          continue;
+        }
         if (owned.permissions.deny?.includes(tool.name)) continue;
         if (typeof tool.name === "string" && !isToolName(tool.name)) warn(badToolName(tool.name));
         else if (!owned.declared.includes(tool.name)) warn(undeclaredTools([nameIn(tool.name)]));
@@ -179,8 +184,8 @@ const toList = (made: PluginTool | PluginTool[] | null | undefined): PluginTool[
   made === null || made === undefined ? [] : Array.isArray(made) ? made : [made];
 
 /** In the words of plugins; whoever talks to this host is its person. */
-const contextOf = (
-  { agentId, sessionId, sessionKey }: HostSession,
+export const contextOf = (
+  { agentId, sessionId, sessionKey }: Pick<HostSession, "agentId" | "sessionId" | "sessionKey">,
   foldersOf: PluginToolsOptions["foldersOf"],
 ) => ({
   ...{ agentId, sessionId, sessionKey, ...foldersOf?.(agentId) },
@@ -195,12 +200,14 @@ async function execute(
   try {
     // A tool that does not listen to its signal must not keep a cancelled run waiting.
     const result = await abortable(signal, () => tool.execute(call.id, call.arguments, signal));
-    const content = (result?.content ?? []).filter(isBlock);
+    const { content, left } = readContent(result);
     if (content.length === 0 && result?.details === undefined)
-      return refusal(`${call.name} gave no result.`);
+      return refusal([`${call.name} gave no result.`, ...left].join(" "));
     return {
-      content:
-        content.length > 0 ? content : [{ type: "text", text: JSON.stringify(result.details) }],
+      content: [
+        ...(content.length > 0 ? content : [textOf(JSON.stringify(result.details))]),
+        ...left.map(textOf),
+      ],
       isError: (result as { isError?: unknown }).isError === true,
       ...(result.details !== undefined && { details: result.details }),
     };
@@ -218,7 +225,24 @@ function isBlock(block: unknown): block is ToolResultBlock {
   );
 }
 
+const textOf = (text: string): ToolResultBlock => ({ type: "text", text });
+
+/** A text stands for one block of text. `left`: what cannot be shown, each with why. */
+function readContent(result: unknown): { content: ToolResultBlock[]; left: string[] } {
+  const given: unknown =
+    typeof result === "string" ? result : (result as { content?: unknown } | null)?.content;
+  if (typeof given === "string") return { content: [textOf(given)], left: [] };
+  if (given === undefined || given === null) return { content: [], left: [] };
+  if (!Array.isArray(given)) return { content: [], left: ["Its content is no list of blocks."] };
+  return {
+    content: given.filter(isBlock),
+    left: given.flatMap((block: unknown, at) =>
+      isBlock(block) ? [] : [`Its content[${at}] is neither a text block nor an image block.`],
+    ),
+  };
+}
+
 const refusal = (text: string): ToolOutcome => ({
-  content: [{ type: "text", text }],
+  content: [textOf(text)],
   isError: true,
 });

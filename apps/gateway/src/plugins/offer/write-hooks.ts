@@ -58,11 +58,15 @@ function show(
       if (!outcome.ok || outcome.given === undefined || outcome.given === null) return;
       const decided = planWrite(current, outcome.given, limitBytes);
       if (typeof decided !== "string") current = decided;
+      else if (decided === NOT_BLOCKED)
+        hooks.refused(outcome.pluginId, `hook before_message_write: ${decided}`);
       else log.warn(`[plugins] ${outcome.pluginId}: hook before_message_write: ${decided}`);
     },
   );
   return current;
 }
+
+const NOT_BLOCKED = "a message cannot be kept from being stored; it was stored";
 
 /** Pure. The message to store, or why what a handler gave is not followed. */
 export function planWrite(
@@ -71,7 +75,7 @@ export function planWrite(
   limitBytes: number,
 ): AgentMessage | string {
   if (!isRecord(given)) return "what it returned is no object; the message is stored as it was";
-  if (given.block === true) return "a message cannot be kept from being stored; it was stored";
+  if (given.block === true) return NOT_BLOCKED;
   if (given.message === undefined) return message;
   const wanted = isRecord(given.message) ? given.message.content : undefined;
   const content = withTexts((message as { content?: unknown }).content, wanted);

@@ -37,7 +37,9 @@ export async function bundle(folder: string, entry: string): Promise<Bundle> {
     );
   const built = await run(esbuild, folder, entry, { external: LEFT_OUTSIDE });
   const outside = outsideOf(built.metafile, entry);
-  const isOne = Object.keys(built.metafile.inputs).length === 1 && /\.m?js$/.test(entry);
+  const [input, ...others] = Object.values(built.metafile.inputs);
+  // What is packed is a module, which CommonJS is not.
+  const isOne = others.length === 0 && input?.format !== "cjs" && /\.m?js$/.test(entry);
   const { contents, text } = built.outputFiles[0]!;
   const asks = /\b__require\(/.test(text);
   const code = asks ? Buffer.concat([Buffer.from(`${REQUIRE}\n`), contents]) : contents;

@@ -55,6 +55,11 @@ describe("a package", () => {
       'failure openclaw: openclaw.plugin.json: backupResources.0 is not of the form { "disposition": "include", "scope": "agent", "relativePath": "…" }',
     ]),
     [
+      "a version that is none",
+      judged({ version: "x" }),
+      'failure clew+openclaw: package.json has the version "x", which is none that npm takes; write one like "1.0.0".',
+    ],
+    [
       "no openclaw.extensions",
       judged({ openclaw: {} }, { files: ["index.js"] }),
       "failure openclaw: package.json names no openclaw.extensions",

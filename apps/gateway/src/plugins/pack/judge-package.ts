@@ -184,6 +184,13 @@ function judgeRest({ name, version, private: isPrivate, scripts = {} }: Package)
     ...(name === undefined || version === undefined
       ? [failure("package.json has no name or no version, so that npm packs and installs nothing.")]
       : []),
+    ...(version !== undefined && semver.valid(version) === null
+      ? [
+          failure(
+            `package.json has the version "${version}", which is none that npm takes; write one like "1.0.0".`,
+          ),
+        ]
+      : []),
     ...(unrun.length > 0
       ? [failure(`It relies on the script ${unrun.join(", ")}, which no host runs.`)]
       : []),

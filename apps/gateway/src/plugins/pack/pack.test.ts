@@ -31,7 +31,9 @@ describe("a plugin that is packed", () => {
       const home = join(scratch, "home");
       mkdirSync(home);
       const place = { home, configFile: join(home, "clew.json"), cwd: scratch };
-      const installed = await installPlugin({ spec: out }, place);
+      // One of them comes with Clew.
+      const force = pluginId === "lossless";
+      const installed = await installPlugin({ spec: out, force }, place);
       expect(installed.pluginId).toBe(pluginId);
       const config = JSON5.parse(readFileSync(place.configFile, "utf8"));
       expect(config.plugins.slots.contextEngine).toBe(engineId);
@@ -50,6 +52,17 @@ describe("a plugin that is packed", () => {
     const out = join(scratch, "plugin.tgz");
     const { files } = await packPlugin({ path: "apps/examples/minimal-engine", out }, ROOT);
     expect(files).toEqual(["README.md", "dist/engine.js", "openclaw.plugin.json", "package.json"]);
+  });
+
+  it("is a module, also where its one file was CommonJS", async () => {
+    const scratch = await temporaryHome();
+    const path = writePlugin(join(scratch, "small"), {
+      packageJson: { type: "commonjs" },
+      code: 'const { sep } = require("node:path"); module.exports = { id: "small", register: (api) => api.logger.info(sep) };',
+    });
+    const out = join(scratch, "plugin.tgz");
+    expect((await packPlugin({ path, out }, scratch)).findings).toEqual([]);
+    expect(existsSync(out)).toBe(true);
   });
 
   it("is the same to the byte each time", async () => {

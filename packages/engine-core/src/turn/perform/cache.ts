@@ -16,7 +16,7 @@ import type { World } from "./world.ts";
 
 /** What is expected of the cache, and what to remember of the request once it is answered. */
 export interface CachePlan {
-  expected: Pick<CacheReport, "predicted" | "broke">;
+  expected: Pick<CacheReport, "predicted" | "broke" | "repeated">;
   sent: Omit<SentRequest, "at" | "counted" | "wasRead" | "responseId">;
   /** The model billed something as read before. */
   wasRead: boolean;
@@ -36,7 +36,8 @@ export function planCache(
   const before = aside?.sent ?? state.sent;
   const expected = predictCache(before, {
     ...{ model: name, now: ports.clock.now(), tools, system },
-    ...{ kept: kept.messages, keptTokens: kept.tokens, tokenRatio: settings.tokenRatio },
+    ...{ kept: kept.messages, keptTokens: kept.tokens, movedTokens: kept.moved },
+    tokenRatio: settings.tokenRatio,
     cache: how === "none" ? "none" : retention === "none" ? "not-asked" : "asked",
     minTokens,
   });

@@ -1,5 +1,5 @@
 // Makes one model call and describes what was sent, item by item.
-import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage, Usage } from "@clew/plugin-sdk/core";
 import {
   type CallAsk,
   type ContextSize,
@@ -52,12 +52,26 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
 
   const cache = planCache(world, described, remediedAsk(world.setup.ask, asked.remedies));
   tellCall(world, { asked, described, policyChanges });
+  const begun = {
+    ...listed(described),
+    leafId,
+    ...(asked.size !== null && { size: reported(asked.size) }),
+    index: state.modelCalls,
+    policyChanges: [...policyChanges],
+    ...withheldIn(world, asked.items, messages, policyChanges),
+    model: modelName(world.setup.model),
+    ...chosenBy(world),
+  };
+  world.calling = { call: { ...begun, ...NOT_ANSWERED }, parts };
   const started = ports.clock.monotonic();
   let retries = 0;
-  const answered = await stream(world, asked, messages, ({ error, delayMs }) => {
+  const resent: Usage[] = [];
+  const answered = await stream(world, asked, messages, ({ error, delayMs, estimated }) => {
     retries++;
+    if (estimated !== undefined) resent.push(estimated);
     const text = `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`;
     world.request.onEvent?.({ type: "notice", text });
+    return undefined;
   });
   const { outcome, shown, told } = answered;
   const leftOut = [...world.setup.leftOut, ...answered.leftOut];
@@ -71,19 +85,15 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     state.measurement = measure(wanted, outcome.message.usage);
   } else if (outcome.error.kind === "overflow")
     state.measurement = measureTaken(wanted, outcome.partial.usage) ?? state.measurement;
+  state.modelCalls++;
   const call = {
-    ...listed(described),
-    leafId,
-    ...(asked.size !== null && { size: reported(asked.size) }),
+    ...begun,
     ...ended(outcome),
     retries,
-    index: state.modelCalls++,
+    ...(resent.length > 0 && { resent }),
     durationMs: ms,
-    policyChanges: [...policyChanges],
-    ...withheldIn(world, asked.items, messages, policyChanges),
-    model: modelName(world.setup.model),
-    ...chosenBy(world),
     ...(report !== undefined && { cache: report }),
+    ...(answered.estimated !== undefined && { estimated: answered.estimated }),
     ...(told.changes !== undefined && { providerChanges: told.changes }),
     ...(leftOut.length > 0 && { leftOut }),
     ...(asked.remedies.length > 0 && {
@@ -226,6 +236,8 @@ interface Streamed {
   told: ProviderTold;
   /** What the call asked and the request did not. */
   leftOut: readonly string[];
+  /** Of a call that broke off before its provider said what it counted. */
+  estimated?: Usage;
 }
 
 const NOTHING_TOLD = { told: {}, leftOut: [] };
@@ -269,6 +281,7 @@ async function stream(
         outcome: { ok: false, error: event.error, partial: event.partial },
         shown,
         ...NOTHING_TOLD,
+        ...(event.estimated !== undefined && { estimated: event.estimated }),
       };
     if (event.type === "tool_call") continue;
     shown ||= world.isWatched;
@@ -295,6 +308,7 @@ function stamped({ ports, setup }: World, message: AssistantMessage): AssistantM
 
 const failureOf = (error: ModelError): NonNullable<ModelCallReport["failure"]> => ({
   kind: error.kind,
+  ...(error.unsent && { unsent: true }),
   ...(error.kind === "rate_limited" &&
     error.retryAfterMs !== undefined && { retryAfterMs: error.retryAfterMs }),
   ...(error.kind === "overflow" &&
@@ -309,6 +323,11 @@ const listed = ({ system, tools, messages, requestHash }: RequestDescription) =>
 });
 
 const reported = ({ tokens, source, water }: ContextSize) => ({ tokens, source, water });
+
+const NOT_ANSWERED = {
+  ...{ usage: null, stopReason: null, error: null },
+  ...{ retries: 0, durationMs: 0 },
+};
 
 const ended = (outcome: Outcome) =>
   outcome.ok

@@ -48,6 +48,8 @@ export async function perform(world: World, ask: Ask): Promise<Answer> {
       return callModel(world, ask);
     case "run-tool":
       return runTool(world, ask);
+    case "listen":
+      return { type: "listened", said: world.request.saidMeanwhile?.() ?? [] };
     case "cut-results":
       return cutResults(world, ask);
     case "tell-before":

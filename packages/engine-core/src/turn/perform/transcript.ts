@@ -211,7 +211,8 @@ function entriesSince(
     const entry = branch[index]!;
     // A summary made during the turn stands for what was before it.
     if (entry.type !== "compaction") ids.add(entry.id);
-    if (entry.type === "message" && messageIn(entry)?.id === promptId) return ids;
+    // What somebody else wrote may claim the id of a prompt.
+    if (roleIn(entry) === "user" && messageIn(entry)?.id === promptId) return ids;
   }
   // The prompt is no longer on the branch: nothing counts as this turn.
   return new Set();

@@ -6,7 +6,7 @@ import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import type { HostPorts } from "../../ports.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { HostSession, TranscriptPort } from "../../transcript-port.ts";
-import type { Occurrence } from "../facts.ts";
+import type { Answer, Occurrence } from "../facts.ts";
 import type { TurnSetup } from "../turn.ts";
 import type { TurnRequest } from "../turn-request.ts";
 
@@ -26,6 +26,8 @@ export interface World {
   held: readonly DeliveryLine[];
   /** What the host's compaction came to when the engine left it to it; null = it did not. */
   delegated: CompactResult | "started" | null;
+  /** The model call that is being answered; null = none is. */
+  calling: Pick<Extract<Answer, { type: "answered" }>, "call" | "parts"> | null;
   /** Settles when no rewrite of the transcript is under way. */
   rewriting: Promise<unknown>;
   /** Told of what happens beside the answers. */

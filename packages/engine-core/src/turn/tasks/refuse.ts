@@ -1,24 +1,25 @@
-// Keeps what had arrived of a reply that failed, so that the record tells what happened.
+// Keeps why there is no reply, and what had arrived of it, so that the record tells.
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { type ContextSize, type ModelRef, planContextSize } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
+import type { Ask } from "../effects.ts";
 import { ask, done, type Task } from "../step.ts";
 import type { LoopFailure, Turn } from "../turn.ts";
 
 export const refuse: Task = {
   begin(turn) {
     const { failure, setup } = turn;
+    if (turn.error !== null && failure === null)
+      return setup.purpose === "turn"
+        ? ask(turn, refusal(NOTHING_ARRIVED, turn.error.message))
+        : done(turn);
     if (failure === null) return done(turn);
     const { error, partial } = failure;
     const text = error.kind === "overflow" ? overflowMessage(turn, failure) : error.message;
-    const message: AssistantMessage = {
-      ...partial,
-      stopReason: error.kind === "aborted" ? "aborted" : "error",
-      errorMessage: text,
-    };
+    const stopReason = error.kind === "aborted" ? "aborted" : "error";
     const refused = { ...turn, error: { kind: error.kind, message: text } };
     if (setup.purpose !== "turn") return done(refused);
-    return ask(refused, { do: "append", as: "refusal", entries: [{ type: "message", message }] });
+    return ask(refused, refusal({ ...partial, stopReason }, text));
   },
   take(turn, answer) {
     const entry = answer.type === "appended" ? answer.entries[0] : undefined;
@@ -27,6 +28,13 @@ export const refuse: Task = {
     return done(turn, { do: "emit", event: { type: "message", entryId, message } });
   },
 };
+
+const NOTHING_ARRIVED: AssistantMessage = { role: "assistant", content: [], stopReason: "error" };
+
+const refusal = (arrived: AssistantMessage, errorMessage: string): Ask => ({
+  ...{ do: "append", as: "refusal" },
+  entries: [{ type: "message", message: { ...arrived, errorMessage } }],
+});
 
 /** What the person is told when nothing helped (contract §3.7). */
 function overflowMessage(turn: Turn, { heldBack, error, sent, partial }: LoopFailure): string {

@@ -29,10 +29,8 @@ async function history(): Promise<string> {
     ...Array.from({ length: 40 }, (_, at) => user(`${at} ${"is long; ".repeat(900)}`)),
   ] as AgentMessage[]);
   storeMessages(store, { session, messages, from: "told" });
-  markLeft(store, {
-    ...{ session, asked: "" },
-    names: Array.from({ length: 500 }, (_, at) => `e${at}`),
-  });
+  const names = Array.from({ length: 500 }, (_, at) => `e${at}`);
+  markLeft(store, { session, names, asked: "" }, READER);
   await growGraph(store, 1, { sizes: { leafTokens: 60, fanIn: 2, kept: 1 } });
   await catchUp(store);
   release();

@@ -50,6 +50,24 @@ export const BROKEN_COMPACT: BrokenEngines = {
       return outcome;
     },
   })),
+  "compact/model-fails": fullWith((engine) => ({
+    async compact(params) {
+      const { llm } = params.runtimeContext ?? {};
+      let failure: unknown;
+      const complete: NonNullable<typeof llm>["complete"] = (asked) =>
+        llm!.complete(asked).catch((error: unknown) => {
+          failure = error;
+          throw error;
+        });
+      const outcome = await engine.compact(
+        llm
+          ? { ...params, runtimeContext: { ...params.runtimeContext, llm: { complete } } }
+          : params,
+      );
+      if (failure !== undefined) throw failure;
+      return outcome;
+    },
+  })),
   "compact/at-once": fullWith((engine, store) => ({
     async compact(params) {
       const session = stored(store, params);

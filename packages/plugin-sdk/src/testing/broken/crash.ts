@@ -23,13 +23,12 @@ export const BROKEN_CRASH: BrokenEngines = {
       const told = params.messages.slice(params.prePromptMessageCount);
       const session = stored(store, params);
       if (session.messages.has(nameOf(told.at(-1)!))) return;
+      const before = new Map(session.messages);
       // The newest first, by which it knows the turn again.
       record(session, told.slice(-1));
       await new Promise(setImmediate);
-      const newest = [...session.messages];
-      session.messages.clear();
+      session.messages = before;
       record(session, told);
-      for (const [name, message] of newest) session.messages.set(name, message);
     },
   })),
   "crash/compaction-survives": fullWith((_engine, store, restarts) => {

@@ -2,8 +2,8 @@
 import { pairToolCalls } from "../../transcript/tool-pairs.ts";
 import type { ConformanceCase } from "../case.ts";
 import { CaseFailure, check } from "../engine-call.ts";
+import { later } from "../sessions/later.ts";
 import { BUDGETS } from "./budget.ts";
-import { later } from "./later.ts";
 import { positionsIn, talk } from "./observe.ts";
 
 export const assembleCases: readonly ConformanceCase[] = [

@@ -1,4 +1,5 @@
 // Conformance cases about compaction, delegated or owned.
+import { sleep } from "../../abort.ts";
 import type { AgentMessage } from "../../contract/message.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { textOf } from "../../transcript/text.ts";
@@ -7,7 +8,7 @@ import type { CaseContext } from "../case-context.ts";
 import { quickModel } from "../case-session.ts";
 import { check } from "../engine-call.ts";
 import { recordOf } from "../sessions/record.ts";
-import { positionsIn, talk, turnOf } from "./observe.ts";
+import { fitsWithout, positionsIn, talk, turnOf } from "./observe.ts";
 
 export const compactCases: readonly ConformanceCase[] = [
   {
@@ -79,7 +80,7 @@ export const compactCases: readonly ConformanceCase[] = [
         );
       else
         check(
-          after <= tokenBudget,
+          after <= tokenBudget || (await fitsWithout(context, result, tokenBudget)),
           `compact() did nothing about ${before} tokens for a budget of ${tokenBudget}.`,
         );
     },
@@ -175,6 +176,36 @@ export const compactCases: readonly ConformanceCase[] = [
     },
   },
   {
+    id: "compact/model-fails",
+    group: "compact",
+    title: "compacts all the same, or answers why it did not, when the model fails that it asks",
+    rule: "If it made nothing smaller, `code` tells the host why and `reason` tells people.",
+    async run(context) {
+      let size = await longSession(context);
+      asOwner(context.engine, true);
+      const session = context.session();
+      for (const [when, complete] of FAILING_MODELS) {
+        const runtimeContext = { llm: { complete } };
+        const { compacted, reason } = await session.compact(context.engine, { runtimeContext });
+        check(
+          compacted || (typeof reason === "string" && reason.trim() !== ""),
+          `With a model that fails ${when} compact() made nothing smaller, and does not say why.`,
+        );
+        await session.maintain(context.engine, runtimeContext);
+        const after = await sizeOf(context);
+        check(
+          compacted ? after < size : after <= size,
+          `With a model that fails ${when} compact() took the assembly from ${size} to ${after} tokens.`,
+        );
+        await session.deliver(
+          context.engine,
+          turnOf("a", 17, { tools: 1, toolResultChars: 4_000 }),
+        );
+        size = await sizeOf(context);
+      }
+    },
+  },
+  {
     id: "compact/at-once",
     group: "compact",
     title: "loses nothing of a turn that it is told of while it compacts",
@@ -206,6 +237,12 @@ export const compactCases: readonly ConformanceCase[] = [
     },
   },
 ];
+
+/** By when they do. */
+const FAILING_MODELS = [
+  ["at once", () => Promise.reject(new Error("the account is out of credit"))],
+  ["after a while", () => sleep(5).then(() => Promise.reject(new Error("the model refuses")))],
+] as const;
 
 /** Tokens of its assembly. */
 async function longSession(context: CaseContext): Promise<number> {

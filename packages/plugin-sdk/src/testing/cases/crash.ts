@@ -42,13 +42,20 @@ export const crashCases: readonly ConformanceCase[] = [
   {
     id: "crash/killed-within",
     group: "crash",
-    title: "has a turn that is told again because the process was killed within the first time",
+    title:
+      "has all that it was told before, and a turn told again since a kill came within the first time",
     rule: "A turn told again, also after a crash, adds nothing.",
     async run(context) {
       const session = context.session();
       await session.write(turnOf("a", 1, { tools: 1 }));
       await expectNothingLostWithin(context, "being told of it", (engine) =>
         session.tell(engine, 0),
+      );
+      // What was told before is nowhere else on a host that keeps no file.
+      const { sessionId, sessionKey } = session.ref;
+      session.keep(turnOf("a", 2, { tools: 1 }));
+      await expectNothingLostWithin(context, "being told of the next one", (engine) =>
+        session.tell(engine, 4, { sessionId, sessionKey }),
       );
     },
   },

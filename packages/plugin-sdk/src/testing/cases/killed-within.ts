@@ -9,6 +9,8 @@ import { positionsIn, repeated } from "./observe.ts";
 
 /** Moments of one call at which the process is killed, at most. */
 const MOST_KILLS = 8;
+/** And those of them in the middle of writing. */
+const MOST_TORN = 16;
 
 /**
  * Each kill is a copy of the engine's folder while `tell` runs; an engine that is made there is
@@ -55,19 +57,25 @@ export async function expectNothingLostWithin(
 }
 
 async function copiesWhile(
-  { copy }: CaseStorage,
+  { copy, atEachWrite }: CaseStorage,
   work: () => Promise<unknown>,
 ): Promise<readonly CaseStorage[]> {
   let isOver = false;
-  const done = work().finally(() => {
+  const copies: CaseStorage[] = [];
+  const take = () => {
+    const copied = copy?.();
+    if (copied !== undefined) copies.push(copied);
+  };
+  const see = () => {
+    if (copies.length < MOST_TORN) take();
+  };
+  const done = (atEachWrite === undefined ? work() : atEachWrite(see, work)).finally(() => {
     isOver = true;
   });
   // Its error is thrown below.
   done.catch(() => {});
-  const copies: CaseStorage[] = [];
   for (let kill = 0; !isOver && kill < MOST_KILLS; kill++) {
-    const copied = copy?.();
-    if (copied !== undefined) copies.push(copied);
+    take();
     await new Promise<void>((go) => (kill < 4 ? setImmediate(go) : setTimeout(go, kill)));
   }
   await done;

@@ -1,7 +1,10 @@
 // What conformance cases look at in an assembly, and the messages they use.
+import type { CompactResult } from "../../contract/lifecycle.ts";
 import type { AgentMessage } from "../../contract/message.ts";
+import { estimateMessages } from "../../tokens/message.ts";
 import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
+import type { CaseContext } from "../case-context.ts";
 import { type ConversationOptions, conversation } from "../messages.ts";
 
 /** A conversation whose every text names its speaker's session, so that a leak can be told. */
@@ -19,6 +22,27 @@ export function turnOf(
 ): AgentMessage[] {
   const each = options.tools ? options.tools + 3 : 2;
   return talk(name, { ...options, turns: turn }).slice((turn - 1) * each);
+}
+
+/**
+ * True where nothing had to be compacted, and the engine says why: the view for that budget fits
+ * it, and tells that there is more.
+ */
+export async function fitsWithout(
+  context: CaseContext,
+  { ok, code, reason = "" }: CompactResult,
+  tokenBudget: number,
+): Promise<boolean> {
+  if (!ok || code === undefined || reason.trim() === "") return false;
+  const { engine } = context;
+  const session = context.session();
+  const whole = await session.assemble(engine);
+  const { messages, ...view } = await session.assemble(engine, { tokenBudget });
+  const fits = estimateMessages(messages).low <= tokenBudget;
+  const { systemPromptAddition: addition = "" } = view;
+  const isSaid = addition.trim() !== "" && addition !== whole.systemPromptAddition;
+  const isShown = positionsIn(session.history(), messages).length < messages.length;
+  return fits && view.promptAuthority !== "preassembly_may_overflow" && (isSaid || isShown);
 }
 
 /** Tells messages of one conversation apart, whatever an engine added to them. */

@@ -1,6 +1,14 @@
 // Conformance cases of random sessions in which what is rare happens often.
 import type { ConformanceCase } from "../case.ts";
-import { explore, exploreCompacted, exploreKills, exploreLong } from "../sessions/explore.ts";
+import {
+  explore,
+  exploreCompacted,
+  exploreKills,
+  exploreLong,
+  exploreMany,
+  explorePast,
+  exploreSizes,
+} from "../sessions/explore.ts";
 import type { Weather } from "../sessions/generate.ts";
 import type { Chance } from "../sessions/random.ts";
 import type { Step } from "../sessions/script.ts";
@@ -8,7 +16,7 @@ import type { Step } from "../sessions/script.ts";
 type Event = (chance: Chance, number: number) => Step;
 
 const note: Event = (chance, number) => ({
-  ...{ do: "note", kind: chance.pick(["bash", "custom"]), in: number },
+  ...{ do: "note", kind: chance.pick(["bash", "custom", "blocks", "branch"]), in: number },
 });
 const again: Event = (_, number) => ({ do: "again", in: number });
 const crash: Event = (chance, number) => ({ do: "restart", unsure: chance.once(0.4), in: number });
@@ -35,7 +43,68 @@ const compact: Event = (chance, number) => ({
   ...{ do: "compact", by: chance.pick([0.25, 0.5, 0.1]), model: chance.once(0.7), in: number },
   bare: chance.once(0.15),
   asked: chance.pick(["budget", "budget", "threshold"]),
+  ...(chance.once(0.3) && { answer: "names" as const }),
 });
+
+const retell: Event = (chance, number) => ({ do: "again", turns: 1 + chance.below(4), in: number });
+const chat: Event = (chance, number) => ({ do: "chat", turns: 2 + chance.below(5), in: number });
+const clock: Event = (chance, number) => ({
+  ...{
+    do: "clock",
+    by: chance.pick([-HOUR, -24 * HOUR, -400 * 24 * HOUR, HOUR, 25 * HOUR, 800 * HOUR]),
+  },
+  in: number,
+});
+const spawn: Event = (chance, number) => ({
+  ...{ do: "spawn", fork: chance.once(0.5), fails: chance.once(0.25), in: number },
+});
+const ended: Event = (chance, number) => ({
+  ...{ do: "ended", reason: chance.pick(["completed", "swept", "released"]), in: number },
+});
+const shrink: Event = (_, number) => ({ do: "shrink", in: number });
+const goOn: Event = (_, number) => ({ do: "dispose", goesOn: true, in: number });
+const looks: Event = (chance, number) => ({
+  ...{ do: "looks", budgets: [tightly(chance), 1_000_000, tightly(chance)], in: number },
+});
+const compactOddly: Event = (chance, number) => ({
+  ...{ do: "compact", by: chance.pick([0.25, 0.5]), asked: "budget", model: true, bare: false },
+  answer: chance.pick(["fails", "breaks", "nothing", "much", "aborted", "late", "before", "soon"]),
+  in: number,
+});
+
+const detour: Event = (chance, number) => ({
+  ...{
+    do: "detour",
+    by: chance.pick(["budget", "model", "tools", "prompt", "earlier", "nothing"]),
+  },
+  in: number,
+});
+
+const abort: Event = (chance, number) => ({
+  ...{ do: "compact", by: chance.pick([0.25, 0.5]), asked: "budget", bare: false },
+  answer: chance.pick(["aborted", "late", "late", "before", "soon"]),
+  model: chance.once(0.8),
+  in: number,
+});
+const longTurn: Extract<Step, { do: "turn" }> = {
+  ...{ do: "turn", says: "plain", tools: [["plain"]], answers: "long", ends: "told" },
+  ...{ heartbeat: false, in: 0 },
+};
+const shortTurn: typeof longTurn = { ...longTurn, tools: [], answers: "plain" };
+const beat: Step = { ...shortTurn, heartbeat: true };
+const shrinkFirst: Step = { do: "shrink", in: 0 };
+const compactFirst: Event = (chance) => ({ ...compact(chance, 0), in: 0 });
+const forkFirst: Event = (chance) =>
+  chance.once(0.6) ? { do: "spawn", fork: true, fails: false, in: 0 } : { do: "fork", in: 0 };
+
+const glimpse: Event = (chance, number) => ({
+  ...{ do: "look", budget: scantily(chance), in: number },
+});
+
+const HOUR = 3_600_000;
+
+/** Tokens that hold the newest turn, and perhaps no summary. */
+const scantily = (chance: Chance) => chance.pick([60, 90, 130, 180, 250, 350, 500]);
 
 /** Tokens that hold little, or next to nothing. */
 const tightly = (chance: Chance) => chance.pick([1, 60, 250, 600, 1_200, 2_500, 6_000]);
@@ -58,13 +127,17 @@ const KINDS: readonly Kind[] = [
     name: "crashes",
     title: "shows the same after crashes, at whatever moment, and keeps what outlives them",
     rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
-    weather: { events: [crash, crash, again, dispose], eventful: 0.5, most: 10 },
+    weather: { events: [crash, crash, again, dispose, compact], eventful: 0.5, most: 12 },
   },
   {
     name: "branches",
     title: "shows nothing that was left when the person went back, and all that was not",
     rule: "Nothing is shown of a branch that the given history is not on.",
-    weather: { events: [back, back, forth, shorten, glance, crash], eventful: 0.45, most: 12 },
+    weather: {
+      events: [back, back, forth, shorten, glance, crash, compact],
+      eventful: 0.45,
+      most: 14,
+    },
   },
   {
     name: "missed-turns",
@@ -83,13 +156,17 @@ const KINDS: readonly Kind[] = [
     title: "loses nothing of a person's between runs that the host began by itself",
     rule: "True: said in a heartbeat, a run the host starts by itself.",
     weather: {
+      begins: (chance) => (chance.once(0.4) ? [beat, shortTurn] : []),
       events: [crash, again],
       eventful: 0.2,
       most: 10,
+      count: 2,
       turn: (chance) => ({
         heartbeat: chance.once(0.4),
         ends: chance.pick(["told", "told", "told", "failed"]),
       }),
+      // In a file everything stands that it was not told or did not take in.
+      host: (chance) => ({ files: chance.once(0.5) }),
     },
   },
   {
@@ -108,7 +185,7 @@ const KINDS: readonly Kind[] = [
     title: "gets smaller when it is asked to, and stays so, without losing the request",
     rule: "`{ ok: true, compacted: true }` promises a smaller next assembly",
     weather: {
-      events: [compact, compact, maintain, crash, again],
+      events: [compact, compact, maintain, crash, again, dispose, goOn],
       eventful: 0.4,
       most: 12,
       turn: (chance) => (chance.once(0.4) ? { tools: [["long", "plain"]], answers: "long" } : {}),
@@ -132,11 +209,15 @@ const KINDS: readonly Kind[] = [
         begin,
         move,
         fork,
+        ...[retell, chat, spawn, goOn, looks, compactOddly, detour],
       ],
+      count: 2,
       eventful: 0.5,
       most: 16,
       sessions: 2,
-      turn: (chance) => ({ ends: chance.pick(["told", "told", "told", "missed", "failed"]) }),
+      turn: (chance) => ({
+        ends: chance.pick(["told", "told", "told", "missed", "failed", "aborted"]),
+      }),
       host: (chance) => ({
         budget: chance.once(0.3) ? tightly(chance) : null,
         together: chance.once(0.5),
@@ -150,9 +231,9 @@ const KINDS: readonly Kind[] = [
     title: "keeps sessions apart that begin anew, move on, or are copies of each other",
     rule: "No session shows anything of another.",
     weather: {
-      events: [begin, move, fork, crash, again],
+      events: [begin, move, fork, crash, again, compact],
       eventful: 0.35,
-      most: 12,
+      most: 14,
       sessions: 3,
     },
   },
@@ -270,6 +351,7 @@ const KINDS: readonly Kind[] = [
       events: [far, far, far, back, forth, crash],
       eventful: 0.4,
       most: 18,
+      count: 2,
       turn: (chance) => (chance.once(0.6) ? { answers: "long" } : {}),
     },
   },
@@ -307,6 +389,192 @@ const KINDS: readonly Kind[] = [
       host: () => ({ oddTimes: true, repeatsIds: true }),
     },
   },
+  {
+    name: "children",
+    title: "keeps a child and its parent apart, whatever becomes of either",
+    rule: "No session shows anything of another.",
+    weather: {
+      events: [spawn, spawn, fork, ended, crash, again, glance, compact, compact],
+      eventful: 0.45,
+      most: 14,
+      sessions: 3,
+      host: (chance) => ({ watches: chance.once(0.7) }),
+    },
+  },
+  {
+    name: "clocks",
+    title: "goes by the order in which it is told, whatever the machine's clock shows",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
+    weather: {
+      events: [clock, clock, clock, crash, again, glance, note, compact],
+      eventful: 0.45,
+      most: 14,
+      host: (chance) => ({ budget: chance.once(0.3) ? 2_500 : null }),
+    },
+  },
+  {
+    name: "told-again",
+    title: "takes in once what is told again long after, or in part, or beside what is new",
+    rule: "A turn told again, also after a crash, adds nothing.",
+    weather: {
+      events: [retell, retell, chat, crash, note],
+      eventful: 0.45,
+      most: 12,
+      turn: (chance) => ({
+        ends: chance.pick(["told", "told", "missed", "failed", "aborted"]),
+        ...(chance.once(0.3) && { tools: [["long", "plain"]] }),
+      }),
+      host: (chance) => ({
+        ...{ together: chance.once(0.5), trims: chance.once(0.5), eager: chance.once(0.6) },
+      }),
+    },
+  },
+  {
+    name: "odd-models",
+    title: "compacts, or says that it did not, whatever the model does that it asks",
+    rule: "If it made nothing smaller, `code` tells the host why and `reason` tells people.",
+    weather: {
+      events: [compactOddly, compactOddly, compact, maintain, crash],
+      eventful: 0.4,
+      most: 14,
+      turn: (chance) => (chance.once(0.5) ? { tools: [["long", "plain"]], answers: "long" } : {}),
+    },
+  },
+  {
+    name: "host-compactions",
+    title: "goes by a history that its host compacted without asking",
+    rule: "A summary of the host's compaction stays, however old, since what it stands for is nowhere else; or the view says that there is more.",
+    weather: {
+      events: [shrink, shrink, back, crash, again, glance],
+      eventful: 0.35,
+      most: 14,
+      turn: (chance) => (chance.once(0.4) ? { answers: "long" } : {}),
+    },
+  },
+  {
+    name: "alike-names",
+    title: "keeps sessions apart whose names are alike but for signs and case",
+    rule: "No session shows anything of another.",
+    weather: {
+      events: [crash, begin, fork, again, glance, compact],
+      eventful: 0.25,
+      most: 16,
+      sessions: 4,
+      host: (chance) => ({ oddNames: true, atOnce: chance.once(0.3), keys: chance.once(0.7) }),
+    },
+  },
+  {
+    name: "same-engine",
+    title: "works on after dispose(), and when it is asked for several views at the same time",
+    rule: "so the engine must work again afterwards",
+    weather: {
+      events: [goOn, goOn, looks, looks, crash, note, compact],
+      eventful: 0.45,
+      most: 12,
+      sessions: 2,
+      turn: (chance) => ({ ends: chance.pick(["told", "told", "missed", "aborted"]) }),
+      host: (chance) => ({ freezes: chance.once(0.5), asksTwice: chance.once(0.5) }),
+    },
+  },
+  {
+    name: "compacted-sessions",
+    title: "keeps what was compacted in each of several sessions, whatever the others do",
+    rule: "No other session's compaction undoes it.",
+    weather: {
+      events: [compact, compact, crash, glance, dispose, goOn],
+      eventful: 0.45,
+      most: 18,
+      sessions: 2,
+      turn: (chance) => (chance.once(0.5) ? { answers: "long" } : {}),
+    },
+  },
+  {
+    name: "mixed",
+    title: "holds to all of it when a few things happen often that seldom happen together",
+    rule: "No session shows anything of another.",
+    weather: {
+      events: [],
+      some: [
+        ...[note, again, crash, dispose, look, glance, back, far, shorten, redact, maintain],
+        ...[begin, move, fork, forth, restore, rewrite, compact, retell, chat, clock, spawn],
+        ...[ended, shrink, goOn, looks, compactOddly, detour],
+      ],
+      eventful: 0.5,
+      most: 18,
+      sessions: 2,
+      count: 3,
+      turn: (chance) => ({
+        ends: chance.pick(["told", "told", "told", "missed", "failed", "aborted"]),
+        ...(chance.once(0.2) && { tools: [["long", "plain"]], answers: "long" }),
+      }),
+      host: (chance) => ({
+        budget: chance.once(0.25) ? tightly(chance) : null,
+        together: chance.once(0.5),
+        keys: chance.once(0.8),
+        files: chance.once(0.8),
+        remakes: chance.once(0.15),
+      }),
+    },
+  },
+  {
+    name: "detours",
+    title: "shows the same as before what was asked once with other room, models, tools or prompts",
+    rule: "The same history gives the same messages, after a restart too, so that prompt caches hold.",
+    weather: {
+      events: [detour, detour, detour, compact, glance, fork],
+      eventful: 0.5,
+      most: 12,
+      sessions: 2,
+      host: (chance) => ({
+        budget: chance.once(0.35) ? chance.pick([1_200, 2_500]) : null,
+        hurries: chance.once(0.3),
+        retries: chance.once(0.3),
+      }),
+    },
+  },
+  {
+    name: "aborts",
+    title: "leaves everything as it was when a compaction is aborted, whenever that comes",
+    rule: "Fires when the work must stop: a cancelled run, the time bound.",
+    weather: {
+      events: [abort, abort, abort, compact, crash, maintain],
+      eventful: 0.5,
+      most: 10,
+      turn: (chance) => (chance.once(0.5) ? { tools: [["long", "plain"]], answers: "long" } : {}),
+      host: (chance) => ({ files: chance.once(0.5) }),
+    },
+  },
+  {
+    name: "forks",
+    title: "keeps a copy of a session and its original apart, whichever is compacted or goes on",
+    rule: "No session shows anything of another.",
+    weather: {
+      begins: (chance) => [
+        ...[longTurn, longTurn],
+        ...(chance.once(0.6) ? [compactFirst(chance, 0)] : []),
+        forkFirst(chance, 0),
+      ],
+      events: [compact, compact, compact, back, crash],
+      eventful: 0.55,
+      most: 8,
+      sessions: 2,
+      turn: (chance) => ({ answers: chance.once(0.7) ? "long" : "plain" }),
+      host: (chance) => ({ watches: true, files: chance.once(0.7) }),
+    },
+  },
+  {
+    name: "crowded-summaries",
+    title: "says that there is more where it has no room for the summary of its host's compaction",
+    rule: "A summary of the host's compaction stays, however old, since what it stands for is nowhere else; or the view says that there is more.",
+    weather: {
+      begins: () => [longTurn, shortTurn, longTurn, shortTurn, shrinkFirst],
+      events: [shrink, glance, glimpse, glimpse, crash, back],
+      eventful: 0.5,
+      most: 8,
+      turn: (chance) => (chance.once(0.2) ? { answers: "long" } : { answers: "plain", tools: [] }),
+      host: (chance) => ({ budget: chance.once(0.5) ? scantily(chance) : null }),
+    },
+  },
 ];
 
 export const sessionCases: readonly ConformanceCase[] = [
@@ -327,11 +595,34 @@ export const sessionCases: readonly ConformanceCase[] = [
     run: exploreLong,
   },
   {
+    id: "sessions/past",
+    group: "sessions",
+    title:
+      "takes in all of a session that was long before there was the engine, or answers why not",
+    rule: "Absent: turns from before the engine was selected are seen in `assemble` only.",
+    run: explorePast,
+  },
+  {
+    id: "sessions/sizes",
+    group: "sessions",
+    title:
+      "shows and keeps very long output and replies as it does short ones, or says what is cut",
+    rule: "A message that is shown is shown as it was said, or it is cut and says so.",
+    run: exploreSizes,
+  },
+  {
     id: "sessions/after-compaction",
     group: "sessions",
     title: "still shows what a compaction left, however many turns came after it",
     rule: "A summary of the host's compaction stays, however old, since what it stands for is nowhere else; or the view says that there is more.",
     run: exploreCompacted,
+  },
+  {
+    id: "sessions/many",
+    group: "sessions",
+    title: "keeps and shows of each of many sessions what it does of a few",
+    rule: "No session shows anything of another.",
+    run: exploreMany,
   },
   {
     id: "sessions/kills",

@@ -111,24 +111,35 @@ export const subagentCases: readonly ConformanceCase[] = [
     rule: 'Only a child that was "deleted" is forgotten.',
     ...onlyWith("onSubagentEnded"),
     async run(context) {
-      const { engine } = context;
+      let { engine } = context;
       const names = ["parent", "child", "child-2", "child:2", "other"];
+      if (typeof engine.prepareSubagentSpawn === "function")
+        await prepare(context, "child", "fork");
       for (const name of names)
         await context.session(name).deliver(engine, talk(name, { turns: 2, tools: 1 }));
-      const all = () => Promise.all(names.map((name) => kept(context, name)));
-      const before = await all();
-      for (const reason of ["completed", "swept", "released", "completed", "deleted"] as const) {
-        await call(engine, "onSubagentEnded", {
+      const all = () => Promise.all(names.map((name) => kept(context, name, engine)));
+      const ends = (reason: "completed" | "swept" | "released" | "deleted") =>
+        call(engine, "onSubagentEnded", {
           childSessionKey: context.session("child").ref.sessionKey,
           reason,
         });
+      const before = await all();
+      // What it puts off it does when it is made again.
+      for (const reason of [...KEPT, "again", "deleted"] as const) {
+        if (reason === "again") engine = await context.reopen();
+        else await ends(reason);
         const after = await all();
+        const lasts = reason !== "again" || after.at(-1) === before.at(-1);
         const lost = names.findIndex(
           (name, at) => after[at] !== before[at] && (reason !== "deleted" || name !== "child"),
         );
+        if (!lasts) return;
+        const of = lost === 1 ? "the child" : "another session";
         check(
           lost < 0,
-          `onSubagentEnded() with "${reason}" changed what it has of ${lost === 1 ? "the child" : "another session"}.`,
+          reason === "again"
+            ? `Made again after onSubagentEnded() with "completed", "swept" and "released" it has not what it had of ${of}.`
+            : `onSubagentEnded() with "${reason}" changed what it has of ${of}.`,
         );
       }
     },
@@ -151,6 +162,9 @@ export const subagentCases: readonly ConformanceCase[] = [
 
 /** What a host says of a child beside its key: its id, that of its parent alone, or nothing. */
 const TOLD = ["all", "parent", "keys"] as const;
+
+/** Why the run of a child ended whose session stays. */
+const KEPT = ["completed", "swept", "released", "completed"] as const;
 
 /** Whose messages each of them does not show. */
 const APART = [
@@ -179,12 +193,12 @@ function prepare(
 }
 
 /** All that the engine has of a session, as text. */
-async function kept(context: CaseContext, name: string): Promise<string> {
-  const { engine } = context;
+async function kept(context: CaseContext, name: string, engine = context.engine): Promise<string> {
   const session = context.session(name);
   const { sessionId, sessionKey } = session.ref;
   return JSON.stringify([
     await recordOf(engine, { sessionId, sessionKey }),
+    await recordOf(engine, { sessionId }),
     (await session.assemble(engine)).messages,
   ]);
 }

@@ -23,6 +23,18 @@ function engine(name: string, members: string, more = ""): string {
   return file;
 }
 
+function textFile(text: string): string {
+  const file = join(folder, `${text.length}.json`);
+  writeFileSync(file, text);
+  return file;
+}
+
+function packageFolder(content: object): string {
+  const into = mkdtempSync(join(folder, "package-"));
+  writeFileSync(join(into, "package.json"), JSON.stringify(content));
+  return into;
+}
+
 interface Ended {
   code: number | null;
   out: string;
@@ -140,6 +152,17 @@ describe("plugin-sdk check", { timeout: 120_000 }, () => {
       [["check", engine("right", ""), "--sessions", "0"], /whole number/],
       [["check", engine("right", ""), "--engine", "two"], /no engine "two"/],
       [["test"], /no command "test"/],
+      [["check"], /Name one engine: a module, a plugin's folder or a package/],
+      [["check", engine("right", ""), "--settings", "none.json"], /file none\.json cannot be read/],
+      [["check", engine("right", ""), "--settings", engine("right", "")], /holds no JSON/],
+      [["check", engine("right", ""), "--replay", textFile("{}")], /holds no session; put there/],
+      [
+        ["check", engine("host", "", 'import "openclaw/plugin-sdk/core";')],
+        /check it in one: clew/,
+      ],
+      [["check", packageFolder({})], /names the entry .*index\.js, which is not there/],
+      [["check", packageFolder({ main: "dist/none.js" })], /which is not there; build it first/],
+      [["check", engine("throws", "", "throw new Error('low');")], /cannot be imported: low/],
     ];
     for (const [args, why] of wrong) {
       const { code, out, err } = await run(args);

@@ -22,8 +22,9 @@ process of its own; what it stores goes into temporary folders.
   --settings FILE what the plugin is given as its settings, as JSON
   --json          the report as JSON on standard output
   --case NAME     only this case, or this group of cases; may be given several times
-  --sessions N    random sessions of each kind (10)
+  --sessions N    random sessions of each kind (12)
   --seed N        another number tries other sessions (1)
+  --salt TEXT     what names and words in them are drawn from, as a failure tells it (random)
   --timeout N     seconds that one call of the engine may take (20)
   --replay FILE   run the session in FILE again, as a report has it under "session"
   --bail          stop after the first case that fails
@@ -41,6 +42,7 @@ const OPTIONS = {
   case: { type: "string", multiple: true },
   sessions: { type: "string" },
   seed: { type: "string" },
+  salt: { type: "string" },
   timeout: { type: "string" },
   replay: { type: "string" },
 } as const;
@@ -77,7 +79,11 @@ async function main(args: readonly string[]): Promise<number> {
       ...{ engine, folder: process.cwd(), engineId: values.engine, settings },
       ...{ cases, replay },
       callTimeoutMs: 1000 * (wholeOf("timeout", values.timeout) ?? 20),
-      sessions: { ...(count !== undefined && { count }), ...(seed !== undefined && { seed }) },
+      sessions: {
+        ...(count !== undefined && { count }),
+        ...(seed !== undefined && { seed }),
+        ...(values.salt !== undefined && { salt: values.salt }),
+      },
     },
     { json: values.json === true, bail: values.bail === true },
   );

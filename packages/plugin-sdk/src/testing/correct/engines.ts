@@ -5,6 +5,7 @@ import type { ContextEngine } from "../../contract/engine.ts";
 import type { AgentMessage } from "../../contract/message.ts";
 import { delegateCompactionToRuntime } from "../../delegate.ts";
 import { blocksOf } from "../../messages/blocks.ts";
+import { estimateText } from "../../tokens/estimate.ts";
 import { estimateMessage, estimateMessages } from "../../tokens/message.ts";
 import { activeBranch } from "../../transcript/branch.ts";
 import { buildContext } from "../../transcript/context.ts";
@@ -289,6 +290,43 @@ const naming: EngineMaker = () => {
   };
 };
 
+/** Says in the oldest request that it shows that there was more. */
+const prefacing: EngineMaker = () => {
+  const engine = createMemoryEngine();
+  return {
+    ...engine,
+    async assemble(params) {
+      const result = await engine.assemble(params);
+      const { systemPromptAddition, ...view } = result;
+      const first = view.messages.findIndex(({ role }) => role === "user");
+      if (systemPromptAddition === undefined || first < 0) return result;
+      const note = { type: "text" as const, text: "[earlier messages omitted]" };
+      const messages = view.messages.map((message, at): AgentMessage => {
+        if (at !== first || message.role !== "user") return message;
+        const content = blocksOf(message.content) as { type: "text"; text: string }[];
+        return { ...message, content: [note, ...content] };
+      });
+      return { ...view, messages };
+    },
+  };
+};
+
+/** Counts what it says of its own, and does not say it where the newest turn leaves no room. */
+const strict: EngineMaker = () => {
+  const engine = createMemoryEngine();
+  return {
+    ...engine,
+    async assemble(params) {
+      const result = await engine.assemble(params);
+      const { systemPromptAddition, ...view } = result;
+      if (systemPromptAddition === undefined) return result;
+      const tokenBudget = params.tokenBudget! - estimateText(systemPromptAddition).high;
+      const smaller = await engine.assemble({ ...params, tokenBudget });
+      return smaller.promptAuthority === "assembled" ? smaller : view;
+    },
+  };
+};
+
 /** A class with private fields, whose info is a getter and whose methods take their time. */
 class Slow implements ContextEngine {
   readonly #inner = createMemoryEngine();
@@ -323,6 +361,8 @@ export const CORRECT_ENGINES: Readonly<Record<string, EngineMaker>> = {
   "brings calls of its own": recalling,
   "clears old results of tools": clearing,
   "says who spoke": naming,
+  "says in a message that there was more": prefacing,
+  "counts its own words too": strict,
   "is a class that takes its time": () => new Slow(),
   "is frozen": () => Object.freeze(createMemoryEngine()),
   "is a proxy": () => new Proxy(createMemoryEngine(), {}),

@@ -102,9 +102,17 @@ function wordsFault(
   return textFault(textOf(shown), textOf(said), mayCut);
 }
 
-function textFault(shown: string, said: string, mayCut: boolean): string | undefined {
+function textFault(mayBeIllFormed: string, was: string, mayCut: boolean): string | undefined {
+  // Half a sign is none: what cannot be stored as UTF-8 no model is shown either.
+  const [shown, said] = [mayBeIllFormed.toWellFormed(), was.toWellFormed()];
   // Whoever says more around it, such as who spoke, still shows it.
-  if (shown === said || (said.trim() !== "" && shown.includes(said))) return undefined;
+  if (shown === said) return undefined;
+  if (said.trim() !== "" && shown.includes(said)) {
+    const around = shown.replace(said, "");
+    return SAYS_CUT.test(around) && !OF_OTHERS.test(around)
+      ? `it says ${short(around)} around what was said, though nothing is missing`
+      : undefined;
+  }
   if (said.trim() === "" && shown.length <= SENTENCE_CHARS) return undefined;
   if (shown.trim() === "") return `it says nothing where ${short(said)} was said`;
   const [a, b] = quotes(shown, said);
@@ -114,6 +122,13 @@ function textFault(shown: string, said: string, mayCut: boolean): string | undef
     ? `it is cut from ${said.length} to ${shown.length} characters and does not say so`
     : undefined;
 }
+
+/** How whoever cuts says that something is missing. */
+const SAYS_CUT =
+  /\b(truncated|omitted|shortened|elided|not shown|(characters|chars|bytes|lines|tokens) (were |are )?(cut|removed|missing|left out|dropped|more))\b/i;
+
+/** Whoever says what is missing before a message says it of others. */
+const OF_OTHERS = /\b(messages|turns|history|conversation|summary)\b/i;
 
 /** Nothing but the beginning of what was said, and its end. */
 function isSilentCut(shown: string, said: string): boolean {
@@ -161,8 +176,9 @@ export function differs(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length !== b.length || a.some((one, index) => differs(one, b[index]));
   if (!isRecord(a) || !isRecord(b)) return true;
-  const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
-  return [...keys].some((key) => differs(a[key], b[key]));
+  for (const key of Object.keys(a)) if (differs(a[key], b[key])) return true;
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !Object.hasOwn(a, key)) return true;
+  return false;
 }
 
 /** A value in a sentence. */

@@ -3,9 +3,12 @@ import { NotApplicable } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { CaseFailure } from "../engine-call.ts";
 import { processorMs } from "../patience.ts";
+import { detourFault } from "./detours.ts";
 import { randomScript, type Weather } from "./generate.ts";
 import { runScript } from "./host.ts";
+import { saltInWords, saltOf } from "./marks.ts";
 import { learnFields, learnTraits } from "./observe.ts";
+import { learnPast } from "./past.ts";
 import { lossOf, type Outlived, outlive } from "./persistence.ts";
 import {
   ANSWERS,
@@ -15,6 +18,7 @@ import {
   RESULTS,
   type Script,
   SPEECH,
+  type Speech,
 } from "./script.ts";
 import { shrink } from "./shrink.ts";
 import { Stage } from "./stage.ts";
@@ -27,15 +31,20 @@ export class SessionFailure extends CaseFailure {
   readonly fault: string;
 
   constructor(fault: string, script: Script) {
-    super(`${sentence(fault)} Smallest session: ${inWords(script)}.`);
-    this.script = script;
+    const salt = failedWith.get(script) ?? script.salt;
+    const told = salt === undefined ? "" : ` Salt: ${salt}.`;
+    super(`${sentence(fault)} Smallest session: ${inWords(script)}.${told}`);
+    this.script = { ...script, ...(salt !== undefined && { salt }) };
     this.fault = fault;
   }
 }
 
+/** What the names of sessions were drawn from that failed. */
+const failedWith = new WeakMap<Script, string>();
+
 const sentence = (text: string) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
-const SESSIONS = 10;
+const SESSIONS = 12;
 /** Ms of a processor that a case may spend in making a session smaller. */
 const SHRINKING_MS = 5_000;
 /** And on the wall, also of a busy machine. */
@@ -45,7 +54,7 @@ const LONGEST_SHRINKING_MS = 40_000;
 export async function explore(context: CaseContext, weather: Weather, salt: number): Promise<void> {
   const { count = SESSIONS, seed = 1 } = context.sessions;
   const { traits } = await observe(context);
-  for (let number = 0; number < count; number++) {
+  for (let number = 0; number < count * (weather.count ?? 1); number++) {
     const script = randomScript(weather, seed * 1_000_003 + salt * 7_919 + number);
     const fault = await faultOf(context, script, traits);
     if (fault !== undefined)
@@ -59,6 +68,21 @@ export const exploreLong = (context: CaseContext): Promise<void> => exploreOne(c
 /** Throws a SessionFailure when a session fails that goes on for long after a compaction. */
 export const exploreCompacted = (context: CaseContext): Promise<void> =>
   exploreOne(context, COMPACTED);
+
+/** Throws a SessionFailure when a session fails in which much is said and returned at once. */
+export const exploreSizes = (context: CaseContext): Promise<void> => exploreOne(context, SIZES);
+
+/** Throws a SessionFailure when one of many sessions fails. */
+export const exploreMany = (context: CaseContext): Promise<void> => exploreOne(context, MANY);
+
+/** Throws a SessionFailure when a session fails that was long before there was the engine. */
+export async function explorePast(context: CaseContext): Promise<void> {
+  const { traits } = await observe(context);
+  if (!traits.takesPast)
+    throw new NotApplicable("engines that take in a session that was there before them");
+  for (const turns of PASTS)
+    await exploreOne(context, { host: ORDINARY, steps: pastOf(turns, QUIET.steps.slice(1, 2)) });
+}
 
 async function exploreOne(context: CaseContext, script: Script): Promise<void> {
   const { traits } = await observe(context);
@@ -102,8 +126,16 @@ async function smallest(
   return new SessionFailure(found.fault, found.script);
 }
 
-const faultOf = (context: CaseContext, script: Script, traits: Traits) =>
-  faultIn(context, { script, traits }, (stage) => runScript(stage, script));
+const faultOf = async (context: CaseContext, script: Script, traits: Traits) => {
+  const run = (one: Script, work: (stage: Stage) => Promise<void>) =>
+    faultIn(context, { script: one, traits }, work);
+  const fault = await run(script, (stage) => runScript(stage, script));
+  // Views of an engine that keeps no budget are compared as they come.
+  if (fault !== undefined || traits.forgetsBudgets) return fault;
+  const strayed = await detourFault(script, run);
+  if (strayed !== undefined) failedWith.delete(script);
+  return strayed;
+};
 
 /** What a kill takes of a session of turns, of an engine that keeps what it is told. */
 async function killFault(
@@ -125,14 +157,17 @@ async function faultIn(
   work: (stage: Stage) => Promise<void>,
 ): Promise<string | undefined> {
   const host = { ...ORDINARY, ...script.host };
+  const salt = script.salt === undefined ? context.nextSalt() : saltOf(script.salt);
   try {
-    await context.beside((fresh) => work(new Stage(fresh, host, traits)), {
+    await context.beside((fresh) => work(new Stage(fresh, host, traits, salt)), {
       withoutFolder: !host.folder,
+      letsGo: true,
     });
     return undefined;
   } catch (error) {
-    if (error instanceof CaseFailure) return error.message;
-    throw error;
+    if (!(error instanceof CaseFailure)) throw error;
+    failedWith.set(script, saltInWords(salt));
+    return error.message;
   }
 }
 
@@ -144,6 +179,14 @@ const turns = (calls: readonly (readonly ("long" | "plain")[])[]): Script["steps
 
 /** Short and quiet, so that what an engine does with it, it does with every such session. */
 const QUIET: Script = { host: ORDINARY, steps: turns([["long", "plain"], [], ["plain"]]) };
+
+/** A session that was there before the engine. */
+const pastOf = (turns: number, then: Script["steps"] = []): Script["steps"] => [
+  { do: "past", turns, in: 0 },
+  ...then,
+];
+/** Turns of two messages, more of them than whoever counts on few makes room for. */
+const PASTS = [30, 60, 150];
 
 /** With every kind of message, and so long that what is old is shown as what is old. */
 const VARIED: Script = {
@@ -159,12 +202,34 @@ const VARIED: Script = {
 /** With more messages than most engines would put off writing. */
 const LASTING = turns(Array.from({ length: 16 }, (_, at) => (at % 3 === 1 ? ["plain"] : [])));
 
+/** By the turn: what is said twice, and what is very long. */
+const SAID_ONCE: Readonly<Record<number, Speech>> = {
+  ...{ 9: "same", 19: "same", 29: "same", 39: "same", 49: "same", 59: "same" },
+  ...{ 52: "huge" },
+};
+
 /** With more messages than whoever counts on few makes room for, and some said again. */
 const LONG: Script = {
   host: ORDINARY,
   steps: turns(Array.from({ length: 60 }, (_, at) => (at % 4 === 0 ? ["plain"] : []))).map(
-    (step, at) => (step.do === "turn" && at % 10 === 9 ? { ...step, says: "same" } : step),
+    (step, at) => (step.do === "turn" && SAID_ONCE[at] ? { ...step, says: SAID_ONCE[at] } : step),
   ),
+};
+
+/** More sessions than whoever counts on few makes room for; the first goes on in the end. */
+const MANY: Script = {
+  host: ORDINARY,
+  steps: turns(Array.from({ length: 26 }, () => [])).map((step, at) => ({ ...step, in: at % 25 })),
+};
+
+/** With requests, replies and output of very different sizes, all of which there is room for. */
+const SIZES: Script = {
+  host: ORDINARY,
+  steps: Array.from({ length: 7 }, (_, at) => ({
+    ...{ do: "turn", says: "plain", ends: "told", heartbeat: false, in: 0 },
+    tools: [["huge"], ...(at % 3 === 0 ? [["plain", "huge"] as const] : [])],
+    answers: at % 2 === 0 ? "huge" : "plain",
+  })),
 };
 
 /** With a compaction early, and more turns after it than whoever counts on few makes room for. */
@@ -220,6 +285,7 @@ async function watch(context: CaseContext): Promise<Observed> {
     traits = { ...traits, ...seen };
   };
   await learn(QUIET, learnTraits);
+  if (traits.keepsAll) await learn({ host: ORDINARY, steps: pastOf(3) }, learnPast);
   const kills: Outlived["kills"][number][] = [];
   let loss: SessionFailure | undefined;
   for (const name of ["withFiles", "withoutFiles"] as const) {

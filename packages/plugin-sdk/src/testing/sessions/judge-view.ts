@@ -1,15 +1,16 @@
 // What is wrong with the view of a session that an engine chose.
 import type { AssembleResult } from "../../contract/lifecycle.ts";
 import type { AgentMessage } from "../../contract/message.ts";
+import { blocksOf } from "../../messages/blocks.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { textOf } from "../../transcript/text.ts";
 import { toolCallsOf } from "../../transcript/tool-pairs.ts";
 import { contentFault, hasWordsOf, LEAST_WORDS, short } from "./content.ts";
 import { type Dropped, lostField } from "./fields.ts";
-import { markIn } from "./marks.ts";
+import { MARK, markIn } from "./marks.ts";
 import { placesOf } from "./place.ts";
-import { viewShapeFault } from "./result-shape.ts";
+import { jsonOf, viewShapeFault } from "./result-shape.ts";
 
 /** A message that is not to be shown; `isMeant`: the message, not what others say of it. */
 interface Elsewhere {
@@ -40,6 +41,8 @@ export interface Occasion {
   ownsCompaction: boolean;
   /** Whether the engine was seen to show all of a short session. */
   showsAll: boolean;
+  /** What it says in words of its own where it shows everything. Absent: nothing is known. */
+  usual?: ReadonlySet<string> | undefined;
   /** Whether it was told of notes of the host as of all else. Absent: no. */
   isToldNotes?: boolean;
   /** Fields that it was seen to leave out. Absent: not known. */
@@ -52,9 +55,13 @@ export function viewFault(result: AssembleResult, occasion: Occasion): string | 
   if (shape !== undefined) return `gave a result that no host takes: ${shape}`;
   const { messages } = result;
   const { given } = occasion;
-  const strange = occasion.strange(JSON.stringify(result));
+  const text = jsonOf(result);
+  if (messages.some(isAddedByHost))
+    return "showed what its host had added to a list that it was answered: the list is the host's";
+  const strange = occasion.strange(text);
   if (strange !== undefined) return `showed ${strange}`;
-  if (occasion.prompt !== undefined && JSON.stringify(messages).includes(occasion.prompt))
+  const { prompt } = occasion;
+  if (prompt !== undefined && text.includes(prompt) && JSON.stringify(messages).includes(prompt))
     return "showed the prompt, which the host appends: the model would be asked twice";
   if (messages.length === 0 && isTalk(given) && occasion.tokenBudget >= 1)
     return `showed nothing of ${given.length} messages`;
@@ -84,9 +91,14 @@ function wordsFault(
   for (const [at, message] of shown.entries()) {
     const place = places[at];
     if (place === undefined) {
+      let all: string | undefined;
+      const text = () => {
+        all ??= JSON.stringify(message);
+        return all;
+      };
       const from = elsewhere.find(
         ({ isMeant, ...one }) =>
-          isOne(one.message, message) || (!isMeant && hasMarkOf(message, one.message)),
+          isOne(one.message, message) || (!isMeant && hasMarkOf(text(), one.message)),
       );
       if (from !== undefined)
         return `showed ${named(message)}, which ${textOf(from.message) === textOf(message) ? "" : `has ${named(from.message)} in it, and that `}${from.why}`;
@@ -115,6 +127,11 @@ function additionFault(
   return from && `added ${named(from.message)} to the system prompt, and that ${from.why}`;
 }
 
+const isAddedByHost = (message: AgentMessage) => textOf(message) === ADDED_BY_HOST;
+
+/** What a host adds to a list that it was answered. */
+export const ADDED_BY_HOST = "The host adds to the list that it was answered.";
+
 const isSummary = ({ role }: AgentMessage) =>
   role === "compactionSummary" || role === "branchSummary";
 
@@ -126,9 +143,9 @@ const isOne = (one: AgentMessage, shown: AgentMessage): boolean => {
 };
 
 /** What an engine says in words of its own is from nowhere else either. */
-function hasMarkOf(shown: AgentMessage, one: AgentMessage): boolean {
+function hasMarkOf(shown: string, one: AgentMessage): boolean {
   const mark = markIn(textOf(one));
-  return mark !== undefined && JSON.stringify(shown).includes(mark);
+  return mark !== undefined && shown.includes(mark);
 }
 
 function orderFault(shown: readonly AgentMessage[], places: Places): string | undefined {
@@ -212,11 +229,13 @@ function runningFault(
 
 /** Where there is room, an engine that shows whole sessions leaves nothing out in the middle. */
 function lossFault(
-  { systemPromptAddition = "" }: AssembleResult,
+  { messages, systemPromptAddition = "" }: AssembleResult,
   places: Places,
-  { given, isAmple, showsAll, isToldNotes = false }: Occasion,
+  { given, isAmple, showsAll, isToldNotes = false, usual }: Occasion,
 ): string | undefined {
   if (!isAmple || !showsAll) return undefined;
+  if (usual !== undefined && saysMore({ messages, systemPromptAddition }, { places, given, usual }))
+    return undefined;
   const isShown = new Set(places);
   const prompt = given.findLastIndex(({ role }) => role === "user");
   // The contract has it that a model is shown them.
@@ -238,24 +257,65 @@ function lossFault(
 
 /** What the host's own compaction left is all that is left of what it stands for. */
 function summaryFault(
-  { messages: shown, systemPromptAddition = "" }: AssembleResult,
+  { messages: shown, systemPromptAddition = "", promptAuthority }: AssembleResult,
   places: Places,
-  { given, hasRoom, ownsCompaction, showsAll }: Occasion,
+  { given, tokenBudget, hasRoom, ownsCompaction, showsAll, usual }: Occasion,
 ): string | undefined {
-  if (!hasRoom || !showsAll || ownsCompaction) return undefined;
+  if (!showsAll || ownsCompaction) return undefined;
+  // Whoever has no room even for the newest turn has told its host.
+  if (!hasRoom && promptAuthority === "preassembly_may_overflow") return undefined;
+  if (!hasRoomForSentence(given, tokenBudget)) return undefined;
   const place = given.findLastIndex(({ role }) => role === "compactionSummary");
-  // Whoever says something of its own may say it otherwise, say that it is not shown, or show what
-  // was compacted.
-  const saysMore = places.includes(undefined) || systemPromptAddition.trim() !== "";
-  if (place < 0 || places.includes(place) || saysMore) return undefined;
+  // It may say it otherwise, or show what was compacted.
+  const isSaid = saysMore({ messages: shown, systemPromptAddition }, { places, given, usual });
+  if (place < 0 || places.includes(place) || isSaid) return undefined;
   return shown.length === 0
     ? undefined
-    : `left out the summary of the host's compaction, ${named(given[place]!)}`;
+    : `left out the summary of the host's compaction, ${named(given[place]!)}, and does not say that there is more`;
 }
+
+/** Older turns may give way to it, the newest one not; counters differ. */
+function hasRoomForSentence(given: readonly AgentMessage[], tokenBudget: number): boolean {
+  const newest = given.findLastIndex(({ role }) => role === "user");
+  return estimateMessages(given.slice(newest)).high * 1.5 + SENTENCE_TOKENS <= tokenBudget;
+}
+
+const SENTENCE_TOKENS = 40;
+
+type View = Pick<AssembleResult, "messages" | "systemPromptAddition">;
+
+/** What a view says that was not said in the session; numbers count for nothing. */
+export const ownWords = (
+  { messages, systemPromptAddition = "" }: View,
+  places: Places,
+  given: readonly AgentMessage[],
+): readonly string[] =>
+  [systemPromptAddition, ...messages.map((message, at) => wordsBeside(message, given[places[at]!]))]
+    .map((text) => text.replaceAll(MARK, "").replaceAll(/\d+/g, "0").trim())
+    .filter((text) => text !== "");
+
+/** What stands around words that were said; of words that are cut nobody can tell. */
+function wordsBeside(shown: AgentMessage, said: AgentMessage | undefined): string {
+  const text = textOf(shown);
+  if (said === undefined) return text;
+  const was = textOf(said);
+  return was.trim() !== "" && text.includes(was) ? text.replace(was, () => "") : "";
+}
+
+/** Words of its own that it says only where it does not show everything may say what is missing. */
+const saysMore = (
+  view: View,
+  { places, given, usual }: { places: Places } & Pick<Occasion, "given" | "usual">,
+): boolean => ownWords(view, places, given).some((words) => !usual?.has(words));
 
 /** Short words without an id may stand anywhere, among others. */
 export const isKnowable = (message: AgentMessage): boolean =>
-  messageId(message) !== undefined || textOf(message).trim().length >= LEAST_WORDS;
+  messageId(message) !== undefined ||
+  textOf(message).trim().length >= LEAST_WORDS ||
+  hasPicture(message);
+
+const hasPicture = (message: AgentMessage): boolean =>
+  "content" in message && blocksOf(message.content).some(({ type }) => type === "image");
 
 /** What is told of summaries is so: they are none of the history, and stand for stretches of it. */
 function coverageFault(
@@ -284,7 +344,9 @@ function sizeFault(
 ): string | undefined {
   const { low, high } = estimateMessages(messages);
   const isWhole = messages.length === given.length && given.length > 0;
-  if (isAmple && isWhole && promptAuthority === "preassembly_may_overflow")
+  // Who counts nothing cannot know; where all is shown, its host judges by the same either way.
+  const counts = estimatedTokens > 0;
+  if (isAmple && isWhole && counts && promptAuthority === "preassembly_may_overflow")
     return "said that its view was cut in need, though it shows everything, and that fits";
   if (ownsCompaction && low > tokenBudget && promptAuthority !== "preassembly_may_overflow")
     return `showed at least ${low} tokens for a budget of ${tokenBudget}, without saying so`;
@@ -308,7 +370,7 @@ export function isPlain(message: AgentMessage): boolean {
     (message.stopReason === "error" || message.stopReason === "aborted")
   )
     return false;
-  return textOf(message).trim() !== "" || toolCallsOf(message, 0).length > 0;
+  return textOf(message).trim() !== "" || toolCallsOf(message, 0).length > 0 || hasPicture(message);
 }
 
 /** True: it belongs to a run that the host began by itself. */

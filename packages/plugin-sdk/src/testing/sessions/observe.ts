@@ -1,6 +1,7 @@
 // Learns from two sessions what an engine does, before anything is asked of it.
 import type { AgentMessage } from "../../contract/message.ts";
-import type { Strictness } from "./content.ts";
+import { estimateMessages } from "../../tokens/message.ts";
+import { differs, type Strictness } from "./content.ts";
 import { droppedIn } from "./fields.ts";
 import { doStep } from "./host.ts";
 import { recordFault } from "./judge-record.ts";
@@ -34,10 +35,27 @@ export async function learnTraits(stage: Stage, { steps }: Script): Promise<Trai
     );
   if (keepsAll && talk.denied.size === said.length)
     stage.fail("ingest()", "said of every message that it did not take it in, and keeps them all");
+  const size = estimateMessages(said).high;
+  const rooms = [1.3, 1.02, 0.9, 0.5].map((part) => Math.ceil(size * part));
+  const looks = async () => {
+    const views: unknown[] = [];
+    for (const room of [...rooms, null]) views.push((await look(stage, talk, room)).messages);
+    return views;
+  };
+  const before = await looks();
   const least = await look(stage, talk, 1);
   const saysOverflow = least.promptAuthority === "preassembly_may_overflow";
+  let forgetsBudgets = !differs(await looks(), before);
+  for (const room of [60, 250, 600, Math.ceil(size / 4)]) {
+    await look(stage, talk, room);
+    forgetsBudgets &&= !differs(await looks(), before);
+  }
   const keepsResults = isAll(kept, "whole");
-  return { ...UNKNOWN, ...{ showsAll, keepsAll, keepsResults, saysOverflow } };
+  const { usual } = talk;
+  return {
+    ...UNKNOWN,
+    ...{ showsAll, keepsAll, keepsResults, saysOverflow, forgetsBudgets, usual },
+  };
 }
 
 /** What it leaves out of messages of every sort. */

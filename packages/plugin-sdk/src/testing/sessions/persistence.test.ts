@@ -57,7 +57,7 @@ describe("an engine that is killed as it acknowledges a turn", { timeout: 120_00
 
   it.each<[string, EngineMaker]>([
     ["now and then only", storing((save, count) => void (count % 4 === 0 && save()))],
-    ["a little later", storing((save) => void setTimeout(save, 20))],
+    ["a little later", storing((save) => void setTimeout(save, 200))],
     [
       "when it is disposed of",
       storing(

@@ -29,7 +29,13 @@ export function placesOf(
     const message = shown[at]!;
     if (places[at] === undefined && messageId(message) === undefined) {
       const among = { given, taken };
+      // Of two that say nothing one may have thought: times tell them apart, where there are any.
+      const isOfTime = (one: AgentMessage) =>
+        message.timestamp !== undefined &&
+        one.timestamp === message.timestamp &&
+        hasWordsOf(message, one);
       const found =
+        find(among, next, isOfTime) ??
         find(among, next, (one) => hasWordsOf(message, one)) ??
         find(among, given.length, (one) => hasWordsOf(message, one)) ??
         find(among, next, (one) => isOfCalls(message, one)) ??
@@ -55,7 +61,7 @@ function find(
 
 /** The same, cut: what is left of it is its beginning, which no other message has. */
 function beginsAlike(a: AgentMessage, b: AgentMessage): boolean {
-  if (a.role !== b.role || a.role === "toolResult") return false;
+  if (a.role !== b.role || (a.role !== "user" && a.role !== "assistant")) return false;
   const [shown, said] = [textOf(a).trim(), textOf(b).trim()];
   return said.length >= BEGINNING_CHARS && shown.startsWith(said.slice(0, BEGINNING_CHARS));
 }

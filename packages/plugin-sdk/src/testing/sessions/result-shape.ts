@@ -83,14 +83,33 @@ function projectionFault(projection: unknown): string | undefined {
   return isValid ? undefined : `its contextProjection is ${short(projection)}`;
 }
 
+const written = new WeakMap<AssembleResult, string>();
+
+/** Written once, since it is long. */
+export function jsonOf(result: AssembleResult): string {
+  const known = written.get(result) ?? JSON.stringify(result);
+  written.set(result, known);
+  return known;
+}
+
 /** Hosts take plain data only: what JSON cannot say never reaches a model. */
 function plainFault(result: AssembleResult): string | undefined {
   try {
-    JSON.stringify(result.messages);
+    jsonOf(result);
     return undefined;
   } catch (error) {
     return `no JSON can be written of its messages: ${(error as Error).message}`;
   }
+}
+
+/** Undefined = nothing; else a sentence about `maintain()`. */
+export function maintainShapeFault(result: unknown): string | undefined {
+  if (!isRecord(result)) return "it answered none";
+  const { changed, bytesFreed, rewrittenEntries } = result;
+  if (typeof changed !== "boolean") return `its changed is ${short(changed)}`;
+  for (const [name, count] of Object.entries({ bytesFreed, rewrittenEntries }))
+    if (!Number.isInteger(count) || (count as number) < 0) return `its ${name} is ${String(count)}`;
+  return undefined;
 }
 
 /** Those that are for a context which became smaller; all others say why it did not. */

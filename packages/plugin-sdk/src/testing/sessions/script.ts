@@ -38,6 +38,32 @@ export interface Circumstances {
   repeatsIds: boolean;
   /** Turns that it hands over, the newest; null = all. */
   newest: number | null;
+  /** Whether it tells its settings, and where it stores sessions, to whoever takes them. */
+  tellsSettings: boolean;
+  /** Whether models and tools are others from turn to turn. */
+  changes: boolean;
+  /** Whether it asks for each view twice. */
+  asksTwice: boolean;
+  /** Whether old thinking, long results and details are not in the history of a view. */
+  trims: boolean;
+  /** Whether names of sessions, messages and calls differ in signs and case only. */
+  oddNames: boolean;
+  /** Whether some calls that tell of something lack the session's key. */
+  skipsKeys: boolean;
+  /** Whether what it hands over cannot be changed. */
+  freezes: boolean;
+  /** Whether results of calls that were made together are stored in another order. */
+  anyOrder: boolean;
+  /** Whether each is told with the turn before, as by a host that does not know it was told. */
+  overlaps: boolean;
+  /** Whether it tells a turn again before the engine has answered. */
+  retries: boolean;
+  /** Whether it hands over the same objects in each view, not copies. */
+  shares: boolean;
+  /** Whether it asks for a view while it tells of a turn. */
+  hurries: boolean;
+  /** Whether it looks at another session before and after each step. */
+  watches: boolean;
 }
 
 export const ORDINARY: Circumstances = {
@@ -58,25 +84,70 @@ export const ORDINARY: Circumstances = {
   oddTimes: false,
   repeatsIds: false,
   newest: null,
+  tellsSettings: false,
+  changes: false,
+  asksTwice: false,
+  trims: false,
+  oddNames: false,
+  skipsKeys: false,
+  freezes: false,
+  anyOrder: false,
+  overlaps: false,
+  retries: false,
+  shares: false,
+  hurries: false,
+  watches: false,
 };
 
 /** How a text is made. */
-export const SPEECH = ["plain", "same", "long", "lines", "signs", "parts", "picture"] as const;
-export type Speech = (typeof SPEECH)[number];
+export const SPEECH = [
+  ...["plain", "same", "long", "lines", "signs", "parts", "picture"],
+  ...["pictures", "nothing", "halves", "quoted", "beat"],
+] as const;
+/** "huge" is for single sessions: it costs much. */
+export type Speech = (typeof SPEECH)[number] | "huge";
 
 /** What tools return. */
-export const RESULTS = ["plain", "long", "error", "picture", "parts", "nothing"] as const;
-export type ToolReturn = (typeof RESULTS)[number];
+export const RESULTS = [
+  ...["plain", "long", "error", "picture", "parts", "nothing"],
+  ...["same", "halves", "quoted"],
+] as const;
+/** "huge" is for single sessions: it costs much. */
+export type ToolReturn = (typeof RESULTS)[number] | "huge";
 
 /** What an answer holds beside its text. */
-export const ANSWERS = ["plain", "same", "long", "signs", "thinking", "provider"] as const;
-export type Answer = (typeof ANSWERS)[number];
+export const ANSWERS = [
+  ...["plain", "same", "long", "signs", "thinking", "provider"],
+  ...["thought", "nothing", "cut", "blocks", "quoted", "beat"],
+] as const;
+export type Answer = (typeof ANSWERS)[number] | "huge";
 
 /**
  * How a turn ends: "told" the engine is told of it · "missed" another engine answers, and this one
- * is told later · "failed" no model answered, so the engine is told with the next turn.
+ * is told later · "failed" no model answered, so the engine is told with the next turn · "aborted"
+ * the person ended it while tools ran, and the engine is told with the next turn.
  */
-export type TurnEnd = "told" | "missed" | "failed";
+export type TurnEnd = "told" | "missed" | "failed" | "aborted";
+
+/**
+ * What the model answers that an engine may ask: "fails" it does not · "breaks" nor after a while ·
+ * "names" what it was told · "aborted" the call's signal, and so does the model · "late" the
+ * signal, and it answers all the same · "before" the signal was aborted before the call · "soon"
+ * right after it.
+ */
+export type ModelAnswer =
+  | "fails"
+  | "breaks"
+  | "nothing"
+  | "much"
+  | "names"
+  | "aborted"
+  | "late"
+  | "before"
+  | "soon";
+
+/** What a view is asked with once that no other is. */
+export type Astray = "budget" | "model" | "tools" | "prompt" | "earlier" | "nothing";
 
 /** Whose message is rewritten. */
 export type Redacted = "toolResult" | "user" | "assistant";
@@ -94,14 +165,31 @@ export interface Turn {
 export type Step = (
   | Turn
   /** The host stores a note between turns: a shell command, or a custom message. */
-  | { do: "note"; kind: "bash" | "custom" }
-  /** What was told last is told once more. */
-  | { do: "again" }
+  | { do: "note"; kind: "bash" | "custom" | "blocks" | "branch" }
+  /** What was told last is told once more; `turns`: with as many before it. */
+  | { do: "again"; turns?: number }
   /** The process is killed; `unsure`: so soon that the host tells the last turn again. */
   | { do: "restart"; unsure: boolean }
-  | { do: "dispose" }
+  /** `goesOn`: and the same engine is asked again. Absent: another is made. */
+  | { do: "dispose"; goesOn?: boolean }
   /** A view is asked for beside turns. */
   | { do: "look"; budget: number | null }
+  /** A view is asked for once with something that no other is asked with. */
+  | { do: "detour"; by: Astray }
+  /** Several views of different sizes are asked for at the same time. */
+  | { do: "looks"; budgets: readonly number[] }
+  /** The clock of the machine is set. */
+  | { do: "clock"; by: number }
+  /** So many short turns of another engine. */
+  | { do: "chat"; turns: number }
+  /** So many short turns of before there was the engine, which finds them in the file. */
+  | { do: "past"; turns: number }
+  /** A child begins as the next session; `fails`: it does not, after all. */
+  | { do: "spawn"; fork: boolean; fails: boolean }
+  /** The session was a child's, and its run ends. */
+  | { do: "ended"; reason: "completed" | "swept" | "released" }
+  /** The host compacts by itself, as when another engine was chosen. */
+  | { do: "shrink" }
   /** The person goes back and leaves the newest turns. */
   | { do: "back"; turns: number }
   /** The person returns to the newest branch that was left. */
@@ -115,7 +203,15 @@ export type Step = (
   /** A message is rewritten under its id, so that it no longer says what it said. */
   | { do: "redact"; of: Redacted }
   /** `by`: what part of the session it shall fit into. */
-  | { do: "compact"; by: number; asked: "budget" | "threshold"; model: boolean; bare: boolean }
+  | {
+      do: "compact";
+      by: number;
+      asked: "budget" | "threshold";
+      model: boolean;
+      bare: boolean;
+      /** What its model answers. Absent: what models do. */
+      answer?: ModelAnswer;
+    }
   | { do: "maintain" }
   /** The person begins anew, under the same key. */
   | { do: "new" }
@@ -134,6 +230,10 @@ export interface SessionScript {
   host: object;
   /** What happens, in order. */
   steps: readonly object[];
+  /**
+   * What its names and the words in it are drawn from, as when it failed. Absent: others each time.
+   */
+  salt?: string;
 }
 
 /** The same, to those who run it. */
@@ -176,15 +276,40 @@ export function stepInWords(step: Step): string {
     case "turn":
       return turnInWords(step);
     case "note":
-      return step.kind === "bash" ? "a shell command" : "a note of the host";
+      return {
+        bash: "a shell command",
+        custom: "a note of the host",
+        blocks: "a note of the host with a picture",
+        branch: "a summary of a branch",
+      }[step.kind];
     case "again":
-      return "the last turn told again";
+      return step.turns === undefined || step.turns < 1
+        ? "the last turn told again"
+        : `the last ${step.turns + 1} turns told again`;
     case "restart":
       return step.unsure ? "a crash before the host knew that the turn was told" : "a crash";
     case "dispose":
-      return "dispose(), and the engine made again";
+      return step.goesOn
+        ? "dispose(), and the same engine asked again"
+        : "dispose(), and the engine made again";
     case "look":
       return step.budget === null ? "a look" : `a look with ${step.budget} tokens`;
+    case "detour":
+      return `a look ${ASTRAY[step.by]}`;
+    case "looks":
+      return `looks with ${step.budgets.join(", ")} tokens at the same time`;
+    case "clock":
+      return `the clock set ${step.by < 0 ? "back" : "forth"} by ${Math.round(Math.abs(step.by) / 3_600_000)} hours`;
+    case "chat":
+      return `${step.turns} short turns of another engine`;
+    case "past":
+      return `${step.turns} short turns of before the engine`;
+    case "spawn":
+      return `${step.fork ? "a forked" : "an isolated"} child${step.fails ? " that does not begin after all" : ""}`;
+    case "ended":
+      return `the end of a child's run ("${step.reason}")`;
+    case "shrink":
+      return "the host's own compaction";
     case "back":
       return `${step.turns === 1 ? "the last turn" : `the last ${step.turns} turns`} left`;
     case "forth":
@@ -199,7 +324,7 @@ export function stepInWords(step: Step): string {
       return `${{ toolResult: "a tool result", user: "a request", assistant: "a reply" }[step.of]} rewritten by the host`;
     case "compact":
       if (step.bare) return "compact() with no word of how small";
-      return `compact() for ${step.by === 1 ? "all" : `1/${Math.round(1 / step.by)}`} of its size${step.model ? "" : ", without a model"}`;
+      return `compact() for ${step.by === 1 ? "all" : `1/${Math.round(1 / step.by)}`} of its size${modelInWords(step)}`;
     case "maintain":
       return "maintenance behind the reply";
     case "new":
@@ -209,6 +334,32 @@ export function stepInWords(step: Step): string {
     case "fork":
       return "a fork";
   }
+}
+
+/** With what a view is asked for once. */
+const ASTRAY: Readonly<Record<Astray, string>> = {
+  budget: "with very little room",
+  model: "for another model",
+  tools: "without tools",
+  prompt: "with a long prompt",
+  earlier: "at an earlier history",
+  nothing: "without any history",
+};
+
+function modelInWords({ model, answer }: Extract<Step, { do: "compact" }>): string {
+  if (!model) return ", without a model";
+  if (answer === undefined) return "";
+  return {
+    fails: ", with a model that fails",
+    breaks: ", with a model that fails after a while",
+    nothing: ", with a model that answers nothing",
+    much: ", with a model that answers far too much",
+    names: ", with a model that tells the names",
+    aborted: ", aborted as it asks a model",
+    late: ", aborted as it asks a model that answers all the same",
+    before: ", aborted before it is asked",
+    soon: ", aborted as soon as it is asked",
+  }[answer];
 }
 
 function turnInWords({ says, tools, answers, ends, heartbeat }: Turn): string {
@@ -221,7 +372,10 @@ function turnInWords({ says, tools, answers, ends, heartbeat }: Turn): string {
     answers !== "plain" && `"${answers}" answer`,
   ].filter((part) => part !== false);
   const what = heartbeat ? "a heartbeat" : "a turn";
-  const end = { told: "", missed: " of another engine", failed: " that failed" }[ends];
+  const end = {
+    ...{ told: "", missed: " of another engine" },
+    ...{ failed: " that failed", aborted: " that was aborted while tools ran" },
+  }[ends];
   return `${what}${end}${parts.length > 0 ? ` with ${parts.join(", ")}` : ""}`;
 }
 
@@ -244,6 +398,19 @@ function hostInWords(host: Circumstances): string {
     host.oddTimes && "has a clock that goes back, and messages without a time",
     host.repeatsIds && "counts ids of messages anew in each transcript",
     host.newest !== null && `hands over the newest ${host.newest} turns`,
+    host.tellsSettings && "tells its settings",
+    host.changes && "offers other models and tools from turn to turn",
+    host.asksTwice && "asks for each view twice",
+    host.trims && "leaves old thinking and long results out of histories",
+    host.oddNames && "names sessions, messages and calls alike but for signs and case",
+    host.skipsKeys && "leaves the session's key out of some calls that tell of turns",
+    host.freezes && "freezes what it hands over",
+    host.overlaps && "tells each turn together with the one before",
+    host.anyOrder && "stores results in any order",
+    host.retries && "tells each turn again before it is answered",
+    host.shares && "hands over the same objects again and again",
+    host.hurries && "asks for a view while it tells of a turn",
+    host.watches && "looks at another session before and after each step",
   ].filter((part) => part !== false);
   return parts.join(", ");
 }

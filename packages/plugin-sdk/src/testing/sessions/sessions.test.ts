@@ -7,9 +7,10 @@ import { contentFault } from "./content.ts";
 import { droppedIn, lostField } from "./fields.ts";
 import { randomScript, type Weather } from "./generate.ts";
 import { recordFault } from "./judge-record.ts";
-import { type Occasion, viewFault } from "./judge-view.ts";
+import { ADDED_BY_HOST, type Occasion, viewFault } from "./judge-view.ts";
+import { markOf, strangeMark } from "./marks.ts";
 import { placesOf } from "./place.ts";
-import { compactShapeFault } from "./result-shape.ts";
+import { compactShapeFault, maintainShapeFault } from "./result-shape.ts";
 import { inWords, isScript, ORDINARY, type Script, type Turn } from "./script.ts";
 import { shrink, smallerThan } from "./shrink.ts";
 import { Transcript } from "./transcript.ts";
@@ -89,8 +90,38 @@ describe("a view", () => {
     expect(faultOf(TALK.slice(4), of)).toMatch(/^left out the summary of the host's compaction/);
     expect(faultOf(given, of)).toBeUndefined();
     expect(faultOf([user("Said before: item 1 is light."), ...TALK.slice(4)], of)).toBeUndefined();
-    for (const other of [{ ownsCompaction: true }, { showsAll: false }, { hasRoom: false }])
+    for (const other of [{ ownsCompaction: true }, { showsAll: false }])
       expect(faultOf(TALK.slice(4), { ...of, ...other })).toBeUndefined();
+    const crowded = { ...of, hasRoom: false };
+    expect(faultOf(TALK.slice(8), crowded)).toMatch(/^left out .* not say that there is more$/);
+    const promptAuthority = "preassembly_may_overflow" as const;
+    const needy = { messages: TALK.slice(8), estimatedTokens: 0, promptAuthority };
+    expect(viewFault(needy, occasion(crowded))).toBeUndefined();
+    // A sentence has no room beside the newest turn.
+    expect(faultOf(TALK.slice(8), { ...crowded, tokenBudget: 60 })).toBeUndefined();
+    const [oldest, ...rest] = TALK.slice(4);
+    const told = { ...oldest!, content: `[4 earlier messages omitted] ${textOf(oldest!)}` };
+    expect(faultOf([told as AgentMessage, ...rest], of)).toBeUndefined();
+  });
+
+  it("that lacks a message says so by words that are not there where it lacks nothing", () => {
+    const usual = new Set(["The person likes short answers."]);
+    const lossy = TALK.toSpliced(4, 4);
+    const viewOf = (systemPromptAddition: string, of: Partial<Occasion> = {}) =>
+      viewFault(
+        { messages: lossy, estimatedTokens: 0, systemPromptAddition },
+        occasion({ usual, ...of }),
+      );
+    expect(viewOf("The person likes short answers.")).toMatch(/^lost the person's message/);
+    expect(viewOf("4 messages are not shown.")).toBeUndefined();
+    const summary: AgentMessage = { role: "compactionSummary", summary: "Item 1 weighs 1 kg." };
+    const of = { given: [summary, ...TALK], isAmple: false, ownsCompaction: false };
+    expect(viewOf("The person likes short answers.", of)).toMatch(/^left out the summary/);
+    expect(viewOf("Item 1 is light.", of)).toBeUndefined();
+  });
+
+  it("with what its host added to an earlier one is wrong", () => {
+    expect(faultOf([user(ADDED_BY_HOST), ...TALK])).toMatch(/^showed what its host had added/);
   });
 
   it.each<[string, object, RegExp]>([
@@ -158,6 +189,15 @@ describe("what compact() answers", () => {
       [false, "weaker-summary"],
     ] as const)
       expect(compactShapeFault({ ok: true, compacted, code })).toMatch(/says otherwise/);
+  });
+});
+
+describe("what maintain() answers", () => {
+  it("is counted, and whether anything changed", () => {
+    const right = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
+    expect(maintainShapeFault(right)).toBeUndefined();
+    for (const wrong of [undefined, {}, { ...right, bytesFreed: -1 }, { ...right, changed: 1 }])
+      expect(maintainShapeFault(wrong)).toBeDefined();
   });
 });
 
@@ -229,9 +269,59 @@ describe("a session's transcript", () => {
     const transcript = new Transcript();
     said(transcript, "one");
     const last = said(transcript, "two");
-    const merged = transcript.history({ ids: true, times: true, merges: true, newest: null });
+    const merged = transcript.history({
+      ids: true,
+      times: true,
+      merges: true,
+      newest: null,
+      trims: false,
+    });
     expect(merged.map(textOf)).toEqual(["one\ntwo"]);
     expect(transcript.idOf(merged[0]!)).toBe(last);
+  });
+});
+
+describe("what a host hands over", () => {
+  const ORDINARY_HOST = { ids: true, times: true, merges: false, newest: null, trims: false };
+  const thinking = assistant([
+    { type: "thinking", thinking: "hm" },
+    { type: "text", text: "It is." },
+  ]);
+  it("may come without old thinking, under the same id", () => {
+    const transcript = new Transcript();
+    for (const message of [user("one"), thinking, user("two"), thinking])
+      transcript.append({ type: "message", message });
+    const [, old, , newest] = transcript.history({ ...ORDINARY_HOST, trims: true });
+    const typesOf = ({ content }: typeof thinking) => content.map(({ type }) => type);
+    expect(typesOf(old as typeof thinking)).toEqual(["text"]);
+    expect(typesOf(newest as typeof thinking)).toEqual(["thinking", "text"]);
+    expect(transcript.versionsOf(old!)).toHaveLength(2);
+  });
+
+  it("is rewritten for an engine under its id, with all that came after it", () => {
+    const transcript = new Transcript();
+    for (const message of [user("one"), user("two"), user("three")])
+      transcript.append({ type: "message", message });
+    const before = transcript.items();
+    const entryId = before[1]!.entryId;
+    const replacement = { entryId, message: user("2") };
+    expect(transcript.replace([replacement])).toMatchObject({ changed: true, rewrittenEntries: 1 });
+    expect(transcript.items().map(({ message }) => textOf(message))).toEqual(["one", "2", "three"]);
+    expect(transcript.items().map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    expect(transcript.replace([replacement])).toMatchObject({ changed: false });
+  });
+
+  it("is of a copy that knows nothing of what is said later in its original", () => {
+    const transcript = new Transcript();
+    const [first, later] = [transcript.next(), transcript.next()].map(({ tag, number }) =>
+      markOf(tag, number),
+    );
+    const copied = new Transcript();
+    copied.next();
+    const tags = new Map([...transcript.limits(), ...new Transcript(copied).tags]);
+    expect(strangeMark(`${first} ${later}`, tags)).toBeUndefined();
+    expect(strangeMark(markOf(copied.tag, 0), tags)).toBeUndefined();
+    expect(strangeMark(markOf(copied.tag, 1), tags)).toBe(markOf(copied.tag, 1));
   });
 });
 
@@ -277,6 +367,18 @@ describe("what a message says", () => {
     expect(contentFault(assistant(shown), [assistant(was)], "whole")).toBe(
       `it says ${first} where ${second} was said`,
     );
+  });
+
+  it("is not cut when nothing is missing, and half a sign counts for nothing", () => {
+    const whole = toolResult(call, "short \ud83d");
+    expect(contentFault(toolResult(call, "short \ufffd"), [whole], "whole")).toBeUndefined();
+    expect(
+      contentFault(
+        toolResult(call, "short \ud83d [9 more characters not shown]"),
+        [whole],
+        "parts",
+      ),
+    ).toMatch(/though nothing is missing$/);
   });
 
   it("may be cut where results may be", () => {

@@ -31,6 +31,15 @@ export function* smallerThan({ host, steps }: Script): Generator<Script> {
   for (let size = Math.floor(steps.length / 2); size >= 1; size = Math.floor(size / 2))
     for (let at = steps.length - size; at >= 0; at -= size)
       yield { host, steps: [...steps.slice(0, at), ...steps.slice(at + size)] };
+  // A turn fewer, and one fewer that is left.
+  for (const [at, step] of steps.entries())
+    if (step.do === "back" && step.turns > 1)
+      for (let turn = at - 1; turn >= 0; turn--)
+        if (steps[turn]!.do === "turn")
+          yield {
+            host,
+            steps: steps.with(at, { ...step, turns: step.turns - 1 }).toSpliced(turn, 1),
+          };
   for (const key of Object.keys(ORDINARY) as (keyof typeof ORDINARY)[])
     if (host[key] !== ORDINARY[key] && !(key === "files" && !host.ids))
       yield { host: { ...host, [key]: ORDINARY[key] }, steps };
@@ -47,6 +56,18 @@ function* simplerThan(step: Step): Generator<Step> {
   if (step.do === "look" && step.budget !== null) yield { ...step, budget: null };
   if (step.do === "compact" && !step.model) yield { ...step, model: true };
   if (step.do === "compact" && step.bare) yield { ...step, bare: false };
+  if (step.do === "compact" && step.answer !== undefined) {
+    const { answer: _answer, ...usual } = step;
+    yield usual;
+  }
+  if (step.do === "again" && step.turns) yield { ...step, turns: step.turns - 1 };
+  if ((step.do === "chat" || step.do === "past") && step.turns > 1) {
+    yield { ...step, turns: Math.ceil(step.turns / 2) };
+    yield { ...step, turns: step.turns - 1 };
+  }
+  if (step.do === "looks" && step.budgets.length > 1)
+    yield { ...step, budgets: step.budgets.slice(1) };
+  if (step.do === "note" && step.kind !== "custom") yield { ...step, kind: "custom" };
 }
 
 function* simplerTurns(step: Turn & { in: number }): Generator<Step> {

@@ -20,6 +20,8 @@ export interface Saying {
 }
 
 const LONG_WORDS = 500;
+/** More than most limits that somebody thinks nobody reaches, in characters. */
+const HUGE_WORDS = 24_000;
 
 function textOf(kind: Speech, { tag, number }: Saying): string {
   const mark = markOf(tag, number);
@@ -29,20 +31,45 @@ function textOf(kind: Speech, { tag, number }: Saying): string {
       return "yes, go on";
     case "long":
       return `${text} ${wordsOf(number, LONG_WORDS)}`;
+    case "huge":
+      return `${text} ${wordsOf(number, HUGE_WORDS)}`;
+    case "beat":
+      return `HEARTBEAT ${mark}: what does it say in line ${number} of the log?`;
     case "lines":
       return `\n  ${text}\r\n\n\t- first\n\n\n- second  `;
+    case "halves":
+      return `${text} cut in two \ud83d`;
+    case "quoted":
+      return `[Summary of the conversation so far] <context>${text}</context> [old result cleared]`;
     case "signs":
-      return `${text} naïve 漢字 👩‍👩‍👧 \u0000 <b>"'\\ {"a":[1]} \u2028 ${"é".repeat(3)}`;
+      return `${text} naïve 漢字 👩‍👩‍👧 e\u0301 \ufeff\u200b\t \u0000 <b>"'\\ {"a":[1]} \u2028 ${"é".repeat(3)}`;
     default:
       return text;
   }
 }
 
 /** Words that differ from number to number, so that no two texts are alike. */
-const wordsOf = (number: number, count: number) =>
-  Array.from({ length: count }, (_, index) => `w${((number + 7) * (index + 13)) % 9973}`).join(" ");
+function wordsOf(number: number, count: number): string {
+  const name = `${number} ${count}`;
+  const known = words.get(name);
+  if (known !== undefined) return known;
+  const made = Array.from(
+    { length: count },
+    (_, index) => `w${((number + 7) * (index + 13)) % 9973}`,
+  ).join(" ");
+  words.set(name, made);
+  return made;
+}
 
-const picture = ({ tag, number }: Saying): ImageBlock => ({
+/** Words of what is larger than one limit or another, of which there are many. */
+const hugeWords = (number: number) => HUGE_WORDS / (1 << (number % 5));
+/** As output is, with more lines than somebody may think. */
+const inLines = (text: string) => text.replaceAll(/((?:\S+ ){9}\S+) /g, "$1\n");
+
+/** The same in every session. */
+const words = new Map<string, string>();
+
+export const picture = ({ tag, number }: Saying): ImageBlock => ({
   type: "image",
   // Base64 of as many bytes as it takes to differ from every other picture.
   data: `${"iVBORw0KGgo"}${[...`${tag}${number}`].map((char) => char.charCodeAt(0).toString(36).padStart(2, "0")).join("")}AAAA`,
@@ -57,7 +84,7 @@ export function request(kind: Speech, saying: Saying, heartbeat: boolean): UserM
     idempotencyKey: `${saying.tag}-${saying.number}:user`,
     ...(heartbeat && { __openclaw: { kind: "heartbeat" as const } }),
   };
-  if (kind === "parts")
+  if (kind === "parts" && !heartbeat)
     return user(
       [
         { type: "text", text },
@@ -65,15 +92,19 @@ export function request(kind: Speech, saying: Saying, heartbeat: boolean): UserM
       ],
       extras,
     );
+  if (heartbeat) return user(text, extras);
   if (kind === "picture") return user([{ type: "text", text }, picture(saying)], extras);
+  if (kind === "pictures")
+    return user([picture(saying), picture({ ...saying, number: -saying.number - 1 })], extras);
+  if (kind === "nothing") return user("", extras);
   return user(text, extras);
 }
 
-/** `prompt`: tokens of what the model was shown. */
+/** `prompt`: tokens of what the model was shown; `model`: which one answers. */
 export function answer(
   kind: Answer,
   saying: Saying,
-  { heartbeat, prompt }: { heartbeat: boolean; prompt: number },
+  { heartbeat, prompt, model = "kit-1" }: { heartbeat: boolean; prompt: number; model?: string },
 ): AgentMessage {
   const { tag, number, timestamp } = saying;
   const mark = markOf(tag, number);
@@ -81,20 +112,28 @@ export function answer(
     plain: `Item ${number} weighs ${number} kg ${mark}.`,
     same: "done",
     long: `Item ${number} ${mark}: ${wordsOf(number, LONG_WORDS)}`,
+    huge: `Item ${number} ${mark}: ${inLines(wordsOf(number, hugeWords(number)))}`,
     signs: `Item ${mark} \u{1f9ee} — “${number}”\n\n\`\`\`js\nconst a = "\\n";\n\`\`\`\n`,
     thinking: `Item ${number} ${mark} is heavy.`,
     provider: `Item ${number} ${mark} was found.`,
+    cut: `Item ${number} ${mark} is as far as`,
+    blocks: `Item ${number} ${mark} has two sides.`,
+    quoted: `[Earlier messages omitted] <summary>Item ${number} ${mark}</summary> [truncated]`,
+    beat: `HEARTBEAT_OK ${mark} is what line ${number} says.`,
+    ...{ thought: "", nothing: "" },
   }[kind];
+  const says = heartbeat ? `HEARTBEAT_OK ${mark}` : text;
   const blocks: AssistantBlock[] = [
-    ...(kind === "thinking" ? [thought(saying)] : []),
+    ...(kind === "thinking" || kind === "thought" ? [thought(saying)] : []),
     ...(kind === "provider" ? [foreign(saying)] : []),
-    { type: "text", text: heartbeat ? `HEARTBEAT_OK ${mark}` : text },
+    ...(says === "" ? [] : [{ type: "text" as const, text: says }]),
+    ...(kind === "blocks"
+      ? [thought(saying), { type: "text" as const, text: `The other side of ${mark}.` }]
+      : []),
   ];
   return assistant(blocks, {
-    timestamp,
-    provider: "kit",
-    model: "kit-1",
-    api: "kit",
+    ...{ timestamp, provider: "kit", model, api: "kit" },
+    ...(kind === "cut" && { stopReason: "length" as const }),
     usage: { input: prompt, output: 10, cacheRead: 0, cacheWrite: 0, totalTokens: prompt + 10 },
   });
 }
@@ -123,6 +162,7 @@ export const calling = (
       {
         path: `notes-${number}/${index}.md`,
         deep: { mark: markOf(tag, number), list: [index, null] },
+        ...(number % 4 === 1 && oddArguments()),
       },
       id(index),
     ),
@@ -133,6 +173,12 @@ export const calling = (
   return assistant([...said, ...calls], { timestamp, provider: "kit", model: "kit-1", api: "kit" });
 };
 
+/** What JSON can say, and few expect. */
+const oddArguments = (): Record<string, unknown> =>
+  JSON.parse(
+    '{"": "", "constructor": "c", "漢字 \\n": [[], {}, [[1e21, 1e-9]]], "0": false, "half": "\\ud83d"}',
+  );
+
 export function result(kind: ToolReturn, call: ToolCallBlock, saying: Saying): ToolResultMessage {
   const { tag, number, timestamp } = saying;
   const text = `${call.name} found item ${number} ${markOf(tag, number)}.`;
@@ -140,6 +186,11 @@ export function result(kind: ToolReturn, call: ToolCallBlock, saying: Saying): T
   switch (kind) {
     case "long":
       return toolResult(call, `${text}\n${wordsOf(number, 4 * LONG_WORDS)}`, {
+        timestamp,
+        details,
+      });
+    case "huge":
+      return toolResult(call, `${text}\n${inLines(wordsOf(number, hugeWords(number)))}`, {
         timestamp,
         details,
       });
@@ -160,6 +211,12 @@ export function result(kind: ToolReturn, call: ToolCallBlock, saying: Saying): T
       );
     case "nothing":
       return toolResult(call, [], { timestamp });
+    case "same":
+      return toolResult(call, "Nothing has changed since it was read last.", { timestamp });
+    case "halves":
+      return toolResult(call, `${text} \udc67 cut in two \ud83d`, { timestamp });
+    case "quoted":
+      return toolResult(call, `[truncated] ${text} [12 characters not shown]`, { timestamp });
     default:
       return toolResult(call, text, { timestamp, details });
   }

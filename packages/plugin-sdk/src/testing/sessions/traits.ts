@@ -16,10 +16,16 @@ export interface Traits {
   keepsAll: boolean;
   /** And what tools returned is whole there, however long and old. */
   keepsResults: boolean;
+  /** It has all of a short session that was there before it, as soon as it was bootstrapped. */
+  takesPast: boolean;
   /** What is left of it when the process is killed. */
   lasts: Lasting;
   /** It says so when it has no room for what it must show. */
   saysOverflow: boolean;
+  /** A view with little room does not change those after it, not even of the same turn. */
+  forgetsBudgets: boolean;
+  /** What it says in words of its own where it shows everything; see `ownWords`. */
+  usual: ReadonlySet<string>;
   /** Fields of messages that it leaves out, by role, in what it shows. */
   drops: Dropped;
   /** And in what it keeps. */
@@ -28,7 +34,9 @@ export interface Traits {
 
 /** Of an engine that nothing is known of. */
 export const UNKNOWN: Traits = {
-  ...{ showsAll: false, keepsAll: false, keepsResults: false },
+  ...{ showsAll: false, keepsAll: false, keepsResults: false, takesPast: false },
   lasts: { withFiles: false, withoutFiles: false },
+  usual: new Set(),
+  forgetsBudgets: false,
   ...{ saysOverflow: false, drops: undefined, loses: undefined },
 };

@@ -1,29 +1,32 @@
 // A session of the kit's host with its tree of entries.
 import type { CompactResult } from "../../contract/lifecycle.ts";
-import type { AgentMessage, UserBlock } from "../../contract/message.ts";
+import type { AgentMessage, ToolResultBlock, UserBlock } from "../../contract/message.ts";
+import type { TranscriptRewriteRequest, TranscriptRewriteResult } from "../../contract/runtime.ts";
 import { blocksOf } from "../../messages/blocks.ts";
-import { extractiveSummary } from "../../record/extractive-summary.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { activeBranch } from "../../transcript/branch.ts";
-import { buildContext } from "../../transcript/context.ts";
+import { buildContext, type TranscriptContext } from "../../transcript/context.ts";
 import type { ContextItem } from "../../transcript/context-item.ts";
 import type { NewTranscriptEntry, TranscriptEntry } from "../../transcript/entries.ts";
 import { freshTail } from "../../transcript/fresh-tail.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { originsOf, placeEntry, withOrigin } from "../../transcript/origin.ts";
-import { headOf, textOf } from "../../transcript/text.ts";
+import { headOf, oneLine, textOf } from "../../transcript/text.ts";
 import { FIRST_TIMESTAMP } from "../messages.ts";
 import { differs } from "./content.ts";
-import { markOf, newTag } from "./marks.ts";
+import { copyOf } from "./copies.ts";
+import { markOf, newBase, tagsOf } from "./marks.ts";
 import type { Redacted } from "./script.ts";
 
+/** From one session's begin to the next one's, longer than any of them. */
+const SESSION_MS = 3_600_000;
 /** Characters that a host without ids shows of a result. */
 const MOST_RESULT_CHARS = 3_000;
 
 export class Transcript {
   readonly tag: string;
-  /** Of every session whose messages this one may hold. */
-  readonly tags: Set<string>;
+  /** Of every session whose messages this one may hold, and how many of that one's. */
+  readonly tags: Map<string, number>;
   sessionId: string;
   readonly sessionKey: string;
   entries: TranscriptEntry[] = [];
@@ -38,18 +41,37 @@ export class Transcript {
   /** Ends of branches that were left, the newest last. */
   readonly #left: string[] = [];
   #given = new WeakMap<AgentMessage, string>();
+  /** The branch as it was read last; what it has of messages stays as long as they do. */
+  #context: TranscriptContext | undefined;
+  /** What was handed over of each message of it, by how. */
+  readonly #handed = new WeakMap<AgentMessage, Map<string, AgentMessage>>();
   readonly #ways: Ways;
+  readonly #began: number;
   /** What messages said before they were rewritten, by their ids. */
   readonly withdrawn = new Map<string, AgentMessage[]>();
 
-  constructor(copied?: Transcript, key?: string, ways: Ways = ORDINARY_WAYS) {
+  /**
+   * `ordinal`: which one of a host; `name`: how it is called, `tag`: what its messages are known
+   * by. Absent: as nothing else is.
+   */
+  constructor(
+    copied?: Transcript,
+    key?: string,
+    ways: Ways = ORDINARY_WAYS,
+    {
+      ordinal = 0,
+      name,
+      tag = tagsOf({ base: newBase(), run: 0 })(),
+    }: { ordinal?: number; name?: string | undefined; tag?: string } = {},
+  ) {
     this.#ways = ways;
-    this.tag = newTag();
-    this.tags = new Set([this.tag, ...(copied?.tags ?? [])]);
-    this.sessionId = `kit-${this.tag}`;
-    this.sessionKey = key ?? `agent:kit:${this.tag}`;
+    this.#began = FIRST_TIMESTAMP + ordinal * SESSION_MS;
+    this.tag = tag;
+    this.tags = new Map([...(copied?.limits() ?? []), [this.tag, Infinity]]);
+    this.sessionId = `kit-${name ?? this.tag}`;
+    this.sessionKey = key ?? `agent:kit:${name ?? this.tag}`;
     if (copied === undefined) return;
-    this.entries = structuredClone(copied.entries);
+    this.entries = copyOf(copied.entries);
     this.leaf = copied.leaf;
     this.#placed = copied.#placed;
     for (const [id, versions] of copied.versions) this.versions.set(id, [...versions]);
@@ -61,7 +83,12 @@ export class Transcript {
   next() {
     const number = this.#count++;
     const seconds = this.#ways.oddTimes ? oddly(number) : number;
-    return { tag: this.tag, number, timestamp: FIRST_TIMESTAMP + seconds * 1000 };
+    return { tag: this.tag, number, timestamp: this.#began + seconds * 1000 };
+  }
+
+  /** What a copy that is made now may hold, and nothing that is said later. */
+  limits(): ReadonlyMap<string, number> {
+    return new Map([...this.tags, [this.tag, this.#count]]);
   }
 
   branch(): TranscriptEntry[] {
@@ -69,15 +96,22 @@ export class Transcript {
   }
 
   items(): readonly ContextItem[] {
-    return buildContext(this.branch()).items;
+    this.#context = buildContext(this.branch(), this.#context);
+    return this.#context.items;
   }
 
-  /** Fresh copies of the active messages, as a host hands them over. */
-  history({ ids, times, merges, newest }: HandOver = WHOLE): AgentMessage[] {
+  /** The active messages as a host hands them over; nobody may change them. */
+  history({ ids, times, merges, newest, trims }: HandOver = WHOLE): AgentMessage[] {
     const items = this.items();
+    const newestTurn = items.findLastIndex(({ message }) => isPersons(message));
     const all = items.flatMap(({ id, message }, at) => {
-      const given = ids ? structuredClone(message) : stripped(message, times);
-      if (!merges) return [this.#handOver(id, given)];
+      const isTrimmed = trims && at < newestTurn;
+      const make = () => {
+        const whole = ids ? copyOf(message) : stripped(message, times);
+        return isTrimmed ? trimmed(whole) : whole;
+      };
+      if (!merges) return [this.#onceOf(message, `${ids} ${times} ${isTrimmed}`, id, make)];
+      const given = make();
       if (isPersons(message) && items[at + 1] && isPersons(items[at + 1]!.message)) return [];
       const first =
         items.findLastIndex((item, index) => index < at && !isPersons(item.message)) + 1;
@@ -87,12 +121,22 @@ export class Transcript {
     return all.slice(startOfNewest(all, newest));
   }
 
+  #onceOf(message: AgentMessage, way: string, id: string, make: () => AgentMessage): AgentMessage {
+    const ways = this.#handed.get(message) ?? new Map<string, AgentMessage>();
+    this.#handed.set(message, ways);
+    const known = ways.get(way);
+    if (known !== undefined) return known;
+    const given = this.#handOver(id, make());
+    ways.set(way, given);
+    return given;
+  }
+
   /** Remembered as a version of its id. */
   #handOver(id: string, given: AgentMessage): AgentMessage {
     this.#given.set(given, id);
     const versions = this.versions.get(id) ?? [];
     this.versions.set(id, versions);
-    if (!versions.some((one) => !differs(one, given))) versions.push(structuredClone(given));
+    if (!versions.some((one) => !differs(one, given))) versions.push(copyOf(given));
     return given;
   }
 
@@ -112,7 +156,12 @@ export class Transcript {
 
   /** The first version of everything that was said, with its id. */
   allSaid(): AgentMessage[] {
-    return this.said.map((id) => ({
+    return this.saidWhere(() => true);
+  }
+
+  /** Of those ids. */
+  saidWhere(isIt: (id: string) => boolean): AgentMessage[] {
+    return this.said.filter(isIt).map((id) => ({
       ...this.versions.get(id)![0]!,
       __openclaw: { ...this.versions.get(id)![0]!.__openclaw, id },
     }));
@@ -131,11 +180,16 @@ export class Transcript {
     return item?.id ?? placed.id;
   }
 
+  /** Something that is in the file and no message. */
+  note(entry: NewTranscriptEntry): void {
+    this.#place(entry);
+  }
+
   #place(entry: NewTranscriptEntry): TranscriptEntry {
     const place = (this.#placed++).toString(16).padStart(4, "0");
-    const id = this.#ways.repeatsIds ? `kit-${place}` : `${this.tag}-${place}`;
-    const timestamp = new Date(FIRST_TIMESTAMP + this.#count * 1000).toISOString();
-    const placed = placeEntry(structuredClone(entry), { id, parentId: this.leaf, timestamp });
+    const id = `${this.#ways.repeatsIds ? "kit" : this.tag}-${this.#ways.oddNames ? alike(place) : place}`;
+    const timestamp = new Date(this.#began + this.#count * 1000).toISOString();
+    const placed = placeEntry(copyOf(entry), { id, parentId: this.leaf, timestamp });
     this.entries.push(placed);
     this.leaf = id;
     return placed;
@@ -148,7 +202,7 @@ export class Transcript {
       entry.type === "message" && entry.message.role === "user" ? [index] : [],
     );
     const at = prompts.at(-turns);
-    if (at === undefined || at === 0) return false;
+    if (at === undefined || buildContext(branch.slice(0, at)).items.length === 0) return false;
     if (this.leaf !== null) this.#left.push(this.leaf);
     this.#goOnFrom(branch[at - 1]!.id);
     return true;
@@ -164,6 +218,7 @@ export class Transcript {
 
   #goOnFrom(leaf: string): void {
     this.leaf = leaf;
+    this.#context = undefined;
     // What a file's last line follows is what its reader takes for the branch.
     this.#place({ type: "custom", customType: "kit-branch" });
   }
@@ -174,8 +229,10 @@ export class Transcript {
       entry.type === "message" && entry.message.role === "user" ? [index] : [],
     );
     const at = prompts.at(-turns);
-    if (at === undefined || at === 0) return false;
+    if (at === undefined || buildContext(this.entries.slice(0, at)).items.length === 0)
+      return false;
     this.entries = this.entries.slice(0, at);
+    this.#context = undefined;
     this.leaf = this.entries.at(-1)!.id;
     return true;
   }
@@ -183,6 +240,7 @@ export class Transcript {
   /** The file holds the present branch only. */
   rewrite(): void {
     this.entries = this.branch();
+    this.#context = undefined;
   }
 
   /** The host shortens its oldest result and appends everything from there on again. */
@@ -204,6 +262,32 @@ export class Transcript {
     this.leaf = entry.parentId;
     this.#placeAgain([shortened, ...branch.slice(at + 1)], originsOf(branch));
     return true;
+  }
+
+  /** Stores messages anew that an engine replaced, with everything after the first. */
+  replace(replacements: TranscriptRewriteRequest["replacements"]): TranscriptRewriteResult {
+    const branch = this.branch();
+    const byEntry = new Map(replacements.map(({ entryId, message }) => [entryId, message]));
+    let bytesFreed = 0;
+    let rewrittenEntries = 0;
+    const anew = branch.map((entry) => {
+      const message = byEntry.get(entry.id);
+      if (entry.type !== "message" || message === undefined) return entry;
+      const whole = { ...message, __openclaw: entry.message.__openclaw } as AgentMessage;
+      const [before, after] = [entry.message, whole].map((one) => JSON.stringify(one));
+      if (before === after) return entry;
+      rewrittenEntries++;
+      bytesFreed += Math.max(0, before!.length - after!.length);
+      this.versions.get(messageId(whole)!)?.push(whole);
+      return { ...entry, message: whole };
+    });
+    const first = anew.findIndex((entry, at) => entry !== branch[at]);
+    if (first < 0)
+      return { changed: false, bytesFreed, rewrittenEntries, reason: "nothing differs" };
+    const origins = originsOf(branch);
+    this.leaf = branch[first]!.parentId;
+    this.#placeAgain(anew.slice(first), origins);
+    return { changed: true, bytesFreed, rewrittenEntries };
   }
 
   /** Rewrites the longest result, or the oldest request or reply of what is not compacted. */
@@ -228,6 +312,7 @@ export class Transcript {
     ];
     const message = { ...entry.message, content } as AgentMessage;
     const at = this.entries.findIndex(({ id }) => id === entry.id);
+    this.#context = undefined;
     this.entries[at] = { ...entry, message };
     const id = buildContext([{ ...entry, message, parentId: null }]).items[0]!.id;
     this.withdrawn.set(id, [...(this.withdrawn.get(id) ?? []), ...(this.versions.get(id) ?? [])]);
@@ -239,13 +324,14 @@ export class Transcript {
   move(sessionId: string, entries?: readonly TranscriptEntry[]): void {
     const branch = this.branch();
     this.sessionId = sessionId;
+    this.#context = undefined;
     this.entries = [];
     this.leaf = null;
     if (entries === undefined) {
       this.#placeAgain(branch, originsOf(branch));
       return;
     }
-    this.entries = structuredClone([...entries]);
+    this.entries = copyOf([...entries]);
     this.leaf = entries.at(-1)?.id ?? null;
     for (const { id, message } of this.items())
       if (!this.versions.has(id)) this.versions.set(id, [message]);
@@ -253,6 +339,7 @@ export class Transcript {
 
   #placeAgain(entries: readonly TranscriptEntry[], origins: ReadonlyMap<string, string>): void {
     const places = new Map<string, string>();
+    this.#context = undefined;
     for (const { id, parentId: _parent, timestamp: _time, ...rest } of entries) {
       const again = { ...rest } as NewTranscriptEntry;
       if (again.type === "compaction")
@@ -261,6 +348,7 @@ export class Transcript {
       places.set(id, placed.id);
       this.entries[this.entries.length - 1] = withOrigin(placed, origins.get(id) ?? id);
     }
+    this.#context = undefined;
   }
 
   /** The host's built-in compaction: a summary made by code stands for all but the newest turn. */
@@ -270,7 +358,7 @@ export class Transcript {
     const { start } = freshTail(messages, { turns: 1 });
     if (start === 0)
       return { ok: true, compacted: false, code: "nothing-to-compact", reason: "all is new" };
-    const summary = extractiveSummary({ messages: messages.slice(0, start), maxTokens: 200 });
+    const summary = headsOf(messages.slice(0, start));
     const tokensBefore = estimateMessages(messages).estimate;
     const kept = [{ role: "compactionSummary" as const, summary }, ...messages.slice(start)];
     if (estimateMessages(kept).estimate >= tokensBefore)
@@ -291,6 +379,15 @@ export class Transcript {
   }
 }
 
+/** The beginnings of the first message and the last ones, which have their names in them. */
+function headsOf(messages: readonly AgentMessage[]): string {
+  const heads = messages.map((message) => oneLine(textOf(message), HEAD_CHARS)).filter(Boolean);
+  return [heads[0] ?? "", ...heads.slice(1).slice(-MOST_HEADS)].join("\n");
+}
+
+const HEAD_CHARS = 60;
+const MOST_HEADS = 8;
+
 /** How a host hands messages over. */
 export interface HandOver {
   ids: boolean;
@@ -298,21 +395,42 @@ export interface HandOver {
   merges: boolean;
   /** Turns, the newest; null = all. */
   newest: number | null;
+  /** Whether older turns come without what a model can do without. */
+  trims: boolean;
 }
 
-const WHOLE: HandOver = { ids: true, times: true, merges: false, newest: null };
+const WHOLE: HandOver = { ids: true, times: true, merges: false, newest: null, trims: false };
+
+/** Everything as it was stored, from a host that hands over so much. */
+export const untouched = (host: HandOver): HandOver => ({
+  ...host,
+  ...{ merges: false, newest: null, trims: false },
+});
 
 /** How a host names and dates messages. */
 interface Ways {
   oddTimes: boolean;
   repeatsIds: boolean;
+  oddNames: boolean;
 }
 
-const ORDINARY_WAYS: Ways = { oddTimes: false, repeatsIds: false };
+const ORDINARY_WAYS: Ways = { oddTimes: false, repeatsIds: false, oddNames: false };
 
-/** The time of the message before, or one long before it, or its own. */
+/** As another one's but for its case. */
+const alike = (place: string) => {
+  const number = Number.parseInt(place, 16);
+  return `${Math.floor(number / 2)}${number % 2 === 0 ? ":e" : ":E"}`;
+};
+
+/** The time of the message before, or one long before it, or its own; or of all of some. */
 const oddly = (number: number) =>
-  number % 5 === 1 ? number - 1 : number % 5 === 3 ? -number : number;
+  number % 16 >= 6
+    ? number - (number % 16)
+    : number % 5 === 1
+      ? number - 1
+      : number % 5 === 3
+        ? -number
+        : number;
 
 const withoutTime = (entry: Extract<NewTranscriptEntry, { type: "message" }>): typeof entry => {
   const { timestamp: _time, ...message } = entry.message;
@@ -349,9 +467,28 @@ function mergedInto(message: AgentMessage, earlier: readonly AgentMessage[]): Ag
   return { ...message, content };
 }
 
+/** As hosts hand over what is old: without thinking and details, and long results cut. */
+export function trimmed(message: AgentMessage): AgentMessage {
+  if (message.role === "assistant")
+    return {
+      ...message,
+      content: message.content.filter(
+        ({ type }) => type !== "thinking" && type !== "redacted_thinking",
+      ),
+    };
+  if (message.role !== "toolResult") return message;
+  const { details: _details, ...result } = message;
+  return { ...result, content: result.content.map(capped) };
+}
+
+const capped = <Block extends ToolResultBlock>(block: Block): Block =>
+  block.type === "text" && block.text.length > MOST_RESULT_CHARS
+    ? { ...block, text: `${headOf(block.text, MOST_RESULT_CHARS)}\n[shortened by the host]` }
+    : block;
+
 /** As hosts without ids hand it over: what a model needs, and no more. */
 function stripped(message: AgentMessage, times: boolean): AgentMessage {
-  const { __openclaw: envelope, ...rest } = structuredClone(message);
+  const { __openclaw: envelope, ...rest } = copyOf(message);
   if (!times) {
     delete rest.timestamp;
     delete rest.idempotencyKey;
@@ -363,10 +500,5 @@ function stripped(message: AgentMessage, times: boolean): AgentMessage {
   } as AgentMessage;
   if (bare.role !== "toolResult") return bare;
   const { details: _details, ...result } = bare;
-  const content = result.content.map((block) =>
-    block.type === "text" && block.text.length > MOST_RESULT_CHARS
-      ? { ...block, text: `${headOf(block.text, MOST_RESULT_CHARS)}\n[shortened by the host]` }
-      : block,
-  );
-  return { ...result, content };
+  return { ...result, content: result.content.map(capped) };
 }

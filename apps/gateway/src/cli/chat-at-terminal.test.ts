@@ -1,0 +1,250 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { startClew } from "../testing/command.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
+import { obedientModel, run } from "../testing/obedient-model.ts";
+import { chatInTmux, hasTmux, steady } from "../testing/tmux.ts";
+
+const WRITE = run("write_file", { path: "a.txt", content: "one" });
+
+/** A home whose model does what it is told; tools that write ask. */
+async function homeOf(more: Record<string, unknown> = {}) {
+  const home = await homeWithOwnPort();
+  const { config } = await obedientModel();
+  const workspace = await temporaryHome();
+  const file = join(home, "clew.json");
+  const { gateway } = JSON.parse(await readFile(file, "utf8"));
+  const agents = { defaults: { ...config.agents.defaults, workspace } };
+  await writeFile(
+    file,
+    JSON.stringify({ ...config, agents, gateway, tools: { write: "ask" }, ...more }),
+  );
+  return { home, workspace };
+}
+
+async function started(home: string, options: Parameters<typeof chatInTmux>[1] = {}) {
+  const chat = chatInTmux(home, options);
+  await chat.shows("Ctrl-D quits");
+  await chat.shows(/^emulated/m);
+  return chat;
+}
+
+const fixture = (name: string) => join(import.meta.dirname, "__fixtures__/screens", `${name}.txt`);
+
+describe.runIf(hasTmux)("a chat at a terminal", () => {
+  it("sends 200 pasted lines as one message", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home);
+    chat.paste(Array.from({ length: 200 }, (_, index) => `line ${index + 1}`).join("\n"));
+    await chat.shows("line 200");
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("pasted"));
+    chat.press("Enter");
+    await chat.shows("heard: line 200");
+    await chat.shows("for 1 call");
+    await expect(steady(chat.all())).toMatchFileSnapshot(fixture("sent"));
+    const folder = join(home, "agents/main/sessions");
+    const [file] = (await readdir(folder)).filter((name) => name.endsWith(".jsonl"));
+    const users = (await readFile(join(folder, file!), "utf8")).match(/"role":"user"/g);
+    expect(users).toHaveLength(1);
+  });
+
+  it("clears the line at Ctrl-C, then asks, then leaves with its terminal as it was", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home);
+    chat.type("delete everything");
+    await chat.shows("> delete everything");
+    chat.press("C-c");
+    await chat.shows("Cleared");
+    chat.press("C-c");
+    await chat.shows("Ctrl-C once more leaves");
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("leaving"));
+    chat.press("C-c");
+    expect(await chat.ended()).toBe(0);
+  });
+
+  it("has its history again after a restart, and finds in it", async () => {
+    const { home } = await homeOf();
+    const first = await started(home);
+    for (const text of ["the first words", "other words"]) {
+      first.type(text);
+      first.press("Enter");
+      await first.shows(`heard: ${text}`);
+    }
+    first.press("C-d");
+    expect(await first.ended()).toBe(0);
+    const second = await started(home);
+    // What was said last is seen again.
+    await second.shows("heard: other words");
+    second.press("Up");
+    await second.shows(/> other words\n.*emulated/);
+    second.press("C-c");
+    second.press("C-r");
+    second.type("FIRST");
+    await second.shows("search: FIRST  the first words");
+    second.press("Enter");
+    await second.shows(/> the first words\n.*emulated/);
+    await expect(steady(second.screen())).toMatchFileSnapshot(fixture("history"));
+  });
+
+  it("lists all commands and keys at /help, and answers a bare /session", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home, { rows: 60 });
+    chat.type("/help");
+    chat.press("Enter");
+    await chat.shows("In this terminal:");
+    for (const told of ["/status", "/session", "/edit", "/quit", "Esc", "Ctrl-O", "Ctrl-R"])
+      await chat.shows(told);
+    chat.type("/session");
+    chat.press("Enter");
+    await chat.shows("This is session main;");
+  });
+
+  it("completes commands, files and sessions", async () => {
+    const { home, workspace } = await homeOf();
+    await writeFile(join(workspace, "ünique-notes.txt"), "x");
+    const chat = await started(home);
+    chat.type("/s");
+    chat.press("Tab");
+    await chat.shows(/\/status +model, engine/);
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("completion"));
+    chat.press("Escape");
+    chat.press("C-u");
+    chat.type("look at @ün");
+    chat.press("Tab");
+    await chat.shows("look at @ünique-notes.txt");
+  });
+
+  it("cancels a reply at Esc, and keeps what is typed meanwhile apart", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home);
+    chat.type("HANG");
+    chat.press("Enter");
+    await chat.shows("Esc stops");
+    chat.type("typed ahead");
+    await chat.shows("> typed ahead");
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("running"));
+    chat.press("Escape");
+    await chat.shows("(stopped; what had arrived was kept)");
+    await chat.showsNot("Esc stops");
+    await chat.shows(/> typed ahead\n.*emulated/);
+  });
+
+  it("asks before a tool changes something, takes the answer, and folds what it did", async () => {
+    const { home, workspace } = await homeOf();
+    const chat = await started(home);
+    chat.type(WRITE);
+    chat.press("Enter");
+    await chat.shows("Allow it?");
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("asking"));
+    chat.type("y");
+    chat.press("Enter");
+    await chat.shows("result: Made a.txt");
+    expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("one");
+    chat.press("C-o");
+    await chat.shows("Enter opens");
+    chat.press("Up", "Enter");
+    await chat.shows('"content": "one"');
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("opened"));
+    chat.press("q");
+    await chat.showsNot("Enter opens");
+  });
+
+  it("stays whole at 40 columns, with wide characters and whatever steers a terminal", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home);
+    chat.paste(
+      "漢字かな交じり文 and emoji 🎉❤️ \u001b[31mred\u202e and more words that have to go on below",
+    );
+    await chat.shows("below");
+    chat.resize(40, 24);
+    await chat.shows(/^emulated.* · 0 %$/m);
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("narrow"));
+    chat.press("Enter");
+    await chat.shows("heard:");
+    await chat.shows(/^emulated.* · no price for 1 call$/m);
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("narrow-sent"));
+  });
+
+  it("leaves no row behind when its terminal gets narrow and wide again", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home, { columns: 100 });
+    chat.type("/help");
+    chat.press("Enter");
+    await chat.shows("//text");
+    chat.paste(`a${"漢字かな交じり文".repeat(8)}`);
+    await chat.shows(/漢字かな交じり文\nemulated/);
+    const end = () => `${steady(chat.screen()).trimEnd().split("\n").slice(-10).join("\n")}\n`;
+    const wide = end();
+    for (const columns of [40, 39]) {
+      chat.resize(columns, 24);
+      await chat.shows(/^emulated\/emulated · legacy · 0 %$/m);
+      await expect(end()).toMatchFileSnapshot(fixture(`wide-at-${columns}`));
+      chat.resize(100, 24);
+      await expect.poll(end, { timeout: 60_000 }).toBe(wide);
+    }
+  });
+
+  it("goes through the gateway of its home, and ends without ending what runs there", async () => {
+    const { home } = await homeOf();
+    const gateway = startClew(home, ["start"]);
+    await gateway.nextLine();
+    const chat = await started(home);
+    await chat.shows("through the gateway at http://127.0.0.1:");
+    chat.type("hello");
+    chat.press("Enter");
+    await chat.shows("heard: hello");
+    chat.type(WRITE);
+    chat.press("Enter");
+    await chat.shows("Allow it?");
+    await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("asking-gateway"));
+    chat.type("n");
+    chat.press("Enter");
+    await chat.shows("refused");
+    chat.type("/status");
+    chat.press("Enter");
+    await chat.shows("Lifecycle: eager");
+    chat.press("C-d");
+    expect(await chat.ended()).toBe(0);
+    gateway.process.kill("SIGTERM");
+    await gateway.exit;
+  });
+
+  it("goes on when its gateway was away", async () => {
+    const { home } = await homeOf();
+    const gateway = startClew(home, ["start"]);
+    await gateway.nextLine();
+    const chat = await started(home);
+    gateway.process.kill("SIGTERM");
+    await gateway.exit;
+    await chat.shows("The gateway does not answer");
+    chat.type("are you there?");
+    chat.press("Enter");
+    await chat.shows("waits: are you there?");
+    const again = startClew(home, ["start"]);
+    await again.nextLine();
+    await chat.shows("heard: are you there?");
+    again.process.kill("SIGTERM");
+    await again.exit;
+  });
+
+  it("writes a message in the person's editor", async () => {
+    const { home } = await homeOf();
+    const editor = join(home, "editor.sh");
+    await writeFile(editor, '#!/bin/sh\nprintf "from the\\neditor\\n" >> "$1"\n', { mode: 0o755 });
+    const chat = await started(home, { env: { EDITOR: editor } });
+    chat.type("/edit ");
+    chat.press("Enter");
+    await chat.shows("editor");
+    chat.press("Enter");
+    await chat.shows("heard: editor");
+  });
+
+  it("says in one sentence what keeps it from beginning", async () => {
+    const { home } = await homeOf();
+    const chat = chatInTmux(home, { args: ["--model", "nope"] });
+    expect(await chat.ended()).not.toBe(0);
+    expect(chat.all()).toContain('--model "nope"');
+    expect(chat.all()).not.toContain("ZodError");
+  });
+});

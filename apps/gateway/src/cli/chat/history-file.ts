@@ -1,0 +1,54 @@
+// Keeps what a person wrote in the chats of a home, for the next ones.
+import { appendFile, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import writeFileAtomic from "write-file-atomic";
+import { fromJson, toJson } from "../../own-json.ts";
+import { MOST_REMEMBERED } from "./history.ts";
+
+/** In the home; a line of JSON for each text. */
+export const HISTORY_FILE = "chat-history.jsonl";
+
+export interface HistoryFile {
+  /** Oldest first; none when they cannot be read. */
+  read(): Promise<string[]>;
+  /** Best effort: nobody is kept from talking by a full disk. */
+  add(text: string): Promise<void>;
+}
+
+export function historyFile(home: string): HistoryFile {
+  const file = join(home, HISTORY_FILE);
+  const options = { mode: 0o600 };
+  let lines = 0;
+  let writing = Promise.resolve();
+  const read = async () => {
+    const text = await readFile(file, "utf8").catch(() => "");
+    const entries = text.split("\n").flatMap(textIn);
+    lines = entries.length;
+    return entries.slice(-MOST_REMEMBERED);
+  };
+  const write = async (text: string) => {
+    await appendFile(file, `${toJson(text)}\n`, options);
+    lines++;
+    if (lines < 2 * MOST_REMEMBERED) return;
+    const entries = await read();
+    await writeFileAtomic(file, entries.map((each) => `${toJson(each)}\n`).join(""), options);
+    lines = entries.length;
+  };
+  return {
+    read,
+    add(text) {
+      writing = writing.then(() => write(text)).catch(() => {});
+      return writing;
+    },
+  };
+}
+
+/** A line that was cut off says nothing. */
+function textIn(line: string): string[] {
+  try {
+    const text = line === "" ? undefined : fromJson(line);
+    return typeof text === "string" ? [text] : [];
+  } catch {
+    return [];
+  }
+}

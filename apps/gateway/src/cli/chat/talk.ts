@@ -1,0 +1,192 @@
+// Talks in one session at a time, and follows what happens in it.
+import { setTimeout as delay } from "node:timers/promises";
+import type { Approval, ApprovalAnswer } from "../../approvals/approval.ts";
+import { type ChatItem, foldChat } from "../../conversation/chat-view.ts";
+import type { GatewayEvent } from "../../events/shapes.ts";
+import { shortName } from "../../sessions/keys.ts";
+import type { Output } from "../../terminal/output.ts";
+import { type ChatApi, createChatApi, type Sent } from "./api.ts";
+import type { LiveScreen } from "./live-screen.ts";
+import { ownHelp } from "./own-help.ts";
+import { type Piece, piecesOf } from "./piece.ts";
+import type { OpenedPort } from "./port.ts";
+import { renderPiece } from "./render-pieces.ts";
+import type { SentText } from "./state.ts";
+import { statusLineOf } from "./status-line.ts";
+import { takeEvent } from "./take-event.ts";
+
+export interface Talk {
+  readonly api: ChatApi;
+  /** Goes on in a session, whose last messages are shown. */
+  enter(session: string): Promise<void>;
+  send(sent: SentText): Promise<void>;
+  cancel(): Promise<void>;
+  answer(approval: Approval, answer: ApprovalAnswer): Promise<void>;
+  askStatus(): Promise<void>;
+  leave(given: { output: Output; leaving: AbortSignal; isBusy: boolean }): Promise<void>;
+}
+
+/** How many entries of a session are read to show its last messages. */
+const SHOWN_ENTRIES = 60;
+/** What was said last is shown again on entry, up to so many lines. */
+const SHOWN_LINES = 24;
+/** How soon a gateway that went away is asked again, ms. */
+const AGAIN_MS = 1000;
+
+export function createTalk({ screen, opened }: { screen: LiveScreen; opened: OpenedPort }): Talk {
+  const { port } = opened;
+  const api = createChatApi(port, opened.whenBusy);
+  let following = new AbortController();
+  const key = () => screen.state().conversation.key;
+
+  async function enter(session: string): Promise<void> {
+    const entered = await opened.keyOf(session);
+    if (entered === undefined)
+      return screen.print({ kind: "problem", text: `"${session}" is no name of a session.` });
+    following.abort();
+    following = new AbortController();
+    screen.set({
+      ...{ conversation: { key: entered, turn: null }, approvals: [], status: null },
+      isReady: false,
+    });
+    const found = await api.entries(entered, SHOWN_ENTRIES);
+    const place = port.place === null ? "" : `, through the gateway at ${port.place}`;
+    const text = `session ${shortName(entered)}${place}. /help lists the commands, Ctrl-D quits.`;
+    const items = foldChat(found?.entries ?? []);
+    const isCut = found !== null && (found.totalEntries ?? Infinity) > SHOWN_ENTRIES;
+    screen.print({ kind: "note", text }, ...lastPieces(items, isCut, screen.columns()));
+    screen.set({ isReady: true });
+    void follow(entered, following.signal);
+    await resume(entered);
+    for (const sent of screen.state().sent) void send(sent);
+    await askStatus();
+  }
+  async function resume(entered: string): Promise<void> {
+    const resumed = await port.resume(entered);
+    if (resumed === 0) return;
+    const text = `(${resumed} waited from before, and come first; "/waiting clear" takes them back)`;
+    screen.print({ kind: "note", text });
+  }
+  async function follow(followed: string, signal: AbortSignal): Promise<void> {
+    let since: string | undefined;
+    let isAway = false;
+    while (!signal.aborted) {
+      try {
+        for await (const event of api.events(followed, since, signal)) {
+          if (signal.aborted) return;
+          if (isAway) comeBack();
+          isAway = false;
+          since = event.id;
+          take(event);
+        }
+      } catch {
+        // Whoever is away is asked again.
+      }
+      if (signal.aborted) return;
+      if (!isAway) screen.print({ kind: "problem", text: AWAY });
+      isAway = true;
+      screen.set({ isReady: false });
+      await delay(AGAIN_MS);
+    }
+  }
+  function comeBack(): void {
+    screen.set({ isReady: true });
+    for (const sent of screen.state().sent) void send(sent);
+    void askStatus();
+  }
+  function take(event: GatewayEvent): void {
+    if (event.type === "approval") asked(event.approval);
+    if (event.type === "approval_end") answered(event.approvalId, event.text);
+    const { conversation, sent, status } = screen.state();
+    const taken = takeEvent(conversation, event, Date.now());
+    const { accepted, turnMs } = taken;
+    screen.set({
+      conversation: taken.conversation,
+      ...(accepted !== null && { sent: withoutSaid(sent, accepted.text) }),
+      ...(turnMs !== null && status !== null && { status: { ...status, turnMs } }),
+    });
+    screen.print(...taken.pieces);
+    if (taken.isChanged) void askStatus();
+  }
+  function asked(approval: Approval): void {
+    const { approvals, draft } = screen.state();
+    if (approvals.some((each) => each.approval.id === approval.id)) return;
+    const mayBeAnswered = draft.text === "";
+    screen.set({ approvals: [...approvals, { approval, mayBeAnswered }] });
+  }
+  function answered(id: string, text: string): void {
+    const { approvals } = screen.state();
+    const known = approvals.find(({ approval }) => approval.id === id);
+    if (known === undefined) return;
+    screen.set({ approvals: approvals.filter((each) => each !== known) });
+    screen.print({ kind: "note", text: `(${known.approval.name}: ${text})` });
+  }
+  async function send(sent: SentText): Promise<void> {
+    const done = () => screen.set({ sent: screen.state().sent.filter(({ id }) => id !== sent.id) });
+    const came: Sent = await api
+      .send(key(), sent.text, ({ text, ok }) => {
+        done();
+        const command = sent.text.trim();
+        const whole = ok && command === "/help" ? `${text}\n\n${ownHelp()}` : text;
+        screen.print({ kind: "answer", command, text: whole, isRefusal: !ok });
+      })
+      .catch((error: unknown) => {
+        const message = `The gateway went away (${messageOf(error)}).`;
+        return { kind: "refused", code: "AWAY", message };
+      });
+    const isWaiting = screen.state().sent.some(({ id }) => id === sent.id);
+    done();
+    if (came.kind === "answered") return askStatus();
+    if (came.kind === "said" || came.code === "ABORTED") return;
+    screen.print({ kind: "problem", text: `${came.message} [${came.code}]` });
+    // It is nowhere else.
+    if (isWaiting && screen.state().draft.text === "")
+      screen.set({ draft: { text: sent.text, cursor: sent.text.length } });
+  }
+  async function askStatus(): Promise<void> {
+    const asking = key();
+    const facts = await api.status(asking).catch(() => undefined);
+    if (facts === undefined || key() !== asking) return;
+    screen.set({ status: statusLineOf(facts, screen.state().status?.turnMs ?? null) });
+  }
+  return {
+    ...{ api, enter, send, askStatus },
+    cancel: () => api.cancel(key()).catch(() => {}),
+    async answer(approval, answer) {
+      const problem = await port.answer(approval.id, answer).catch(messageOf);
+      if (problem !== null) screen.print({ kind: "note", text: `(${problem})` });
+    },
+    async leave({ output, leaving, isBusy }) {
+      following.abort();
+      if (isBusy && port.place !== null) output.note("(the reply goes on in the gateway)");
+      else if (isBusy) await api.cancel(key()).catch(() => {});
+      await port.close(output, leaving);
+    },
+  };
+}
+
+const AWAY = "The gateway does not answer; what you send waits until it does.";
+
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Pure. The oldest that says the same; where that is not told, the oldest. */
+function withoutSaid(sent: readonly SentText[], said: string | undefined): readonly SentText[] {
+  const index = said === undefined ? 0 : sent.findIndex(({ text }) => text.trim() === said.trim());
+  return index < 0 ? sent : sent.toSpliced(index, 1);
+}
+
+/** Pure. As many of the newest items as fit into some lines, and at least the last. */
+function lastPieces(items: readonly ChatItem[], isCut: boolean, columns: number): Piece[] {
+  const shown: Piece[][] = [];
+  let lines = 0;
+  for (const item of items.toReversed()) {
+    const pieces = piecesOf(item);
+    lines += pieces.reduce((sum, piece) => sum + renderPiece(piece, columns).length, 0);
+    if (shown.length > 0 && lines > SHOWN_LINES) break;
+    shown.unshift(pieces);
+  }
+  const isMore = isCut || shown.length < items.length;
+  const earlier: Piece[] = isMore ? [{ kind: "note", text: "(earlier messages: Ctrl-O)" }] : [];
+  return [...earlier, ...shown.flat()];
+}

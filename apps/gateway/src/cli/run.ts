@@ -1,0 +1,57 @@
+// Runs the command that a command line asks for.
+import { readSafeMode } from "../plugins/safe-mode.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
+import { terminal } from "../terminal/output.ts";
+import { beginProgressLine } from "../terminal/progress-line.ts";
+import type { Shell } from "../terminal/shell.ts";
+import { failedCommand } from "./command-errors.ts";
+import { refuseFlagAsValue } from "./flag-as-value.ts";
+import { listsAllCommands } from "./help.ts";
+import { processShell } from "./process-shell.ts";
+import { createProgram } from "./program.ts";
+import { readSessionNames } from "./typed-names.ts";
+import { describeUnknownCommand } from "./unknown-command.ts";
+import { nameOf } from "./usage-error.ts";
+
+/** `shell`: default, that of the process. */
+export async function runCli(
+  argv: readonly string[],
+  shell: Shell = processShell(),
+): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(shell, (code) => {
+    exitCode = code;
+  });
+  if (describeUnknownCommand(program, argv) !== null) {
+    const { runPluginProgram } = await import("./plugin-programs.ts");
+    const code = await runPluginProgram(program, argv, shell);
+    const off = Object.keys(readSafeMode(shell.environment.home).plugins);
+    if (code === undefined) shell.output.note(describeUnknownCommand(program, argv, off) ?? "");
+    return code ?? EXIT.usage;
+  }
+  if (listsAllCommands(argv)) {
+    const { listPluginPrograms } = await import("./plugin-programs.ts");
+    program.addHelpText("after", await listPluginPrograms(shell));
+  }
+  let endProgress = () => {};
+  program.hook("preAction", async (_program, command) => {
+    await readSessionNames(command, shell.environment.home);
+    if (shell.output === terminal && !HOLDS_TERMINAL.has(nameOf(command)))
+      endProgress = beginProgressLine(nameOf(command), EXIT.cancelled);
+  });
+  try {
+    refuseFlagAsValue(program, argv);
+    await program.parseAsync(argv, { from: "user" });
+    return exitCode;
+  } catch (error) {
+    return failedCommand(error, shell);
+  } finally {
+    endProgress();
+  }
+}
+
+/** What these show or ask goes on for long, or is not for people. */
+const HOLDS_TERMINAL: ReadonlySet<string> = new Set([
+  ...["clew chat", "clew start", "clew init", "clew emulate", "clew logs", "clew sessions tail"],
+  "clew complete-words",
+]);

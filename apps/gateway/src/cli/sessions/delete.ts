@@ -1,0 +1,60 @@
+// Runs `clew sessions delete`, which takes sessions away with the files that are their own.
+import { shortName } from "../../sessions/keys.ts";
+import { requireSessionName } from "../../sessions/name-errors.ts";
+import { createSessionStore, type SessionStore } from "../../sessions/store.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+import { counted } from "../../text/number.ts";
+import { answerOf, runningGateway } from "../running-gateway.ts";
+
+/** A gateway lets background work end before the session closes. */
+const REMOVE_MS = 30_000;
+
+/**
+ * Nothing is deleted unless all of them are there. Throws SESSION_NOT_FOUND, SESSION_BUSY while a
+ * reply is written, and SESSION_LOCKED while another process than the gateway has one.
+ */
+export async function deleteSessions(
+  names: readonly string[],
+  { yes = false, json = false }: { yes?: boolean; json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const store = createSessionStore({ home: environment.home });
+  const keys: string[] = [];
+  for (const name of names) {
+    const { key } = requireSessionName(name);
+    if ((await store.find(key)) === null) throw await store.notFound(name);
+    keys.push(key);
+  }
+  const sessions = [...new Set(keys)];
+  if (yes) await removeAll(sessions, environment, store);
+  if (json) output.json({ sessions, deleted: yes });
+  else output.line(printable(describe(sessions.map(shortName), yes)));
+  return EXIT.done;
+}
+
+/** The running gateway may have them open, so it is the one that removes them. */
+async function removeAll(
+  keys: readonly string[],
+  environment: Shell["environment"],
+  store: SessionStore,
+): Promise<void> {
+  const gateway = await runningGateway(environment);
+  for (const key of keys) {
+    if (gateway === undefined) await store.remove(key);
+    else {
+      const path = `/api/sessions/${encodeURIComponent(key)}`;
+      await answerOf(gateway, path, { method: "DELETE", timeoutMs: REMOVE_MS });
+    }
+  }
+}
+
+function describe(sessions: readonly string[], isDone: boolean): string {
+  const which = `${counted(sessions.length, "session")} (${sessions.join(", ")})`;
+  const [them, their] = sessions.length === 1 ? ["it", "its"] : ["them", "their"];
+  const what = `with what waits in ${them}, what engines took of ${them}, and the reports of ${their} calls`;
+  return isDone
+    ? `Deleted ${which}, ${what}. What an engine keeps of its own stays: "clew lossless forget --session NAME" takes it out of the lossless engine.`
+    : `Would delete ${which}, ${what}. Add --yes to do it; it cannot be undone. "clew sessions export NAME --out FILE" writes one down before.`;
+}

@@ -1,0 +1,52 @@
+// Runs `clew sessions export`, which writes a session down for people or for other programs.
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import writeFileAtomic from "write-file-atomic";
+import { conversationAsMarkdown } from "../../commands/export.ts";
+import { shortName } from "../../sessions/keys.ts";
+import { shownEntries } from "../../sessions/shown.ts";
+import { createSessionStore } from "../../sessions/store.ts";
+import { storageFailed } from "../../storage-error.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+
+export interface ExportOptions {
+  /** Absent: it is printed. */
+  out?: string;
+  as: "markdown" | "jsonl";
+  json?: boolean;
+}
+
+/** Throws SESSION_NOT_FOUND, and STORAGE_FAILED where it cannot be written. */
+export async function exportSession(
+  name: string,
+  { out, as, json = false }: ExportOptions,
+  { environment, output }: Shell,
+): Promise<number> {
+  const store = createSessionStore({ home: environment.home });
+  const found = await store.read(name);
+  if (found === null) throw await store.notFound(name);
+  if (found.branch.length === 0)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `Nothing was said in session "${name}" yet, so there is nothing to write down.`,
+    );
+  const text =
+    as === "jsonl"
+      ? await readFile(found.file, "utf8")
+      : conversationAsMarkdown(`Session ${shortName(found.key)}`, shownEntries(found.branch));
+  if (out === undefined) {
+    if (json) output.json({ session: found.key, as, text });
+    else output.write(as === "jsonl" ? text : printable(text));
+    return EXIT.done;
+  }
+  const file = resolve(out);
+  await writeFileAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
+    throw storageFailed(`${file} could not be written`, error);
+  });
+  if (json) output.json({ session: found.key, as, file });
+  else output.line(`Written to ${file}.`);
+  return EXIT.done;
+}

@@ -1,0 +1,44 @@
+// Runs `clew sessions fork`, which begins a session with all that was said in another one.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { keyOfFork } from "../../sessions/fork-name.ts";
+import { shortName } from "../../sessions/keys.ts";
+import { requireSessionName } from "../../sessions/name-errors.ts";
+import { createSessionStore } from "../../sessions/store.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+
+/** Reads the old one's file, so it may be in use. Throws SESSION_NOT_FOUND, REQUEST_INVALID. */
+export async function forkSession(
+  name: string,
+  wanted: string | undefined,
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const store = createSessionStore({ home: environment.home });
+  const { key, agentId } = requireSessionName(name);
+  const found = await store.read(key);
+  if (found === null) throw await store.notFound(name);
+  if (found.branch.length === 0) throw refused(`Nothing was said in session "${name}" yet.`);
+  const isTaken = async (each: string) => (await store.find(each)) !== null;
+  const forked =
+    wanted === undefined ? await keyOfFork(key, isTaken) : requireSessionName(wanted, agentId).key;
+  if (await isTaken(forked))
+    throw refused(`There is a session "${shortName(forked)}" already; choose another name.`);
+  const session = await store.open({ key: forked, cwd: found.header.cwd ?? environment.home });
+  try {
+    await session.compaction.graft({ keep: 0, leafId: null, entries: found.branch });
+  } finally {
+    await session.close();
+  }
+  if (json) output.json({ session: forked, from: key });
+  else
+    output.line(
+      printable(
+        `Session "${shortName(forked)}" begins with all that was said in "${shortName(key)}"; go on in it with: clew chat --session ${shortName(forked)}`,
+      ),
+    );
+  return EXIT.done;
+}
+
+const refused = (text: string) => new ContextEngineError("REQUEST_INVALID", text);

@@ -1,0 +1,70 @@
+// How an entry of a session reads in a terminal.
+import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
+import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
+import { isInForce, readOwner } from "../../locks/lock.ts";
+import { callsWithoutResult } from "../../sessions/calls-without-result.ts";
+import type { ShownEntry } from "../../sessions/shown.ts";
+import type { ReadSession } from "../../sessions/store.ts";
+import { visible, visibleJson } from "../../text/visible.ts";
+
+export const NEVER = "never answered: its turn ended before, and the model is told so";
+const NOT_YET = "no result yet";
+
+/** What became of calls without a result, by entry and call. */
+export async function fatesOf({ file, branch }: ReadSession): Promise<ReadonlyMap<string, string>> {
+  const owner = await readOwner(`${file}.lock`);
+  const isOpen = owner !== null && (await isInForce(owner));
+  return new Map(
+    [...callsWithoutResult(branch)].flatMap(([entryId, { callIds, isOver }]) =>
+      callIds.map((id) => [`${entryId} ${id}`, isOver || !isOpen ? NEVER : NOT_YET] as const),
+    ),
+  );
+}
+
+export function formatEntry(
+  entry: ShownEntry,
+  fates: ReadonlyMap<string, string> = new Map(),
+): string {
+  const head = `[${entry.timestamp.slice(0, 19).replace("T", " ")}] ${entry.id}`;
+  if (entry.type !== "message") return `${head} (${entry.type})`;
+  const { message } = entry;
+  const calls =
+    message.role === "assistant" && Array.isArray(message.content)
+      ? message.content.flatMap((block) =>
+          block.type === "toolCall"
+            ? [
+                `→ ${visible(block.name)} ${visibleJson(block.arguments)}${fateText(fates.get(`${entry.id} ${block.id}`))}`,
+              ]
+            : [],
+        )
+      : [];
+  const who = whoSaid(message);
+  return [
+    `${head} ${who}:`,
+    ...[textOf(message), ...calls, failureOf(message)]
+      .filter((text) => text !== "")
+      .map((text) => indent(text)),
+    "",
+  ].join("\n");
+}
+
+const fateText = (fate: string | undefined): string => (fate === undefined ? "" : `\n  (${fate})`);
+
+export function whoSaid(message: AgentMessage): string {
+  const other = otherSessionOf(message);
+  if (other !== undefined) return other.key === null ? "other sessions" : speakerOf(message);
+  if (message.role === "user" && isOfJob(message)) return "job";
+  return message.role === "toolResult" ? `${message.role} ${message.toolName}` : message.role;
+}
+
+/** A job said it, and no person. */
+const isOfJob = ({ __openclaw: envelope }: UserMessage): boolean =>
+  envelope?.kind === "cron" || envelope?.kind === "heartbeat";
+
+/** Why a reply ended before its time; "" = it did not. */
+const failureOf = (message: AgentMessage): string =>
+  message.role === "assistant" && message.errorMessage
+    ? `(${message.stopReason === "aborted" ? "stopped" : "failed"}: ${message.errorMessage})`
+    : "";
+
+const indent = (text: string) => `  ${text.replaceAll("\n", "\n  ")}`;

@@ -1,0 +1,33 @@
+// Runs `clew sessions rename`, which gives a session a name that people choose.
+import { shortName } from "../../sessions/keys.ts";
+import { labelSession, requireLabel } from "../../sessions/labels.ts";
+import { requireSessionName } from "../../sessions/name-errors.ts";
+import { createSessionStore } from "../../sessions/store.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+
+/** "" takes the name away. Throws SESSION_NOT_FOUND, SESSION_NAME_INVALID, REQUEST_INVALID. */
+export async function renameSession(
+  name: string,
+  wanted: string,
+  { json = false }: { json?: boolean },
+  { environment, output }: Shell,
+): Promise<number> {
+  const { home } = environment;
+  const session = requireSessionName(name);
+  const label = wanted.trim() === "" ? null : requireLabel(wanted);
+  const isThere = await labelSession(home, session, label);
+  if (!isThere) throw await createSessionStore({ home }).notFound(name);
+  const short = shortName(session.key);
+  if (json) output.json({ session: session.key, label });
+  else
+    output.line(
+      printable(
+        label === null
+          ? `Session "${short}" has no other name any more.`
+          : `Session "${short}" is called "${label}" now; both names mean it.`,
+      ),
+    );
+  return EXIT.done;
+}

@@ -1,0 +1,208 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { clew, startClew } from "../../testing/command.ts";
+import { homeWithOwnPort, temporaryHome } from "../../testing/home.ts";
+
+let home: string;
+beforeEach(async () => {
+  home = await homeWithOwnPort();
+  for (const text of ["The tide table is on page 12.", "Thanks."])
+    expect((await clew(home, ["chat", "--session", "harbour", text])).code).toBe(0);
+  expect((await clew(home, ["chat", "hello"])).code).toBe(0);
+});
+
+const json = async (...argv: string[]) => {
+  const { code, output, errors } = await clew(home, [...argv, "--json"]);
+  expect([code, errors]).toEqual([0, ""]);
+  return JSON.parse(output);
+};
+
+describe("clew sessions search", () => {
+  it("finds what was said anywhere, in any case, and says where", async () => {
+    const { output } = await clew(home, ["sessions", "search", "TIDE  table", "--limit", "1"]);
+    expect(output).toMatch(/^harbour {2}\d{4}-\d\d-\d\d \d\d:\d\d {2}\w+ {2}.*The tide table/);
+    const { found } = await json("sessions", "search", "tide table");
+    expect(found.length).toBeGreaterThan(0);
+    for (const { session } of found) expect(session).toBe("agent:main:harbour");
+  });
+
+  it("looks for nothing with exit code 2", async () => {
+    expect((await clew(home, ["sessions", "search", " "])).code).toBe(2);
+  });
+
+  it("ends with 1 where nobody said it, also of one session", async () => {
+    const { code, output } = await clew(home, ["sessions", "search", "lighthouse"]);
+    expect([code, output]).toEqual([1, 'Nobody said "lighthouse".']);
+    const inMain = ["sessions", "search", "tide table", "--session", "main"];
+    expect((await clew(home, inMain)).code).toBe(1);
+  });
+});
+
+describe("clew sessions tail", () => {
+  it("shows the newest entries, and then those that come while it runs", async () => {
+    const { output } = await clew(home, ["sessions", "tail", "harbour", "-n", "1"]);
+    expect(output).toContain("assistant:");
+    const tail = startClew(home, ["sessions", "tail", "harbour", "-n", "1", "--follow", "--json"], {
+      fromSource: true,
+    });
+    expect(await tail.nextLine()).toContain('"role":"assistant"');
+    await clew(home, ["chat", "--session", "harbour", "High water is at noon."]);
+    while (!(await tail.nextLine()).includes("High water is at noon."));
+    tail.process.kill("SIGINT");
+    expect(await tail.exit).toBe(130);
+    const ids = tail.lines.map((line) => JSON.parse(line).id);
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe("clew sessions fork", () => {
+  it("begins a session with all that was said, and leaves the old one", async () => {
+    expect(await json("sessions", "fork", "harbour")).toEqual({
+      session: "agent:main:harbour-fork-1",
+      from: "agent:main:harbour",
+    });
+    const said = async (name: string) =>
+      (await json("sessions", "show", name)).branch.map(({ message }: never) => message);
+    expect(await said("harbour-fork-1")).toEqual(await said("harbour"));
+    expect((await json("sessions", "fork", "harbour")).session).toMatch(/-fork-2$/);
+    expect((await clew(home, ["sessions", "fork", "harbour", "main"])).errors).toContain(
+      'There is a session "main" already',
+    );
+  });
+});
+
+describe("clew sessions rename", () => {
+  it("gives a session a name that list, show and search tell, and every command takes", async () => {
+    expect(await json("sessions", "rename", "harbour", " Tide tables ")).toEqual({
+      ...{ session: "agent:main:harbour", label: "Tide tables" },
+    });
+    expect((await clew(home, ["sessions", "list", "--find", "tide"])).output).toContain(
+      'harbour "Tide tables"',
+    );
+    expect((await clew(home, ["sessions", "show", "Tide tables"])).output).toMatch(
+      /^harbour "Tide tables"\n.*The tide table is on page 12\./s,
+    );
+    expect(await json("sessions", "show", "agent:main:Tide tables")).toMatchObject({
+      ...{ key: "agent:main:harbour", label: "Tide tables" },
+    });
+    const { found } = await json("sessions", "search", "page 12", "--session", "Tide tables");
+    expect(found[0]).toMatchObject({ session: "agent:main:harbour", label: "Tide tables" });
+    expect((await clew(home, ["chat", "-s", "Tide tables", "High water is at noon."])).code).toBe(
+      0,
+    );
+    expect((await clew(home, ["sessions", "show", "harbour"])).output).toContain("High water");
+    expect((await json("sessions", "usage", "Tide tables")).total.modelCalls).toBe(3);
+  });
+
+  it("keeps the name when the session begins a new transcript, and takes it away for none", async () => {
+    await clew(home, ["sessions", "rename", "harbour", "tides"]);
+    await clew(home, ["chat", "-s", "tides", "/new"]);
+    await clew(home, ["chat", "-s", "tides", "Low water is at six."]);
+    const labels = async () =>
+      (await json("sessions", "list")).sessions.map(({ key, label }: never) => [key, label]);
+    expect(await labels()).toEqual([
+      ["agent:main:harbour", "tides"],
+      ["agent:main:main", undefined],
+      [expect.stringMatching(/^agent:main:harbour\.\d/), undefined],
+    ]);
+    const { output } = await clew(home, ["sessions", "rename", "tides", ""]);
+    expect(output).toBe('Session "harbour" has no other name any more.');
+    expect((await clew(home, ["sessions", "show", "tides"])).code).toBe(1);
+  });
+
+  it("refuses a name that another session has, or that is none", async () => {
+    const refused = async (...argv: string[]) => {
+      const { code, errors } = await clew(home, ["sessions", "rename", ...argv]);
+      return [code, errors];
+    };
+    expect(await refused("harbour", "main")).toEqual([
+      2,
+      expect.stringContaining('Session "main" is called "main" already'),
+    ]);
+    expect(await refused("harbour", "agent:main:main")).toEqual([
+      2,
+      expect.stringContaining('choose a name without "agent:"'),
+    ]);
+    expect((await refused("harbour", "x".repeat(101)))[0]).toBe(2);
+    expect(await refused("harbuor", "tides")).toEqual([
+      1,
+      expect.stringContaining('did you mean "harbour"?'),
+    ]);
+  });
+
+  it("is seen by a running gateway at once", async () => {
+    const gateway = startClew(home, ["start"]);
+    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await gateway.nextLine())![0];
+    const rows = async () => (await (await fetch(`${url}/api/sessions?find=tid`)).json()).sessions;
+    expect(await rows()).toEqual([]);
+    await clew(home, ["sessions", "rename", "harbour", "tides"]);
+    expect(await rows()).toMatchObject([{ key: "agent:main:harbour", label: "tides" }]);
+    expect((await clew(home, ["chat", "-s", "tides", "Noon."])).code).toBe(0);
+    expect((await clew(home, ["sessions", "show", "harbour"])).output).toContain("Noon.");
+    gateway.process.kill("SIGTERM");
+    await gateway.exit;
+  });
+});
+
+describe("clew sessions delete", () => {
+  it("says what would go, and lets it go with --yes", async () => {
+    const said = await clew(home, ["sessions", "delete", "harbour"]);
+    expect(said.output).toMatch(/^Would delete 1 session \(harbour\), .* Add --yes to do it/);
+    expect((await clew(home, ["sessions", "show", "harbour"])).code).toBe(0);
+    expect((await clew(home, ["sessions", "delete", "harbour", "--yes"])).code).toBe(0);
+    expect((await clew(home, ["sessions", "show", "harbour"])).code).toBe(1);
+    expect((await clew(home, ["sessions", "show", "main"])).code).toBe(0);
+  });
+
+  it("deletes nothing where one of the names is wrong", async () => {
+    const { code, errors } = await clew(home, ["sessions", "delete", "main", "harbuor", "--yes"]);
+    expect([code, errors]).toEqual([1, expect.stringContaining('did you mean "harbour"?')]);
+    expect((await clew(home, ["sessions", "show", "main"])).code).toBe(0);
+  });
+});
+
+describe("clew sessions export", () => {
+  it("prints Markdown, or the session file byte for byte, and writes either", async () => {
+    const { output } = await clew(home, ["sessions", "export", "harbour"]);
+    expect(output).toMatch(/^# Session harbour\n\n## You\n\nThe tide table is on page 12\./);
+    const out = join(home, "harbour.jsonl");
+    await clew(home, ["sessions", "export", "harbour", "--as", "jsonl", "--out", out]);
+    const { file } = await json("sessions", "show", "harbour");
+    expect(await readFile(out, "utf8")).toBe(await readFile(file, "utf8"));
+  });
+
+  it("as a session file is taken in under its own name, and beside one that has it", async () => {
+    const out = join(await temporaryHome(), "harbour.jsonl");
+    await clew(home, ["sessions", "export", "harbour", "--as", "jsonl", "--out", out]);
+    const other = await temporaryHome();
+    const taken = async (place: string) => {
+      const { output } = await clew(place, ["sessions", "import", out, "--json"]);
+      const [session] = JSON.parse(output).imported[0].sessions;
+      return [session.key, session.state];
+    };
+    expect(await taken(other)).toEqual(["agent:main:harbour", "imported"]);
+    expect(await taken(other)).toEqual(["agent:main:harbour", "known"]);
+    const another = await temporaryHome();
+    await clew(another, ["chat", "--session", "harbour", "Another harbour."]);
+    expect((await taken(another))[0]).toMatch(/^agent:main:pi:/);
+  });
+
+  it("takes no flag for the name of its file", async () => {
+    const { code, errors } = await clew(home, ["sessions", "export", "harbour", "-o", "--json"]);
+    expect([code, errors]).toEqual([2, expect.stringContaining("-o needs a value")]);
+    await expect(stat("--json")).rejects.toThrow("ENOENT");
+  });
+
+  it("names the path that cannot be written", async () => {
+    const out = join(home, "none/harbour.md");
+    const { code, errors } = await clew(home, ["sessions", "export", "harbour", "--out", out]);
+    expect([code, errors]).toEqual([1, expect.stringContaining(`${out} could not be written`)]);
+  });
+});
+
+describe("clew sessions usage", () => {
+  it("is clew usage of that session", async () => {
+    expect(await json("sessions", "usage", "harbour")).toEqual(await json("usage", "harbour"));
+  });
+});

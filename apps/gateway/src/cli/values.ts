@@ -1,0 +1,19 @@
+// Reads what is given to options of several commands.
+import { InvalidArgumentError } from "commander";
+
+/** For the help of arguments that name a session. */
+export const SESSION_NAME = "short name, name of your own, or agent:<agent>:<name>";
+
+export function toPort(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535)
+    throw new InvalidArgumentError("must be a number from 0 to 65535.");
+  return port;
+}
+
+export function toCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count === 0 || !Number.isSafeInteger(count))
+    throw new InvalidArgumentError("must be a whole number above 0.");
+  return count;
+}

@@ -1,0 +1,21 @@
+// The command `/tools`, which lists what the model may call.
+import type { RequestPreview } from "@clew/engine-core";
+import { alignColumns } from "../terminal/table.ts";
+import { number } from "../text/number.ts";
+import { visible } from "../text/visible.ts";
+import type { CommandAnswer } from "./answer.ts";
+
+/** Pure. */
+export function describeTools({
+  call,
+}: Pick<RequestPreview, "call">): Omit<CommandAnswer, "command"> {
+  const tools = (call?.tools ?? []).flatMap(({ source, tokens }) =>
+    source.kind === "tool-schema" ? [{ name: source.name, tokens }] : [],
+  );
+  if (tools.length === 0)
+    return { ok: true, text: "The model is offered no tools in this session.", data: { tools } };
+  const rows = tools.map(({ name, tokens }) => [visible(name), `${number(tokens)} tokens`]);
+  const sum = tools.reduce((total, { tokens }) => total + tokens, 0);
+  const text = `The next call offers ${number(tools.length)} tools, about ${number(sum)} tokens:\n${alignColumns(rows)}`;
+  return { ok: true, text, data: { tools } };
+}

@@ -1,0 +1,201 @@
+// Reads and writes the settings of clients, and remembers how they were.
+import { chmod, lstat, mkdir, readFile, rm } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+import type { Environment } from "../config/environment.ts";
+import { valueAt } from "../config/path.ts";
+import { fromJson, toJson } from "../own-json.ts";
+import { storageFailed } from "../storage-error.ts";
+import type { ConnectClient, Connection, Place, Setting, SettingsFormat } from "./connection.ts";
+import { readSettings } from "./edit-settings.ts";
+import {
+  asRead,
+  planUndo,
+  planWrite,
+  type UndonePlan,
+  type WrittenFile,
+  WrittenFileSchema,
+} from "./plan-undo.ts";
+
+/** A file of a client where it is, or will be. */
+export interface PlacedFile {
+  path: string;
+  format: SettingsFormat;
+  set: readonly Setting[];
+}
+
+type Where = Pick<Environment, "home" | "userHome" | "variable">;
+
+const folderOf = (place: Place, { home, userHome, variable }: Where): string => {
+  if (place === "home") return home;
+  const named = place.variable === null ? undefined : variable(place.variable);
+  return named !== undefined && isAbsolute(named) ? named : join(userHome, place.folder);
+};
+
+/** Where the files of a client are, and what they are to say. */
+export async function placeFiles(
+  client: ConnectClient,
+  connection: Connection,
+  where: Where,
+): Promise<PlacedFile[]> {
+  const placed: PlacedFile[] = [];
+  for (const { place, names, format, set } of client.files(connection)) {
+    const paths = names.map((name) => join(folderOf(place, where), name));
+    let path = paths[0]!;
+    for (const each of paths.toReversed())
+      if ((await lstat(each).catch(() => null)) !== null) path = each;
+    placed.push({ path, format, set });
+  }
+  return placed;
+}
+
+/** Null: there is none. Throws REQUEST_INVALID for a link, STORAGE_FAILED. */
+export async function readClientFile(path: string): Promise<string | null> {
+  const found = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return null;
+    throw storageFailed(`${path} cannot be read`, error);
+  });
+  if (found === null) return null;
+  if (found.isSymbolicLink())
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `${path} is a link, which is never followed; put what is printed without --write into the file that it leads to.`,
+    );
+  return readFile(path, "utf8").catch((error: unknown) => {
+    throw storageFailed(`${path} cannot be read`, error);
+  });
+}
+
+/** Whether a file says all of this already. */
+export function saysAll(text: string | null, { format, set }: PlacedFile): boolean {
+  try {
+    const known = readSettings(text ?? "", format);
+    return set.every(({ path, value }) =>
+      isDeepStrictEqual(valueAt(known, path), asRead(value, format)),
+    );
+  } catch {
+    return false;
+  }
+}
+
+const RecordSchema = z.object({
+  v: z.literal(1),
+  client: z.string(),
+  files: z.array(WrittenFileSchema),
+});
+
+const recordFile = (home: string, clientId: string) => join(home, "connect", `${clientId}.json`);
+
+/** Empty where nothing was written. Throws STORAGE_FAILED for a record that cannot be read. */
+export async function readRecord(home: string, clientId: string): Promise<WrittenFile[]> {
+  const file = recordFile(home, clientId);
+  try {
+    return RecordSchema.parse(fromJson(await readFile(file, "utf8"))).files;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw new ContextEngineError(
+      "STORAGE_FAILED",
+      `${file}, which says how the client was set up before, cannot be read; delete it, and what was written has to be taken out by hand.`,
+      { cause: error },
+    );
+  }
+}
+
+/** A file as it is to be, and whether that is a change. */
+export interface WrittenOutcome {
+  path: string;
+  isChanged: boolean;
+  /** Who may read and write it. */
+  mode: number;
+}
+
+/**
+ * What was written before is taken out first, so that undoing leads to what was there at first.
+ * Nothing is written unless all files can be. Throws REQUEST_INVALID, STORAGE_FAILED.
+ */
+export async function writeFiles(
+  home: string,
+  client: ConnectClient,
+  placed: readonly PlacedFile[],
+): Promise<WrittenOutcome[]> {
+  const known = await readRecord(home, client.id);
+  const planned: { written: WrittenFile; current: string | null }[] = [];
+  for (const { path, format, set } of placed) {
+    const current = await readClientFile(path);
+    const written = edited(path, () => {
+      const last = known.find((each) => each.path === path);
+      const before = last === undefined ? current : planUndo(current, last).text;
+      return planWrite(path, format, { before, settings: set });
+    });
+    planned.push({ written, current });
+  }
+  // Files that the client had under another folder stay known.
+  const paths = new Set(placed.map(({ path }) => path));
+  const files = [
+    ...known.filter(({ path }) => !paths.has(path)),
+    ...planned.map(({ written }) => written),
+  ];
+  await mkdir(join(home, "connect"), { recursive: true, mode: 0o700 });
+  const record = { v: 1, client: client.id, files } satisfies z.infer<typeof RecordSchema>;
+  await put(recordFile(home, client.id), `${toJson(record, null, 2)}\n`);
+  const outcomes: WrittenOutcome[] = [];
+  for (const { written, current } of planned) {
+    const isChanged = current !== written.after;
+    if (isChanged) await put(written.path, written.after);
+    const { mode } = await lstat(written.path);
+    outcomes.push({ path: written.path, isChanged, mode: mode & 0o777 });
+  }
+  return outcomes;
+}
+
+/** What became of each file; empty: nothing was written into any. */
+export async function undoFiles(
+  home: string,
+  client: ConnectClient,
+): Promise<({ path: string } & UndonePlan)[]> {
+  const known = await readRecord(home, client.id);
+  const plans: ({ path: string; current: string | null } & UndonePlan)[] = [];
+  for (const written of known) {
+    const { path } = written;
+    const current = await readClientFile(path);
+    plans.push({ path, current, ...edited(path, () => planUndo(current, written)) });
+  }
+  for (const { path, current, text } of plans)
+    if (text === null) await rm(path, { force: true });
+    else if (text !== current) await put(path, text);
+  await rm(recordFile(home, client.id), { force: true });
+  return plans.map(({ current: _current, ...plan }) => plan);
+}
+
+function edited<Result>(path: string, edit: () => Result): Result {
+  try {
+    return edit();
+  } catch (error) {
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `${path} cannot be changed: ${firstLine(error)}; nothing was written.`,
+      { cause: error },
+    );
+  }
+}
+
+const firstLine = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split("\n")[0]!.replace(/\.$/, "");
+
+/** Whole or not at all; who may read it stays, and a new one is its owner's alone. */
+async function put(path: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    const mode = await lstat(path).then(
+      (found) => found.mode & 0o777,
+      () => 0o600,
+    );
+    await writeFileAtomic(path, text, { mode });
+    await chmod(path, mode);
+  } catch (error) {
+    throw storageFailed(`${path} cannot be written`, error);
+  }
+}

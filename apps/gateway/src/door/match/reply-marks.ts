@@ -1,0 +1,36 @@
+// Says by which hashes a reply is recognised, so that none of its words need be kept.
+import { contentHash } from "../../text/content-hash.ts";
+import type { ReplyEvent, RequestKind } from "./known-requests.ts";
+import { saidToken } from "./sketch.ts";
+
+/** A summary that is shorter tells nothing. */
+const LEAST_SUMMARY = 40;
+
+/** What was said and called, each as it came. */
+export interface ReplyContents {
+  /** Ids of its calls. */
+  calls: readonly string[];
+  /** Its calls by name and arguments; see `formOf`. */
+  forms: readonly string[];
+  /** One for each message. */
+  texts: readonly string[];
+}
+
+export const replyMarks = (
+  kind: RequestKind,
+  { calls, forms, texts }: ReplyContents,
+): Pick<ReplyEvent, "calls" | "forms" | "words" | "said" | "summaries"> => {
+  const isSummary = kind !== "turn" && calls.length === 0;
+  const summaries = texts.filter((text) => isSummary && text.trim().length >= LEAST_SUMMARY);
+  return {
+    ...{ calls, forms: forms.map(hashOfForm), words: hashOfWords(texts) },
+    said: texts.map(saidToken),
+    ...(summaries.length > 0 && { summaries }),
+  };
+};
+
+export const hashOfForm = (form: string): string => contentHash(form);
+
+/** Clients trim, and break lines otherwise. */
+export const hashOfWords = (texts: readonly string[]): string =>
+  contentHash(texts.join("\n").replace(/\s+/g, " ").trim());

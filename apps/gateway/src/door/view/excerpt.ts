@@ -1,0 +1,134 @@
+// Chooses which lines stay of a long result of a tool.
+import { headOf, namesIn, tailOf } from "@clew/plugin-sdk/transcript";
+
+/** Of a result an eighth stays, and so many characters. */
+const SHARE = 1 / 8;
+const LEAST_CHARS = 240;
+const MOST_CHARS = 1_200;
+/** Of what stays: for the beginning, and for the end. */
+const EDGE_SHARE = 1 / 6;
+/** A longer line is judged and shown in pieces. */
+const PIECE_CHARS = 160;
+/** What is further behind is not looked at, but for the end. */
+const READ_CHARS = 20_000;
+const MARKED_GAP = "\n…\n";
+
+interface Piece {
+  start: number;
+  end: number;
+}
+
+/** Pure: the same text always leaves the same excerpt, in which every piece stands as it stood. */
+export function excerptOf(text: string): string {
+  const room = Math.min(MOST_CHARS, Math.max(LEAST_CHARS, Math.floor(text.length * SHARE)));
+  const edge = Math.floor(room * EDGE_SHARE);
+  const pieces = piecesOf(text);
+  const head = headEnd(text, pieces[0], edge);
+  const tail = tailStart(text, pieces.at(-1), edge);
+  const between = pieces.filter(({ start, end }) => start >= head && end <= tail);
+  let left = room - 2 * edge;
+  const chosen: Piece[] = [];
+  for (const piece of standingOut(text, between)) {
+    const chars = piece.end - piece.start + MARKED_GAP.length;
+    if (chars > left) continue;
+    left -= chars;
+    chosen.push(piece);
+  }
+  const shown = [
+    { start: 0, end: head },
+    ...chosen.sort((a, b) => a.start - b.start),
+    { start: tail, end: text.length },
+  ];
+  return shown
+    .map((piece, at) => gapBefore(text, shown[at - 1], piece) + wordsOf(text, piece))
+    .join("");
+}
+
+const wordsOf = (text: string, { start, end }: Piece) => text.slice(start, end);
+
+/** A few blanks are shorter than what would say that something is left out. */
+function gapBefore(text: string, before: Piece | undefined, { start }: Piece): string {
+  if (before === undefined) return "";
+  const gap = text.slice(before.end, start);
+  const isShort = gap.length <= 2 * MARKED_GAP.length && gap.trim() === "";
+  return isShort ? gap : MARKED_GAP;
+}
+
+/** Where the beginning ends that is shown: behind a line, if one ends there. */
+function headEnd(text: string, first: Piece | undefined, room: number): number {
+  const end = text.lastIndexOf("\n", room);
+  if (end > 0) return end;
+  return first !== undefined && first.end <= room ? first.end : headOf(text, room).length;
+}
+
+function tailStart(text: string, last: Piece | undefined, room: number): number {
+  const start = text.indexOf("\n", text.length - room - 1);
+  if (start >= 0 && start + 1 < text.length) return start + 1;
+  return last !== undefined && text.length - last.start <= room
+    ? last.start
+    : text.length - tailOf(text, room).length;
+}
+
+/** Lines, the long ones cut behind a blank or a comma. */
+function piecesOf(text: string): Piece[] {
+  const pieces: Piece[] = [];
+  for (let start = 0; start < text.length && start < READ_CHARS; ) {
+    const feed = text.indexOf("\n", start);
+    const line = feed < 0 ? text.length : feed;
+    const end = line - start <= PIECE_CHARS ? line : cutBehind(text, start);
+    if (end > start) pieces.push({ start, end });
+    start = end === line ? end + 1 : end;
+  }
+  return pieces;
+}
+
+function cutBehind(text: string, start: number): number {
+  const most = headOf(text.slice(start, start + PIECE_CHARS + 1), PIECE_CHARS);
+  const at = most.search(/[\s,;][^\s,;]*$/);
+  return start + (at > 0 ? at + 1 : most.length);
+}
+
+/** What a number, a name, and any other word count. */
+const OF_NUMBER = 1;
+const OF_NAME = 1;
+const OF_CAPITAL = 0.5;
+const OF_WORD = 0.2;
+/** A line of hardly any words is no better than a somewhat longer one. */
+const USUAL_CHARS = 40;
+
+/** Those first that say most, in few characters, of what is said nowhere else in the text. */
+function standingOut(text: string, pieces: readonly Piece[]): Piece[] {
+  const names = new Set(
+    namesIn(text.slice(0, READ_CHARS)).flatMap(({ name, weak }) =>
+      weak === true ? [] : [formOf(name)],
+    ),
+  );
+  const forms = pieces.map(({ start, end }) => new Set(formsIn(text.slice(start, end))));
+  const counts = new Map<string, number>();
+  for (const line of forms) for (const form of line) counts.set(form, (counts.get(form) ?? 0) + 1);
+  const scored = pieces.map((piece, at) => {
+    let worth = 0;
+    for (const form of forms[at]!) worth += kindOf(form, names) / counts.get(form)! ** 2;
+    return { piece, score: worth / (USUAL_CHARS + piece.end - piece.start) };
+  });
+  return scored
+    .sort((a, b) => b.score - a.score || a.piece.start - b.piece.start)
+    .map(({ piece }) => piece);
+}
+
+function kindOf(form: string, names: ReadonlySet<string>): number {
+  if (names.has(form)) return OF_NAME;
+  if (form.includes("0")) return OF_NUMBER;
+  return /^\p{Lu}/u.test(form) ? OF_CAPITAL : OF_WORD;
+}
+
+const formsIn = (text: string): string[] =>
+  (text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]*/gu) ?? []).map((word) =>
+    formOf(word.replace(/[.:/-]+$/, "")),
+  );
+
+/** Lines of a log differ by their numbers only. */
+const formOf = (word: string): string =>
+  !/\d/.test(word)
+    ? word
+    : word.replace(/\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{6,}\b/g, "0").replace(/\d/g, "0");

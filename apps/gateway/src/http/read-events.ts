@@ -1,0 +1,29 @@
+// Reads the events of a stream, such as a turn, from a response body.
+import { createParser } from "eventsource-parser";
+import type { StreamedEvent } from "./event-stream.ts";
+
+/**
+ * Ends when the stream does, whether or not a last event (`done`, `error`) came; throws
+ * when the connection breaks.
+ */
+export async function* readEvents<Event = StreamedEvent>(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<Event> {
+  const arrived: Event[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => void arrived.push(JSON.parse(data) as Event),
+  });
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      parser.feed(done ? decoder.decode() : decoder.decode(value, { stream: true }));
+      yield* arrived.splice(0);
+      if (done) return;
+    }
+  } finally {
+    // Whoever has heard enough leaves.
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,143 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { checkSessions } from "../doctor/check-sessions.ts";
+import { clew } from "../testing/command.ts";
+import { startTestGateway } from "../testing/gateway.ts";
+import { heldModel } from "../testing/held-model.ts";
+import { temporaryHome } from "../testing/home.ts";
+import { findMissing } from "./missing-turns.ts";
+import { CallPageSchema } from "./shapes.ts";
+
+/** What a kill leaves of a home. */
+async function asKilled(home: string): Promise<string> {
+  const copy = await temporaryHome();
+  cpSync(home, copy, { recursive: true });
+  for (const name of readdirSync(copy, { recursive: true, encoding: "utf8" }))
+    if (name.endsWith(".lock")) rmSync(join(copy, name), { recursive: true });
+  return copy;
+}
+
+/** A gateway whose model the test answers for, in a home that a gateway was killed in. */
+async function killedIn({ turns }: { turns: number }) {
+  const { config, asked } = await heldModel();
+  const { home, say, get } = await startTestGateway(config);
+  const answer = async (told: Promise<unknown>, text: string) => {
+    const reply = await asked();
+    reply.say(text);
+    reply.finish();
+    await told;
+  };
+  for (let turn = 1; turn <= turns; turn++) await answer(say(`No. ${turn}`), "Noted.");
+  const last = say("What did I say, KEY-4711?");
+  for (let call = 1; call <= 2; call++)
+    (await asked()).callTool("session_search", { query: `no. ${call}` });
+  const reply = await asked();
+  const running = CallPageSchema.parse(await (await get("/api/sessions/main/calls")).json());
+  const killed = await asKilled(home);
+  reply.finish();
+  await last;
+  const inspect = async (...args: string[]) =>
+    (await clew(killed, ["inspect", "main", ...args])).output;
+  return { config, asked, answer, killed, running, inspect };
+}
+
+const reportsIn = (home: string) => {
+  const folder = join(home, "agents/main/reports");
+  return join(folder, readdirSync(folder).find((name) => name.endsWith(".jsonl"))!);
+};
+
+/** Sixty short turns, and the lines of their reports. */
+async function manyTurns(count: number) {
+  const { home, say, stop } = await startTestGateway();
+  for (let turn = 1; turn <= count; turn++) await say(`No. ${turn}: the tide comes in.`);
+  await stop();
+  const file = reportsIn(home);
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  const page = async () =>
+    CallPageSchema.parse(JSON.parse((await clew(home, ["inspect", "main", "--json"])).output));
+  return { home, file, lines, page };
+}
+
+describe("a turn whose report is missing", () => {
+  it("is told with its replies and what it cost where the gateway was killed in it", async () => {
+    const { running, inspect, killed } = await killedIn({ turns: 2 });
+    expect(running.missingTurns).toEqual([]);
+    const page = CallPageSchema.parse(JSON.parse(await inspect("--json")));
+    expect(page.missingTurns).toMatchObject([{ turn: 3, replies: 2, calls: 2 }]);
+    const text = await inspect();
+    expect(text).toContain("The report of turn 3 of ");
+    expect(text).toMatch(
+      /is missing: the gateway ended in it, .*; 2 replies stored, 2 model calls/,
+    );
+    expect(text).toMatch(/2 calls in 2 turns, at least [\d,]+ tokens sent\./);
+    expect(text).not.toContain("Every entry was shown");
+    const findings = await checkSessions({ home: killed, fix: false });
+    const finding = findings.find(({ code }) => code === "session-reports-missing")!;
+    expect(finding).toMatchObject({ level: "warning", subject: 'reports of session "main"' });
+    expect(finding.text).toMatch(/^The report of turn 3 of .*; 2 replies stored/);
+  });
+
+  it("is none where replies came from elsewhere, and were not paid here", async () => {
+    const { say, gateway, stop } = await startTestGateway();
+    await say("Hello.");
+    const { branch } = (await gateway.store.read("agent:main:main"))!;
+    await stop();
+    const found = await findMissing(
+      { branch, paidSince: async () => [] },
+      { turns: [], gone: [], unreadable: [], letGo: 0, newest: 0 },
+    );
+    expect(found).toEqual([]);
+  });
+
+  it("is told by /context and with the last call, until a later one has a report", async () => {
+    const { config, killed, asked } = await killedIn({ turns: 2 });
+    const { say, get } = await startTestGateway(config, killed);
+    const read = async () => (await get("/api/sessions/main/context")).json();
+    expect(await read()).toMatchObject({ missingTurns: [{ turn: 3, replies: 2, calls: 2 }] });
+    const text = async () => JSON.stringify(await say("/context"));
+    expect(await text()).toMatch(/The report of turn 3 of [^"]* is missing: /);
+    const told = say("And now?");
+    const reply = await asked();
+    expect(await read()).toMatchObject({ missingTurns: [{ turn: 3 }] });
+    reply.say("Again.");
+    reply.finish();
+    await told;
+    expect(await read()).toMatchObject({ missingTurns: [] });
+    expect(await text()).not.toContain("is missing");
+  });
+
+  it("is told where it was the first, of which there is no report at all", async () => {
+    const { inspect } = await killedIn({ turns: 0 });
+    expect(await inspect()).toMatch(/The report of a turn of .* is missing: .*; 2 replies stored/);
+  });
+
+  it("keeps its number, so that no later call has the name that its calls had", async () => {
+    const { config, killed, running, asked, answer } = await killedIn({ turns: 2 });
+    expect(running.calls.map(({ id }) => id)).toEqual(["1.1", "2.1", "3.1", "3.2", "3.3"]);
+    const { say, get } = await startTestGateway(config, killed);
+    const told = say("And now?");
+    await answer(told, "Again.");
+    void asked;
+    const page = CallPageSchema.parse(await (await get("/api/sessions/main/calls")).json());
+    expect(page.calls.map(({ id }) => id)).toEqual(["1.1", "2.1", "4.1"]);
+    expect(page.missingTurns).toMatchObject([{ turn: 3, replies: 2, calls: 2 }]);
+    expect(page.calls[2]).toMatchObject({ lost: null });
+    expect(page.calls[2]!.happened[0]).toContain("the report of a turn before it is missing");
+  });
+
+  it("is told where reports were cut at their end, in a line or between two", async () => {
+    const { file, lines, page } = await manyTurns(12);
+    expect(await page()).toMatchObject({ total: 12, missingTurns: [], unreadableTurns: [] });
+    writeFileSync(file, `${lines.slice(0, 9).join("\n")}\n`);
+    const cut = await page();
+    expect(cut.total).toBe(9);
+    expect(cut.missingTurns.map(({ turn, replies }) => [turn, replies])).toEqual([
+      [10, 1],
+      [11, 1],
+      [12, 1],
+    ]);
+    writeFileSync(file, lines.join("\n").slice(0, -20));
+    expect((await page()).missingTurns).toMatchObject([{ turn: 12, replies: 1 }]);
+  });
+});

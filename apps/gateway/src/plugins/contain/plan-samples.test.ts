@@ -1,0 +1,35 @@
+// When a loop that has no rest is looked into, and who is named for it.
+import { expect, it } from "vitest";
+import { addSample, NO_SAMPLES, planSample, type Sampling } from "./plan-samples.ts";
+
+/** Looks every quarter of a second; `seen` says whose code a look finds. */
+function run(seconds: number, load: number, seen: (look: number) => string | null) {
+  let sampling: Sampling = NO_SAMPLES;
+  let looks = 0;
+  const busy: unknown[] = [];
+  for (let now = 0; now < seconds * 1000; now += 250) {
+    const plan = planSample(sampling, { load, now });
+    sampling = plan.sampling;
+    if (!plan.isDue) continue;
+    const found = addSample(sampling, { plugin: seen(looks++), where: "work (index.js:3)" });
+    sampling = found.sampling;
+    if (found.busy !== undefined) busy.push(found.busy);
+  }
+  return { looks, busy };
+}
+
+it("nobody looks into a loop that rests, or that has had no rest for a moment only", () => {
+  expect(run(60, 50, () => "small").looks).toBe(0);
+  expect(run(4, 100, () => "small").looks).toBe(0);
+});
+
+it("a plugin that runs in most looks is named once in a while", () => {
+  const { looks, busy } = run(60, 100, (look) => (look % 4 === 0 ? null : "small"));
+  expect(looks).toBe(8);
+  expect(busy).toEqual([{ plugin: "small", share: 75, where: "work (index.js:3)" }]);
+});
+
+it("nobody is named where it is the gateway that works, or many plugins together", () => {
+  expect(run(60, 100, () => null).busy).toEqual([]);
+  expect(run(60, 100, (look) => ["a", "b", "c"][look % 3]!).busy).toEqual([]);
+});

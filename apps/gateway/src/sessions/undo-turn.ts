@@ -1,0 +1,54 @@
+// Takes the newest turn of an open session back, which stays in its file.
+import type { SessionState } from "@clew/engine-core";
+import type { UserBlock } from "@clew/plugin-sdk/core";
+import { otherSessionOf, placeEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { CompactableSession } from "./open.ts";
+
+/** What was said in it; null: there is none, or what came after it cannot be taken back with it. */
+export type UndoneTurn = { content: string | UserBlock[] } | null;
+
+export interface LastTurn {
+  /** How many entries come before it. */
+  keep: number;
+  content: string | UserBlock[];
+}
+
+/** Pure. What a summary or a reset came after stays. */
+export function planUndoTurn(branch: readonly TranscriptEntry[]): LastTurn | null {
+  const keep = branch.findLastIndex(
+    (entry) =>
+      entry.type === "compaction" ||
+      entry.type === "reset" ||
+      (entry.type === "message" && entry.message.role === "user"),
+  );
+  const entry = branch[keep];
+  if (entry?.type !== "message" || entry.message.role !== "user") return null;
+  const { message } = entry;
+  const isPersons = otherSessionOf(message) === undefined && message.__openclaw?.kind === undefined;
+  return isPersons ? { keep, content: message.content as string | UserBlock[] } : null;
+}
+
+/** Throws TRANSCRIPT_MOVED and STORAGE_FAILED, and nothing is changed then. */
+export async function undoLastTurn({
+  session: { compaction },
+  state,
+}: {
+  session: CompactableSession;
+  state: SessionState;
+}): Promise<UndoneTurn> {
+  const branch = compaction.branch();
+  const planned = planUndoTurn(branch);
+  if (planned === null) return null;
+  const { keep, content } = planned;
+  const leafId = branch.at(-1)!.id;
+  const place = {
+    id: compaction.nextId(),
+    parentId: branch[keep - 1]?.id ?? null,
+    timestamp: new Date().toISOString(),
+  };
+  const mark = { type: "custom", customType: "clew:undo", data: { leafId } } as const;
+  await compaction.graft({ keep, leafId, entries: [placeEntry(mark, place)] });
+  // What the provider measured was of another history.
+  state.measurement = undefined;
+  return { content };
+}

@@ -1,0 +1,453 @@
+// Takes messages of people in, keeps those that wait, and lets each have its turn.
+import { randomUUID } from "node:crypto";
+import type { LogPort, TurnEvent, TurnResult } from "@clew/engine-core";
+import type { UserMessage } from "@clew/plugin-sdk/core";
+import type { WhenBusy } from "../config/when-busy.ts";
+import { gatewayStopping } from "../stopping.ts";
+import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
+import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
+import type { SendRequest } from "./send-request.ts";
+import { createTurnLine } from "./turn-line.ts";
+import type { WaitingFiles } from "./waiting-files.ts";
+import {
+  bytesOfMessage,
+  viewOf,
+  type WaitingMessage,
+  type WaitingView,
+} from "./waiting-message.ts";
+
+/** What came of a message: its turn, or the entry that says it already. */
+export type SentResult = TurnResult | { outcome: "known"; entryId: string };
+
+/** A message that was taken in. */
+export interface Taken {
+  /** Null: its turn has begun. */
+  waiting: WaitingView | null;
+  /** Rejects when it has no turn: it was taken back, or the gateway stops. */
+  result: Promise<SentResult>;
+}
+
+export interface Inbox {
+  /**
+   * Durable, where it waits, when it resolves. Throws SESSION_BUSY, BACKLOG_FULL,
+   * STORAGE_FAILED.
+   */
+  offer(request: SendRequest): Promise<Taken>;
+  /** What waits in a session, in order. */
+  list(key: string): WaitingView[];
+  /** False: it does not wait, or not any more. Durable when it resolves. */
+  takeBack(key: string, id: string): Promise<boolean>;
+  /** How many were taken back. */
+  clear(key: string): Promise<number>;
+  /** Lets what waited when a process ended have its turn; of one session where one is named. */
+  resume(key?: string): Promise<number>;
+  /** Cancels the turn that begins in a session; false: none does, or it is of a kept message. */
+  cancel(key: string): boolean;
+  /** Messages that wait. */
+  backlog(): number;
+  /** Nothing that waits begins any more. */
+  close(): void;
+}
+
+export interface InboxOptions {
+  files: WaitingFiles;
+  log: LogPort;
+  limits: WaitingLimits & { runningTurns: number };
+  /** What `SendRequest.whenBusy` is where it is absent. */
+  whenBusy: WhenBusy;
+  /** Something that is no message of this inbox goes on in the session. */
+  isBusyElsewhere(key: string): boolean;
+  /** The entry that says a message of this name, where that is known at once. */
+  entrySaying(key: string, idempotencyKey: string): string | undefined;
+  /** Runs one turn. */
+  run(turn: InboxTurn): Promise<SentResult>;
+  tell(event: WaitingNews): void;
+  /** Called before what a failed turn leaves behind is put in order. Absent: nothing is done. */
+  onFailure?(): void;
+  now?: () => number;
+}
+
+/** One message whose turn it is. */
+export interface InboxTurn {
+  request: SendRequest;
+  prompt: Pick<UserMessage, "content" | "idempotencyKey">;
+  /** It may be said already: the session is looked through for it. */
+  mayBeKnown: boolean;
+  onEvent(event: TurnEvent): void;
+  signal: AbortSignal;
+  /** Absent: nobody steers this turn. */
+  saidMeanwhile?: (() => readonly Omit<UserMessage, "role">[]) | undefined;
+}
+
+export interface WaitingNews {
+  session: string;
+  change: "added" | "begun" | "steered" | "cancelled" | "failed";
+  messageId: string;
+  /** Messages that wait in the session now. */
+  waiting: number;
+}
+
+interface Item {
+  request: SendRequest;
+  message: WaitingMessage;
+  bytes: number;
+  /** Its file says it; the others are gone when the process is. */
+  isKept: boolean;
+  /** From an earlier process, or sent under a name of the client's own. */
+  mayBeKnown: boolean;
+  /** Where it is: "given" to a turn that has not stored it yet. */
+  state: "arriving" | "waiting" | "given" | "running";
+  problem: string | null;
+  listeners: Set<(event: TurnEvent) => void>;
+  end: PromiseWithResolvers<SentResult>;
+  abort: AbortController;
+}
+
+interface Lane {
+  key: string;
+  /** In order; the one whose turn runs is not among them once it is stored. */
+  items: Item[];
+  running: Item | undefined;
+  /** Those that the running turn took in. */
+  joined: Item[];
+}
+
+export function createInbox(options: InboxOptions): Inbox {
+  const { files, log, limits, isBusyElsewhere, run, tell, now = Date.now } = options;
+  const { onFailure = () => {} } = options;
+  const lanes = new Map<string, Lane>();
+  const line = createTurnLine(() => limits.runningTurns);
+  let isClosed = false;
+
+  const laneOf = (key: string): Lane => {
+    const lane = lanes.get(key) ?? { key, items: [], running: undefined, joined: [] };
+    lanes.set(key, lane);
+    return lane;
+  };
+  const waitingIn = (lane: Lane | undefined) =>
+    (lane?.items ?? []).filter((item) => item.isKept || item !== lane?.running);
+  const backlog = () => {
+    let count = 0;
+    for (const lane of lanes.values()) count += waitingIn(lane).length;
+    return count;
+  };
+  /** Of the lane that the session has when it is written: there may be another one by then. */
+  const save = ({ key }: Lane) =>
+    files.save(key, () =>
+      (lanes.get(key)?.items ?? []).flatMap(({ isKept, message }) => (isKept ? [message] : [])),
+    );
+  const news = (lane: Lane, { message: { id } }: Item, change: WaitingNews["change"]) =>
+    tell({ session: lane.key, change, messageId: id, waiting: waitingIn(lane).length });
+  /** It is said in its session, or will not be; what is left of it in the file is harmless. */
+  const forget = async (lane: Lane, item: Item) => {
+    lane.items = lane.items.filter((other) => other !== item);
+    if (lane.items.length === 0 && lane.running === undefined) lanes.delete(lane.key);
+    if (item.isKept) await save(lane);
+  };
+  const forgetQuietly = (lane: Lane, item: Item) =>
+    forget(lane, item).catch((error: Error) =>
+      log.warn(`a message that is said already is still kept as one that waits: ${error.message}`),
+    );
+
+  const pump = (lane: Lane) => {
+    const [first] = lane.items;
+    if (isClosed || lane.running !== undefined || first?.state !== "waiting") return;
+    if (first.problem !== null) return;
+    lane.running = first;
+    void begin(lane, first);
+  };
+
+  const begin = async (lane: Lane, item: Item) => {
+    const place = line.enter();
+    const { signal } = item.abort;
+    const giveUp = () => place.leave();
+    signal.addEventListener("abort", giveUp);
+    try {
+      await Promise.race([place.granted, aborted(signal)]);
+      if (isClosed) throw gatewayStopping();
+      item.state = "running";
+      const result = await run(turnOf(lane, item));
+      if (lane.items.includes(item)) void forgetQuietly(lane, item);
+      for (const one of [item, ...lane.joined]) one.end.resolve(result);
+    } catch (error) {
+      onFailure();
+      failed(lane, item, error);
+    } finally {
+      signal.removeEventListener("abort", giveUp);
+      place.leave();
+      lane.running = undefined;
+      lane.joined = [];
+      for (const one of lane.items) if (one.state === "given") one.state = "waiting";
+      if (lane.items.length === 0) lanes.delete(lane.key);
+      pump(lane);
+    }
+  };
+
+  const failed = (lane: Lane, item: Item, error: unknown) => {
+    const isUnsaid = lane.items.includes(item);
+    const isLater = isClosed && isUnsaid && item.isKept;
+    item.end.reject(isLater ? keptForNextStart() : error);
+    for (const one of lane.joined) one.end.reject(error);
+    if (!isUnsaid) return;
+    if (!item.isKept || item.abort.signal.aborted) return void forgetQuietly(lane, item);
+    item.state = "waiting";
+    if (isClosed) return;
+    // What was taken in is not lost: a person takes it back, or tries again by another message.
+    item.problem = error instanceof Error ? error.message : String(error);
+    // Another process may have it meanwhile.
+    item.mayBeKnown = true;
+    log.error(`a message that waits in ${lane.key} could not begin: ${item.problem}`);
+    news(lane, item, "failed");
+  };
+
+  const turnOf = (lane: Lane, item: Item): InboxTurn => {
+    const { content, idempotencyKey } = item.message;
+    const byKey = new Map<string, Item>();
+    const onEvent = (event: TurnEvent) => {
+      if (event.type === "accepted") {
+        void forgetQuietly(lane, item);
+        if (item.isKept) news(lane, item, "begun");
+      }
+      const steered =
+        event.type === "message" && event.message.role === "user"
+          ? byKey.get(event.message.idempotencyKey ?? "")
+          : undefined;
+      for (const one of [item, ...lane.joined])
+        for (const listener of one.listeners) listener(event);
+      if (event.type !== "message" || steered === undefined) return;
+      lane.joined.push(steered);
+      steered.state = "running";
+      for (const listener of steered.listeners)
+        listener({ type: "accepted", entryId: event.entryId });
+      void forgetQuietly(lane, steered);
+      news(lane, steered, "steered");
+    };
+    const saidMeanwhile = () => {
+      const given = lane.items.filter(
+        ({ state, message }) => state === "waiting" && message.whenBusy === "steer",
+      );
+      return given.map((one) => {
+        one.state = "given";
+        byKey.set(one.message.idempotencyKey, one);
+        const { content: said, idempotencyKey: key } = one.message;
+        return { content: said, idempotencyKey: key };
+      });
+    };
+    const isSteered = item.request.client === undefined && item.request.kind === undefined;
+    return {
+      ...{ request: item.request, prompt: { content, idempotencyKey }, onEvent },
+      mayBeKnown: item.mayBeKnown,
+      signal: item.abort.signal,
+      ...(isSteered && { saidMeanwhile }),
+    };
+  };
+
+  const itemOf = (request: SendRequest, message: WaitingMessage): Item => {
+    const item: Item = {
+      ...{ request, message, bytes: bytesOfMessage(message.content), isKept: false },
+      ...{ mayBeKnown: request.idempotencyKey !== undefined, state: "arriving", problem: null },
+      listeners: new Set(request.onEvent && [request.onEvent]),
+      end: Promise.withResolvers<SentResult>(),
+      abort: new AbortController(),
+    };
+    // Whoever waits for it hears of it; nobody has to.
+    item.end.promise.catch(() => {});
+    return item;
+  };
+
+  /** Whoever sent it leaves, and wants it to end with that. */
+  const followSender = (lane: Lane, item: Item) => {
+    const { signal } = item.request;
+    if (signal === undefined) return;
+    const leave = () => {
+      // Its turn is another one's, too.
+      if (!lane.joined.includes(item)) end(lane, item, signal.reason);
+    };
+    if (signal.aborted) return leave();
+    signal.addEventListener("abort", leave, { once: true });
+    const stop = () => signal.removeEventListener("abort", leave);
+    item.end.promise.then(stop, stop);
+  };
+  const end = (lane: Lane, item: Item, reason: unknown) => {
+    if (item.state !== "waiting") return item.abort.abort(reason);
+    item.end.reject(reason);
+    item.abort.abort(reason);
+    news(lane, item, "cancelled");
+    void forgetQuietly(lane, item);
+  };
+
+  const known = (lane: Lane | undefined, key: string | undefined): Item | undefined =>
+    key === undefined || lane === undefined
+      ? undefined
+      : [lane.running, ...lane.items, ...lane.joined].find(
+          (item) => item?.message.idempotencyKey === key,
+        );
+
+  const place = (lane: Lane, { request, bytes, whenBusy }: Offer) => {
+    const waiting = waitingIn(lane);
+    const sum = waiting.reduce((total, item) => total + item.bytes, 0);
+    const standing = { messages: waiting.length, bytes: sum };
+    const ahead = backlog();
+    // Jobs and clients of the door have bounds of their own; they wait for as long as they take.
+    const isPatient = request.kind !== undefined;
+    const plan = planArrival(
+      { whenBusy, bytes, isPatient },
+      {
+        isBusy: lane.running !== undefined || isBusyElsewhere(lane.key),
+        ...{ waiting: standing, hasRoom: line.hasRoom(), backlog: ahead },
+      },
+      limits,
+    );
+    const usualMs = line.usualMs();
+    switch (plan.kind) {
+      case "busy":
+        throw sessionBusy(lane.key);
+      case "full": {
+        if (plan.where === "session")
+          throw sessionFull(lane.key, standing, limits, retryAfter(1, { usualMs, atOnce: 1 }));
+        const atOnce = limits.runningTurns;
+        throw gatewayFull(ahead, retryAfter(ahead, { usualMs, atOnce }));
+      }
+      default:
+        return plan.kind;
+    }
+  };
+
+  return {
+    backlog,
+    list: (key) =>
+      (lanes.get(key)?.items ?? []).flatMap(({ message, problem, isKept, state }) =>
+        isKept && state !== "arriving" ? [viewOf(message, problem)] : [],
+      ),
+    async offer(request) {
+      if (isClosed) throw gatewayStopping();
+      const { key, content, client, kind } = request;
+      const again = known(lanes.get(key), request.idempotencyKey);
+      if (again !== undefined) return joinAgain(again, request);
+      const { idempotencyKey: name } = request;
+      const entryId = name === undefined ? undefined : options.entrySaying(key, name);
+      if (entryId !== undefined)
+        return { waiting: null, result: Promise.resolve({ outcome: "known", entryId }) };
+      const asked = request.whenBusy ?? options.whenBusy;
+      // Neither a client's turn nor a job's is for others to take in, or refused by a default.
+      const whenBusy = client === undefined && kind === undefined ? asked : "follow";
+      const lane = laneOf(key);
+      const bytes = bytesOfMessage(content);
+      try {
+        const plan = place(lane, { request, bytes, whenBusy });
+        const id = randomUUID();
+        const { idempotencyKey = `waiting:${id}`, allowTools = [] } = request;
+        const item = itemOf(request, {
+          ...{ id, at: new Date(now()).toISOString(), content, idempotencyKey },
+          whenBusy: whenBusy === "steer" ? "steer" : "follow",
+          ...(allowTools.length > 0 && { allowTools: [...allowTools] }),
+        });
+        lane.items.push(item);
+        for (const other of lane.items) other.problem = null;
+        // Clients of the door send again by themselves, and jobs are kept as jobs.
+        item.isKept = plan === "wait" && client === undefined && kind === undefined;
+        if (item.isKept) await keep(lane, item);
+        if (item.state === "arriving") item.state = "waiting";
+        if (isClosed) item.end.reject(item.isKept ? keptForNextStart() : gatewayStopping());
+        if (item.isKept) news(lane, item, "added");
+        const waiting = item.isKept ? viewOf(item.message) : null;
+        followSender(lane, item);
+        pump(lane);
+        return { waiting, result: item.end.promise };
+      } finally {
+        if (lane.items.length === 0 && lane.running === undefined) lanes.delete(key);
+      }
+    },
+    async takeBack(key, id) {
+      const lane = lanes.get(key);
+      const item = lane?.items.find(
+        ({ message, state }) => message.id === id && state === "waiting",
+      );
+      if (lane === undefined || item === undefined) return false;
+      return takeBackOne(lane, item).then(() => true);
+    },
+    async clear(key) {
+      const lane = lanes.get(key);
+      if (lane === undefined) return 0;
+      const items = lane.items.filter(({ state, isKept }) => isKept && state === "waiting");
+      await Promise.all(items.map((item) => takeBackOne(lane, item)));
+      return items.length;
+    },
+    async resume(key) {
+      const found =
+        key === undefined
+          ? await files.all()
+          : [{ sessionKey: key, messages: await files.read(key) }];
+      let count = 0;
+      for (const { sessionKey, messages } of found) {
+        const lane = laneOf(sessionKey);
+        const here = new Set(lane.items.map(({ message }) => message.id));
+        const items = messages.filter(({ id }) => !here.has(id));
+        for (const message of items) {
+          const { content, allowTools } = message;
+          const request = { key: sessionKey, content, allowTools };
+          const item = itemOf(request, message);
+          Object.assign(item, { isKept: true, mayBeKnown: true, state: "waiting" });
+          lane.items.push(item);
+          count++;
+        }
+        pump(lane);
+        if (lane.items.length === 0 && lane.running === undefined) lanes.delete(sessionKey);
+      }
+      return count;
+    },
+    cancel(key) {
+      const item = lanes.get(key)?.running;
+      // What was acknowledged is stored first; then its turn is there to be cancelled.
+      if (item?.state !== "running" || item.isKept) return false;
+      item.abort.abort(new DOMException("Cancelled by the person.", "AbortError"));
+      return true;
+    },
+    close() {
+      isClosed = true;
+      for (const lane of lanes.values())
+        for (const item of lane.items)
+          if (item.state === "waiting")
+            item.end.reject(item.isKept ? keptForNextStart() : gatewayStopping());
+    },
+  };
+
+  /** Nothing of it stays where it could not be stored. */
+  async function keep(lane: Lane, item: Item): Promise<void> {
+    try {
+      await save(lane);
+    } catch (error) {
+      item.isKept = false;
+      lane.items = lane.items.filter((other) => other !== item);
+      throw error;
+    }
+  }
+
+  async function takeBackOne(lane: Lane, item: Item): Promise<void> {
+    item.end.reject(new DOMException("The message was taken back.", "AbortError"));
+    item.abort.abort();
+    await forget(lane, item);
+    news(lane, item, "cancelled");
+    pump(lane);
+  }
+}
+
+interface Offer {
+  request: SendRequest;
+  bytes: number;
+  whenBusy: WhenBusy;
+}
+
+/** The same message once more, from whoever did not hear that it was taken in. */
+function joinAgain(item: Item, { onEvent }: SendRequest): Taken {
+  if (onEvent !== undefined) item.listeners.add(onEvent);
+  const waits = item.isKept && item.state !== "running";
+  return { waiting: waits ? viewOf(item.message, item.problem) : null, result: item.end.promise };
+}
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const fail = () => reject(signal.reason);
+    if (signal.aborted) fail();
+    else signal.addEventListener("abort", fail, { once: true });
+  });

@@ -1,0 +1,98 @@
+// Keeps messages that wait in files of the home, so that no end of the process loses one.
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { LogPort } from "@clew/engine-core";
+import writeFileAtomic from "write-file-atomic";
+import { z } from "zod";
+import { fromJson, toJson } from "../own-json.ts";
+import { explainStorageError } from "../sessions/durable-file.ts";
+import { parseSessionName } from "../sessions/keys.ts";
+import { listAgents } from "../sessions/list-sessions.ts";
+import { agentPaths, waitingFile } from "../sessions/paths.ts";
+import { oneAtATime } from "../sessions/queues.ts";
+import { type WaitingMessage, WaitingMessageSchema } from "./waiting-message.ts";
+
+const FileSchema = z.object({
+  v: z.literal(1),
+  sessionKey: z.string(),
+  messages: z.array(WaitingMessageSchema),
+});
+
+/** Ends the names of those that were put aside. */
+export const UNREADABLE = ".unreadable";
+
+/** What waits in one session, in order. */
+export interface KeptMessages {
+  sessionKey: string;
+  messages: WaitingMessage[];
+}
+
+export interface WaitingFiles {
+  /** What `now` gives when it is written. Durable when it resolves. Throws STORAGE_FAILED. */
+  save(sessionKey: string, now: () => readonly WaitingMessage[]): Promise<void>;
+  /** A file that cannot be read is put aside under another name, which the log tells. */
+  read(sessionKey: string): Promise<WaitingMessage[]>;
+  /** Of all sessions. */
+  all(): Promise<KeptMessages[]>;
+}
+
+/** Where the messages that wait in a session are. */
+const fileFor = (home: string, sessionKey: string): string =>
+  waitingFile(home, parseSessionName(sessionKey)!.agentId, sessionKey);
+
+export function createWaitingFiles({ home, log }: { home: string; log: LogPort }): WaitingFiles {
+  const writers = new Map<string, { write: ReturnType<typeof oneAtATime>; pending: number }>();
+  const write = async (sessionKey: string, messages: readonly WaitingMessage[]) => {
+    const file = fileFor(home, sessionKey);
+    if (messages.length === 0) return rm(file, { force: true });
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    const kept = { v: 1, sessionKey, messages };
+    await writeFileAtomic(file, `${toJson(kept)}\n`, { mode: 0o600 });
+  };
+  const readFrom = async (file: string): Promise<KeptMessages | undefined> => {
+    try {
+      return FileSchema.parse(fromJson(await readFile(file, "utf8"))) as KeptMessages;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      const aside = `${file}${UNREADABLE}`;
+      await rename(file, aside).catch(() => {});
+      log.error(
+        `${file} cannot be read as messages that wait, so they do not begin; it is kept as ${aside}, send what it says again.`,
+      );
+      return undefined;
+    }
+  };
+  return {
+    async save(sessionKey, now) {
+      const writer = writers.get(sessionKey) ?? { write: oneAtATime(), pending: 0 };
+      writers.set(sessionKey, writer);
+      writer.pending++;
+      try {
+        await writer.write(() => write(sessionKey, now()));
+      } catch (error) {
+        throw explainStorageError(error, home);
+      } finally {
+        writer.pending--;
+        if (writer.pending === 0) writers.delete(sessionKey);
+      }
+    },
+    async read(sessionKey) {
+      const found = await readFrom(fileFor(home, sessionKey));
+      return found?.sessionKey === sessionKey ? found.messages : [];
+    },
+    async all() {
+      const agents = await listAgents(home);
+      const found: KeptMessages[] = [];
+      for (const agentId of agents) {
+        const folder = agentPaths(home, agentId).waiting;
+        for (const name of (await readdir(folder).catch(() => [])).sort()) {
+          if (!name.endsWith(".json")) continue;
+          const kept = await readFrom(join(folder, name));
+          if (kept !== undefined && fileFor(home, kept.sessionKey) === join(folder, name))
+            found.push(kept);
+        }
+      }
+      return found;
+    },
+  };
+}
