@@ -323,7 +323,6 @@ export function saidIn(path: string): string | undefined {
       wordsIn(db),
       trigramsIn(all),
       all("SELECT indexed FROM watermark"),
-      listedIn(all),
     ]);
   } catch {
     return undefined;
@@ -357,6 +356,22 @@ function trigramsIn(all: (query: string) => Row[]): unknown {
   return [...found].sort();
 }
 
-/** What is read anyway may be listed twice or not at all, as long as nothing is lost by it. */
-const listedIn = (all: (query: string) => Row[]): unknown =>
-  all("SELECT message FROM unindexed ORDER BY message");
+/**
+ * Messages that a search reads because no index says all of them, by `seq`. One that is listed and
+ * need not be is read once more, and nothing is lost by it. Undefined: it cannot be read.
+ */
+export function listedIn(path: string): ReadonlySet<unknown> | undefined {
+  const db = new DatabaseSync(path, { readOnly: true });
+  try {
+    return new Set(
+      db
+        .prepare("SELECT message FROM unindexed")
+        .all()
+        .map(({ message }) => message),
+    );
+  } catch {
+    return undefined;
+  } finally {
+    db.close();
+  }
+}

@@ -11,7 +11,10 @@ function run(seconds: number, load: number, seen: (look: number) => string | nul
     const plan = planSample(sampling, { load, now });
     sampling = plan.sampling;
     if (!plan.isDue) continue;
-    const found = addSample(sampling, { plugin: seen(looks++), where: "work (index.js:3)" });
+    const plugin = seen(looks);
+    const where = plugin === null ? null : `work (index.js:${looks})`;
+    looks++;
+    const found = addSample(sampling, { plugin, where });
     sampling = found.sampling;
     if (found.busy !== undefined) busy.push(found.busy);
   }
@@ -26,7 +29,12 @@ it("nobody looks into a loop that rests, or that has had no rest for a moment on
 it("a plugin that runs in most looks is named once in a while", () => {
   const { looks, busy } = run(60, 100, (look) => (look % 4 === 0 ? null : "small"));
   expect(looks).toBe(8);
-  expect(busy).toEqual([{ plugin: "small", share: 75, where: "work (index.js:3)" }]);
+  expect(busy).toEqual([{ plugin: "small", share: 75, where: "work (index.js:7)" }]);
+});
+
+it("where it was is told also if the last look found it nowhere", () => {
+  const { busy } = run(60, 100, (look) => (look === 7 ? null : "small"));
+  expect(busy).toEqual([{ plugin: "small", share: 88, where: "work (index.js:6)" }]);
 });
 
 it("nobody is named where it is the gateway that works, or many plugins together", () => {

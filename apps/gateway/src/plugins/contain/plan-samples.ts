@@ -1,12 +1,19 @@
 // Decides when to look who uses up the event loop, and what the looks say.
 
+export interface Sample {
+  /** Whose code ran. Null: nobody's that could be named. */
+  plugin: string | null;
+  /** Where it was, as "work (index.js:3)". */
+  where: string | null;
+}
+
 export interface Sampling {
   /** Since when the loop has had no rest. Null: it has. */
   sinceMs: number | null;
   /** When it was last looked, ms. */
   lookedAt: number;
-  /** Whose code ran, by look. Null: nobody's that could be named. */
-  seen: readonly (string | null)[];
+  /** What ran, by look. */
+  seen: readonly Sample[];
   /** Nothing is looked at before, as it was told of. */
   restsUntil: number;
 }
@@ -39,21 +46,26 @@ export function planSample(
   return { sampling: { ...before, sinceMs, lookedAt: isDue ? now : before.lookedAt }, isDue };
 }
 
-/** Pure. `busy`: who is to be told of, and in how many of a hundred looks it ran. */
+/**
+ * Pure. `busy`: who is to be told of, in how many of a hundred looks it ran, and where it was at the
+ * last look that found it somewhere.
+ */
 export function addSample(
   before: Sampling,
-  { plugin, where }: { plugin: string | null; where: string | null },
+  sample: Sample,
 ): {
   sampling: Sampling;
   busy?: { plugin: string; share: number; where: string | null };
 } {
-  const seen = [...before.seen, plugin];
+  const seen = [...before.seen, sample];
   if (seen.length < LOOKS) return { sampling: { ...before, seen } };
   const sampling = { ...before, seen: [], restsUntil: before.lookedAt + REST_MS };
-  for (const one of new Set(seen)) {
-    const share = Math.round((seen.filter((each) => each === one).length / seen.length) * 100);
-    if (one === null || share < BUSY) continue;
-    return { sampling, busy: { plugin: one, share, where: one === plugin ? where : null } };
+  for (const plugin of new Set(seen.map((each) => each.plugin))) {
+    const found = seen.filter((each) => each.plugin === plugin);
+    const share = Math.round((found.length / seen.length) * 100);
+    if (plugin === null || share < BUSY) continue;
+    const where = found.findLast((each) => each.where !== null)?.where ?? null;
+    return { sampling, busy: { plugin, share, where } };
   }
   return { sampling };
 }

@@ -35,8 +35,6 @@ import {
 // An import of it would load all that fetch is made of, 5 MB in each thread.
 const { get } = process.getBuiltinModule("node:http");
 
-/** Time that a process gets to end by itself, once it was halted. */
-const END_MS = 5000;
 /** A call that takes so long is noted, for the next start. */
 const BUSY_MS = 500;
 /** More of a stack is not looked at. */
@@ -228,7 +226,8 @@ async function endBy(asked: Interrupted | undefined): Promise<void> {
   // It ends with a word.
   writeAtWork(home, undefined);
   await asked?.end();
-  await pause(asked === undefined ? 0 : END_MS);
+  // Once it was halted it ends by itself, with an exit code, as soon as it gets a processor.
+  if (asked !== undefined) await nativeCode();
   process.kill(process.pid, "SIGKILL");
 }
 
@@ -315,7 +314,7 @@ function accuse(blame: Exclude<Blame, { kind: "ours" }>, did: { one: string; som
   }
 }
 
-/** Resolves when it is certain that only native code can be what does not let itself be halted. */
+/** Resolves when only native code can be what keeps the process from being halted, or from ending. */
 async function nativeCode(): Promise<undefined> {
   const since = performance.now();
   const before = loopThreadTimes().cpuMs;
