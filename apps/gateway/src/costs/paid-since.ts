@@ -1,12 +1,32 @@
-// Reads what was written down of one session's model calls.
+// Reads what was written down of sessions' model calls.
 import { readCosts } from "./ledger.ts";
 import { type CallLine, dayOf } from "./line.ts";
 
 /** Of the session by this canonical key, whatever it is called since it began anew. */
-export async function paidSince(home: string, key: string, at: string): Promise<CallLine[]> {
-  const found: CallLine[] = [];
-  for await (const { line } of readCosts(home, dayOf(Date.parse(at))))
-    if (line.kind === "call" && (line.session === key || key.startsWith(`${line.session}.`)))
-      found.push(line);
+export const paidSince = async (home: string, key: string, at: string): Promise<CallLine[]> =>
+  (await paidByKey(home, new Map([[key, at]]))).get(key)!;
+
+/** `since`: by canonical key, from when on, ISO 8601. Each day is read once. */
+export async function paidByKey(
+  home: string,
+  since: ReadonlyMap<string, string>,
+): Promise<Map<string, CallLine[]>> {
+  const found = new Map([...since.keys()].map((key) => [key, [] as CallLine[]]));
+  if (found.size === 0) return found;
+  const keysOf = new Map<string, string[]>();
+  for (const key of found.keys())
+    for (const name of namesOf(key)) keysOf.set(name, [...(keysOf.get(name) ?? []), key]);
+  const days = new Map([...since].map(([key, at]) => [key, dayOf(Date.parse(at))]));
+  for await (const { day, line } of readCosts(home, [...days.values()].sort()[0])) {
+    if (line.kind !== "call") continue;
+    for (const key of keysOf.get(line.session) ?? [])
+      if (day >= days.get(key)!) found.get(key)!.push(line);
+  }
   return found;
 }
+
+/** A session that began anew has the key that it had, and a part behind a dot. */
+const namesOf = (key: string): string[] => {
+  const parts = key.split(".");
+  return parts.map((_, at) => parts.slice(0, at + 1).join("."));
+};

@@ -1,53 +1,51 @@
 // Finds turns that have no report.
-import { stat } from "node:fs/promises";
-import { paidSince } from "../costs/paid-since.ts";
+import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { paidByKey } from "../costs/paid-since.ts";
 import { describeMissing } from "../inspect/describe-missing.ts";
-import { findMissing } from "../inspect/missing-turns.ts";
-import { isInForce, readOwner } from "../locks/lock.ts";
-import { REPORTS_START, readReports } from "../reports/read-reports.ts";
+import { planMissing, turnsByPrompt } from "../inspect/missing-turns.ts";
 import { keptAfter } from "../reports/report-files.ts";
+import { callsByPrompt, planUntold, type UntoldTurn } from "../reports/untold-turns.ts";
 import { shortName } from "../sessions/keys.ts";
-import { readBranch } from "../sessions/read-transcript.ts";
+import type { SessionReports } from "./check-reports.ts";
 import type { Finding } from "./finding.ts";
 
-interface CheckedSession {
-  home: string;
-  key: string;
+/** A session of which turns may be missing: what its calls were paid for says which. */
+export interface Suspect {
   sessionId: string;
-  /** The transcript. */
-  file: string;
-  /** The folder of reports of its agent. */
-  reports: string;
+  reports: SessionReports;
+  untold: readonly UntoldTurn[];
 }
 
-/** Of one that is open nothing is said: its newest turn may be running. */
-export async function checkMissing(session: CheckedSession): Promise<Finding[]> {
-  const turns = await missingIn(session).catch(() => []);
-  if (turns.length === 0) return [];
-  const text = `${describeMissing(turns).join("; ")}; "clew inspect" lists no calls of these turns, and the session itself is not concerned`;
-  const subject = `reports of session "${shortName(session.key)}"`;
-  return [{ level: "warning", code: "session-reports-missing", subject, text }];
+/** Pure. Undefined: none is missing. `entries`: those of every branch. */
+export function planSuspect(
+  sessionId: string,
+  entries: readonly TranscriptEntry[],
+  reports: SessionReports,
+): Suspect | undefined {
+  const untold = planUntold(activeBranch(entries), callsByPrompt(reports.turns));
+  return untold.length + reports.gone.length === 0 ? undefined : { sessionId, reports, untold };
 }
 
-async function missingIn({ home, key, sessionId, file, reports }: CheckedSession) {
-  const owner = await readOwner(`${file}.lock`).catch(() => null);
-  if (owner !== null && (await isInForce(owner))) return [];
-  if ((await stat(file)).size === 0) return [];
-  const turns: { promptEntryId: string | null; turn: number; calls: number }[] = [];
-  const gone: number[] = [];
-  const unreadable: number[] = [];
-  const { turns: letGo } = await keptAfter(reports, sessionId);
-  const place = [reports, sessionId, REPORTS_START] as const;
-  const end = await readReports(
-    ...place,
-    ({ turn, report: { promptEntryId, modelCalls } }) => {
-      turns.push({ promptEntryId, turn, calls: modelCalls.length });
-    },
-    { onUnreadable: (turn, isGone) => (isGone ? gone : unreadable).push(turn), atOnce: true },
+/** `key`: of the session by its id. `folder`: of the reports of the agent. */
+export async function checkMissing(
+  suspects: readonly (Suspect & { key: string })[],
+  { home, folder }: { home: string; folder: string },
+): Promise<Finding[]> {
+  const since = suspects.flatMap(({ key, untold: [oldest] }) =>
+    oldest === undefined ? [] : [[key, oldest.at] as const],
   );
-  const { branch } = await readBranch(file);
-  return findMissing(
-    { branch, paidSince: (at) => paidSince(home, key, at) },
-    { turns, gone, unreadable, letGo, newest: end.turns },
-  );
+  const paid = await paidByKey(home, new Map(since));
+  const findings: Finding[] = [];
+  for (const { sessionId, key, untold, reports } of suspects) {
+    const { turns: letGo } = await keptAfter(folder, sessionId);
+    const turnOf = turnsByPrompt(reports.turns);
+    const missing = planMissing({ ...reports, letGo, untold, turnOf, paid: paid.get(key) ?? [] });
+    if (missing.length === 0) continue;
+    findings.push({
+      ...{ level: "warning", code: "session-reports-missing" },
+      subject: `reports of session "${shortName(key)}"`,
+      text: `${describeMissing(missing).join("; ")}; "clew inspect" lists no calls of these turns, and the session itself is not concerned`,
+    });
+  }
+  return findings;
 }

@@ -2,7 +2,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pause } from "@clew/plugin-sdk/host";
-import { TRANSCRIPT_VERSION } from "@clew/plugin-sdk/transcript";
+import { TRANSCRIPT_VERSION, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { lookAtLines } from "@clew/transcript-policy/session-file";
 import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { checkpointFile, readCheckpoint } from "../sessions/checkpoint.ts";
@@ -17,8 +17,8 @@ import { storageReason } from "../storage-error.ts";
 import { counted } from "../text/number.ts";
 import { type CheckedRecord, checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import { checkKeptAside } from "./check-kept-aside.ts";
-import { checkMissing } from "./check-missing.ts";
-import { checkReports } from "./check-reports.ts";
+import { checkMissing, planSuspect, type Suspect } from "./check-missing.ts";
+import { describeReports, NO_REPORTS, readAllReports } from "./check-reports.ts";
 import { checkWaiting } from "./check-waiting.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -47,6 +47,8 @@ async function checkAgent(
   let entries = 0;
   const uncounted = { open: 0, damaged: 0 };
   const there = await filesIn(sessions, outbox);
+  const told = await readAllReports(reports, signal);
+  const suspects = new Map<string, Suspect>();
   for (const sessionId of ids) {
     await pause(signal);
     const files = { file: fileOf(sessions, sessionId), record: fileOf(outbox, sessionId) };
@@ -54,6 +56,9 @@ async function checkAgent(
     if (typeof looked.entries === "number") entries += looked.entries;
     else uncounted[looked.entries]++;
     findings.push(...looked.findings);
+    const ofIt = told.has(sessionId) ? told.get(sessionId)! : NO_REPORTS;
+    const suspect = ofIt && planSuspect(sessionId, looked.content ?? [], ofIt);
+    if (suspect) suspects.set(sessionId, suspect);
   }
   const stored = await readIndex(home, agentId);
   const complete = await completeIndex(home, agentId, stored ?? {});
@@ -73,12 +78,12 @@ async function checkAgent(
     there.has(fileOf(outbox, sessionId)),
   );
   findings.push(...(await findParkedTurns(home, agentId, Object.fromEntries(recorded))));
-  findings.push(...(await checkReports(reports, agentId, signal)));
-  for (const [key, { sessionId }] of Object.entries(complete)) {
-    await pause(signal);
-    const transcript = { file: fileOf(sessions, sessionId), home, key, reports, sessionId };
-    findings.push(...(await checkMissing(transcript)));
-  }
+  findings.push(...describeReports(told, agentId));
+  const named = Object.entries(complete).flatMap(([key, { sessionId }]) => {
+    const suspect = suspects.get(sessionId);
+    return suspect === undefined ? [] : [{ ...suspect, key }];
+  });
+  findings.push(...(await checkMissing(named, { home, folder: reports })));
   findings.push(...(await checkKeptAside({ folder: sessions, agentId, fix })));
   findings.push(...(await checkWaiting(waiting, agentId)));
   if (fix) await removeDrafts(sessions);
@@ -129,7 +134,7 @@ type Entries = number | "open" | "damaged";
 async function checkFile(
   { fix, ...files }: SessionFiles & { fix: boolean },
   there: ReadonlySet<string>,
-): Promise<{ entries: Entries; findings: Finding[] }> {
+): Promise<{ entries: Entries; findings: Finding[]; content?: readonly TranscriptEntry[] }> {
   const { file, record, sessionId } = files;
   const subject = `session ${sessionId}`;
   const lockFile = `${file}.lock`;
@@ -187,7 +192,7 @@ async function checkFile(
     const how = fix ? await repairByOpening(files, { deliveries: true }) : "";
     findings.push(repaired(fix, { codes, subject, problem: about.problem, how }));
   }
-  return { entries, findings };
+  return { entries, findings, content: looked.content };
 }
 
 /** What is not there need not be asked for, ten thousand times. */
@@ -216,6 +221,8 @@ type LookedInto =
   | {
       kind: "transcript";
       entries: Entries;
+      /** The entries, of every branch; nobody knows those of a damaged one. */
+      content: readonly TranscriptEntry[];
       /** What opening it would repair. */
       problems: string[];
       /** Lines that no repair takes out. */
@@ -235,17 +242,19 @@ async function lookInto(file: string): Promise<LookedInto> {
   const repairs = isDamaged ? [`it needs repair: ${repairedParts(damage).join(", ")}`] : [];
   if (parsed.kind === "not-a-transcript")
     return isDamaged
-      ? { kind: "transcript", entries: "damaged", problems: repairs, skippedLines: [] }
+      ? { kind: "transcript", entries: "damaged", content: [], problems: repairs, skippedLines: [] }
       : parsed;
   const cutOff = parsed.fileBytes - (parsed.kind === "empty" ? 0 : parsed.content.goodBytes);
   const problems = cutOff > 0 ? [`it ends with an interrupted write of ${cutOff} bytes`] : [];
   if (parsed.kind === "empty")
-    return { kind: "transcript", entries: 0, problems, skippedLines: [] };
+    return { kind: "transcript", entries: 0, content: [], problems, skippedLines: [] };
   const { version, entries, unreadableLines } = parsed.content;
   if (version < TRANSCRIPT_VERSION) problems.push(`it has the older format ${version}`);
   const skippedLines = isDamaged ? [] : unreadableLines;
-  const { length } = entries;
-  return { kind: "transcript", entries: length, problems: [...problems, ...repairs], skippedLines };
+  return {
+    ...{ kind: "transcript", entries: entries.length, content: entries, skippedLines },
+    problems: [...problems, ...repairs],
+  };
 }
 
 /** Opening a session repairs it; what was cut off is kept beside it. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { checkReports } from "../doctor/check-reports.ts";
+import { describeReports, readAllReports } from "../doctor/check-reports.ts";
 import { readLastRequest } from "../reports/report-log.ts";
 import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
@@ -133,7 +133,7 @@ describe("a damaged line of reports", () => {
     expect(await inspector.request(id)).toMatchObject({ isSame: false, rebuiltHash: null });
     expect(await inspector.entries({ call: id, limit: 10 })).toMatchObject({ matching: 0 });
     await expect(inspector.diff("1.1", id)).rejects.toThrow("cannot be compared");
-    const [finding] = await checkReports(source.folder, "main");
+    const [finding] = describeReports(await readAllReports(source.folder), "main");
     expect(finding).toMatchObject({ level: "warning", code: "session-reports-damaged" });
     expect(finding!.text).toContain("1 turn report cannot be read (31)");
   });

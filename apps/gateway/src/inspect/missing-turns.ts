@@ -17,13 +17,18 @@ export async function findMissing(
   { branch, paidSince }: Pick<SessionSource, "branch" | "paidSince">,
   { turns, ...told }: ToldTurns,
 ): Promise<MissingTurn[]> {
-  const turnOf = new Map<string, number>();
-  for (const { promptEntryId, turn } of turns)
-    if (promptEntryId !== null) turnOf.set(promptEntryId, turn);
   const untold = planUntold(branch, callsByPrompt(turns));
   const [oldest] = untold;
   const paid = (oldest && (await paidSince?.(oldest.at))) ?? [];
-  return planMissing({ ...told, untold, turnOf, paid });
+  return planMissing({ ...told, untold, turnOf: turnsByPrompt(turns), paid });
+}
+
+/** Pure. Ordinals of turns by the entry that began them. */
+export function turnsByPrompt(turns: ToldTurns["turns"]): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const { promptEntryId, turn } of turns)
+    if (promptEntryId !== null) found.set(promptEntryId, turn);
+  return found;
 }
 
 /** Those behind the newest report, at the cost of the newest reports alone. */
