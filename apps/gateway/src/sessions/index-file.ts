@@ -1,5 +1,6 @@
 // The file `sessions.json`, a cache of which transcript each session key stands for.
-import { open, readdir, readFile } from "node:fs/promises";
+import type { BigIntStats } from "node:fs";
+import { open, readdir, readFile, stat } from "node:fs/promises";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { fromJson, toJson } from "../own-json.ts";
@@ -12,16 +13,32 @@ const IndexEntrySchema = z.looseObject({
 const IndexSchema = z.record(z.string(), IndexEntrySchema);
 
 /** Session key → current transcript; the shape of OpenClaw's file, whose other fields are kept. */
-export type SessionIndex = z.infer<typeof IndexSchema>;
+export type SessionIndex = Readonly<z.infer<typeof IndexSchema>>;
+
+/** What was read last, by file. Of ten thousand sessions nobody waits for again and again. */
+const lastRead = new Map<string, { stamp: string; index: SessionIndex }>();
+
+/** A file that was written just now may be written again within the same tick of its clock. */
+const SETTLED_MS = 100;
 
 /** The stored index, or null when there is none or it cannot be used. */
 export async function readIndex(home: string, agentId: string): Promise<SessionIndex | null> {
+  const file = agentPaths(home, agentId).index;
   try {
-    return IndexSchema.parse(fromJson(await readFile(agentPaths(home, agentId).index, "utf8")));
+    const stamp = stampOf(await stat(file, { bigint: true }));
+    const known = lastRead.get(file);
+    if (stamp !== undefined && known?.stamp === stamp) return known.index;
+    const index = IndexSchema.parse(fromJson(await readFile(file, "utf8")));
+    if (stamp !== undefined) lastRead.set(file, { stamp, index });
+    return index;
   } catch {
     return null;
   }
 }
+
+/** Another one for each time that the file was written; undefined: it is too early to tell. */
+const stampOf = ({ ino, size, mtimeMs, mtimeNs }: BigIntStats): string | undefined =>
+  Date.now() - Number(mtimeMs) < SETTLED_MS ? undefined : `${ino} ${size} ${mtimeNs}`;
 
 export async function writeIndex(
   home: string,
