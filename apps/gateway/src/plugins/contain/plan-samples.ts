@@ -47,8 +47,8 @@ export function planSample(
 }
 
 /**
- * Pure. `busy`: who is to be told of, in how many of a hundred looks it ran, and where it was at the
- * last look that found it somewhere.
+ * Pure. `busy`: who is to be told of, in how many of a hundred looks it ran, and where it was when
+ * a look last found it somewhere.
  */
 export function addSample(
   before: Sampling,

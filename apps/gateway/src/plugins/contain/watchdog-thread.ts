@@ -314,7 +314,7 @@ function accuse(blame: Exclude<Blame, { kind: "ours" }>, did: { one: string; som
   }
 }
 
-/** Resolves when only native code can be what keeps the process from being halted, or from ending. */
+/** Resolves when only native code can be what keeps the process from halting, or from ending. */
 async function nativeCode(): Promise<undefined> {
   const since = performance.now();
   const before = loopThreadTimes().cpuMs;
