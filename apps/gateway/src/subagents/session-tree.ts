@@ -33,20 +33,21 @@ export function inTree<Row extends { key: string }>(
   const byKey = new Map(rows.map((row) => [row.key, row]));
   const known = new Map(children.map((child) => [child.key, child]));
   const childrenOf = Map.groupBy(children, ({ parent }) => parent.key);
-  const placed = new Set<string>();
-  const place = (row: Row, depth: number): (Row & Placed)[] => {
-    if (placed.has(row.key)) return [];
-    placed.add(row.key);
-    const below = (childrenOf.get(row.key) ?? []).flatMap(({ key }) => byKey.get(key) ?? []);
+  const placed = new Map<string, Row & Placed>();
+  const place = (row: Row, depth: number): void => {
+    if (placed.has(row.key)) return;
     const child = known.get(row.key);
-    return [
-      { ...row, depth, child: child === undefined ? null : listed(child) },
-      ...below.flatMap((each) => place(each, depth + 1)),
-    ];
+    placed.set(row.key, { ...row, depth, child: child === undefined ? null : listed(child) });
+    for (const { key } of childrenOf.get(row.key) ?? []) {
+      const below = byKey.get(key);
+      if (below !== undefined) place(below, depth + 1);
+    }
   };
   const isRoot = ({ key }: Row) => !byKey.has(known.get(key)?.parent.key ?? "");
+  for (const row of rows) if (isRoot(row)) place(row, 0);
   // A record that was changed by hand may name a circle: what no root leads to comes last.
-  return [...rows.filter(isRoot), ...rows].flatMap((row) => place(row, 0));
+  for (const row of rows) place(row, 0);
+  return [...placed.values()];
 }
 
 const listed = (child: StartedSession): ListedChild => ({
