@@ -1,5 +1,6 @@
-// What a failure of the file system means, and what a person can do about it.
+// The error of a file that cannot be read or written.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { storageAdvice, storageReason } from "./storage-reason.ts";
 
 /** `what` begins the sentence: what could not be done. */
 export const storageFailed = (what: string, error: unknown): ContextEngineError =>
@@ -8,37 +9,3 @@ export const storageFailed = (what: string, error: unknown): ContextEngineError 
     `${what}: ${storageReason(error)}; ${storageAdvice(error)} and try again.`,
     { cause: error },
   );
-
-/** What a file system error means, as half a sentence. */
-export function storageReason(error: unknown): string {
-  const { code = "", message } = error as { code?: string; message: string };
-  return REASONS[code] ?? message;
-}
-
-/** What a person can do about it, as half a sentence. */
-export function storageAdvice(error: unknown): string {
-  const { code = "" } = error as NodeJS.ErrnoException;
-  if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
-  if (code === "EFBIG") return "raise that limit";
-  if (code === "EISDIR") return "name a file";
-  if (code === "ELOOP") return "put the file itself in its place";
-  if (code === "ENAMETOOLONG") return "choose a shorter name";
-  return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
-    ? "set CLEW_HOME to a folder you may write to"
-    : "check the disk";
-}
-
-const REASONS: Record<string, string> = {
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file may not grow further (a size limit of this process or file system)",
-  EACCES: "permission denied",
-  EPERM: "the operation is not permitted",
-  ENOTDIR: "a part of the path is not a folder",
-  ENOENT: "no folder can be created there",
-  EISDIR: "it is a folder",
-  EROFS: "the file system is read-only",
-  ENAMETOOLONG: "a name in the path is longer than the system allows",
-  ELOOP: "it is a link, which is never followed",
-  EIO: "the disk reported an error",
-};

@@ -53,7 +53,7 @@ export async function chat(
     );
   const unread = untilUnread();
   const code = await chatSomewhere(message, options, { shell, unread });
-  return unread.aborted && code === EXIT.done ? EXIT.unread : code;
+  return unread.aborted && code === EXIT.done ? (unread.reason as number) : code;
 }
 
 /** What was said is answered and stored, also where nobody reads the answer: see `unread`. */

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
-import { BUILT_CLEW, startClew } from "../testing/command.ts";
+import { BUILT_CLEW, clew, startClew } from "../testing/command.ts";
 import { post } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
 import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
@@ -58,3 +59,23 @@ it("a chat whose output nobody reads any more stores its reply, and leaves no lo
   expect(JSON.stringify(branch.at(-1))).toContain("one two three four");
   await expect(stat(`${file}.lock`)).rejects.toThrow("ENOENT");
 });
+
+it.skipIf(!existsSync("/dev/full"))(
+  "what cannot be printed for want of room is a failure with a sentence, and no bug",
+  async () => {
+    const home = await temporaryHome();
+    expect((await clew(home, ["chat", "hello"])).code).toBe(0);
+    for (const args of ["sessions list", "sessions export main", "chat again"]) {
+      const script = `"${process.execPath}" "${BUILT_CLEW}" ${args} > /dev/full; echo $?`;
+      const child = spawn("/bin/bash", ["-c", script], {
+        env: { ...process.env, CLEW_HOME: home },
+      });
+      const [printed, told] = await Promise.all([text(child.stdout), text(child.stderr)]);
+      expect(printed, args).toBe("1\n");
+      expect(told, args).toContain(
+        "What is printed cannot be written: the disk is full; free some",
+      );
+      expect(told, args).not.toContain("INTERNAL");
+    }
+  },
+);

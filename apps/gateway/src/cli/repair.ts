@@ -7,7 +7,7 @@ import { isInForce, readOwner } from "../locks/lock.ts";
 import { repairedParts } from "../sessions/notes.ts";
 import { readTranscript } from "../sessions/read-transcript.ts";
 import { repairWholeFile } from "../sessions/repair.ts";
-import { storageReason } from "../storage-error.ts";
+import { storageReason } from "../storage-reason.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import type { Shell } from "../terminal/shell.ts";
 

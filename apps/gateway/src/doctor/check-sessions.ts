@@ -13,7 +13,7 @@ import { openSession } from "../sessions/open.ts";
 import { agentPaths, fileOf } from "../sessions/paths.ts";
 import { readSessionFile } from "../sessions/read-file.ts";
 import { lookForDamage } from "../sessions/repair.ts";
-import { storageReason } from "../storage-error.ts";
+import { storageReason } from "../storage-reason.ts";
 import { counted } from "../text/number.ts";
 import { type CheckedRecord, checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import { checkKeptAside } from "./check-kept-aside.ts";

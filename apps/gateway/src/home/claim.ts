@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { acquireLock, isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { ownProcessStart } from "../locks/process-identity.ts";
-import { storageReason } from "../storage-error.ts";
+import { storageReason } from "../storage-reason.ts";
 import {
   findGatewayFile,
   gatewayFile,

@@ -4,7 +4,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { readFilePart, readShortFile } from "../sessions/file-lines.ts";
 import { fileOf, olderReportsOf } from "../sessions/paths.ts";
-import { storageReason } from "../storage-error.ts";
+import { storageReason } from "../storage-reason.ts";
 import { type FileStart, type LinePlace, type LineSource, startIn } from "./report-lines.ts";
 
 export interface ReportFile {

@@ -9,7 +9,7 @@ import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { appendFile, rename } from "../own-files.ts";
 import { fromJson } from "../own-json.ts";
-import { storageReason } from "../storage-error.ts";
+import { storageReason } from "../storage-reason.ts";
 import {
   type DeliveryLine,
   type DeliveryLines,

@@ -4,7 +4,7 @@ import { constants, type Stats } from "node:fs";
 import { lstat, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { headOf } from "@clew/plugin-sdk/transcript";
-import { storageReason } from "../storage-error.ts";
+import { storageReason } from "../storage-reason.ts";
 import { number } from "../text/number.ts";
 import { visible } from "../text/visible.ts";
 import { inFolder } from "./opened-folder.ts";

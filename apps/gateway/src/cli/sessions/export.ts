@@ -1,5 +1,5 @@
 // Runs `clew sessions export`, which writes a session down for people or for other programs.
-import { readFile } from "node:fs/promises";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import writeFileAtomic from "write-file-atomic";
@@ -13,7 +13,7 @@ import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 
 export interface ExportOptions {
-  /** Absent: it is printed. */
+  /** Absent, or "-": it is printed. */
   out?: string;
   as: "markdown" | "jsonl";
   json?: boolean;
@@ -37,16 +37,24 @@ export async function exportSession(
     as === "jsonl"
       ? await readFile(found.file, "utf8")
       : conversationAsMarkdown(`Session ${shortName(found.key)}`, shownEntries(found.branch));
-  if (out === undefined) {
+  if (out === undefined || out === "-") {
     if (json) output.json({ session: found.key, as, text });
     else output.write(as === "jsonl" ? text : printable(text));
     return EXIT.done;
   }
   const file = resolve(out);
-  await writeFileAtomic(file, text, { mode: 0o600 }).catch((error: unknown) => {
+  await writeWhole(file, text).catch((error: unknown) => {
     throw storageFailed(`${file} could not be written`, error);
   });
   if (json) output.json({ session: found.key, as, file });
   else output.line(`Written to ${file}.`);
   return EXIT.done;
+}
+
+/** A device or a pipe takes what is written into it; another file in its place would break it. */
+async function writeWhole(file: string, text: string): Promise<void> {
+  const there = await stat(file).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) await writeFile(file, text);
+  // Only for who made it; a file that is there stays as open as it was.
+  else await writeFileAtomic(file, text, there === undefined ? { mode: 0o600 } : {});
 }

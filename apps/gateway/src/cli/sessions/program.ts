@@ -113,7 +113,7 @@ const addFiles: Add = (sessions, shell, done) => {
     .command("export")
     .description("print a session as Markdown, or as the session file that it is")
     .argument("<name>", SESSION_NAME)
-    .option("-o, --out <file>", "write it there")
+    .option("-o, --out <file>", "write it there; - prints it")
     .addOption(
       new Option("--as <form>", "for people or for programs")
         .choices(["markdown", "jsonl"])

@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { clew, startClew } from "../../testing/command.ts";
@@ -163,6 +164,24 @@ describe("clew sessions delete", () => {
 });
 
 describe("clew sessions export", () => {
+  it("writes into a pipe that waits for it, and leaves the pipe where it is", async () => {
+    const pipe = join(home, "pipe");
+    execFileSync("mkfifo", [pipe]);
+    const arrived = readFile(pipe, "utf8");
+    await clew(home, ["sessions", "export", "harbour", "--out", pipe]);
+    expect(await arrived).toContain("harbour");
+    expect((await stat(pipe)).isFIFO()).toBe(true);
+  });
+
+  it("leaves a file that is there as open as it was, and prints for -", async () => {
+    const out = join(home, "shared.md");
+    await writeFile(out, "before", { mode: 0o644 });
+    await clew(home, ["sessions", "export", "harbour", "--out", out]);
+    expect((await stat(out)).mode & 0o777).toBe(0o644);
+    const { output } = await clew(home, ["sessions", "export", "harbour", "--out", "-"]);
+    expect(`${output}\n`).toBe(await readFile(out, "utf8"));
+  });
+
   it("prints Markdown, or the session file byte for byte, and writes either", async () => {
     const { output } = await clew(home, ["sessions", "export", "harbour"]);
     expect(output).toMatch(/^# Session harbour\n\n## You\n\nThe tide table is on page 12\./);
