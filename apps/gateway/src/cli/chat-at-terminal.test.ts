@@ -1,7 +1,9 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { createSessionStore } from "../sessions/store.ts";
 import { startClew } from "../testing/command.ts";
+import { heldModel } from "../testing/held-model.ts";
 import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 import { chatInTmux, hasTmux, steady } from "../testing/tmux.ts";
@@ -227,6 +229,40 @@ describe.runIf(hasTmux)("a chat at a terminal", () => {
     again.process.kill("SIGTERM");
     await again.exit;
   });
+
+  it.each(["SIGKILL", "SIGTERM"] as const)(
+    "says once what waited when its gateway ended by %s, and shows what it missed",
+    async (signal) => {
+      const { config, asked } = await heldModel();
+      const { home } = await homeOf({ ...config });
+      const gateway = startClew(home, ["start"]);
+      await gateway.nextLine();
+      const [one, other] = [await started(home), await started(home)];
+      one.type("the first");
+      one.press("Enter");
+      const first = await asked();
+      first.say("so far ");
+      await other.shows("so far");
+      other.type("only once");
+      other.press("Enter");
+      await other.shows("waits: only once");
+      gateway.process.kill(signal);
+      await gateway.exit;
+      await other.shows("The gateway does not answer");
+      const again = startClew(home, ["start"]);
+      await again.nextLine();
+      const second = await asked();
+      second.say("heard once");
+      second.finish();
+      for (const chat of [one, other]) await chat.shows(/> only once[\s\S]*heard once/);
+      expect(other.screen()).not.toContain("waits: ");
+      expect(other.screen().match(/only once/g)).toHaveLength(1);
+      again.process.kill("SIGTERM");
+      await again.exit;
+      const branch = (await createSessionStore({ home }).read("main"))!.branch;
+      expect(JSON.stringify(branch).match(/only once/g)).toHaveLength(1);
+    },
+  );
 
   it("writes a message in the person's editor", async () => {
     const { home } = await homeOf();

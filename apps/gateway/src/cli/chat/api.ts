@@ -26,8 +26,15 @@ export type Sent =
 export interface ChatApi {
   /** From now on, or from behind the event `since`; ends with the connection. */
   events(key: string, since: string | undefined, signal: AbortSignal): AsyncGenerator<GatewayEvent>;
-  /** `onAnswer`: the text was a command, which may go on to say something. */
-  send(key: string, text: string, onAnswer: (answer: CommandAnswer) => void): Promise<Sent>;
+  /**
+   * Sent again under its name, a message is not said again. `onAnswer`: the text was a command,
+   * which may go on to say something.
+   */
+  send(
+    key: string,
+    message: { text: string; name: string },
+    onAnswer: (answer: CommandAnswer) => void,
+  ): Promise<Sent>;
   /** Its newest entries; null when nothing was said in it yet. */
   entries(key: string, limit: number): Promise<SessionEntries | null>;
   status(key: string): Promise<StatusFacts>;
@@ -53,11 +60,11 @@ export function createChatApi(
       const { body } = await fetch(path, { signal });
       if (body !== null) yield* readEvents<GatewayEvent>(body);
     },
-    async send(key, text, onAnswer) {
+    async send(key, { text, name }, onAnswer) {
       const response = await fetch(`${pathOf(key)}/messages`, {
         method: "POST",
         headers: { "content-type": "application/json" },
-        body: JSON.stringify({ text, whenBusy }),
+        body: JSON.stringify({ text, whenBusy, idempotencyKey: name }),
       });
       if (!response.ok || response.body === null) return refusalOf(response);
       return endOf(readEvents<StreamedEvent>(response.body), onAnswer);

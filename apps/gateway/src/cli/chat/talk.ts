@@ -1,6 +1,8 @@
 // Talks in one session at a time, and follows what happens in it.
+import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Approval, ApprovalAnswer } from "../../approvals/approval.ts";
+import { parseLine } from "../../commands/parse.ts";
 import { type ChatItem, foldChat } from "../../conversation/chat-view.ts";
 import type { GatewayEvent } from "../../events/shapes.ts";
 import { shortName } from "../../sessions/keys.ts";
@@ -9,6 +11,7 @@ import { type ChatApi, createChatApi, type Sent } from "./api.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import { ownHelp } from "./own-help.ts";
 import { type Piece, piecesOf } from "./piece.ts";
+import { planMissed } from "./plan-missed.ts";
 import type { OpenedPort } from "./port.ts";
 import { renderPiece } from "./render-pieces.ts";
 import type { SentText } from "./state.ts";
@@ -36,7 +39,13 @@ const AGAIN_MS = 1000;
 export function createTalk({ screen, opened }: { screen: LiveScreen; opened: OpenedPort }): Talk {
   const { port } = opened;
   const api = createChatApi(port, opened.whenBusy);
+  const chat = randomUUID();
   let following = new AbortController();
+  /** The newest entry that is shown. */
+  let seen: string | undefined;
+  /** What is being sent, and to which session each was sent first, by their numbers. */
+  const underWay = new Set<number>();
+  const sentTo = new Map<number, string>();
   const key = () => screen.state().conversation.key;
 
   async function enter(session: string): Promise<void> {
@@ -52,14 +61,19 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
     const found = await api.entries(entered, SHOWN_ENTRIES);
     const place = port.place === null ? "" : `, through the gateway at ${port.place}`;
     const text = `session ${shortName(entered)}${place}. /help lists the commands, Ctrl-D quits.`;
+    seen = found?.entries.at(-1)?.id;
     const items = foldChat(found?.entries ?? []);
     const isCut = found !== null && (found.totalEntries ?? Infinity) > SHOWN_ENTRIES;
     screen.print({ kind: "note", text }, ...lastPieces(items, isCut, screen.columns()));
     screen.set({ isReady: true });
     void follow(entered, following.signal);
     await resume(entered);
-    for (const sent of screen.state().sent) void send(sent);
+    sendWaiting();
     await askStatus();
+  }
+  /** What is on its way is not sent beside itself. */
+  function sendWaiting(): void {
+    for (const sent of screen.state().sent) if (!underWay.has(sent.id)) void send(sent);
   }
   async function resume(entered: string): Promise<void> {
     const resumed = await port.resume(entered);
@@ -74,10 +88,11 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
       try {
         for await (const event of api.events(followed, since, signal)) {
           if (signal.aborted) return;
+          since = event.id;
+          if (isAway || event.type === "reset") await catchUp(followed, event);
+          else take(event);
           if (isAway) comeBack();
           isAway = false;
-          since = event.id;
-          take(event);
         }
       } catch {
         // Whoever is away is asked again.
@@ -91,13 +106,27 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
   }
   function comeBack(): void {
     screen.set({ isReady: true });
-    for (const sent of screen.state().sent) void send(sent);
+    sendWaiting();
     void askStatus();
+  }
+  /** What a running turn has stored comes before what it is writing. */
+  async function catchUp(followed: string, event: GatewayEvent): Promise<void> {
+    const found = await api.entries(followed, SHOWN_ENTRIES).catch(() => null);
+    const isRunning =
+      (event.type === "hello" || event.type === "reset") &&
+      event.running.some(({ session }) => session === followed);
+    if (!isRunning) take(event);
+    const missed = planMissed(found?.entries ?? [], seen);
+    seen = missed.seen;
+    screen.print(...missed.pieces);
+    if (isRunning) take(event);
   }
   function take(event: GatewayEvent): void {
     if (event.type === "approval") asked(event.approval);
     if (event.type === "approval_end") answered(event.approvalId, event.text);
     const { conversation, sent, status } = screen.state();
+    const isStored = event.type === "accepted" || event.type === "message";
+    if (isStored && event.session === conversation.key) seen = event.entryId;
     const taken = takeEvent(conversation, event, Date.now());
     const { accepted, turnMs } = taken;
     screen.set({
@@ -123,18 +152,24 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
   }
   async function send(sent: SentText): Promise<void> {
     const done = () => screen.set({ sent: screen.state().sent.filter(({ id }) => id !== sent.id) });
+    const to = sentTo.get(sent.id) ?? key();
+    sentTo.set(sent.id, to);
+    underWay.add(sent.id);
     const came: Sent = await api
-      .send(key(), sent.text, ({ text, ok }) => {
+      .send(to, { text: sent.text, name: `chat:${chat}:${sent.id}` }, ({ text, ok }) => {
         done();
         const command = sent.text.trim();
         const whole = ok && command === "/help" ? `${text}\n\n${ownHelp()}` : text;
         screen.print({ kind: "answer", command, text: whole, isRefusal: !ok });
       })
-      .catch((error: unknown) => {
+      .catch((error: unknown): Sent => {
         const message = `The gateway went away (${messageOf(error)}).`;
         return { kind: "refused", code: "AWAY", message };
-      });
+      })
+      .finally(() => underWay.delete(sent.id));
     const isWaiting = screen.state().sent.some(({ id }) => id === sent.id);
+    const isSentAgain = came.kind === "refused" && AGAIN_CODES.includes(came.code);
+    if (isSentAgain && isWaiting && !isCommand(sent.text)) return sendLater(sent);
     done();
     if (came.kind === "answered") return askStatus();
     if (came.kind === "said" || came.code === "ABORTED") return;
@@ -142,6 +177,16 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
     // It is nowhere else.
     if (isWaiting && screen.state().draft.text === "")
       screen.set({ draft: { text: sent.text, cursor: sent.text.length } });
+  }
+  /**
+   * Whether it has arrived nobody knows: sent again under its name, it is said once. One that is
+   * back by then has been sent everything.
+   */
+  async function sendLater(sent: SentText): Promise<void> {
+    await delay(AGAIN_MS);
+    const { isReady, sent: waiting } = screen.state();
+    const isWaiting = waiting.some(({ id }) => id === sent.id);
+    if (isReady && isWaiting && !underWay.has(sent.id)) await send(sent);
   }
   async function askStatus(): Promise<void> {
     const asking = key();
@@ -165,7 +210,13 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
   };
 }
 
-const AWAY = "The gateway does not answer; what you send waits until it does.";
+const AWAY = "The gateway does not answer; what was sent and is not said yet waits until it does.";
+
+/** Of a gateway that ends, or of none. */
+const AGAIN_CODES: readonly string[] = ["AWAY", "GATEWAY_STOPPING"];
+
+/** What a command did is not known by its name. */
+const isCommand = (text: string) => parseLine(text).kind === "command";
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
