@@ -114,6 +114,7 @@ const addFiles: Add = (sessions, shell, done) => {
     .description("print a session as Markdown, or as the session file that it is")
     .argument("<name>", SESSION_NAME)
     .option("-o, --out <file>", "write it there; - prints it")
+    .option("--force", "replace a file that is there")
     .addOption(
       new Option("--as <form>", "for people or for programs")
         .choices(["markdown", "jsonl"])

@@ -173,13 +173,26 @@ describe("clew sessions export", () => {
     expect((await stat(pipe)).isFIFO()).toBe(true);
   });
 
-  it("leaves a file that is there as open as it was, and prints for -", async () => {
-    const out = join(home, "shared.md");
+  it("replaces a file only when told to, leaves it as open as it was, and prints for -", async () => {
+    const out = join(await temporaryHome(), "shared.md");
     await writeFile(out, "before", { mode: 0o644 });
-    await clew(home, ["sessions", "export", "harbour", "--out", out]);
+    const asked = ["sessions", "export", "harbour", "--out", out];
+    const refused = await clew(home, asked);
+    expect([refused.code, await readFile(out, "utf8")]).toEqual([2, "before"]);
+    expect(refused.errors).toContain("is there already; name another file, or add --force");
+    expect((await clew(home, [...asked, "--force"])).code).toBe(0);
     expect((await stat(out)).mode & 0o777).toBe(0o644);
     const { output } = await clew(home, ["sessions", "export", "harbour", "--out", "-"]);
     expect(`${output}\n`).toBe(await readFile(out, "utf8"));
+  });
+
+  it("never replaces a file of its home, such as the session itself", async () => {
+    const { file } = await json("sessions", "show", "harbour");
+    const before = await readFile(file, "utf8");
+    const asked = ["sessions", "export", "harbour", "--force", "--out", file];
+    const { code, errors } = await clew(home, asked);
+    expect([code, errors]).toEqual([2, expect.stringContaining("is a file of Clew's own home")]);
+    expect(await readFile(file, "utf8")).toBe(before);
   });
 
   it("prints Markdown, or the session file byte for byte, and writes either", async () => {
