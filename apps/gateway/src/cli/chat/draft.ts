@@ -58,9 +58,13 @@ function placeOf({ text, cursor }: Draft, motion: Motion): number {
     case "right":
       return cursor + (graphemes(firstPiece(after))[0]?.length ?? 0);
     case "word-left":
-      return before.replace(/[^\p{L}\p{N}_]*[\p{L}\p{N}_\p{M}]*$/u, "").length;
+      return edgesAt(text, before.replace(/[^\p{L}\p{N}_]*[\p{L}\p{N}_\p{M}]*$/u, "").length)
+        .before;
     case "word-right":
-      return cursor + (/^[^\p{L}\p{N}_]*[\p{L}\p{N}_\p{M}]*/u.exec(after)?.[0].length ?? 0);
+      return edgesAt(
+        text,
+        cursor + (/^[^\p{L}\p{N}_]*[\p{L}\p{N}_\p{M}]*/u.exec(after)?.[0].length ?? 0),
+      ).behind;
     case "line-start":
       return before.lastIndexOf("\n") + 1;
     case "line-end":
@@ -106,13 +110,21 @@ export function placeIn({ text, cursor }: Draft): { line: number; column: number
 }
 
 /** A cursor that came to stand inside of a character goes behind it. */
-function settled(text: string, cursor: number): Draft {
-  const lineStart = text.lastIndexOf("\n", cursor - 1) + 1;
-  const from = Math.max(lineStart, cursor - 256);
-  let place = from;
-  for (const grapheme of graphemes(text.slice(from, cursor + 64))) {
-    if (place >= cursor) break;
-    place += grapheme.length;
+const settled = (text: string, cursor: number): Draft => ({
+  text,
+  cursor: edgesAt(text, cursor).behind,
+});
+
+/** Where the character begins and ends that a place is inside of; both are the place between two. */
+function edgesAt(text: string, place: number): { before: number; behind: number } {
+  const lineStart = text.lastIndexOf("\n", place - 1) + 1;
+  let before = Math.max(lineStart, place - 256);
+  let behind = before;
+  for (const grapheme of graphemes(text.slice(before, place + 64))) {
+    if (behind >= place) break;
+    before = behind;
+    behind += grapheme.length;
   }
-  return { text, cursor: Math.max(place, Math.min(cursor, text.length)) };
+  // A place on a line feed, or at the end, is between two.
+  return behind > place ? { before, behind } : { before: place, behind: place };
 }

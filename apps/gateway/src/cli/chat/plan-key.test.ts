@@ -170,6 +170,8 @@ describe("a question of a tool", () => {
     expect(sentBy(effects)).toEqual(["y"]);
     const emptied = typed({ ...before, ...asked(false) }, press("backspace"), text("y"), ENTER);
     expect(emptied.effects).toMatchObject([{ kind: "answer", answer: "once" }]);
+    const sent = typed({ ...before, ...asked(false) }, ENTER, text("n"), ENTER);
+    expect(sent.effects.at(-1)).toMatchObject({ kind: "answer", answer: "no" });
   });
 
   it("takes anything else for a message", () => {
@@ -234,6 +236,12 @@ const anyKey: fc.Arbitrary<Key> = fc.oneof(
 );
 
 describe("any keys", () => {
+  it("go from word to word without stopping inside of a character", () => {
+    const { state } = typed(ready(), text("0\u0301 "), press("word-left"));
+    expect(state.draft.cursor).toBe(0);
+    expect(typed(state, press("word-right")).state.draft.cursor).toBe(2);
+  });
+
   it("leave the cursor between two characters, and no control characters in the line", () => {
     fc.assert(
       fc.property(fc.array(anyKey, { maxLength: 40 }), (keys) => {
@@ -253,6 +261,17 @@ describe("any keys", () => {
         places.delete(at);
         places.add(written.length);
         expect(places.has(cursor)).toBe(true);
+      }),
+    );
+  });
+
+  it("that empty the line leave every question open to an answer", () => {
+    fc.assert(
+      fc.property(fc.array(anyKey, { minLength: 1, maxLength: 20 }), (keys) => {
+        const approvals = [{ approval: approvalOf(), mayBeAnswered: false }];
+        const before = working({ draft: { text: "y", cursor: 1 }, approvals });
+        const { state } = typed(before, ...keys);
+        if (state.draft.text === "") expect(state.approvals[0]!.mayBeAnswered).toBe(true);
       }),
     );
   });

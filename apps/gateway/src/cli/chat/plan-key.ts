@@ -81,10 +81,11 @@ const CUTS: Partial<Record<KeyName, Motion>> = {
 const only = (state: ChatState): Step => ({ state, effects: [] });
 
 /** A choice is over once something else is done. */
-const withDraft = (state: ChatState, draft: Draft): ChatState => ({ ...state, draft, menu: null });
+const withDraft = (state: ChatState, draft: Draft): ChatState =>
+  freed({ ...state, draft, menu: null });
 
 const write = (state: ChatState, text: string): ChatState =>
-  freed(withDraft(state, insert(state.draft, text)));
+  withDraft(state, insert(state.draft, text));
 
 /** What is written from an empty line on may answer what is asked by then. */
 function freed(state: ChatState): ChatState {
@@ -96,10 +97,7 @@ function freed(state: ChatState): ChatState {
 function cutOff(state: ChatState, name: KeyName, motion: Motion): ChatState {
   const { draft, taken } = cut(state.draft, motion);
   const isOneKey = name === "backspace" || name === "delete";
-  return freed({
-    ...withDraft(state, draft),
-    cut: isOneKey || taken === "" ? state.cut : taken,
-  });
+  return { ...withDraft(state, draft), cut: isOneKey || taken === "" ? state.cut : taken };
 }
 
 function planVertical(state: ChatState, by: -1 | 1): ChatState {
@@ -126,7 +124,7 @@ function planEscape(state: ChatState): Step {
 /** Clears what is written, else cancels what runs, else asks, else leaves. */
 function planInterrupt(state: ChatState): Step {
   if (state.draft.text !== "")
-    return only(freed({ ...withDraft(state, NO_DRAFT), cut: state.draft.text, hint: CLEARED }));
+    return only({ ...withDraft(state, NO_DRAFT), cut: state.draft.text, hint: CLEARED });
   if (isWorking(state.conversation)) return { state, effects: [{ kind: "cancel" }] };
   if (state.asksToQuit) return { state, effects: [{ kind: "quit" }] };
   return only({
