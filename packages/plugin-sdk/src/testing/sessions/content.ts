@@ -6,7 +6,8 @@ import { textOf } from "../../transcript/text.ts";
 
 /**
  * How much of a message must be there: "whole" every word · "results" all but what tools returned,
- * which may be cut · "parts" the words may be cut, its calls not.
+ * which may be cut, and pictures where something says that they were there · "parts" the words may
+ * be cut, its calls not.
  */
 export type Strictness = "whole" | "results" | "parts";
 
@@ -81,7 +82,7 @@ function wordsFault(
 ): string | undefined {
   if (!("content" in said)) {
     if (textOf(shown) === textOf(said)) return undefined;
-    return textFault(textOf(shown), textOf(said), strictness !== "whole");
+    return textFault(textOf(shown), textOf(said), { mayCut: strictness !== "whole" });
   }
   if (!("content" in shown)) return "it has no content";
   const [blocks, all] = [blocksOf(shown.content), blocksOf(said.content)];
@@ -98,19 +99,43 @@ function wordsFault(
   const images = ofType(blocks, "image");
   if (!images.every((image) => ofType(all, "image").some((one) => isCopy(image, one))))
     return "its picture is not as it was";
-  if (!mayCut && images.length < ofType(all, "image").length) return "its picture is missing";
-  return textFault(textOf(shown), textOf(said), mayCut);
+  const isLess = images.length < ofType(all, "image").length;
+  const more = isLess ? around(shown, said) : undefined;
+  const namesPicture = (block: AnyBlock) =>
+    isNameOfPicture(block) && !all.some((one) => isCopy(block, one));
+  const rest = isLess && more === undefined ? blocks.filter((one) => !namesPicture(one)) : blocks;
+  const isNamed = more === undefined ? rest.length < blocks.length : OF_PICTURES.test(more);
+  if (isLess && !mayCut && (strictness === "whole" || !isNamed)) return "its picture is missing";
+  const text = textOf({ ...shown, content: rest } as AgentMessage);
+  return textFault(text, textOf(said), { mayCut, isLess });
 }
 
-function textFault(mayBeIllFormed: string, was: string, mayCut: boolean): string | undefined {
+/** How whoever shows no picture says that there was one. */
+const OF_PICTURES = /\b(picture|image|photo|screenshot|drawing|attachment|media)s?\b/i;
+
+const isNameOfPicture = ({ type, text }: AnyBlock): boolean =>
+  type === "text" && String(text).length <= SENTENCE_CHARS && OF_PICTURES.test(String(text));
+
+/** What is said beside what was said; undefined where that is not there as it was. */
+function around(shown: AgentMessage, said: AgentMessage): string | undefined {
+  const [text, was] = [textOf(shown), textOf(said)];
+  return text.includes(was) ? text.replace(was, "") : undefined;
+}
+
+/** `isLess`: something of it is missing that is no text. */
+function textFault(
+  mayBeIllFormed: string,
+  was: string,
+  { mayCut, isLess = false }: { mayCut: boolean; isLess?: boolean },
+): string | undefined {
   // Half a sign is none: what cannot be stored as UTF-8 no model is shown either.
   const [shown, said] = [mayBeIllFormed.toWellFormed(), was.toWellFormed()];
   // Whoever says more around it, such as who spoke, still shows it.
   if (shown === said) return undefined;
   if (said.trim() !== "" && shown.includes(said)) {
-    const around = shown.replace(said, "");
-    return SAYS_CUT.test(around) && !OF_OTHERS.test(around)
-      ? `it says ${short(around)} around what was said, though nothing is missing`
+    const more = shown.replace(said, "");
+    return !isLess && SAYS_CUT.test(more) && !OF_OTHERS.test(more)
+      ? `it says ${short(more)} around what was said, though nothing is missing`
       : undefined;
   }
   if (said.trim() === "" && shown.length <= SENTENCE_CHARS) return undefined;

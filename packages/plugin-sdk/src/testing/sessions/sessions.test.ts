@@ -1,9 +1,9 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { AgentMessage } from "../../contract/message.ts";
+import type { AgentMessage, UserMessage } from "../../contract/message.ts";
 import { textOf } from "../../transcript/text.ts";
 import { assistant, conversation, toolCall, toolResult, user } from "../messages.ts";
-import { contentFault } from "./content.ts";
+import { contentFault, type Strictness } from "./content.ts";
 import { droppedIn, lostField } from "./fields.ts";
 import { randomScript, type Weather } from "./generate.ts";
 import { recordFault } from "./judge-record.ts";
@@ -379,6 +379,34 @@ describe("what a message says", () => {
         "parts",
       ),
     ).toMatch(/though nothing is missing$/);
+  });
+
+  describe("with a picture", () => {
+    const picture = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
+    const text = (said: string) => ({ type: "text" as const, text: said });
+    const asked = user([text("Look at this."), picture, text("And at that.")]);
+    const faultOf = (content: UserMessage["content"], strictness: Strictness = "results") =>
+      contentFault(user(content), [asked], strictness);
+    const MISSING = "its picture is missing";
+
+    it("may be shown without it where a text in its place says so", () => {
+      const inPlace = [text("Look at this."), text("[picture left out]"), text("And at that.")];
+      expect(faultOf(inPlace)).toBeUndefined();
+      expect(faultOf([text(`${textOf(asked)}\n[an image was here, not shown]`)])).toBeUndefined();
+      expect(faultOf(inPlace, "whole")).toBe(MISSING);
+    });
+
+    it("may not lose it in silence, nor words with it", () => {
+      expect(faultOf([text("Look at this."), text("And at that.")])).toBe(MISSING);
+      expect(faultOf([text("Look at this."), text("[picture left out]")])).toMatch(/^it says/);
+      expect(faultOf([text("Look at this."), text("[…]"), text("And at that.")])).toBe(MISSING);
+    });
+
+    it("as a result says rightly that something is not shown", () => {
+      const result = toolResult(call, [text("found it"), picture]);
+      const shown = toolResult(call, [text("found it"), text("[a picture that is not shown]")]);
+      expect(contentFault(shown, [result], "results")).toBeUndefined();
+    });
   });
 
   it("may be cut where results may be", () => {
