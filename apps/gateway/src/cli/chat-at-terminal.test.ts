@@ -1,19 +1,20 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
 import { startClew } from "../testing/command.ts";
 import { heldModel } from "../testing/held-model.ts";
 import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
-import { obedientModel, run } from "../testing/obedient-model.ts";
+import { obedientModel, obey, run } from "../testing/obedient-model.ts";
 import { chatInTmux, hasTmux, steady } from "../testing/tmux.ts";
 
 const WRITE = run("write_file", { path: "a.txt", content: "one" });
 
 /** A home whose model does what it is told; tools that write ask. */
-async function homeOf(more: Record<string, unknown> = {}) {
+async function homeOf(more: Record<string, unknown> = {}, answers = obey) {
   const home = await homeWithOwnPort();
-  const { config } = await obedientModel();
+  const { config } = await obedientModel({}, answers);
   const workspace = await temporaryHome();
   const file = join(home, "clew.json");
   const { gateway } = JSON.parse(await readFile(file, "utf8"));
@@ -185,6 +186,34 @@ describe.runIf(hasTmux)("a chat at a terminal", () => {
       chat.resize(100, 24);
       await expect.poll(end, { timeout: 60_000 }).toBe(wide);
     }
+  });
+
+  it("leaves nothing behind when its terminal changes often while a reply is written", async () => {
+    const lines = Array.from({ length: 24 }, (_, index) => `- ${index} ${"words ".repeat(14)}end`);
+    const answer = { text: lines.join("\n"), chunkChars: 340, pauseMs: 1000 };
+    const { home } = await homeOf({}, () => answer);
+    const chat = await started(home, { columns: 100 });
+    chat.type("go on");
+    chat.press("Enter");
+    const sizes = [
+      [60, 12],
+      [40, 30],
+      [80, 9],
+      [50, 24],
+      [90, 14],
+      [100, 24],
+    ] as const;
+    for (const seen of ["• 3 words", "• 11 words"]) {
+      await chat.shows(seen);
+      for (const [columns, rows] of sizes) {
+        chat.resize(columns, rows);
+        await delay(70);
+      }
+    }
+    await chat.shows(/^• 23 [^>·]*^>\nemulated/m);
+    const bare = (text: string) => text.replace(/\s/g, "");
+    const told = lines.map((line) => line.replace("-", "•")).join("");
+    expect(bare(chat.all())).toContain(bare(`> go on ${told} > emulated/emulated`));
   });
 
   it("goes through the gateway of its home, and ends without ending what runs there", async () => {

@@ -25,6 +25,8 @@ export interface LiveScreen {
 
 /** What comes together is shown together, ms. */
 const PAINT_MS = 25;
+/** tmux tells a program of a new size up to 250 ms after it broke the rows for it. */
+const SETTLES_MS = 400;
 
 export function showScreen(
   open: (given: Pick<ChatTerminalOptions, "onKeys" | "onResize" | "onStray">) => ChatTerminal,
@@ -35,12 +37,16 @@ export function showScreen(
   let unperformed: Effect[] = [];
   let painting: NodeJS.Timeout | undefined;
   let ticking: NodeJS.Timeout | undefined;
+  let settling: NodeJS.Timeout | undefined;
+  let isDue = false;
   let isClosed = false;
 
   const columns = () => Math.max(3, terminal.size().columns - 1);
-  const paint = () => {
+  const paintNow = () => {
     clearTimeout(painting);
     painting = undefined;
+    clearTimeout(settling);
+    settling = undefined;
     if (isClosed) return;
     const screen = renderScreen(state, terminal.size(), Date.now());
     // What happens behind a view is printed once it is closed.
@@ -48,6 +54,20 @@ export function showScreen(
     if (!screen.isWhole) printed = [];
     terminal.paint(lines, screen);
     tick();
+  };
+  const paint = () => {
+    // A new size of which word has come already is heard first.
+    if (isDue) return;
+    isDue = true;
+    setImmediate(() => {
+      isDue = false;
+      if (settling === undefined) paintNow();
+    });
+  };
+  const resized = () => {
+    clearTimeout(settling);
+    // What is painted for a size that is no longer so cannot be found again.
+    settling = setTimeout(paintNow, SETTLES_MS);
   };
   const tick = () => {
     const isMoving = isWorking(state.conversation) && !isClosed;
@@ -77,10 +97,10 @@ export function showScreen(
   };
   const terminal = open({
     onKeys: press,
-    onResize: paint,
+    onResize: resized,
     onStray: (text) => print({ kind: "note", text: text.replace(/\n$/, "") }),
   });
-  paint();
+  paintNow();
   return {
     state: () => state,
     set(change) {
@@ -97,7 +117,7 @@ export function showScreen(
     columns,
     close() {
       if (isClosed) return;
-      paint();
+      paintNow();
       isClosed = true;
       tick();
       terminal.close();

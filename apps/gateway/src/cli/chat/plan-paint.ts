@@ -43,6 +43,8 @@ const BEGIN = "\u001b[?2026h";
 const END = "\u001b[?2026l";
 const ENTER_WHOLE = "\u001b[?1049h";
 const LEAVE_WHOLE = "\u001b[?1049l";
+const SAVE = "\u001b7";
+const RESTORE = "\u001b8";
 const LINE = "\u001b[2K";
 const TO_LINE_END = "\u001b[K";
 const TO_SCREEN_END = "\u001b[J";
@@ -91,7 +93,8 @@ const clearBelow = (before: Painted, rows: readonly string[], above: readonly st
 /** A row that went on in the next one ends that only when all of it is cleared. */
 function clearRows(count: number): string {
   if (count < 1) return "";
-  return Array.from({ length: count }, () => LINE).join(moveRows(0, 1)) + moveRows(count - 1, 0);
+  // A terminal that got lower has dropped rows at its end: how far down it goes is not known.
+  return `${SAVE}${Array.from({ length: count }, () => LINE).join(moveRows(0, 1))}${RESTORE}`;
 }
 
 function paintWhole(before: Painted, rows: readonly string[]): string {
