@@ -47,6 +47,7 @@ const TOOL_STATES = {
   running: "running…",
   done: "done",
   failed: "failed",
+  refused: "refused",
 } satisfies Record<ToolPart["state"], string>;
 
 function ToolCall({ tool: { name, input, state, output } }: { tool: ToolPart }) {

@@ -231,12 +231,14 @@ describe.runIf(hasTmux)("a chat at a terminal", () => {
     await expect(steady(chat.screen())).toMatchFileSnapshot(fixture("asking-gateway"));
     chat.type("n");
     chat.press("Enter");
-    await chat.shows("refused");
+    await chat.shows(/^✗ write_file .* refused after \d/m);
     chat.type("/status");
     chat.press("Enter");
     await chat.shows("Lifecycle: eager");
     chat.press("C-d");
     expect(await chat.ended()).toBe(0);
+    const again = await started(home);
+    await again.shows(/^✗ write_file .* refused$/m);
     gateway.process.kill("SIGTERM");
     await gateway.exit;
   });

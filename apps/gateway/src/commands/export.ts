@@ -47,11 +47,10 @@ function partOf(part: ReplyPart): string {
   if (part.kind === "text") return part.text;
   if (part.kind === "thinking") return quoted(part.text);
   const output = part.output === null ? [] : [fenced(part.output)];
-  return [
-    `**${part.name}**${part.state === "failed" ? " (failed)" : ""}`,
-    fenced(part.input),
-    ...output,
-  ].join("\n\n");
+  const isBad = part.state === "failed" || part.state === "refused";
+  return [`**${part.name}**${isBad ? ` (${part.state})` : ""}`, fenced(part.input), ...output].join(
+    "\n\n",
+  );
 }
 
 const quoted = (text: string): string => text.replace(/^/gm, "> ");

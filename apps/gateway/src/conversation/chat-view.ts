@@ -5,6 +5,7 @@ import {
   otherSessionOf,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import { type ToolEnd, toolEndOf } from "../approvals/refused.ts";
 import { shortName } from "../sessions/keys.ts";
 import { visibleJson } from "../text/visible.ts";
 import { countImages, shownPersonText, textIn } from "./message-text.ts";
@@ -17,7 +18,7 @@ export type ReplyPart =
       callId: string;
       name: string;
       input: string;
-      state: "waiting" | "running" | "done" | "failed";
+      state: "waiting" | "running" | ToolEnd;
       output: string | null;
     };
 
@@ -119,7 +120,7 @@ function addMessage(items: ChatItem[], id: string, message: AgentMessage): ChatI
         message.toolCallId,
         message.toolName,
         textIn(message.content),
-        message.isError,
+        toolEndOf(message),
       );
     case "bashExecution":
       return [...items, mark(id, `$ ${message.command}`, message.output)];
@@ -157,9 +158,8 @@ function addResult(
   callId: string,
   name: string,
   output: string,
-  isError: boolean,
+  state: ToolEnd,
 ): ChatItem[] {
-  const state = isError ? "failed" : "done";
   const index = items.findLastIndex(
     (item) =>
       item.kind === "reply" &&

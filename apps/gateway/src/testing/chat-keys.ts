@@ -22,6 +22,7 @@ export const working = (change: Partial<ChatState> = {}): ChatState =>
       key: KEY,
       turn: {
         ...{ since: 0, isQuiet: true, thought: null, hasBegun: false, tools: {} },
+        ...{ ended: null },
         reply: { fence: null, rows: [], rest: "", whole: "" },
       },
     },

@@ -10,6 +10,7 @@ import {
   describeRefusal,
   isAllowed,
 } from "../approvals/approval.ts";
+import { detailsOfEnd } from "../approvals/refused.ts";
 
 export interface Tool<Arguments = unknown, Prepared = unknown> {
   name: string;
@@ -100,7 +101,7 @@ export function createToolPort({
       const grant = tool.grantOf?.(checked.data);
       const asked = { asker: OWN, call, session, signal, grant };
       const end = (await approve?.(asked)) ?? NOBODY;
-      if (!isAllowed(end)) return refusal(describeRefusal(tool.name, end));
+      if (!isAllowed(end)) return notAllowed(tool.name, end);
       const outcome = await run();
       const notes = [describeEnd(end), outcome.note].filter((note) => note !== undefined);
       return { ...outcome, note: notes.join("; ") };
@@ -148,6 +149,12 @@ export function schemaOf(schema: z.ZodType): ToolDefinition["parameters"] {
 function failure(text: string): ToolOutcome {
   return { content: [{ type: "text", text }], isError: true };
 }
+
+/** Pure. Of a call that a person did not allow, or was not asked about. */
+export const notAllowed = (name: string, end: ApprovalEnd): ToolOutcome => ({
+  ...refusal(describeRefusal(name, end)),
+  ...detailsOfEnd(end),
+});
 
 /** The reason is told to the model, and stands in the turn report. */
 export function refusal(text: string): ToolOutcome {

@@ -18,6 +18,8 @@ export interface LiveTurn {
   hasBegun: boolean;
   /** Tools that run now, by the id of their call. */
   tools: Readonly<Record<string, LiveTool>>;
+  /** The tool that ended last, until its result is told. */
+  ended: EndedTool | null;
 }
 
 export interface LiveTool {
@@ -25,6 +27,11 @@ export interface LiveTool {
   /** JSON in one line. */
   input: string;
   since: number;
+}
+
+export interface EndedTool extends Pick<LiveTool, "name" | "input"> {
+  isError: boolean;
+  ms: number | null;
 }
 
 export const isWorking = ({ turn }: Conversation): boolean => turn !== null;

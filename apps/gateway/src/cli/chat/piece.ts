@@ -1,4 +1,5 @@
 // What goes into the scrollback of a chat, before it is laid out.
+import type { ToolEnd } from "../../approvals/refused.ts";
 import type { ChatItem, ReplyPart } from "../../conversation/chat-view.ts";
 import { linesOf, type ReplyLine } from "./reply-lines.ts";
 
@@ -7,7 +8,7 @@ export type Piece =
   /** `isFirst`: a reply begins with it. */
   | { kind: "reply"; lines: readonly ReplyLine[]; isFirst: boolean }
   | { kind: "thought"; words: number; ms: number | null }
-  | { kind: "tool"; name: string; input: string; isError: boolean; ms: number | null }
+  | { kind: "tool"; name: string; input: string; end: ToolEnd | null; ms: number | null }
   | { kind: "answer"; command: string; text: string; isRefusal: boolean }
   /** Something that happened in the session. */
   | { kind: "mark"; text: string; detail?: string | null }
@@ -47,9 +48,13 @@ function pieceOf(part: ReplyPart, isFirst: boolean): Piece {
     case "tool":
       return {
         ...{ kind: "tool", name: part.name, input: part.input },
-        ...{ isError: part.state === "failed", ms: null },
+        ...{ end: endOf(part), ms: null },
       };
   }
 }
+
+/** Null: it has not ended, as far as is known. */
+export const endOf = ({ state }: Extract<ReplyPart, { kind: "tool" }>): ToolEnd | null =>
+  state === "waiting" || state === "running" ? null : state;
 
 export const countWords = (text: string): number => text.match(/\S+/g)?.length ?? 0;

@@ -97,22 +97,18 @@ function renderPerson(
 }
 
 export function renderTool(
-  {
-    name,
-    input,
-    isError,
-    ms,
-  }: Pick<Extract<Piece, { kind: "tool" }>, "name" | "input" | "isError" | "ms">,
+  { name, input, end, ms }: Pick<Extract<Piece, { kind: "tool" }>, "name" | "input" | "end" | "ms">,
   columns: number,
 ): Line {
-  const end = `${isError ? " failed" : ""}${time(ms, isError ? " after" : " ")}`;
-  const room = Math.max(0, columns - 3 - widthOf(oneLine(name)) - widthOf(end));
+  const isBad = end === "failed" || end === "refused";
+  const told = `${isBad ? ` ${end}` : ""}${time(ms, isBad ? " after" : " ")}`;
+  const room = Math.max(0, columns - 3 - widthOf(oneLine(name)) - widthOf(told));
   const about = clip(oneLine(input).replace(/\s+/g, " "), room);
   const line: Line = [
-    { text: isError ? "✗ " : "● ", style: isError ? "bad" : "good" },
+    { text: isBad ? "✗ " : "● ", style: isBad ? "bad" : "good" },
     { text: `${oneLine(name)} `, style: "strong" },
     { text: about, style: "dim" },
-    { text: end, style: isError ? "bad" : "dim" },
+    { text: told, style: isBad ? "bad" : "dim" },
   ];
   return lineWidth(line) <= columns
     ? line

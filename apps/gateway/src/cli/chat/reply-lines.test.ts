@@ -106,7 +106,7 @@ describe("whatever is said", () => {
     const piecesWith = (text: string): Piece[] => [
       { kind: "person", text, images: 1 },
       { kind: "reply", lines: linesOf(text), isFirst: true },
-      { kind: "tool", name: text, input: text, isError: true, ms: 3 },
+      { kind: "tool", name: text, input: text, end: "failed", ms: 3 },
       { kind: "answer", command: text, text, isRefusal: false },
       { kind: "mark", text, detail: text },
       { kind: "problem", text },

@@ -35,6 +35,7 @@ describe("a turn", () => {
       { type: "thinking", delta: "the file." },
       { type: "tool_start", call: { id: "c", name: "read_file", arguments: { path: "a.txt" } } },
       { type: "tool_end", callId: "c", name: "read_file", isError: false },
+      message({ role: "toolResult", content: [], isError: false }),
       { type: "text", delta: "It has **two** li" },
       { type: "text", delta: "nes.\nDone" },
       reply("It has **two** lines.\nDone."),
@@ -43,12 +44,12 @@ describe("a turn", () => {
     expect(shown).toEqual([
       "> count the lines",
       '● read_file {"path":"a.txt"}  1 s',
-      "∴ thought for 4 s, 6 words",
+      "∴ thought for 5 s, 6 words",
       "It has two lines.",
       "Done.",
     ]);
     expect(conversation.turn).toBeNull();
-    expect(last).toMatchObject({ isChanged: true, turnMs: 9000 });
+    expect(last).toMatchObject({ isChanged: true, turnMs: 10_000 });
   });
 
   it("shows in its place what is said in the middle of it", () => {

@@ -1,5 +1,6 @@
 // Decides what of a session's events is shown, and what is known of its running turn.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import { toolEndOf } from "../../approvals/refused.ts";
 import { foldChat } from "../../conversation/chat-view.ts";
 import { textIn } from "../../conversation/message-text.ts";
 import type { GatewayEvent, RunningTurn } from "../../events/shapes.ts";
@@ -81,7 +82,8 @@ export function takeEvent(conversation: Conversation, event: GatewayEvent, now: 
 }
 
 const beginning = (since: number): LiveTurn => ({
-  ...{ since, isQuiet: true, thought: null, reply: NO_REPLY, hasBegun: false, tools: {} },
+  ...{ since, isQuiet: true, thought: null, reply: NO_REPLY, hasBegun: false },
+  ...{ tools: {}, ended: null },
 });
 
 const nothing = (conversation: Conversation): Taken => show(conversation, []);
@@ -143,6 +145,8 @@ function store(
   message: AgentMessage | undefined,
   now: number,
 ): Taken {
+  if (message?.role === "toolResult" || turn.ended !== null)
+    return tellTool(conversation, turn, message);
   if (message !== undefined && message.role !== "assistant") return nothing(conversation);
   const { whole } = turn.reply;
   const stored = message === undefined ? whole : textIn(message.content);
@@ -178,9 +182,20 @@ function endTool(
 ): Taken {
   const { [callId]: tool, ...tools } = turn.tools;
   const ms = tool === undefined ? null : now - tool.since;
-  return withTurn(conversation, { ...turn, tools, hasBegun: false }, [
-    { kind: "tool", name: tool?.name ?? name, input: tool?.input ?? "", isError, ms },
-  ]);
+  const ended = { name: tool?.name ?? name, input: tool?.input ?? "", isError, ms };
+  return withTurn(conversation, { ...turn, tools, ended, hasBegun: false });
+}
+
+/** Its result, which comes right behind its end, says whether it was refused. */
+function tellTool(
+  conversation: Conversation,
+  turn: LiveTurn,
+  message: AgentMessage | undefined,
+): Taken {
+  if (turn.ended === null) return nothing(conversation);
+  const { isError, ...told } = turn.ended;
+  const end = toolEndOf(message?.role === "toolResult" ? message : { isError });
+  return withTurn(conversation, { ...turn, ended: null }, [{ kind: "tool", ...told, end }]);
 }
 
 function end(

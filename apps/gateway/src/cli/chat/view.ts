@@ -2,7 +2,7 @@
 import type { ChatItem, ReplyPart } from "../../conversation/chat-view.ts";
 import { clip, type Line, oneLine, wrapLine } from "../../terminal/styled.ts";
 import type { Key } from "./key.ts";
-import { countWords, piecesOf } from "./piece.ts";
+import { countWords, endOf, piecesOf } from "./piece.ts";
 import { number, renderPiece, renderTool } from "./render-pieces.ts";
 import { linesOf } from "./reply-lines.ts";
 
@@ -170,10 +170,7 @@ function foldLine(part: Extract<ViewRow, { kind: "fold" }>["part"], columns: num
     return [
       { text: clip(`∴ thought, ${number(countWords(part.text), "word")}`, columns), style: "dim" },
     ];
-  return renderTool(
-    { name: part.name, input: part.input, isError: part.state === "failed", ms: null },
-    columns,
-  );
+  return renderTool({ name: part.name, input: part.input, end: endOf(part), ms: null }, columns);
 }
 
 const openPart = (part: Extract<ViewRow, { kind: "fold" }>["part"], columns: number): Line[] =>

@@ -1,5 +1,6 @@
 // Prints what a turn tells while it runs, and how it ended.
 import type { TurnResult } from "@clew/engine-core";
+import { toolEndOf } from "../../approvals/refused.ts";
 import type { StreamedEvent } from "../../http/event-stream.ts";
 import { type Output, printable } from "../../terminal/output.ts";
 import { visible, visibleJson } from "../../text/visible.ts";
@@ -21,15 +22,21 @@ export const showAsJson = (output: Output): Shown => ({
 
 export function showEvents(output: Output): Shown {
   let isWriting = false;
+  /** Until its result is told, which comes right behind. */
+  let failed: string | undefined;
   const take = (event: StreamedEvent) => {
     if (event.type === "text") {
       output.write(printable(event.delta));
       isWriting = true;
     } else if (event.type === "tool_start")
       output.note(`· ${visible(event.call.name)} ${visibleJson(event.call.arguments)}`);
-    else if (event.type === "tool_end" && event.isError)
-      output.note(`· ${visible(event.name)} failed`);
-    else if (event.type === "notice") output.note(printable(event.text));
+    else if (event.type === "tool_end") failed = event.isError ? event.name : undefined;
+    else if (event.type === "message" && failed !== undefined) {
+      const { message } = event;
+      const end = message?.role === "toolResult" ? toolEndOf(message) : "failed";
+      output.note(`· ${visible(failed)} ${end}`);
+      failed = undefined;
+    } else if (event.type === "notice") output.note(printable(event.text));
   };
   return { take, isWriting: () => isWriting };
 }

@@ -2,6 +2,7 @@
 import type { ToolOutcome, ToolPort } from "@clew/engine-core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { type ApprovalEnd, describeRefusal, isAllowed } from "../../approvals/approval.ts";
+import { detailsOfEnd } from "../../approvals/refused.ts";
 import { bytesOf, describeBytes } from "../../limits/size.ts";
 import { type Approve, refusal } from "../../tools/tool.ts";
 import type { HookContext } from "./hook-context.ts";
@@ -68,6 +69,7 @@ async function decide(
   const { session, signal } = request;
   let current = request;
   let refused: string | undefined;
+  let details: ReturnType<typeof detailsOfEnd> = {};
   await hooks.ask(
     "before_tool_call",
     { event: () => eventOf(current, context), context, signal },
@@ -84,7 +86,10 @@ async function decide(
           const nobody: ApprovalEnd = { kind: "nobody" };
           const asked = { asker, call: current.call, session, signal };
           const end = (await approve?.(asked)) ?? nobody;
-          if (!isAllowed(end)) refused = describeRefusal(call.name, end);
+          if (!isAllowed(end)) {
+            refused = describeRefusal(call.name, end);
+            details = detailsOfEnd(end);
+          }
         }
       }
       return refused !== undefined;
@@ -92,7 +97,7 @@ async function decide(
   );
   return refused === undefined
     ? { ok: true, request: current }
-    : { ok: false, outcome: refusal(refused) };
+    : { ok: false, outcome: { ...refusal(refused), ...details } };
 }
 
 function blocked(

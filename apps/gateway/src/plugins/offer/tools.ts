@@ -9,13 +9,8 @@ import {
 } from "@clew/plugin-sdk/core";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
 import { abortable } from "@clew/plugin-sdk/host";
-import {
-  type ApprovalEnd,
-  describeEnd,
-  describeRefusal,
-  isAllowed,
-} from "../../approvals/approval.ts";
-import { type Approve, noSuchTool, refusal as refusalWithReason } from "../../tools/tool.ts";
+import { type ApprovalEnd, describeEnd, isAllowed } from "../../approvals/approval.ts";
+import { type Approve, noSuchTool, notAllowed } from "../../tools/tool.ts";
 import { messageOf } from "../invalid.ts";
 import { messageAndPlace } from "../load/error-place.ts";
 import { compileSchema, type SchemaChecker } from "../load/json-schema.ts";
@@ -104,7 +99,7 @@ export function createPluginTools(options: PluginToolsOptions): PluginTools {
       const asker = { kind: "plugin", id: offered.pluginId } as const;
       const asked = { asker, call: { ...call, arguments: given }, session, signal };
       const end = (await approve?.(asked)) ?? NOBODY;
-      if (!isAllowed(end)) return refusalWithReason(describeRefusal(call.name, end));
+      if (!isAllowed(end)) return notAllowed(call.name, end);
       return { ...(await execution()), note: describeEnd(end) };
     },
   });
