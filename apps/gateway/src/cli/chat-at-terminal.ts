@@ -5,6 +5,7 @@ import type { Shell } from "../terminal/shell.ts";
 import { chatScreen } from "./chat/first-screen.ts";
 import { historyFile } from "./chat/history-file.ts";
 import { runChat } from "./chat/run-chat.ts";
+import { outputAsCalled, ownCommand } from "./own-command.ts";
 import type { Overrides } from "./setup.ts";
 
 export interface TerminalChatOptions extends Overrides {
@@ -22,7 +23,8 @@ export function chatAtTerminal(options: TerminalChatOptions, shell: Shell): Prom
     editor: environment.variable("VISUAL") ?? environment.variable("EDITOR") ?? "vi",
     async open(notes) {
       const { openPort } = await import("./chat/open-port.ts");
-      return { ...(await openPort(options, shell, notes)), whenBusy: options.whenBusy };
+      const told = outputAsCalled(notes, ownCommand(import.meta.dirname, environment));
+      return { ...(await openPort(options, shell, told)), whenBusy: options.whenBusy };
     },
     onSignals(listener) {
       const interrupt = () => listener("interrupt");

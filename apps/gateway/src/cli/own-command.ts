@@ -1,5 +1,6 @@
 // How a person can run this command again from where it was started.
 import type { Environment } from "../config/environment.ts";
+import type { Output } from "../terminal/output.ts";
 
 /** Scripts of a checkout's package.json that start this command. */
 const OF_CHECKOUT: readonly (string | undefined)[] = ["clew", "start"];
@@ -14,6 +15,30 @@ export function ownCommand(folder: string, { variable }: Pick<Environment, "vari
     : "clew";
 }
 
-/** Pure. Commands that stand in quotes in `text`, as the person would call them. */
+/** What `clew` is followed by where it is called, and not spoken of. */
+export const COMMANDS = [
+  ...["approvals", "chat", "compare", "completion", "config", "connect", "cron"],
+  ...["demo", "doctor", "emulate", "engine", "init", "inspect", "logs", "lossless", "models"],
+  ...["plugins", "policy", "replay", "service", "sessions", "start", "status", "stop"],
+  ...["usage", "whatif"],
+] as const;
+
+const CALLED = new RegExp(`(?<![\\w./@-])clew (?=(?:${COMMANDS.join("|")})(?![\\w-]))`, "g");
+
+/** Pure. Commands in `text`, as the person would call them. */
 export const asCalled = (text: string, command: string): string =>
-  command === "clew" ? text : text.replace(/"clew (?=[a-z])/g, `"${command} `);
+  command === "clew" ? text : text.replace(CALLED, `${command} `);
+
+/** Says commands as the person would call them, but in what `showsStored`: others wrote that. */
+export function outputAsCalled(
+  output: Output,
+  command: string,
+  showsStored: () => boolean = () => false,
+): Output {
+  if (command === "clew") return output;
+  return {
+    ...output,
+    line: (text = "") => output.line(showsStored() ? text : asCalled(text, command)),
+    note: (text) => output.note(asCalled(text, command)),
+  };
+}

@@ -7,13 +7,15 @@ import { EXIT } from "../terminal/exit-codes.ts";
 import { describeFailure } from "../terminal/failure.ts";
 import { terminal } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { asCalled, ownCommand } from "./own-command.ts";
 
 /** To be made once. A command that does not say otherwise ends with an error of Clew's own. */
 export function processShell(): Shell {
   goToCaller();
   const environment = readEnvironment();
   const strayErrors = catchStrayErrors((error) => {
-    terminal.note(`clew: ${describeFailure(error, environment)}`);
+    const command = ownCommand(import.meta.dirname, environment);
+    terminal.note(asCalled(`clew: ${describeFailure(error, environment)}`, command));
     process.exit(EXIT.failed);
   });
   allowWatching(EXIT.blocked);

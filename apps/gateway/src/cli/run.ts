@@ -7,18 +7,23 @@ import type { Shell } from "../terminal/shell.ts";
 import { failedCommand } from "./command-errors.ts";
 import { refuseFlagAsValue } from "./flag-as-value.ts";
 import { listsAllCommands } from "./help.ts";
+import { outputAsCalled, ownCommand } from "./own-command.ts";
 import { processShell } from "./process-shell.ts";
 import { createProgram } from "./program.ts";
 import { readSessionNames } from "./typed-names.ts";
 import { describeUnknownCommand } from "./unknown-command.ts";
 import { nameOf } from "./usage-error.ts";
 
-/** `shell`: default, that of the process. */
+/** `given`: default, that of the process. */
 export async function runCli(
   argv: readonly string[],
-  shell: Shell = processShell(),
+  given: Shell = processShell(),
 ): Promise<number> {
   let exitCode = 0;
+  let showsStored = false;
+  const called = ownCommand(import.meta.dirname, given.environment);
+  const output = outputAsCalled(given.output, called, () => showsStored);
+  const shell = { ...given, output };
   const program = createProgram(shell, (code) => {
     exitCode = code;
   });
@@ -36,7 +41,8 @@ export async function runCli(
   let endProgress = () => {};
   program.hook("preAction", async (_program, command) => {
     await readSessionNames(command, shell.environment.home);
-    if (shell.output === terminal && !HOLDS_TERMINAL.has(nameOf(command)))
+    showsStored = SHOWS_STORED.has(nameOf(command));
+    if (given.output === terminal && !HOLDS_TERMINAL.has(nameOf(command)))
       endProgress = beginProgressLine(nameOf(command), EXIT.cancelled);
   });
   try {
@@ -49,6 +55,13 @@ export async function runCli(
     endProgress();
   }
 }
+
+/** What these print was said or set by others. */
+const SHOWS_STORED: ReadonlySet<string> = new Set([
+  ...["clew sessions show", "clew sessions search", "clew sessions tail", "clew sessions export"],
+  ...["clew inspect", "clew logs", "clew config get", "clew chat", "clew completion"],
+  ...["clew complete-words"],
+]);
 
 /** What these show or ask goes on for long, or is not for people. */
 const HOLDS_TERMINAL: ReadonlySet<string> = new Set([

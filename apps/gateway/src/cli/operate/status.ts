@@ -7,7 +7,6 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
-import { asCalled, ownCommand } from "../own-command.ts";
 
 /** Exit code 1: no gateway of this home can be spoken to. */
 export async function status(
@@ -22,10 +21,7 @@ export async function status(
   if (json) output.json(asData(lookup, home, others));
   else if (lookup.kind === "running") {
     for (const line of describe(lookup.gateway, home)) output.line(printable(line));
-    if (warning !== null)
-      output.line(
-        asCalled(printable(`warning: ${warning}`), ownCommand(import.meta.dirname, environment)),
-      );
+    if (warning !== null) output.line(printable(`warning: ${warning}`));
   } else output.line(printable(`${capitalized(describeMissing(lookup))} (home ${home}).`));
   return lookup.kind === "running" ? EXIT.done : EXIT.failed;
 }
