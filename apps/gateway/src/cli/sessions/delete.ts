@@ -1,4 +1,5 @@
 // Runs `clew sessions delete`, which takes sessions away with the files that are their own.
+import { existsSync } from "node:fs";
 import { shortName } from "../../sessions/keys.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { createSessionStore, type SessionStore } from "../../sessions/store.ts";
@@ -6,6 +7,7 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
+import { databasesOf } from "../lossless/databases.ts";
 import { answerOf, runningGateway } from "../running-gateway.ts";
 
 /** A gateway lets background work end before the session closes. */
@@ -30,7 +32,10 @@ export async function deleteSessions(
   const sessions = [...new Set(keys)];
   if (yes) await removeAll(sessions, environment, store);
   if (json) output.json({ sessions, deleted: yes });
-  else output.line(printable(describe(sessions.map(shortName), yes)));
+  else {
+    const isKept = yes && (await hasLosslessStore(environment));
+    output.line(printable(describe(sessions.map(shortName), yes, isKept)));
+  }
   return EXIT.done;
 }
 
@@ -50,11 +55,20 @@ async function removeAll(
   }
 }
 
-function describe(sessions: readonly string[], isDone: boolean): string {
+/** What it took stays in it, also while another engine answers. */
+async function hasLosslessStore(environment: Shell["environment"]): Promise<boolean> {
+  const databases = await databasesOf(environment, undefined);
+  return databases.some(({ file }) => existsSync(file));
+}
+
+function describe(sessions: readonly string[], isDone: boolean, isKept: boolean): string {
   const which = `${counted(sessions.length, "session")} (${sessions.join(", ")})`;
   const [them, their] = sessions.length === 1 ? ["it", "its"] : ["them", "their"];
   const what = `with what waits in ${them}, what engines took of ${them}, and the reports of ${their} calls`;
+  const rest = isKept
+    ? ' What the lossless engine keeps of its own stays: "clew lossless forget --session NAME" takes it out.'
+    : "";
   return isDone
-    ? `Deleted ${which}, ${what}. What an engine keeps of its own stays: "clew lossless forget --session NAME" takes it out of the lossless engine.`
+    ? `Deleted ${which}, ${what}.${rest}`
     : `Would delete ${which}, ${what}. Add --yes to do it; it cannot be undone. "clew sessions export NAME --out FILE" writes one down before.`;
 }

@@ -151,9 +151,20 @@ describe("clew sessions delete", () => {
     const said = await clew(home, ["sessions", "delete", "harbour"]);
     expect(said.output).toMatch(/^Would delete 1 session \(harbour\), .* Add --yes to do it/);
     expect((await clew(home, ["sessions", "show", "harbour"])).code).toBe(0);
-    expect((await clew(home, ["sessions", "delete", "harbour", "--yes"])).code).toBe(0);
+    const { code, output } = await clew(home, ["sessions", "delete", "harbour", "--yes"]);
+    expect([code, output]).toEqual([0, expect.stringMatching(/^Deleted 1 session \(harbour\), /)]);
+    // Nothing was ever stored by that engine here.
+    expect(output).not.toContain("lossless");
     expect((await clew(home, ["sessions", "show", "harbour"])).code).toBe(1);
     expect((await clew(home, ["sessions", "show", "main"])).code).toBe(0);
+  });
+
+  it("says what the lossless engine keeps once it has stored something", async () => {
+    const other = await temporaryHome();
+    const chat = ["chat", "--engine", "lossless", "-s", "kept", "hello"];
+    expect((await clew(other, chat)).code).toBe(0);
+    const { output } = await clew(other, ["sessions", "delete", "kept", "--yes"]);
+    expect(output).toContain('"clew lossless forget --session NAME" takes it out');
   });
 
   it("deletes nothing where one of the names is wrong", async () => {
