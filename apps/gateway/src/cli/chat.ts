@@ -113,6 +113,7 @@ async function chatAlone(
 ): Promise<number> {
   const { environment, loaded, log, output } = await setUp(shell, options, {
     showProblems: options.json !== true,
+    showsTurns: true,
   });
   await prepareHome(environment.home);
   // Whoever is talking goes on talking.

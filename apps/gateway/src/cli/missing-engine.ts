@@ -18,14 +18,15 @@ export function legacyInstead(
 
 /** The same engine is missed again in other words, for the log, by whoever asks for it. */
 export function tellMissingOnce(
-  tell: (level: "warn" | "error", message: string) => void,
+  tell: (level: "warn" | "error", message: string, fields: Record<string, unknown>) => void,
 ): (level: "warn" | "error", message: string, fields: Record<string, unknown>) => void {
   const told = new Set<unknown>();
-  return (level, message, { code, engineId }) => {
+  return (level, message, fields) => {
+    const { code, engineId } = fields;
     if (code === "ENGINE_NOT_FOUND") {
       if (told.has(engineId)) return;
       told.add(engineId);
     }
-    tell(level, message);
+    tell(level, message, fields);
   };
 }

@@ -26,12 +26,12 @@ export interface Overrides {
 
 /**
  * Throws CONFIG_INVALID, REQUEST_INVALID. `showProblems`: warnings and errors of the log go to
- * stderr too.
+ * stderr too. `showsTurns`: what a turn tells by itself is shown anyway, and not told twice.
  */
 export async function setUp(
   shell: Shell,
   overrides: Overrides,
-  { showProblems }: { showProblems: boolean },
+  { showProblems, showsTurns = false }: { showProblems: boolean; showsTurns?: boolean },
 ): Promise<Setup> {
   const { environment, output } = shell;
   const loaded = await loadConfig(environment.configFile);
@@ -43,9 +43,10 @@ export async function setUp(
     level,
     secrets: secretsIn(loaded.raw, environment),
     ...(showProblems && {
-      onProblem: tellMissingOnce((level, message) =>
-        output.note(`${level === "warn" ? "warning" : "error"}: ${message}`),
-      ),
+      onProblem: tellMissingOnce((level, message, fields) => {
+        if (showsTurns && fields.isNotice === true) return;
+        output.note(`${level === "warn" ? "warning" : "error"}: ${message}`);
+      }),
     }),
   });
   return { ...shell, loaded: { ...loaded, ...applyOverrides(loaded, overrides) }, log };

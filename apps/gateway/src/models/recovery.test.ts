@@ -179,6 +179,17 @@ describe("a model that failed", () => {
     return { first, second, gateway: await startTestGateway(config), config };
   };
 
+  it("is told of once by a chat, whose log says why", async () => {
+    const { config } = await chain();
+    const home = await temporaryHome();
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const { output, errors } = await clew(home, ["chat", "hi"]);
+    expect(output).toContain("from the second");
+    expect(errors.match(/spare\/m answers instead/g)).toHaveLength(1);
+    const log = await readFile(join(home, "logs", "gateway.log"), "utf8");
+    expect(log).toContain("model lab/m failed");
+  });
+
   it("is left alone for a while, which everybody is told, and asked again when told to", async () => {
     const { first, second, gateway, config } = await chain();
     const notices = (turn: Awaited<ReturnType<TestGateway["say"]>>) =>

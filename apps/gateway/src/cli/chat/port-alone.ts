@@ -34,7 +34,7 @@ export async function openAlone(request: AloneRequest): Promise<ChatPort> {
   const { environment, loaded, log } = await setUp(
     { environment: request.environment, output: request.output },
     overrides,
-    { showProblems: true },
+    { showProblems: true, showsTurns: true },
   );
   await prepareHome(environment.home);
   // Whoever is talking goes on talking.

@@ -54,7 +54,8 @@ export function fallBack(turn: Turn, { error }: LoopFailure, to: number): Step {
       do: "log",
       level: "warn",
       message: `model ${from} failed (${kind}); ${next} answers instead: ${message}`,
-      fields: { sessionKey: turn.session.sessionKey },
+      // Whoever shows the turn shows the notice.
+      fields: { sessionKey: turn.session.sessionKey, isNotice: true },
     },
     {
       do: "emit",
