@@ -132,6 +132,10 @@ describe("every command", () => {
       ["sessions", "show", "main", "--limit"],
       "clew sessions show: --limit <count> needs a value; for",
     ],
+    [
+      ["completion", "zhs"],
+      'clew completion: <shell> "zhs" must be one of bash, zsh, fish. Did you mean "zsh"?',
+    ],
     [["lossless", "export", "--too", "x"], 'unknown flag "--too". Did you mean "--to"?'],
   ])("%j is answered with one sentence", async (argv, expected) => {
     const result = await clew(home, argv);

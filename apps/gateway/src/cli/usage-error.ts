@@ -78,10 +78,17 @@ const flagsOf = (command: Command): string[] => [
 
 function invalidValue(message: string): string {
   const [, flags = "", value = "", why = ""] =
-    /^option '(.+?)' argument '(.*)' is invalid\. (.*)$/s.exec(message) ?? [];
-  const flag = /--[\w-]+/.exec(flags)?.[0];
-  if (flag === undefined) return message;
+    /^option '(.+?)' argument '(.*)' is invalid\. (.*)$/s.exec(message) ??
+    swapped(
+      /^command-argument value '(.*)' is invalid for argument '(.+?)'\. (.*)$/s.exec(message),
+    );
+  const named = /--[\w-]+/.exec(flags)?.[0] ?? (flags === "" ? undefined : `<${flags}>`);
+  if (named === undefined) return message;
   const [, choices] = /^Allowed choices are (.*)\.$/.exec(why) ?? [];
-  if (choices === undefined) return `${flag} ${JSON.stringify(value)} ${why}`;
-  return `${flag} ${JSON.stringify(value)} must be one of ${choices}.${didYouMean(value, choices.split(", "))}`;
+  if (choices === undefined) return `${named} ${JSON.stringify(value)} ${why}`;
+  return `${named} ${JSON.stringify(value)} must be one of ${choices}.${didYouMean(value, choices.split(", "))}`;
 }
+
+/** Of an argument, its value is named before it. */
+const swapped = (found: RegExpExecArray | null): readonly string[] =>
+  found === null ? [] : [found[0], found[2]!, found[1]!, found[3]!];

@@ -43,7 +43,7 @@ export async function engineList(
     const ids = new Set(known.map(({ id }) => id));
     const nowhere = [...new Set(named.map(({ engine }) => engine))]
       .filter((id) => !ids.has(id))
-      .map((id) => ({ id, plugin: null, problem: "nobody has it; legacy answers" }));
+      .map((id) => ({ id, plugin: null, problem: "not there; legacy answers" }));
     const engines = [...known, ...nowhere].map((each): ListedEngine => {
       const agents = named.flatMap(({ agent, engine }) => (engine === each.id ? [agent] : []));
       return { ...each, agents };
@@ -79,7 +79,7 @@ function enginesOff(
 const rowOf = ({ id, plugin, problem, agents }: ListedEngine): string[] =>
   [
     id,
-    plugin === null ? "the host" : `plugin ${plugin}`,
+    plugin !== null ? `plugin ${plugin}` : problem === null ? "the host" : "nobody",
     agents.join(", "),
     problem ?? "ready",
   ].map(printable);

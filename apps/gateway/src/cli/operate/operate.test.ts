@@ -8,6 +8,7 @@ import {
   renameSync,
   writeFileSync,
 } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew, runClew, startClew } from "../../testing/command.ts";
@@ -49,6 +50,15 @@ describe("clew status and clew stop", () => {
     expect(await clew(home, ["stop", "--json"])).toMatchObject({
       ...{ code: 0, output: expect.stringContaining('"stopped": true') },
     });
+  });
+
+  it("stop one whose settings cannot be read any more", async () => {
+    const home = await homeWithOwnPort();
+    const { child, pid } = await startGateway(home);
+    await writeFile(join(home, "clew.json"), "{ no settings");
+    const { code, output } = await clew(home, ["stop"]);
+    expect([code, output]).toEqual([0, `The gateway (process ${pid}) has stopped.`]);
+    expect(await child.exit).toBe(0);
   });
 
   it("stop one that does not answer by a signal, and one that hangs by force", async () => {

@@ -5,7 +5,7 @@ import { whoClaims } from "../../home/claim.ts";
 import { processState } from "../../locks/process-identity.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import type { Shell } from "../../terminal/shell.ts";
-import { lookUpGateway } from "./look-up.ts";
+import { lookUpRunning } from "./look-up.ts";
 
 export interface StopOptions {
   /** Seconds. */
@@ -27,7 +27,7 @@ export async function stop(
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
-  const lookup = await lookUpGateway(environment);
+  const lookup = await lookUpRunning(environment);
   const tell = (stopped: boolean, pid: number | null, text: string) => {
     if (json) output.json({ stopped, pid, text });
     else if (stopped) output.line(text);

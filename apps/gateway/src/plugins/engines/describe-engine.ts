@@ -85,7 +85,9 @@ function describeRecent(recent: RecentTurns): string[] {
     ...(underEstimates > 0 ? [`was told too few tokens in ${underEstimates}`] : []),
   ];
   return [
-    `Last ${counted(turns, "turn")} of all sessions: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
+    turns === 0
+      ? "No turn was run yet, or none has a report"
+      : `Last ${counted(turns, "turn")} of all sessions: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
     ...(odd.length > 0 ? [`Of these turns, the host ${odd.join(", ")}`] : []),
     ...(lastDegraded === null
       ? []
