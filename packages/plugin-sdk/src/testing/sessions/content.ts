@@ -6,8 +6,8 @@ import { textOf } from "../../transcript/text.ts";
 
 /**
  * How much of a message must be there: "whole" every word · "results" all but what tools returned,
- * which may be cut, and pictures where something says that they were there · "parts" the words may
- * be cut, its calls not.
+ * which may be cut, and pictures and calls where something says that they were there · "parts" the
+ * words may be cut, too.
  */
 export type Strictness = "whole" | "results" | "parts";
 
@@ -60,6 +60,8 @@ function faultBeside(
   const original = said as unknown as Record<string, unknown>;
   for (const [field, value] of Object.entries(shown)) {
     if (value === undefined || SAID.has(field) || field === "__openclaw") continue;
+    // Without its calls it ended otherwise.
+    if (field === "stopReason" && callsIn(shown) < callsIn(said)) continue;
     if (
       !(field in original) ? field === "isError" && value === true : differs(value, original[field])
     )
@@ -69,6 +71,9 @@ function faultBeside(
     if (field in original && !(field in shown)) return `it has no ${field}`;
   return wordsFault(shown, said, strictness);
 }
+
+const callsIn = (message: AgentMessage): number =>
+  "content" in message ? ofType(blocksOf(message.content), "toolCall").length : 0;
 
 /** Fields that hold words. */
 const SAID: ReadonlySet<string> = new Set(["content", "summary", "output", "command"]);
@@ -91,30 +96,55 @@ function wordsFault(
   if (sameBlocks(blocks, expected)) return undefined;
   for (const block of blocks.filter(({ type }) => OPTIONAL_BLOCKS.has(type)))
     if (!all.some((one) => isCopy(block, one))) return `its ${block.type} block is not as it was`;
-  const calls = ofType(blocks, "toolCall");
-  const wanted = ofType(all, "toolCall");
-  if (calls.length !== wanted.length || !sameBlocks(calls, wanted))
-    return "its tool calls are not as they were";
   const mayCut = strictness === "parts" || (strictness === "results" && said.role === "toolResult");
   const images = ofType(blocks, "image");
   if (!images.every((image) => ofType(all, "image").some((one) => isCopy(image, one))))
     return "its picture is not as it was";
-  const isLess = images.length < ofType(all, "image").length;
-  const more = isLess ? around(shown, said) : undefined;
-  const namesPicture = (block: AnyBlock) =>
-    isNameOfPicture(block) && !all.some((one) => isCopy(block, one));
-  const rest = isLess && more === undefined ? blocks.filter((one) => !namesPicture(one)) : blocks;
-  const isNamed = more === undefined ? rest.length < blocks.length : OF_PICTURES.test(more);
-  if (isLess && !mayCut && (strictness === "whole" || !isNamed)) return "its picture is missing";
+  const losses = lossesIn(blocks, all);
+  const more = losses.length > 0 ? around(shown, said) : undefined;
+  const own = (block: AnyBlock) => isSentence(block) && !all.some((one) => isCopy(block, one));
+  const sentences =
+    more ??
+    blocks
+      .filter(own)
+      .map(({ text }) => text)
+      .join(" ");
+  for (const { says, fault } of losses)
+    if (!(mayCut && says === OF_PICTURES) && (strictness === "whole" || !says.test(sentences)))
+      return fault;
+  const stands = (block: AnyBlock) =>
+    own(block) && losses.some(({ says }) => says.test(String(block.text)));
+  const rest = more === undefined ? blocks.filter((block) => !stands(block)) : blocks;
   const text = textOf({ ...shown, content: rest } as AgentMessage);
-  return textFault(text, textOf(said), { mayCut, isLess });
+  return textFault(text, textOf(said), { mayCut, isLess: losses.length > 0 });
+}
+
+/** What is missing that is no text, and how an engine says in its place that it was there. */
+function lossesIn(
+  shown: readonly AnyBlock[],
+  said: readonly AnyBlock[],
+): { says: RegExp; fault: string }[] {
+  const [calls, wanted] = [ofType(shown, "toolCall"), ofType(said, "toolCall")];
+  const images = [ofType(shown, "image").length, ofType(said, "image").length] as const;
+  const [isOther, hasLess] = [!sameBlocks(calls, wanted), calls.length < wanted.length];
+  const isPart = hasLess && calls.every((block) => wanted.some((one) => isCopy(block, one)));
+  const fault = "its tool calls are not as they were";
+  return [
+    ...(isOther ? [{ says: isPart ? OF_CALLS : NOTHING, fault }] : []),
+    ...(images[0] < images[1] ? [{ says: OF_PICTURES, fault: "its picture is missing" }] : []),
+  ];
 }
 
 /** How whoever shows no picture says that there was one. */
 const OF_PICTURES = /\b(picture|image|photo|screenshot|drawing|attachment|media)s?\b/i;
 
-const isNameOfPicture = ({ type, text }: AnyBlock): boolean =>
-  type === "text" && String(text).length <= SENTENCE_CHARS && OF_PICTURES.test(String(text));
+/** The same of calls, which go together with their results. */
+const OF_CALLS = /\b(tools?|calls?|results?)\b/i;
+/** What is another than it was no sentence stands for. */
+const NOTHING = /(?!)/;
+
+const isSentence = ({ type, text }: AnyBlock): boolean =>
+  type === "text" && String(text).length <= SENTENCE_CHARS;
 
 /** What is said beside what was said; undefined where that is not there as it was. */
 function around(shown: AgentMessage, said: AgentMessage): string | undefined {

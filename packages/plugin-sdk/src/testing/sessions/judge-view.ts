@@ -1,6 +1,6 @@
 // What is wrong with the view of a session that an engine chose.
 import type { AssembleResult } from "../../contract/lifecycle.ts";
-import type { AgentMessage } from "../../contract/message.ts";
+import type { AgentMessage, ToolResultMessage } from "../../contract/message.ts";
 import { blocksOf } from "../../messages/blocks.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { messageId } from "../../transcript/message-id.ts";
@@ -167,13 +167,18 @@ function tornFault(
   places: Places,
   given: readonly AgentMessage[],
 ): string | undefined {
-  const isShown = new Set(places);
+  const shownAs = new Map(places.map((place, at) => [place, shown[at]!]));
   for (const [call, results] of pairsOf(given)) {
-    const kept = results.filter((result) => isShown.has(result));
-    if (isShown.has(call) && kept.length < results.length)
-      return `showed ${named(given[call]!)} without the result of its call`;
-    if (!isShown.has(call) && kept.length > 0)
-      return `showed ${named(given[kept[0]!]!)} without its call`;
+    const calling = shownAs.get(call);
+    // Calls that are left out are left out with their results.
+    const asked = new Set(calling && toolCallsOf(calling, call).map(({ id }) => id));
+    for (const result of results) {
+      const isAsked = asked.has((given[result] as ToolResultMessage).toolCallId);
+      if (isAsked && !shownAs.has(result))
+        return `showed ${named(given[call]!)} without the result of its call`;
+      if (!isAsked && shownAs.has(result))
+        return `showed ${named(given[result]!)} without its call`;
+    }
   }
   // An engine may show calls of its own, with their results.
   const open = new Set(

@@ -381,6 +381,30 @@ describe("what a message says", () => {
     ).toMatch(/though nothing is missing$/);
   });
 
+  describe("with calls", () => {
+    const text = (words: string) => ({ type: "text" as const, text: words });
+    const without = (...words: string[]) =>
+      assistant(words.map(text), { stopReason: "stop" as const });
+    const asked = assistant([{ type: "text", text: "I look" }, call]);
+    const CALLS = "its tool calls are not as they were";
+
+    it("may be shown without them where a text in their place says so", () => {
+      const shown = without("I look", "[1 tool call and its result are not shown]");
+      expect(contentFault(shown, [asked], "results")).toBeUndefined();
+      expect(contentFault(shown, [asked], "whole")).toBe(CALLS);
+    });
+
+    it("may not lose them in silence, nor get others for them", () => {
+      expect(contentFault(without("I look"), [asked], "parts")).toBe(CALLS);
+      const other = { ...call, arguments: { another: true } };
+      const shown = assistant([text("I look"), text("[1 tool call not shown]"), other]);
+      expect(contentFault(shown, [asked], "parts")).toBe(CALLS);
+      expect(contentFault({ ...asked, stopReason: "stop" }, [asked], "parts")).toMatch(
+        /^its stopReason/,
+      );
+    });
+  });
+
   describe("with a picture", () => {
     const picture = { type: "image" as const, data: "AAAA", mimeType: "image/png" };
     const text = (said: string) => ({ type: "text" as const, text: said });
