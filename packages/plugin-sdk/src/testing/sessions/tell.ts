@@ -51,8 +51,10 @@ export async function tell(stage: Stage, talk: Talk, turn: ToldTurn, again = fal
   if (!again) talk.isTight = false;
   talk.newest = turn;
   if (!again && !talk.told.includes(turn)) talk.told.push(turn);
+  // Behind its host's own compaction a turn is told by nothing but a file.
+  const present = new Set(talk.transcript.items().map(({ id }) => id));
   for (const id of turn.ids) {
-    talk.owed.add(id);
+    if (present.has(id)) talk.owed.add(id);
     talk.seen.add(id);
   }
   await stage.onAcknowledged?.();
