@@ -62,7 +62,7 @@ export async function viewOf(store: Store, request: ViewRequest): Promise<View> 
     { cut, from, high }: KeptView<StoredCut>,
     count: Count,
   ) => {
-    const record = cut.handedBack ?? (await patiently(() => recordOf(store, cut.id), signal));
+    const record = cut.handedBack ?? (await patiently(() => recordOf(store, cut), signal));
     const merged = await mergedRequest(store, { session, messages: all, cut, from, signal });
     return atMost(high, show(all, { from, record: { ...cut, record }, count, merged }));
   };

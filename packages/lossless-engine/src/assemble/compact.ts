@@ -6,12 +6,12 @@ import { patiently } from "../patiently.ts";
 import { cutsOf, recordOf, type StoredCut } from "../store/cuts.ts";
 import type { Store } from "../store/store.ts";
 import { budgetOf, heartbeatsOf, type ViewRequest } from "./assemble.ts";
-import { countAhead, counter, sum } from "./count.ts";
+import { type Count, countAhead, counter, sum } from "./count.ts";
 import { cutsAmong, cutsByIds } from "./cuts-among.ts";
 import { cutsUnder } from "./cuts-under.ts";
 import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, type CutView, type EarlierRecord, makeCut } from "./make-cut.ts";
-import { marksOf, type NewCut, planCut, planView } from "./plan.ts";
+import { marksOf, type NewCut, planCut, type Reached, reach } from "./plan.ts";
 import { show, type View } from "./show.ts";
 import { pastRoomOf } from "./write-record.ts";
 
@@ -44,16 +44,14 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   };
   const cuts = await named(cutsUnder(stored));
   const limit = budgetOf(request.tokenBudget);
-  const viewWith = (holding: ReadonlyMap<string, StoredCut>) =>
-    viewAsItIs(store, { ...request, messages, cuts: holding, count });
-  const { high } = marksOf({
-    ...{ budget: Math.min(limit, askedBudget ?? limit), messages, count, water },
-  });
-  const least = await viewWith(asAsked(cuts));
-  const shown =
-    high === Infinity
-      ? least
-      : await viewWith(asAsked(holdingAt(await named(cutsUnder(stored, high)), high)));
+  // A host may compact for less room than it shows: what it shows has to get smaller.
+  const budget = askedBudget ?? limit;
+  const { high } = marksOf({ budget, messages, count, water });
+  const viewFrom = (at: Reached<StoredCut>) => viewAsItIs(store, { messages, at, count, signal });
+  const endless = { messages, budget: Infinity, count };
+  const least = await viewFrom(reach({ ...endless, cuts: asAsked(cuts) }, Infinity));
+  const under = await named(cutsUnder(stored, high));
+  const shown = await viewFrom(reach({ ...endless, cuts: under }, high));
   const of = { session, messages, count, cuts, aside, listsPast, pastTokens, signal };
   // Where nobody knows what was shown, what is shown under any budget gets less if it can.
   const befores = askedBudget === undefined && shown.from < least.from ? [least, shown] : [shown];
@@ -156,13 +154,6 @@ function earlierRecord({ items, tokens }: View, limit: number): EarlierRecord | 
 const asAsked = (cuts: ReadonlyMap<string, StoredCut>): ReadonlyMap<string, StoredCut> =>
   new Map([...cuts].map(([name, cut]) => [name, { ...cut, ceiling: Infinity }]));
 
-/** Those under which a view of that high mark stands. */
-const holdingAt = (
-  cuts: ReadonlyMap<string, StoredCut>,
-  high: number,
-): ReadonlyMap<string, StoredCut> =>
-  new Map([...cuts].filter(([, { ceiling }]) => ceiling >= high));
-
 /** Of a budget: newest messages that take less are not why a request did not fit. */
 const SMALL = 0.25;
 
@@ -191,22 +182,19 @@ const nothingDone = (code: NonNullable<CompactResult["code"]>, reason: string): 
   reason,
 });
 
-/** What would be shown if there were room for everything behind the newest of the cuts. */
+/** What would be shown if there were room for everything from there on. */
 async function viewAsItIs(
   store: Store,
   {
     messages,
-    cuts,
+    at: { from, cut },
     count,
     signal,
-  }: CompactRequest & { cuts: ReadonlyMap<string, StoredCut>; count: ReturnType<typeof counter> },
+  }: Pick<CompactRequest, "messages" | "signal"> & { at: Reached<StoredCut>; count: Count },
 ): Promise<ShownView> {
-  const plan = planView({ messages, budget: Infinity, cuts, count });
-  if (plan.kind !== "kept")
-    return { view: show(messages, { from: 0, record: null, count }), from: 0 };
-  const record = await patiently(() => recordOf(store, plan.cut.id), signal);
-  const standing = { ...plan.cut, record };
-  return { view: show(messages, { from: plan.from, record: standing, count }), from: plan.from };
+  if (cut === undefined) return { view: show(messages, { from: 0, record: null, count }), from: 0 };
+  const record = await patiently(() => recordOf(store, cut), signal);
+  return { view: show(messages, { from, record: { ...cut, record }, count }), from };
 }
 
 /** Pure. `focus`: what a person wanted a summary to be about; a record quotes and lists. */

@@ -1,6 +1,6 @@
 // Decides which of several cuts at one place counts under a budget.
 import type { StoredCut } from "../store/cuts.ts";
-import { OUTGROWN } from "./plan.ts";
+import { isForMore } from "./plan.ts";
 
 /**
  * Pure. The cuts by the names of their first messages; `cuts`: newest first. `highMark`: of the
@@ -26,6 +26,5 @@ export function cutsUnder(
  */
 function stands(older: StoredCut, newer: StoredCut, highMark: number): boolean {
   if (older.ceiling < highMark) return false;
-  const isForMore = newer.ceiling !== Infinity && newer.ceiling > OUTGROWN * older.ceiling;
-  return newer.ceiling < highMark || isForMore;
+  return newer.ceiling < highMark || isForMore(newer.ceiling, older.ceiling);
 }

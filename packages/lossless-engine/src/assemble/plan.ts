@@ -77,6 +77,10 @@ const LARGEST = 128_000;
 /** A cut holds until the high mark is this many times as high as when it was made. */
 export const OUTGROWN = 1.5;
 
+/** True: it was made, by itself, for more room than a host has now and then beside the other. */
+export const isForMore = (ceiling: number, other: number): boolean =>
+  ceiling !== Infinity && ceiling > OUTGROWN * other;
+
 /**
  * Below the high mark the history is shown as it is: as a whole, or from the newest cut on. Above
  * it a new cut leaves as much as the low mark allows, so that the beginning of the view changes
@@ -209,14 +213,31 @@ function isWorthCutting({ budget, messages }: PlanInput<Cut>, estimate: number):
   return sizeOf({ budget, estimate, calls }).verdict !== "unpaid";
 }
 
-/** The newest cut that holds here, or the beginning, and the tokens from there on. */
-function reach<Known extends Cut>(
-  { messages, budget, cuts, count, newest }: PlanInput<Known>,
+/** A place to show a history from, and the tokens from there on; no cut = the beginning. */
+export interface Reached<Known extends Cut> {
+  readonly from: number;
+  readonly cut: Known | undefined;
+  readonly tokens: TokenEstimate;
+}
+
+/**
+ * The newest cut that holds here, or the beginning. One that was made for far more room counts only
+ * where none was made for this one: who looks once with more changes nothing.
+ */
+export function reach<Known extends Cut>(
+  {
+    messages,
+    budget,
+    cuts,
+    count,
+    newest,
+  }: Pick<PlanInput<Known>, "messages" | "budget" | "cuts" | "count" | "newest">,
   highMark: number,
-) {
+): Reached<Known> {
   const holding = new Map([...cuts].filter(([, { ceiling }]) => ceiling >= highMark));
   const parts = partsOf(holding);
   let [estimate, low, high] = [0, 0, 0];
+  let forMore: Reached<Known> | undefined;
   for (let from = messages.length - 1; from >= 0; from--) {
     const message = messages[from]!;
     const name = holding.size === 0 ? undefined : nameOf(message);
@@ -234,11 +255,15 @@ function reach<Known extends Cut>(
         estimate: kept.estimate + cut.tokens.estimate,
         high: kept.high + cut.tokens.high,
       };
-      return { from, cut, tokens: of };
+      const reached = { from, cut, tokens: of };
+      if (!isForMore(cut.ceiling, OUTGROWN * highMark)) return reached;
+      forMore ??= reached;
     }
     // Where a request was counted, what is shown may take less than its bounds say.
-    if ((newest === undefined ? high : low) > budget) break;
+    const least = newest === undefined && forMore === undefined ? high : low;
+    if (least > budget) break;
   }
+  if (forMore !== undefined) return forMore;
   // On another branch the cut that shortened a message may not stand.
   const isAll = parts.size === 0 || (newest === undefined ? high : low) > budget;
   const tokens = isAll ? { estimate, low, high } : sum(messages, count);

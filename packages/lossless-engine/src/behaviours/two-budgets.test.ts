@@ -2,6 +2,7 @@ import type { AgentMessage, CommitTurnParams } from "@clew/plugin-sdk/core";
 import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { EngineSettings } from "../settings.ts";
 import { SESSION, startLife } from "../testing/life.ts";
 import { withIds } from "../testing/stored.ts";
 
@@ -132,6 +133,47 @@ describe("a view under one budget", () => {
       await ask(other);
       expect(await ask(own)).toEqual(before);
     }
+  });
+
+  it("is the same after a look at twice the room, at whatever moment of a session", async () => {
+    const sizes = fc.array(fc.tuple(fc.nat({ max: 60 }), fc.nat({ max: 60 })), {
+      ...{ minLength: 6, maxLength: 20 },
+    });
+    const all: EngineSettings[] = [{}, { highWaterTokens: 1_200, lowWaterTokens: 600 }];
+    await fc.assert(
+      fc.asyncProperty(sizes, fc.constantFrom(...all), async (turns, settings) => {
+        const { engine } = startLife({ ...settings, summaries: "code" });
+        const said = withIds(
+          turns.flatMap(([asked, answered], number) => [
+            user(`Question ${number}? ${"pad ".repeat(asked)}`),
+            assistant(`Answer ${number}: ${"so it is ".repeat(answered)}`),
+          ]),
+        );
+        for (let at = 2; at <= said.length; at += 2) {
+          await engine.ingestBatch!({ ...SESSION, messages: said.slice(at - 2, at) });
+          const ask = (tokenBudget: number) =>
+            engine.assemble({ ...SESSION, messages: said.slice(0, at), tokenBudget });
+          const before = await ask(600);
+          await ask(1_200);
+          expect(await ask(600)).toEqual(before);
+        }
+        await engine.dispose?.();
+      }),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
+    );
+  });
+
+  it("gets smaller by a compaction for less than it has, though less was shown before", async () => {
+    const { engine, ask } = await start();
+    await ask(700);
+    await engine.ingestBatch!({ ...SESSION, messages: messages.slice(-2) });
+    const before = await ask();
+    const { compacted, result } = await engine.compact({
+      ...{ ...SESSION, tokenBudget: 700, force: true },
+    });
+    expect(compacted).toBe(true);
+    expect(result?.tokensBefore).toBe(before.estimatedTokens);
+    expect((await ask()).estimatedTokens).toBeLessThan(before.estimatedTokens);
   });
 
   it("keeps what was compacted out of it, though a smaller one was asked for since", async () => {

@@ -31,13 +31,22 @@ describe("a cut that is kept again", () => {
   });
 });
 
+it("a cut that is asked for is the newest, and who found it before still finds its record", () => {
+  const store = temporaryStore();
+  for (const name of ["one", "other"]) keep(store, { name, record: `record of ${name}` });
+  const before = cutsOf(store, session)[1]!;
+  keep(store, { name: "one", record: "record of one", ceiling: Infinity });
+  expect(cutsOf(store, session).map(({ name }) => name)).toEqual(["one", "other"]);
+  expect(recordOf(store, before)).toBe("record of one");
+});
+
 it("the newest 64 cuts of a conversation are kept, and what the newest was made of", () => {
   const store = temporaryStore();
   const made = Array.from({ length: 70 }, (_, at) => `cut ${at}`);
   for (const name of made) keep(store, { name, record: `record of ${name}`, ledger: `"${name}"` });
   const cuts = cutsOf(store, session);
   expect(cuts.map(({ name }) => name)).toEqual(made.slice(-64).toReversed());
-  expect(recordOf(store, cuts[63]!.id)).toBe("record of cut 6");
+  expect(recordOf(store, cuts[63]!)).toBe("record of cut 6");
   expect(cuts.map(({ id }) => ledgerOf(store, id))).toEqual([
     '"cut 69"',
     ...Array.from({ length: 63 }, () => undefined),

@@ -70,9 +70,14 @@ export function cutsOf(store: Store, session: OwnedSession): StoredCut[] {
   });
 }
 
-/** What a cut's record says. */
-export const recordOf = (store: Store, id: number): string =>
-  store.read((sql) => String(sql("SELECT record FROM cut WHERE id = ?").get(id)?.record ?? ""));
+/** What a cut's record says, also where the cut was asked for, and stored anew, meanwhile. */
+export const recordOf = (store: Store, { id, name }: Pick<StoredCut, "id" | "name">): string =>
+  store.read((sql) => {
+    const row =
+      sql("SELECT record FROM cut WHERE id = ?").get(id) ??
+      sql("SELECT record FROM cut WHERE name = ?").get(name);
+    return String(row?.record ?? "");
+  });
 
 /** All records, with what was known then. */
 export const recordsIn = (store: Store): { readonly id: number; readonly texts: string[] }[] =>
@@ -127,8 +132,9 @@ export function ledgerIn(column: unknown): string | undefined {
 }
 
 /**
- * A cut that is there already, asked for again, only holds for longer. `messages` are some of the
- * transcript, by which a successor is known.
+ * A cut that is there already, made again, only holds for longer. Where it is asked for it is the
+ * newest then, so that none counts in its place that was made in need before. `messages` are some
+ * of the transcript, by which a successor is known.
  */
 export function storeCut(
   store: Store,
@@ -146,13 +152,15 @@ export function storeCut(
 }
 
 function insertCut(sql: Sql, conversation: number, cut: NewStoredCut): void {
+  if (cut.ceiling === Infinity)
+    sql("DELETE FROM cut WHERE conversation = ? AND name = ?").run(conversation, cut.name);
   sql(`
       INSERT INTO cut
         (conversation, name, first, request, ceiling, estimate, high, time, covered, parts, record,
           ledger)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       ON CONFLICT (conversation, name) DO UPDATE SET ceiling = excluded.ceiling
-        WHERE ceiling IS NOT NULL AND (excluded.ceiling IS NULL OR excluded.ceiling > ceiling)
+        WHERE ceiling IS NOT NULL AND excluded.ceiling > ceiling
     `).run(
     ...[conversation, cut.name, cut.first, cut.request],
     ...[cut.ceiling === Infinity ? null : cut.ceiling, cut.tokens.estimate, cut.tokens.high],
