@@ -52,7 +52,7 @@ const DURABLE = {
 } as const;
 /** Of each turn's maintenance, ms. */
 const RETENTION_MS = 200;
-/** For summaries in maintenance that a reply waits for, ms: a turn's take a few. */
+/** Each for indexes and for summaries, where a reply waits, ms: a turn's take a few. */
 const FOREGROUND_MS = 200;
 const NOTHING_REWRITTEN = { changed: false, bytesFreed: 0, rewrittenEntries: 0 };
 
@@ -213,12 +213,12 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const session = refOf(params);
       const store = stores.of(session);
       if (store === null) return NOTHING_REWRITTEN;
-      await catchUpInBackground(store, params.abortSignal);
       const { runtimeContext, abortSignal: signal } = params;
+      const { allowDeferredCompactionExecution: isBehindReply, llm } = runtimeContext ?? {};
+      // Somebody waits for a reply otherwise, and needs none of it now.
+      const boundMs = isBehindReply === true ? undefined : FOREGROUND_MS;
+      await catchUpInBackground(store, { boundMs, signal });
       if (listsPast) {
-        const { allowDeferredCompactionExecution: isBehindReply, llm } = runtimeContext ?? {};
-        // Somebody waits for a reply otherwise, and needs none of it now.
-        const boundMs = isBehindReply === true ? undefined : FOREGROUND_MS;
         const mayAsk = summaries === "model" && isBehindReply === true;
         const complete = mayAsk ? llm?.complete : undefined;
         const spending = spendings.of(store, session);

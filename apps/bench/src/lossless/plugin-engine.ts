@@ -88,7 +88,8 @@ async function drive(
       before = live.slice(-LIVE);
     },
     async tidy() {
-      await engine.maintain?.(session as never);
+      const runtimeContext = { allowDeferredCompactionExecution: true };
+      await engine.maintain?.({ ...session, runtimeContext } as never);
     },
     async assemble(messages) {
       const { messages: shown } = await engine.assemble({

@@ -19,7 +19,10 @@ async function costsAt(messages: number): Promise<Record<string, StatementCosts>
   const window = history.slice(-WINDOW);
   const show = (shown: typeof history) =>
     engine.assemble({ ...SESSION, messages: shown, tokenBudget: TOKENS });
-  await engine.maintain!({ ...SESSION });
+  // Behind a reply, where the indexes may take as long as they need.
+  await engine.maintain!({
+    ...{ ...SESSION, runtimeContext: { allowDeferredCompactionExecution: true } },
+  });
   await show(history);
   await life.tell(turn("settled"));
   const costs = {

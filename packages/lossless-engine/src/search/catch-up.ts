@@ -12,22 +12,33 @@ const OVERDUE = 256;
 /** Pieces whose journal is moved to its place at once. */
 const PIECES_UNSETTLED = 4;
 
-/** Until no message is left. */
-export async function catchUp(store: Store, signal?: AbortSignal | undefined): Promise<void> {
-  for (let pieces = 1; ; pieces++) {
+/** Until no message is left, or `isOver` says so before a piece. */
+export async function catchUp(
+  store: Store,
+  signal?: AbortSignal | undefined,
+  isOver = () => false,
+): Promise<void> {
+  for (let pieces = 1; !isOver(); pieces++) {
     if (await patiently(() => indexMore(store, pieceOfTime()), signal)) return;
     await othersTurn();
     if (pieces % PIECES_UNSETTLED === 0) await settle(store);
   }
 }
 
-/** Until none is left, once there are so many that it is worth while: searches need no more. */
+/**
+ * Until none is left, once there are so many that it is worth while: searches need no more.
+ * `boundMs`: absent = however long it takes; else the rest is left to a later time.
+ */
 export async function catchUpInBackground(
   store: Store,
-  signal?: AbortSignal | undefined,
+  {
+    boundMs = Infinity,
+    signal,
+  }: { boundMs?: number | undefined; signal?: AbortSignal | undefined },
 ): Promise<void> {
   if (!(await patiently(() => isBehind(store, WORTH_INDEXING), signal))) return;
-  await catchUp(store, signal);
+  const end = performance.now() + boundMs;
+  await catchUp(store, signal, () => performance.now() >= end);
   await othersTurn();
   await settle(store);
 }
