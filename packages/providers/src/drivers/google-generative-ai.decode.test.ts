@@ -168,3 +168,33 @@ describe("an answer of Gemini", () => {
     ).toEqual(["error"]);
   });
 });
+
+describe("a stream of Gemini that is no stream of events", () => {
+  it.each([1, 7, 100_000])("is one list of its pieces (%i bytes)", (step) => {
+    const piece = (part: object, more: object = {}) => ({
+      candidates: [{ content: { role: "model", parts: [part] }, ...more }],
+    });
+    const list = [
+      piece({ text: "I " }),
+      piece({ text: "look." }),
+      piece({ functionCall: { name: "look", args: {} } }, STOP),
+    ];
+    const events = decode(text(JSON.stringify(list)), { step, contentType: "application/json" });
+    expect(contentOf(events)).toMatchObject([
+      { type: "text", text: "I look." },
+      { type: "toolCall", name: "look" },
+    ]);
+  });
+
+  it("may end in an error, or hold no reply at all", () => {
+    const failed = [{ error: { code: 429, message: "Slow down.", status: "RESOURCE_EXHAUSTED" } }];
+    const json = { contentType: "application/json" };
+    expect(decode(text(JSON.stringify(failed)), json).at(-1)).toMatchObject({
+      error: { kind: "rate_limited" },
+    });
+    for (const list of ["[]", "[1, null, [{}]]"])
+      expect(decode(text(list), json).at(-1)).toMatchObject({
+        error: { kind: "invalid_response" },
+      });
+  });
+});

@@ -232,6 +232,8 @@ class AnswerDecoder implements StreamDecoder {
     const event = data.trim() === "[DONE]" ? "done" : parseEvent(data);
     if (event === "done") this.#finish();
     else if (event === undefined) this.#answer.failAsInvalid(NOT_A_REPLY.noJson(this.#wire));
+    // Google's stream is one list of its events unless a client asks for events.
+    else if (Array.isArray(event)) for (const one of event.filter(isRecord)) this.#readEvent(one);
     else this.#readEvent(event);
   }
 

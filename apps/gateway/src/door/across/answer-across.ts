@@ -1,5 +1,5 @@
 // Asks a model by its own wire for a client that speaks another one.
-import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import type { AssistantMessage, Usage } from "@clew/plugin-sdk/core";
 import type { ModelError, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import type { Host } from "../../host/host.ts";
 import { fromJson, toJson } from "../../own-json.ts";
@@ -80,13 +80,19 @@ async function askAcross(
   if (!request.streaming) return whole(parts, { wire, model, head, events: rest });
   const isEvents = wantsEvents(wire, call);
   const stream = REPLY_WRITERS[wire.api].stream(head, { usage: usageIsAsked(call.body), isEvents });
+  let usage: Usage | undefined;
+  const learn = (message: AssistantMessage) => {
+    usage = message.usage;
+    parts.replies.keep(message);
+  };
   return {
     status: 200,
     headers: [
       ["content-type", `${isEvents ? "text/event-stream" : "application/json"}; charset=utf-8`],
       ["cache-control", "no-cache"],
     ],
-    bytes: written(parts, { wire, model, stream, events: rest }),
+    bytes: written(learn, { wire, model, stream, events: rest }),
+    usage: () => usage,
   };
 }
 
@@ -121,13 +127,13 @@ async function whole(
     replies.keep(message);
     const blocks = shownReply(message, () => true);
     const body = REPLY_WRITERS[wire.api].document(head, blocks, endOf(message));
-    return jsonAnswer({ status: 200, body });
+    return { ...jsonAnswer({ status: 200, body }), usage: () => message.usage };
   }
   throw new Error("The model's stream ended without a final event.");
 }
 
 async function* written(
-  { replies }: AcrossParts,
+  learn: (reply: AssistantMessage) => void,
   {
     wire,
     model,
@@ -146,7 +152,7 @@ async function* written(
       yield encoder.encode(stream.fail(refusalOf(event.error, wire, model)));
     } else if (event.type === "done") {
       const { message } = event;
-      replies.keep(message);
+      learn(message);
       const rest = restOfReply(stream, { blocks: shownReply(message, () => true), wasTold });
       yield encoder.encode(rest + stream.end(endOf(message)));
     }

@@ -56,7 +56,7 @@ export async function answerWithRecall(
   for (let asked = answer; ; ) {
     const events: StreamEvent[] = [];
     const peek = peekReply({
-      ...{ api, resolved: upstream.resolved, headers: asked.headers },
+      ...{ api, resolved: upstream.resolved, answer: asked },
       ...{ maxBytes: parts.answerBytes, onEvent: (event) => events.push(event) },
     });
     const held = await holdReply(asked, outlet, { peek, named, maxBytes: parts.answerBytes });

@@ -150,7 +150,7 @@ async function passReply(
   const tell = parts.recorder.follow(turn);
   const peek = peekReply({
     api: turn.call.wire.api,
-    ...{ resolved, headers: answer.headers },
+    ...{ resolved, answer },
     maxBytes: parts.host.config.gateway.limits.answerBytes,
     onEvent: tell,
   });

@@ -1,6 +1,7 @@
 // Sends a request on to a model server as it is, and hands its answer back as it comes.
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
+import type { Usage } from "@clew/plugin-sdk/core";
 import type { RawHeaders } from "../call/door-call.ts";
 
 export interface UpstreamRequest {
@@ -18,6 +19,11 @@ export interface UpstreamAnswer {
   headers: RawHeaders;
   /** Ends early, by throwing, where the answer breaks off. */
   bytes: AsyncIterable<Uint8Array>;
+  /**
+   * What the model server says that the reply took, once the bytes are at their end. Absent, or
+   * undefined: only they may tell.
+   */
+  usage?: () => Usage | undefined;
 }
 
 /**

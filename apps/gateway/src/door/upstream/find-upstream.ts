@@ -95,9 +95,14 @@ function usualProviders({ api, config, agentModel }: UpstreamAsked): string[] {
   return [...new Set([...(own === "offline" ? [] : [own]), ...configured, MAKERS[api]])];
 }
 
-/** A provider with several wires speaks them at one address. */
-const speaks = ({ model }: ResolvedModel, api: DoorApi): boolean =>
-  model.api === api || findProvider(model.provider)?.apis.includes(api) === true;
+/**
+ * A provider with several wires speaks them at one address; one that only has the name of a known
+ * provider, and a wire of its own, does not.
+ */
+function speaks({ model }: ResolvedModel, api: DoorApi): boolean {
+  const known: readonly string[] = findProvider(model.provider)?.apis ?? [];
+  return model.api === api || (known.includes(model.api) && known.includes(api));
+}
 
 function modelAt(
   { model, config, agentModel, named }: UpstreamAsked,

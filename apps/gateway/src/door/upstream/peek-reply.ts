@@ -14,8 +14,9 @@ import { openaiCompletions } from "@clew/providers/drivers/openai-completions";
 import { openaiResponses } from "@clew/providers/drivers/openai-responses";
 import { emptyCall } from "../../models/empty-call.ts";
 import type { ResolvedModel } from "../../models/resolve.ts";
-import { headerOf, type RawHeaders } from "../call/door-call.ts";
+import { headerOf } from "../call/door-call.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
+import type { UpstreamAnswer } from "./ask-upstream.ts";
 
 /** A reply as far as it was read. */
 export interface PeekedReply {
@@ -54,12 +55,13 @@ const GONE: ModelError = { kind: "aborted", message: "The client went away." };
 export function peekReply(input: {
   api: DoorApi;
   resolved: Pick<ResolvedModel, "model" | "endpoint">;
-  headers: RawHeaders;
+  answer: Pick<UpstreamAnswer, "headers" | "usage">;
   /** More is passed on and not read. */
   maxBytes: number;
   onEvent(event: StreamEvent): void;
 }): ReplyPeek {
-  const { api, resolved, headers, maxBytes, onEvent } = input;
+  const { api, resolved, maxBytes, onEvent } = input;
+  const { headers, usage: toldUsage } = input.answer;
   const { model, endpoint } = resolved;
   const startedAt = Date.now();
   const decoder = DRIVERS[api].createDecoder({
@@ -72,9 +74,12 @@ export function peekReply(input: {
   let read = 0;
   const take = (events: readonly StreamEvent[]) => {
     for (const event of events) {
-      if (event.type === "done") ended ??= { message: event.message, madeUpIds };
-      else if (event.type === "error")
+      if (event.type === "done") {
+        const usage = toldUsage?.();
+        ended ??= { message: { ...event.message, ...(usage && { usage }) }, madeUpIds };
+      } else if (event.type === "error") {
         ended ??= { message: event.partial, error: event.error, madeUpIds, isStreamed: true };
+      }
       onEvent(event);
     }
   };
