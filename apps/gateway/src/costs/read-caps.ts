@@ -1,5 +1,5 @@
 // Reads the cost caps as the settings have them now.
-import { stat } from "node:fs/promises";
+import { statSync } from "node:fs";
 import type { CostCaps } from "../config/cost-caps.ts";
 import type { Environment } from "../config/environment.ts";
 import { type LoadedConfig, loadConfig } from "../config/load.ts";
@@ -17,12 +17,21 @@ export function createCapsReader({
 }: CapsReaderOptions): () => Promise<CostCaps> {
   let known: { stamp: string; caps: CostCaps } | undefined;
   return async () => {
-    const found = await stat(configFile, { bigint: true }).catch(() => null);
-    const stamp = found === null ? "" : `${found.ino} ${found.size} ${found.mtimeNs}`;
+    const stamp = stampOf(configFile);
     if (known?.stamp === stamp) return known.caps;
     const { config, exists } = await loadConfig(configFile);
     const { costCaps: caps } = (exists ? config : loaded.config).gateway;
     known = { stamp, caps };
     return caps;
   };
+}
+
+/** Not worth a round of the loop: every client waits for it. "": there is no file to be read. */
+function stampOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch {
+    return "";
+  }
 }

@@ -50,7 +50,8 @@ export function requestEvent(
 ): RequestEvent {
   const { messages, tools, head } = request;
   const { kind, key, family, parent } = match;
-  const tokens = messages.flatMap((message) => message.token ?? []);
+  const tokens: string[] = [];
+  for (const { token } of messages) if (token !== null) tokens.push(token);
   const before = known.session(session)?.tokens ?? [];
   const kept = lengthOfCommonStart(before, tokens);
   const results = plan.fresh.flatMap((index) => {
@@ -91,15 +92,17 @@ function standingsOf(
   const standings = new Map<number, Standing>();
   const indexes: number[] = [];
   const all: string[] = [];
-  for (const [index, { token }] of messages.entries()) {
+  for (let index = 0; index < messages.length; index++) {
+    const { token } = messages[index]!;
     if (token === null) continue;
     indexes.push(index);
     all.push(token);
   }
   const start = lengthOfCommonStart(session.tokens, all);
   const places = placesOf(session.tokens.slice(start), all.slice(start));
-  for (const [at, index] of indexes.entries()) {
-    if (index < from) continue;
+  // Nearly all of them stand before it.
+  for (let at = indexes.findLastIndex((index) => index < from) + 1; at < indexes.length; at++) {
+    const index = indexes[at]!;
     const message = messages[index]!;
     const byWords = at < start || places.has(at - start) ? "known" : "new";
     standings.set(index, hasIds(message) ? standingOfIds(known, session, message) : byWords);
@@ -175,6 +178,7 @@ function madeUp(messages: readonly SketchedMessage[], summary: number | undefine
 }
 
 function lengthOfCommonStart(a: readonly string[], b: readonly string[]): number {
-  const end = a.findIndex((item, index) => item !== b[index]);
-  return end < 0 ? a.length : end;
+  let same = 0;
+  while (same < a.length && a[same] === b[same]) same++;
+  return same;
 }

@@ -51,16 +51,12 @@ export function describeView(
   const { call, view, model } = input;
   const parts: ReportParts = {};
   const heads = describeHeads(call, { parts, offered: view.tools ?? call.body.tools });
-  const before = live.lastView?.items ?? [];
+  const last = live.lastView;
+  const before = last?.items ?? [];
   const described = describeMessages(live, input, parts);
   const hashes = [...heads.system, ...heads.tools].map(({ hash }) => hash);
-  const sent = new Set(
-    described.items.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
-  );
-  const withheld = input.tellsWithheld
-    ? withheldNow(live, { sent, leftOut: described.leftOut, isCut: view.plan.leftOut.size > 0 })
-    : [];
-  const kept = lengthOfSame(before.map(hashIn), described.items.map(hashIn));
+  const withheld = input.tellsWithheld ? withheldNow(live, described, last) : [];
+  const kept = lengthOfSame(before, described.items, (a, b) => a.hash === b.hash);
   return {
     ...heads,
     messages: [...described.items],
@@ -128,7 +124,7 @@ function describeMessages(
   const key = toJson([moved, elidedBefore, bareBefore, gone.size, request.leading]);
   const ends = sketch.messages.map(({ end }) => end);
   const before = live.lastView?.key === key ? live.lastView : undefined;
-  const same = before === undefined ? 0 : lengthOfSame(before.ends, ends);
+  const same = before === undefined ? 0 : lengthOfSame(before.ends, ends, Object.is);
   const last = before?.marks[same - 1] ?? { items: 0, from: 0 };
   const items = (before?.items ?? []).slice(0, last.items);
   const chain = (before?.chain ?? []).slice(0, last.items);
@@ -136,8 +132,8 @@ function describeMessages(
   const marks = (before?.marks ?? []).slice(0, same);
   const leftOut = new Set(before?.leftOut);
   let { from } = last;
-  for (const [index, message] of sketch.messages.entries()) {
-    if (index < same) continue;
+  for (let index = same; index < ends.length; index++) {
+    const message = sketch.messages[index]!;
     const token = message.token;
     const place = token === null ? -1 : live.placeOf(token, from);
     if (place >= from) from = place;
@@ -152,15 +148,21 @@ function describeMessages(
   }
   for (const { hash } of items.slice(chain.length))
     chain.push(contentHash(`${chain.at(-1) ?? ""}\n${hash}`));
-  const described = { key, ends, marks, items, chain, changes, leftOut };
+  const stored = live.stored.length;
+  const described = { key, ends, marks, items, chain, changes, leftOut, stored };
   // A request beside the session says nothing of the next turn.
   if (tellsWithheld) live.lastView = described;
   return described;
 }
 
-function lengthOfSame(a: readonly string[], b: readonly string[]): number {
-  const end = a.findIndex((each, index) => each !== b[index]);
-  return end < 0 ? a.length : end;
+function lengthOfSame<Item>(
+  a: readonly Item[],
+  b: readonly Item[],
+  isSame: (a: Item, b: Item) => boolean,
+): number {
+  let same = 0;
+  while (same < a.length && same < b.length && isSame(a[same]!, b[same]!)) same++;
+  return same;
 }
 
 const asSent = (api: DoorApi, message: JsonObject, { toolNames }: LiveSession): AgentMessage[] =>
@@ -240,22 +242,33 @@ function pushEntry(
   items.push({ source: { kind: "entry", entryId }, role, code, reason: code, tokens, hash });
 }
 
-/** Those of which no report said it yet. */
+/**
+ * Those of which no report said it yet. Where `described` goes on from all of `last`, only what
+ * came since is looked at.
+ */
 function withheldNow(
   live: LiveSession,
-  seen: { sent: ReadonlySet<string>; leftOut: ReadonlySet<string>; isCut: boolean },
+  described: DescribedView,
+  last: DescribedView | undefined,
 ): WithheldEntry[] {
+  const { items, leftOut } = described;
+  const goesOn = last !== undefined && items[last.items.length - 1] === last.items.at(-1);
+  const from = goesOn ? { item: last.items.length, stored: last.stored } : { item: 0, stored: 0 };
+  const sent = new Set<string>();
+  for (let index = from.item; index < items.length; index++) {
+    const { source } = items[index]!;
+    if (source.kind === "entry") sent.add(source.entryId);
+  }
+  for (const entryId of sent) live.withheld.delete(entryId);
   const told: WithheldEntry[] = [];
-  for (const { entries } of live.stored)
-    for (const entryId of entries) {
-      if (seen.sent.has(entryId)) live.withheld.delete(entryId);
-      else if (!live.withheld.has(entryId)) {
-        live.withheld.add(entryId);
-        const why = seen.leftOut.has(entryId)
-          ? "left out to make room"
-          : "its client did not send it again";
-        told.push({ entryId, by: "host", why });
-      }
+  for (let place = from.stored; place < live.stored.length; place++)
+    for (const entryId of live.stored[place]!.entries) {
+      if (sent.has(entryId) || live.withheld.has(entryId)) continue;
+      live.withheld.add(entryId);
+      const why = leftOut.has(entryId)
+        ? "left out to make room"
+        : "its client did not send it again";
+      told.push({ entryId, by: "host", why });
     }
   return told;
 }

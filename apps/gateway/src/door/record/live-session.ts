@@ -46,6 +46,8 @@ export interface DescribedView {
   chain: readonly string[];
   changes: readonly PolicyChange[];
   leftOut: ReadonlySet<string>;
+  /** How many stored messages there were. */
+  stored: number;
 }
 
 export class LiveSession {
