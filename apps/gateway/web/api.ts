@@ -20,6 +20,10 @@ export interface Health {
   engine: { configured: string | null; known: string[]; quarantined: QuarantineRecord[] };
   /** Plugins that are off because they blocked the gateway. */
   safeMode: SafeModePlugin[];
+  /** In all sessions. Absent: a gateway of an earlier version does not tell; likewise the next. */
+  turns?: { running: number; waiting: number };
+  /** Why no message can be taken, one sentence each; empty: it can. */
+  notReady?: string[];
 }
 
 export interface SessionRow {

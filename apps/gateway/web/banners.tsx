@@ -15,6 +15,12 @@ export function Banners({ state, onDismiss }: { state: PageState; onDismiss(): v
           again every second; if you stopped the gateway, start it with <code>npm start</code>.
         </p>
       )}
+      {connection === "ok" &&
+        (health?.notReady ?? []).map((reason) => (
+          <p key={reason} class="banner away" role="alert">
+            <strong>{reason}</strong> No message can be taken until that is over.
+          </p>
+        ))}
       {safeMode.map((each) => (
         <AlarmBanner key={each.plugin} alarm={describeSafeMode(each)} />
       ))}

@@ -34,6 +34,7 @@ describe.skipIf(!hasBrowser)("a turn under way, in a browser", () => {
     const reply = page.locator(".reply");
     await reply.filter({ hasText: "The keeper" }).waitFor();
     await page.locator(".person", { hasText: "Tell me of Skerry." }).waitFor();
+    await page.locator(".status-turns", { hasText: "1 running" }).waitFor();
     const early = (await reply.textContent())?.length ?? 0;
     expect(early).toBeLessThan(STORY.length);
     await expect.poll(async () => (await reply.textContent())?.length ?? 0).toBeGreaterThan(early);

@@ -1,4 +1,5 @@
 // The line at the top of the page.
+import { describeGateway } from "./describe-gateway.ts";
 import { nameOf, type PageState } from "./page-state.ts";
 
 export type Pane = "chat" | "context" | "calls";
@@ -17,12 +18,6 @@ const PANES: readonly (readonly [Pane, string])[] = [
   ["calls", "Calls"],
 ];
 
-const CONNECTIONS = {
-  connecting: "connecting…",
-  ok: "running",
-  away: "not answering",
-} satisfies Record<PageState["connection"], string>;
-
 export function TopBar({
   state: { health, connection, key, sessions },
   pane,
@@ -30,6 +25,7 @@ export function TopBar({
   onPane,
   onMenu,
 }: TopBarProps) {
+  const { mood, text, turns } = describeGateway(connection, health);
   return (
     <header class="top">
       <h1>
@@ -59,12 +55,11 @@ export function TopBar({
           </button>
         ))}
       </fieldset>
-      <p class="status" data-connection={connection}>
+      <p class="status" data-connection={connection} data-mood={mood}>
         <span class="dot" aria-hidden="true" />
         <span class="hidden">Gateway </span>
-        <span class="status-text">
-          {connection === "ok" && health !== null ? health.model : CONNECTIONS[connection]}
-        </span>
+        <span class="status-text">{text}</span>
+        {turns !== undefined && <span class="status-turns">{turns}</span>}
       </p>
     </header>
   );

@@ -34,6 +34,7 @@ const HealthSchema = z.looseObject({
     .optional(),
   safeMode: SafeModeSchema.optional(),
   turns: z.object({ running: Count, waiting: Count }).optional(),
+  notReady: z.array(Text).optional(),
 });
 
 const SessionSchema = z.looseObject({

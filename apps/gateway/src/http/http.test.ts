@@ -354,6 +354,8 @@ describe("the server", () => {
       status: "ok",
       model: "offline/offline",
       engine: { configured: null, known: ["legacy"], quarantined: [] },
+      turns: { running: 0, waiting: 0 },
+      notReady: [],
     });
     const page = await get("/");
     expect(await page.text()).toBe("<p>page</p>");

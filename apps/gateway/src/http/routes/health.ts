@@ -4,6 +4,7 @@ import type { Gateway } from "../../gateway.ts";
 import { type GatewayIdentity, proofOfGateway } from "../../home/identity.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
 import { type Callers, scopeOf } from "../access/caller.ts";
+import { whyNotReady } from "./why-not-ready.ts";
 
 export interface HealthOptions {
   gateway: Gateway;
@@ -17,7 +18,7 @@ export function addHealthRoute(app: Hono, options: HealthOptions) {
   const { gateway, version, identity, port, callers } = options;
   const { startedAt, homeHash, secret } = identity;
   const listening = performance.now();
-  app.get("/api/health", (context) => {
+  app.get("/api/health", async (context) => {
     const nonce = context.req.query("nonce");
     const known = {
       status: gateway.isStopping() ? "stopping" : "ok",
@@ -33,6 +34,7 @@ export function addHealthRoute(app: Hono, options: HealthOptions) {
       engine: engineHealth(gateway),
       safeMode: inSafeMode(gateway.plugins?.records() ?? []),
       turns: gateway.busy(),
+      notReady: await whyNotReady(gateway),
     });
   });
 }

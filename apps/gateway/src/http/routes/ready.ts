@@ -1,9 +1,8 @@
 // Tells supervisors and monitors how the gateway is, in their own forms.
-import { constants } from "node:fs";
-import { access } from "node:fs/promises";
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
 import { type Callers, scopeOf } from "../access/caller.ts";
+import { whyNotReady } from "./why-not-ready.ts";
 
 export interface ReadyOptions {
   gateway: Gateway;
@@ -25,16 +24,4 @@ export function addReadyRoutes(app: Hono, { gateway, callers }: ReadyOptions): v
     const { text, contentType } = await gateway.metrics();
     return context.body(text, 200, { "content-type": contentType });
   });
-}
-
-/** One sentence each. */
-async function whyNotReady({ isStopping, home }: Gateway): Promise<string[]> {
-  const canWrite = await access(home, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
-  return [
-    ...(isStopping() ? ["The gateway is stopping."] : []),
-    ...(canWrite ? [] : ["The home cannot be written."]),
-  ];
 }
