@@ -1,5 +1,5 @@
 // Keeps one record for each model in a small JSON file of the home.
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
@@ -58,6 +58,8 @@ export function createModelRecords<Value>({
 
 function readRecords<Value>(file: string, schema: z.ZodType<Value>): Records<Value> {
   try {
+    // Mostly there is none, and to be told so by an error takes longer than to ask.
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) return {};
     const { models } = FileSchema.parse(fromJson(readFileSync(file, "utf8")));
     return Object.fromEntries(
       Object.entries(models).flatMap(([model, record]) => {

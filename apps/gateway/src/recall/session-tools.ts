@@ -42,20 +42,23 @@ const ReadSchema = z.object({
 export function withSessionTools(request: SessionToolsRequest): ToolPort {
   const { base, branch, contextWindow, isPlayed = false } = request;
   const own = createToolPort({ tools: sessionTools(branch, contextWindow) });
-  const isOwn = (name: string, session: HostSession) =>
-    own.list(session).some((tool) => tool.name === name) &&
-    !base.list(session).some((tool) => tool.name === name);
-  const list = (session: HostSession) => [
-    ...own.list(session).filter(({ name }) => isOwn(name, session)),
-    ...base.list(session),
-  ];
+  const split = (session: HostSession) => {
+    const others = base.list(session);
+    const taken = new Set(others.map(({ name }) => name));
+    return { ours: own.list(session).filter(({ name }) => !taken.has(name)), others };
+  };
+  const list = (session: HostSession) => {
+    const { ours, others } = split(session);
+    return [...ours, ...others];
+  };
   return {
     list,
     async run(request) {
       const { call, session } = request;
       if (isPlayed) return base.run(request);
-      if (isOwn(call.name, session)) return own.run(request);
-      const offered = list(session);
+      const { ours, others } = split(session);
+      if (ours.some(({ name }) => name === call.name)) return own.run(request);
+      const offered = [...ours, ...others];
       return offered.some(({ name }) => name === call.name)
         ? base.run(request)
         : noSuchTool(call.name, offered);

@@ -7,10 +7,10 @@ import { ToolRefusal } from "./tool.ts";
 /** Folders nobody searches by hand either. */
 const SKIPPED_FOLDERS = new Set(["node_modules", "dist", "build", "target", "coverage"]);
 
-/** The folder itself, links resolved; undefined when there is none. */
+/** The folder itself, links resolved; undefined when there is none. Asked often in each turn. */
 export function workspaceRoot(folder: string): string | undefined {
   try {
-    return realpathSync(folder);
+    return realpathSync.native(folder);
   } catch {
     return undefined;
   }
