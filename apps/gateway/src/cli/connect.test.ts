@@ -110,6 +110,13 @@ describe("what clew connect writes", () => {
     },
   );
 
+  it("says what Gemini CLI needs in a folder that nobody trusted, and does not set it", async () => {
+    const place = { home: await homeWithOwnPort(), person: await temporaryPerson() };
+    const { notes, ...told } = await connectJson(place, "gemini");
+    expect(notes.join()).toContain("GEMINI_CLI_TRUST_WORKSPACE=true");
+    expect(JSON.stringify(told)).not.toContain("TRUST");
+  });
+
   it.each(["claude-code", "codex", "gemini"])(
     "gives %s no need of a key where it is to ask the agent's own model",
     async (id) => {

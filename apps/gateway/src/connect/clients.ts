@@ -186,10 +186,13 @@ const gemini: ConnectClient = {
     ];
   },
   start: () => "gemini",
-  notes: (connection) =>
-    connection.token === null
+  // Whom to trust is for its person to say, so it is not among the settings.
+  notes: (connection) => [
+    "With -p, in a folder that Gemini CLI was not told to trust, it needs GEMINI_CLI_TRUST_WORKSPACE=true.",
+    ...(connection.token === null
       ? ownKeyNote(connection, keyName("google"))
-      : shutOut(connection, "Gemini CLI"),
+      : shutOut(connection, "Gemini CLI")),
+  ],
 };
 
 const copilot: ConnectClient = {

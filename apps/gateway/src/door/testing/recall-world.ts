@@ -1,4 +1,4 @@
-// A session at the door whose model may look into it, and a model server that plays a script.
+// A session whose model may look into it, and a model server that plays a script.
 import { onTestFinished } from "vitest";
 import type { TestGateway } from "../../testing/gateway.ts";
 import { startTestDoor } from "../../testing/test-door.ts";
