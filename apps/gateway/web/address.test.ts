@@ -26,6 +26,9 @@ describe("the session in the address", () => {
     expect(planTrail("#main", "#main/calls")).toBe("push");
     expect(planTrail("#main/calls", "#main/calls/7.5")).toBe("push");
     expect(planTrail("#main/calls/7.5", "#main/calls/7.5?summary=C1")).toBe("push");
+    expect(planTrail("#main/calls/turn%207", "#main/calls/t7")).toBe("replace");
+    expect(planTrail("#main/calls/t7?fate=shown", "#main/calls/7.1?fate=shown")).toBe("replace");
+    expect(planTrail("#main/calls/t7", "#main/calls/8.1")).toBe("push");
   });
 
   it("may be followed by a call", () => {

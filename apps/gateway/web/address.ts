@@ -1,6 +1,6 @@
 // Keeps the session and the call that are shown in the address of the page.
 import { shortName } from "../src/sessions/keys.ts";
-import { type Place, pathOfPlace, placeInPath } from "./inspect/place.ts";
+import { type Place, pathOfPlace, placeInPath, turnNamed } from "./inspect/place.ts";
 
 export interface Address {
   session: string;
@@ -26,7 +26,16 @@ export function writeAddress({ session, place }: Address): string {
 export function planTrail(from: string, to: string): "keep" | "replace" | "push" {
   if (from === to) return "keep";
   // The same place, written otherwise.
-  return writeAddress(readAddress(from)) === to ? "replace" : "push";
+  const was = readAddress(from);
+  if (writeAddress(was) === to) return "replace";
+  const known = readAddress(to).place;
+  const turn = turnNamed(was.place?.call ?? null);
+  if (turn === null || was.place === null || known === null) return "push";
+  // The call of the turn that it named.
+  const isOfIt = known.call?.startsWith(`${turn}.`) === true;
+  return isOfIt && writeAddress({ ...was, place: { ...was.place, call: known.call } }) === to
+    ? "replace"
+    : "push";
 }
 
 function decoded(name: string): string {

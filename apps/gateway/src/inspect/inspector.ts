@@ -14,6 +14,7 @@ import { createCallsKeeper } from "./kept-calls.ts";
 import { describeLetGo, isLetGo } from "./let-go.ts";
 import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
 import type { OpenedCall } from "./opened-call.ts";
+import { planPeaks } from "./peaks.ts";
 import { planDiff } from "./plan-diff.ts";
 import { rebuildRequest } from "./rebuild.ts";
 import { sentTokens } from "./sent-tokens.ts";
@@ -172,7 +173,7 @@ export function createInspector(
       const unreadableTurns = unreadable.slice();
       const missingTurns = [...(await session.missing())];
       const untold = { unreadableTurns, missingTurns, letGoTurns: letGo };
-      return page && { ...page, total, sums, since, ...untold };
+      return page && { ...page, total, sums, peaks: planPeaks(rows), since, ...untold };
     },
     async whyGone(id) {
       const { letGo } = await refresh();

@@ -370,6 +370,14 @@ export const MissingTurnSchema = z.object({
   cost: CostSchema.nullable(),
 });
 
+/** Calls of a session that stand out; null = nobody can tell which. */
+export const PeaksSchema = z.object({
+  /** The one that cost most, side calls before it included. */
+  dearest: z.object({ id: z.string(), dollars: Dollars }).nullable(),
+  /** The one that took the largest share of its budget. */
+  fullest: z.object({ id: z.string(), tokens: Tokens, promptBudget: Tokens }).nullable(),
+});
+
 /** Rows of calls, oldest first. */
 export const CallPageSchema = z.object({
   calls: z.array(CallRowSchema),
@@ -377,6 +385,8 @@ export const CallPageSchema = z.object({
   total: z.int(),
   /** Of all there are: calls, the turns that made them, and tokens that were sent with them. */
   sums: z.object({ calls: z.int(), turns: z.int(), sent: Tokens }),
+  /** Of all there are. */
+  peaks: PeaksSchema,
   /** What to ask for next as `after`, or as `before` where that was asked for; null = no more. */
   next: z.string().nullable(),
   /**
@@ -484,6 +494,7 @@ export const FoundTextSchema = z.object({
 
 export type SummaryFacts = z.infer<typeof SummaryFactsSchema>;
 export type CallPage = z.infer<typeof CallPageSchema>;
+export type Peaks = z.infer<typeof PeaksSchema>;
 export type MissingTurn = z.infer<typeof MissingTurnSchema>;
 export type ItemPage = z.infer<typeof ItemPageSchema>;
 export type Proof = z.infer<typeof ProofSchema>;

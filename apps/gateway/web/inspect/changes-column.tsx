@@ -1,5 +1,7 @@
 // What became different since another call, with before and after of each change.
+import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
+import { useEffect, useRef } from "preact/hooks";
 import { formatCount } from "../../src/conversation/format.ts";
 import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
 import { type ChangeRow, planChanges, signed } from "./changes.ts";
@@ -14,21 +16,28 @@ export interface ChangesColumnProps {
   diff: CallDiff | null;
   /** The call to compare with; null = the call shown is the first. */
   before: string | null;
+  /** The call that was chosen to compare with; null = none was. */
+  chosen: string | null;
   /** Whether there is such a call. */
   isBeforeThere: boolean;
   /** Why nobody can tell; null = it can be told, or is being read. */
   absence: string | null;
   link: Link;
+  /** To compare with another call; null = with the one before. */
+  onCompare(call: string | null): void;
   onOpen(item: SentItem, isOfBefore: boolean): void;
   onPoint(link: Link): void;
 }
 
 export const ChangesColumn = memo(function ChangesColumn(props: ChangesColumnProps) {
-  const { diff, before, isBeforeThere, absence, link, onOpen, onPoint } = props;
+  const { diff, before, chosen, isBeforeThere, absence, link } = props;
+  const { onCompare, onOpen, onPoint } = props;
   if (diff === null || absence !== null)
     return (
       <section class="column-of" aria-label="Changes" id="column-3">
-        <h3>Changes</h3>
+        <Head {...{ before, chosen, onCompare }}>
+          <h3>Changes</h3>
+        </Head>
         <p class="column-fact">
           {before === null
             ? "It is the first call: there is none before it to compare with."
@@ -45,9 +54,14 @@ export const ChangesColumn = memo(function ChangesColumn(props: ChangesColumnPro
   };
   return (
     <section class="column-of" aria-label={`Changes since ${diff.from.id}`} id="column-3">
-      <h3>
-        Changes <span class="soft">since {diff.from.id}</span>
-      </h3>
+      <Head {...{ before, chosen, onCompare }}>
+        <h3>
+          Changes <span class="soft">since {diff.from.id}</span>
+        </h3>
+      </Head>
+      {chosen === diff.to.id && (
+        <p class="column-fact">Go to any other call: it is compared with this one.</p>
+      )}
       <ul class="column-facts">
         {facts.map(({ text, isBad }) => (
           <li key={text} data-bad={isBad}>
@@ -85,6 +99,55 @@ export const ChangesColumn = memo(function ChangesColumn(props: ChangesColumnPro
     </section>
   );
 });
+
+interface HeadProps extends Pick<ChangesColumnProps, "before" | "chosen" | "onCompare"> {
+  children: ComponentChildren;
+}
+
+export const COMPARE_BOX = "compare-with";
+
+/** What is compared, and a way to compare with any other call. */
+function Head({ before, chosen, onCompare, children }: HeadProps) {
+  const box = useRef<HTMLInputElement>(null);
+  // What was typed for another call is no choice for this one.
+  useEffect(() => {
+    if (box.current !== null) box.current.value = "";
+  }, [before, chosen]);
+  return (
+    <div class="column-head">
+      {children}
+      <form
+        class="compare"
+        aria-label="Compare"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const words = box.current?.value.trim() ?? "";
+          if (words !== "") onCompare(words);
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.preventDefault();
+          event.stopPropagation();
+          box.current?.blur();
+        }}
+      >
+        {chosen !== null && (
+          <button type="button" class="link" onClick={() => onCompare(null)}>
+            since the call before
+          </button>
+        )}
+        <input
+          ref={box}
+          id={COMPARE_BOX}
+          aria-label="Compare with call"
+          placeholder="since…"
+          title="Compare with another call (v): 57.1, or t57 c1"
+          size={7}
+        />
+      </form>
+    </div>
+  );
+}
 
 const SIGNS = { added: "+", removed: "−", changed: "~" } as const;
 

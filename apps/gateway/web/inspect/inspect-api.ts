@@ -98,6 +98,7 @@ export function createInspectApi(origin = ""): InspectApi {
         calls: [],
         total: 0,
         sums: { calls: 0, turns: 0, sent: 0 },
+        peaks: { dearest: null, fullest: null },
         next: null,
         since,
         unreadableTurns: [],

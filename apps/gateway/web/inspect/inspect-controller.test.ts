@@ -20,6 +20,7 @@ function manyCalls() {
     const told = {
       total: COUNT,
       sums: { calls: COUNT, turns: COUNT, sent: 0 },
+      peaks: { dearest: null, fullest: null },
       since,
       unreadableTurns: [],
       missingTurns: [],

@@ -18,8 +18,9 @@ import {
   stepCompared,
   stepFrom,
   withPages,
+  withTurns,
 } from "./inspect-state.ts";
-import { isCallName, newestAs, type Place } from "./place.ts";
+import { isCallName, newestAs, type Place, turnNamed } from "./place.ts";
 import { missingPages, type Span } from "./virtual.ts";
 
 /** Calls read at once: first the newest, which are shown, then the others. */
@@ -141,11 +142,12 @@ async function readRows(parts: InspectParts): Promise<void> {
         : { after: last.id, limit: ROWS },
     );
     if (store.get().key !== key) continue;
-    const { calls, total, sums, since, next, letGoTurns, unreadableTurns, missingTurns } = more;
+    const { calls, total, sums, peaks, since, next, letGoTurns, unreadableTurns, missingTurns } =
+      more;
     const older = last === undefined ? next : store.get().older;
     const isSame = calls.length === 0 && rows.length === known.length;
     store.set({
-      ...{ total, sums, sideCalls: since.sideCalls, letGoTurns, older },
+      ...{ total, sums, peaks, sideCalls: since.sideCalls, letGoTurns, older },
       ...(`${unreadableTurns}` !== `${store.get().unreadableTurns}` && { unreadableTurns }),
       ...(describeMissing(missingTurns).join() !==
         describeMissing(store.get().missingTurns).join() && { missingTurns }),
@@ -155,13 +157,18 @@ async function readRows(parts: InspectParts): Promise<void> {
   }
   // One that is named may be older.
   while (store.get().older !== null && namesUnread(store.get())) await readOlderPage(parts);
+  const placed = withTurns(store.get());
+  if (placed !== store.get().place) store.set({ place: placed });
   store.set({ isReading: false, problem: null });
 }
 
 const namesUnread = ({ rows, place }: InspectState): boolean =>
-  [place.call, place.from].some(
-    (id) => id !== null && isCallName(id) && indexOfCall(rows, id) < 0,
-  ) ||
+  [place.call, place.from].some((id) => {
+    const turn = turnNamed(id);
+    // Its first call may be before the oldest that is read.
+    if (turn !== null) return rows[0] !== undefined && rows[0].turn >= turn;
+    return id !== null && isCallName(id) && indexOfCall(rows, id) < 0;
+  }) ||
   // What the oldest that is read is compared with.
   (place.from === null && place.call !== null && rows[0]?.id === place.call);
 

@@ -14,7 +14,7 @@ import { NEWEST } from "./place.ts";
 
 const rows = [callRow("1.1"), callRow("1.2"), callRow("2.1")];
 const at = (call: string | null, from: string | null = null) => ({
-  ...{ rows, letGoTurns: 0 },
+  ...{ rows, letGoTurns: 0, unreadableTurns: [], missingTurns: [] },
   place: { ...NEWEST, call, from },
 });
 

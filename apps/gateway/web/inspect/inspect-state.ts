@@ -2,6 +2,7 @@
 
 import type { Usage } from "../../src/costs/usage.ts";
 import type { ShadowView } from "../../src/gateway/session-views.ts";
+import { describeTurn } from "../../src/inspect/describe-turn.ts";
 import { describeLetGo, isLetGo } from "../../src/inspect/let-go.ts";
 import type {
   CallDiff,
@@ -16,7 +17,7 @@ import type {
 } from "../../src/inspect/shapes.ts";
 import type { FateFilter } from "./fates.ts";
 import { type Link, NO_LINK } from "./links.ts";
-import { NEWEST, type Place } from "./place.ts";
+import { NEWEST, type Place, turnNamed } from "./place.ts";
 
 /** Entries in a page of the transcript. */
 export const PAGE_SIZE = 100;
@@ -56,6 +57,8 @@ export interface InspectState {
   total: number;
   /** All of them, and what they were sent. */
   sums: CallPage["sums"];
+  /** The dearest and the fullest of all. */
+  peaks: CallPage["peaks"];
   /** Side calls since the newest call. */
   sideCalls: number;
   /** So many turns, from the first on, are kept no more. */
@@ -93,6 +96,7 @@ export interface InspectState {
 }
 
 const NO_SUMS = { calls: 0, turns: 0, sent: 0 };
+const NO_PEAKS = { dearest: null, fullest: null };
 
 export const initialInspect = (key: string): InspectState => ({
   ...{
@@ -101,6 +105,7 @@ export const initialInspect = (key: string): InspectState => ({
     rows: [],
     total: 0,
     sums: NO_SUMS,
+    peaks: NO_PEAKS,
     sideCalls: 0,
     letGoTurns: 0,
     unreadableTurns: [],
@@ -139,11 +144,17 @@ export const indexOfCall = (rows: readonly CallRow[], id: string | null): number
 export function missingCalls({
   place,
   rows,
-  letGoTurns,
-}: Placed & Pick<InspectState, "letGoTurns">): [string | undefined, string | undefined] {
+  ...told
+}: Placed & Pick<InspectState, "letGoTurns" | "unreadableTurns" | "missingTurns">): [
+  string | undefined,
+  string | undefined,
+] {
+  const { letGoTurns } = told;
   const newest = rows.at(-1)?.id;
   const missing = (id: string | null, what: string) => {
     if (id === null || indexOfCall(rows, id) >= 0) return undefined;
+    const turn = turnNamed(id);
+    if (turn !== null) return describeTurn({ ...told, turn, rows });
     if (isLetGo(id, letGoTurns))
       return `There is no call ${id} any more${what}: ${describeLetGo(letGoTurns)}.`;
     return newest === undefined
@@ -151,6 +162,16 @@ export function missingCalls({
       : `There is no call ${id} in this session${what}; the newest one is ${newest}.`;
   };
   return [missing(place.call, ""), missing(place.from, " to compare with")];
+}
+
+/** Pure. With the first call of a turn in the place of the turn, as soon as it is known. */
+export function withTurns({ place, rows }: Placed): Place {
+  const first = (name: string | null) => {
+    const turn = turnNamed(name);
+    return turn === null ? name : (rows.find((row) => row.turn === turn)?.id ?? name);
+  };
+  const [call, from] = [first(place.call), first(place.from)];
+  return call === place.call && from === place.from ? place : { ...place, call, from };
 }
 
 /** Null: there is no call so far away. The newest is followed when it is stepped to. */

@@ -111,6 +111,63 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await changes.getByRole("heading", { name: `as sent in call ${before}` }).waitFor();
   });
 
+  it("leads to the dearest, the fullest and any named call or turn in one step", async () => {
+    const { url, get } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    const shows = (id = "") =>
+      page.getByRole("region", { name: `Call ${id} as sent`, exact: true }).waitFor();
+    await shows("10.1");
+    const { calls, peaks } = await get<CallPage>("/calls");
+    const most = Math.max(...calls.map(({ cost }) => cost?.total ?? 0));
+    expect(calls.find(({ id }) => id === peaks.dearest?.id)?.cost?.total).toBe(most);
+    await page.getByRole("button", { name: "dearest" }).click();
+    await shows(peaks.dearest?.id);
+    await page.getByRole("button", { name: "fullest" }).click();
+    await shows(peaks.fullest?.id);
+    await page.keyboard.press("$");
+    await shows(peaks.dearest?.id);
+    await search(page, "t3 c17");
+    await shows("3.17");
+    await search(page, "turn 3");
+    await shows("3.1");
+    await expect.poll(() => hashOf(page)).toBe("#main/calls/3.1");
+    await page.evaluate(() => history.back());
+    await shows("3.17");
+    await page.goto(`${url}/#main/calls/t5`);
+    await shows("5.1");
+    await expect.poll(() => hashOf(page)).toBe("#main/calls/5.1");
+    // The turn of a compaction by command.
+    await page.goto(`${url}/#main/calls/9`);
+    await page.getByRole("alert").filter({ hasText: "Turn 9 called no model." }).waitFor();
+  });
+
+  it("compares any two calls: named at once, by a box, or by holding one", async () => {
+    const { url } = await inspectedSession();
+    const { page, errors } = await openPage(`${url}/#main/calls`);
+    const since = (id: string) => page.getByRole("region", { name: `Changes since ${id}` });
+    await since("8.1").waitFor();
+    await search(page, "1.1..3.9");
+    await since("1.1").waitFor();
+    await expect.poll(() => hashOf(page)).toBe("#main/calls/3.9?from=1.1");
+    await page.keyboard.press("v");
+    await page.keyboard.type("t3 c2");
+    await page.keyboard.press("Enter");
+    await since("3.2").waitFor();
+    await page.getByRole("button", { name: "since the call before" }).click();
+    await since("3.8").waitFor();
+    const hold = page.getByRole("button", { name: "compare", exact: true });
+    await hold.click();
+    await column(page, 3).getByText("Go to any other call").waitFor();
+    await search(page, "7.1");
+    await since("3.9").waitFor();
+    await page.keyboard.press("]");
+    await page.getByRole("region", { name: "Call 8.1 as sent" }).waitFor();
+    await since("3.9").waitFor();
+    await page.keyboard.press("m");
+    await since("7.1").waitFor();
+    expect(errors).toEqual([]);
+  });
+
   it("links the same entry in all columns under the pointer", async () => {
     const { url } = await inspectedSession();
     const { page } = await openPage(`${url}/#main/calls/3.${CALLS}`);

@@ -1,13 +1,14 @@
 // Shows calls over time and the one that is chosen in three columns.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
+import { formatCount, formatDollars, formatNumberOf } from "../../src/conversation/format.ts";
+import { fillText } from "../../src/inspect/peaks.ts";
 import { shortName } from "../../src/sessions/keys.ts";
 import type { Api, SessionRow } from "../api.ts";
 import type { JoinedTurn } from "../joined-turn.ts";
 import type { Store } from "../store.ts";
 import { useStore } from "../use-store.ts";
 import { absenceOf, absenceOfCalls, absenceOfDiff } from "./absence.ts";
-import { ChangesColumn } from "./changes-column.tsx";
+import { ChangesColumn, COMPARE_BOX } from "./changes-column.tsx";
 import { Detail } from "./detail.tsx";
 import { Dock, idOfTab } from "./dock.tsx";
 import { Exports } from "./exports.tsx";
@@ -30,7 +31,7 @@ import type { Action } from "./keys.ts";
 import { describeCost, describeShare, familyHeading, sumOfUsage, usageOf } from "./ledger.ts";
 import type { Link } from "./links.ts";
 import { LiveCallView } from "./live-call.tsx";
-import type { DockTab, Opened, Place } from "./place.ts";
+import { type DockTab, nameInWords, type Opened, type Place } from "./place.ts";
 import type { Plot } from "./plot.ts";
 import { focusSearch, SearchBox } from "./search-box.tsx";
 import { SentColumn } from "./sent-column.tsx";
@@ -122,6 +123,10 @@ export function Inspector(props: InspectorProps) {
     [store],
   );
   const onDone = useCallback(() => void controller.refresh(), [controller]);
+  const onCompare = useCallback(
+    (call: string | null) => go({ from: call === null ? null : nameInWords(call) }),
+    [go],
+  );
   const onFilter = useCallback((filter: FateFilter) => go({ filter }), [go]);
   const onPick = useCallback(
     (index: number, isShift: boolean) => {
@@ -151,6 +156,17 @@ export function Inspector(props: InspectorProps) {
         return go({ call: rows[0]?.id ?? null, opened: null });
       case "last-call":
         return go({ call: null, from: null, opened: null });
+      case "dearest":
+      case "fullest": {
+        const id = state.peaks[action]?.id;
+        return id === undefined ? undefined : go({ call: id, opened: null });
+      }
+      case "compare-here":
+        return go({ from: place.from === null ? callShown(state) : null });
+      case "compare-with":
+        if (place.opened !== null) open(null);
+        setColumn("3");
+        return focusSoon(COMPARE_BOX);
       case "search":
         return focusSearch();
       case "help":
@@ -253,8 +269,9 @@ export function Inspector(props: InspectorProps) {
           api={api}
           session={key}
           onGo={(change) => {
-            setColumn(change.opened == null ? "2" : "3");
-            focusSoon(change.opened == null ? "sent" : "column-3");
+            const isSent = change.opened == null && change.from == null;
+            setColumn(isSent ? "2" : "3");
+            focusSoon(isSent ? "sent" : change.opened == null ? "changes" : "column-3");
             go(change);
           }}
           onEntry={(number) => {
@@ -262,7 +279,7 @@ export function Inspector(props: InspectorProps) {
             void controller.showEntry(number);
           }}
         />
-        <CallSteps id={shownId} controller={controller} onNewest={() => act("last-call")} />
+        <CallSteps id={shownId} controller={controller} state={state} act={act} />
         <div class="inspect-tools">
           {shownId !== null && missing === undefined && <Exports session={key} call={shownId} />}
           <button type="button" class="help-button" onClick={() => setHelpShown(true)}>
@@ -346,6 +363,8 @@ export function Inspector(props: InspectorProps) {
               <ChangesColumn
                 diff={diff}
                 before={beforeId}
+                chosen={place.from}
+                onCompare={onCompare}
                 isBeforeThere={compared >= 0}
                 absence={view === null ? absenceOf(state) : absenceOfDiff(state)}
                 link={link}
@@ -463,10 +482,13 @@ function focusColumn(column: Column): void {
 interface CallStepsProps {
   id: string | null;
   controller: InspectController;
-  onNewest(): void;
+  state: Pick<InspectState, "peaks" | "place">;
+  act(action: Action): void;
 }
 
-function CallSteps({ id, controller, onNewest }: CallStepsProps) {
+function CallSteps({ id, controller, state, act }: CallStepsProps) {
+  const { peaks, place } = state;
+  const { dearest, fullest } = peaks;
   return (
     <fieldset class="steps">
       <legend class="hidden">Call</legend>
@@ -477,8 +499,44 @@ function CallSteps({ id, controller, onNewest }: CallStepsProps) {
       <button type="button" aria-label="Call after" onClick={() => void controller.step(1)}>
         ›
       </button>
-      <button type="button" onClick={onNewest}>
+      <button type="button" onClick={() => act("last-call")}>
         newest
+      </button>
+      <button
+        type="button"
+        disabled={dearest === null}
+        title={
+          dearest === null
+            ? "Of no call it is known what it cost"
+            : `Call ${dearest.id}: ${formatDollars(dearest.dollars)} ($)`
+        }
+        onClick={() => act("dearest")}
+      >
+        dearest
+      </button>
+      <button
+        type="button"
+        disabled={fullest === null}
+        title={
+          fullest === null
+            ? "Of no call its budget is known"
+            : `Call ${fullest.id}: ${formatCount(fullest.tokens)} of ${formatCount(fullest.promptBudget)} tokens, ${fillText(fullest)} (%)`
+        }
+        onClick={() => act("fullest")}
+      >
+        fullest
+      </button>
+      <button
+        type="button"
+        aria-pressed={place.from !== null}
+        title={
+          place.from === null
+            ? "Compare other calls with this one (m)"
+            : `Calls are compared with ${place.from}; again: each with the one before it (m)`
+        }
+        onClick={() => act("compare-here")}
+      >
+        compare
       </button>
     </fieldset>
   );

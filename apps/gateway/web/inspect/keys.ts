@@ -5,8 +5,12 @@ export type Action =
   | "call-after"
   | "compare-before"
   | "compare-after"
+  | "compare-with"
+  | "compare-here"
   | "first-call"
   | "last-call"
+  | "dearest"
+  | "fullest"
   | "search"
   | "help"
   | "close"
@@ -42,9 +46,17 @@ export const BINDINGS: readonly Binding[] = [
     does: "compare with an earlier call",
   },
   { action: "compare-after", keys: ["Shift+ArrowRight", "}"], does: "compare with a later call" },
+  { action: "compare-here", keys: ["m"], does: "compare other calls with this one, or no more" },
+  { action: "compare-with", keys: ["v"], does: "compare with a call that is named" },
   { action: "first-call", keys: ["<"], does: "the first call" },
   { action: "last-call", keys: [">"], does: "the newest call, and follow it" },
-  { action: "search", keys: ["/"], does: "search everything, or go to a call (58.3)" },
+  { action: "dearest", keys: ["$"], does: "the dearest call" },
+  { action: "fullest", keys: ["%"], does: "the fullest call, against its budget" },
+  {
+    action: "search",
+    keys: ["/"],
+    does: "search everything, or go to a call (58.3), a turn (t58), two calls (57.1..58.3)",
+  },
   { action: "filter", keys: ["f"], does: "the next filter of the transcript" },
   { action: "changes", keys: ["d"], does: "what changed since the call before" },
   { action: "column-1", keys: ["1"], does: "to the transcript" },

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { FateFilter } from "./fates.ts";
-import { DOCK_TABS, NEWEST, type Opened, pathOfPlace, placeInPath } from "./place.ts";
+import { DOCK_TABS, NEWEST, nameInWords, type Opened, pathOfPlace, placeInPath } from "./place.ts";
 
 const id = fc.tuple(fc.nat(999), fc.nat(99)).map(([turn, call]) => `${turn}.${call}`);
+const nonsense = fc.string({ minLength: 1 }).filter((text) => nameInWords(text) === text);
 const filters = ["all", "shown", "left-out", "in:C 2/&?=#"] as const satisfies FateFilter[];
 
 describe("a place in the address", () => {
@@ -14,7 +15,7 @@ describe("a place in the address", () => {
     });
     const places = fc.record({
       ...{
-        call: fc.option(fc.oneof(id, fc.string({ minLength: 1 }))),
+        call: fc.option(fc.oneof(id, nonsense)),
         from: fc.option(id),
         opened: fc.option(opened),
       },
@@ -37,6 +38,17 @@ describe("a place in the address", () => {
         opened: { kind: "entry", id: "1f2e" },
       }),
     ).toBe("calls/58.3?from=57.1&fate=cleared&entry=1f2e&show=shadow");
+  });
+
+  it("names a call, or a turn, as people say it", () => {
+    const call = (path: string) => placeInPath(path)?.call;
+    expect([call("calls/58.3"), call("calls/t58c3"), call("calls/t58%20c3")]).toEqual([
+      ...["58.3", "58.3", "58.3"],
+    ]);
+    expect([call("calls/t58"), call("calls/58"), call("calls/turn%2058")]).toEqual([
+      ...["t58", "t58", "t58"],
+    ]);
+    expect(placeInPath("calls/58.3?from=t57c1")?.from).toBe("57.1");
   });
 
   it("is read as far as it can be", () => {

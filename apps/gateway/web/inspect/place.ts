@@ -1,4 +1,6 @@
 // The part of the address that names a call and what of it is open.
+import { type NamedPlace, placeInWords } from "../../src/inspect/call-words.ts";
+import { callId } from "../../src/inspect/placed-call.ts";
 import type { FateFilter } from "./fates.ts";
 import type { Metric } from "./sources.ts";
 
@@ -15,7 +17,7 @@ export type DockTab = (typeof DOCK_TABS)[number];
 const METRICS = ["tokens", "cost", "cache"] as const satisfies readonly Metric[];
 
 export interface Place {
-  /** Null: the newest one, whichever that is. */
+  /** Null: the newest one, whichever that is. "t58": the first of turn 58, until it is known. */
   call: string | null;
   /** The call it is compared with; null = the one before. */
   from: string | null;
@@ -49,6 +51,23 @@ export function pathOfPlace({ call, from, filter, opened, tab, metric }: Place):
 /** Pure. Whether there may be a call of that name: "58.3". */
 export const isCallName = (text: string): boolean => /^\d+\.\d+$/.test(text);
 
+/** Pure. "58.3", or "t58" for a turn. */
+export const nameOfPlace = ({ turn, number }: NamedPlace): string =>
+  number === null ? `t${turn}` : callId({ turn, number });
+
+/** Pure. Null: it names no turn. */
+export function turnNamed(name: string | null): number | null {
+  const turn = /^t(\d{1,9})$/.exec(name ?? "")?.[1];
+  return turn === undefined ? null : Number(turn);
+}
+
+/** Pure. As calls and turns are named in a place; what names none stays as it is. */
+export function nameInWords(words: string): string {
+  const text = words.trim();
+  const place = placeInWords(/^\d{1,9}$/.test(text) ? `t${text}` : text);
+  return place === null ? words : nameOfPlace(place);
+}
+
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -69,8 +88,8 @@ export function placeInPath(path: string): Place | null {
   const kind = KINDS.find((each) => given.has(each));
   return {
     // What is no name of a call is named all the same: that there is none is said.
-    call: call === "" ? null : decoded(call),
-    from: from === "" ? null : from,
+    call: call === "" ? null : nameInWords(decoded(call)),
+    from: from === "" || from === null ? null : nameInWords(from),
     filter: filterOf(given.get("fate")),
     opened: kind === undefined ? null : { kind, id: given.get(kind) ?? "" },
     tab: DOCK_TABS.find((each) => each === given.get("show")) ?? NEWEST.tab,

@@ -46,7 +46,8 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
     if (sought.kind === "nothing") return close();
     if (sought.kind === "call") {
       close();
-      return onGo({ call: sought.id, from: null, opened: null });
+      const { id, from } = sought;
+      return onGo({ call: id, opened: null, ...(from !== null && { from }) });
     }
     if (sought.kind === "entry") {
       close();
@@ -88,13 +89,14 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
       }}
     >
       <label class="hidden" for={SEARCH_BOX}>
-        Search everything, or go to a call
+        Search everything, or go to a call or turn
       </label>
       <input
         id={SEARCH_BOX}
         name={SEARCH_BOX}
         type="search"
-        placeholder="/  search, or 58.3"
+        placeholder="/  search, 58.3, or t58"
+        title="A text, a call (58.3 or t58 c3), a turn (t58), two calls (57.1..58.3), or an entry (#1241)"
         // What was found is no answer to other words.
         onInput={close}
       />

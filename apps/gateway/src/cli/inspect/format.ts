@@ -7,6 +7,8 @@ import type { Usage } from "../../costs/usage.ts";
 import { describeCounts } from "../../inspect/describe-counts.ts";
 import { describeMissing } from "../../inspect/describe-missing.ts";
 import { describeLetGo } from "../../inspect/let-go.ts";
+import { describePeaks } from "../../inspect/peaks.ts";
+import { sentTokens } from "../../inspect/sent-tokens.ts";
 import type {
   CallDiff,
   CallPage,
@@ -27,10 +29,37 @@ import { visible } from "../../text/visible.ts";
 const BAR_CELLS = 10;
 const PREVIEW_CHARS = 60;
 
-/** A row per call. */
+/** A row per call, and what they come to. */
 export function formatCalls(page: CallPage): string {
-  const { calls, since, unreadableTurns, missingTurns, letGoTurns } = page;
+  const { calls, since, unreadableTurns, missingTurns, letGoTurns, peaks } = page;
   const untold = unreadableTurns.length + missingTurns.length + letGoTurns;
+  return [
+    ...(calls.length === 0 ? [] : [tableOf(page), ""]),
+    sumUp(page, { isListed: untold === 0 }),
+    ...letGo(letGoTurns, "their calls are neither listed nor in these sums"),
+    ...(calls.length < 2 ? [] : describePeaks(peaks)),
+    ...costOfAll(calls, since, { turns: untold, lines: 0 }),
+    ...since.unanswered.map((why) => `After them a message had no reply: ${why}`),
+    ...describeMissing(missingTurns).map((each) => `${each}.`),
+    ...damage(calls, unreadableTurns),
+  ].join("\n");
+}
+
+/** The calls of one turn. */
+export function formatTurn(page: CallPage): string {
+  const { calls } = page;
+  const sent = calls.reduce((sum, row) => sum + sentTokens(row), 0);
+  const costs = calls.flatMap(({ cost }) => cost ?? []);
+  const price = costs.length < calls.length ? "" : `, ${dollarsText(addCosts(costs).total)}`;
+  const [{ turn }] = calls as [CallRow];
+  return [
+    tableOf(page),
+    "",
+    `Turn ${turn}: ${counted(calls.length, "call")}, ${number(sent)} tokens sent${price}.`,
+  ].join("\n");
+}
+
+function tableOf({ calls, peaks }: CallPage): string {
   const hasCost = calls.some(({ cost }) => cost !== null);
   const rows = calls.map((row) => [
     row.id,
@@ -47,6 +76,8 @@ export function formatCalls(page: CallPage): string {
     ...(hasCost ? [row.cost === null ? "–" : row.cost.total.toFixed(4)] : []),
     [
       ...(row.lost === null ? [] : ["what was sent cannot be told"]),
+      ...(row.id === peaks.dearest?.id ? ["dearest of all"] : []),
+      ...(row.id === peaks.fullest?.id ? ["fullest of all"] : []),
       ...whatRuns(row),
       ...troubles(row),
       ...row.happened,
@@ -57,15 +88,7 @@ export function formatCalls(page: CallPage): string {
     ...(hasCost ? ["cost"] : []),
     "what happened before",
   ];
-  return [
-    ...(rows.length === 0 ? [] : [formatTable(headings, rows), ""]),
-    sumUp(page, { isListed: untold === 0 }),
-    ...letGo(letGoTurns, "their calls are neither listed nor in these sums"),
-    ...costOfAll(calls, since, { turns: untold, lines: 0 }),
-    ...since.unanswered.map((why) => `After them a message had no reply: ${why}`),
-    ...describeMissing(missingTurns).map((each) => `${each}.`),
-    ...damage(calls, unreadableTurns),
-  ].join("\n");
+  return formatTable(headings, rows);
 }
 
 /** `what` that means here. */

@@ -150,6 +150,32 @@ describe("clew inspect", () => {
     );
   });
 
+  it("leads to the fullest call, names it in the list, and lists the calls of one turn", async () => {
+    const { inspect } = await compactedHome();
+    const page = JSON.parse((await inspect("--json")).output) as CallPage;
+    const { id, tokens, promptBudget } = page.peaks.fullest!;
+    const row = page.calls.find((each) => each.id === id)!;
+    expect([row.tokens.total, row.promptBudget]).toEqual([tokens, promptBudget]);
+    const { output } = await inspect();
+    expect(output).toContain(`The fullest call is ${id}: `);
+    expect(output).toMatch(new RegExp(`^ *${id.replace(".", "\\.")} .*fullest of all`, "m"));
+    expect((await inspect("--fullest")).output).toBe((await inspect("--call", id)).output);
+    expect((await inspect("--diff", "2.1", "--fullest")).output).toContain(`to call ${id} `);
+    const turn = await inspect("--turn", "3");
+    expect(turn.output).toMatch(/^call [^\n]*\n[^\n]*\n? *3\.1 .*\n\nTurn 3: 1 call, /s);
+    expect((await inspect("--turn", "99")).errors).toContain("the newest one is 12.1");
+    // The model of a replay has no price.
+    const dearest = await inspect("--dearest");
+    expect([dearest.code, page.peaks.dearest]).toEqual([1, null]);
+    expect(dearest.errors).toContain("is the dearest cannot be told");
+  });
+
+  it("refuses flags that ask for different things, whichever it would have answered", async () => {
+    const { inspect } = await compactedHome();
+    const { code, errors } = await inspect("--call", "3.1", "--find", "Note");
+    expect([code, errors]).toEqual([2, expect.stringMatching(/--call and --find ask for/)]);
+  });
+
   it("says in one sentence what is not there", async () => {
     const { home, inspect } = await compactedHome();
     const answers = await Promise.all([
@@ -184,6 +210,6 @@ describe("clew inspect", () => {
   it("runs as a command of its own", async () => {
     const { home } = await compactedHome();
     const { code, output } = await runClew(home, ["inspect", "replay-recorded"]);
-    expect([code, output.split("\n").length]).toEqual([0, 17]);
+    expect([code, output.split("\n").length]).toEqual([0, 18]);
   });
 });

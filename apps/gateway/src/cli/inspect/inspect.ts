@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { paidSince } from "../../costs/paid-since.ts";
 import { namedSession } from "../../demo/demo-place.ts";
+import { describeTurn } from "../../inspect/describe-turn.ts";
 import { createInspector, type Inspector } from "../../inspect/inspector.ts";
 import { sentRequest } from "../../inspect/rebuild.ts";
 import type { SessionSource } from "../../inspect/session-source.ts";
@@ -22,21 +23,10 @@ import {
   formatDiff,
   formatFound,
   formatTrace,
+  formatTurn,
 } from "./format.ts";
+import { type CallNamed, type InspectOptions, planQuestion, type Question } from "./question.ts";
 import { findRunningTurn } from "./running-turn.ts";
-
-export interface InspectOptions {
-  call?: string;
-  diff?: string;
-  entry?: string;
-  find?: string;
-  /** Of `find`. */
-  after?: number;
-  limit?: number;
-  bisect?: string;
-  request?: boolean;
-  json?: boolean;
-}
 
 /** So many entries that say a text are named, unless more are asked for; all are counted. */
 const MOST_FOUND = 200;
@@ -52,30 +42,16 @@ export async function inspectCommand(
   options: InspectOptions,
   { environment, output }: Shell,
 ): Promise<number> {
-  if (options.find === undefined && (options.after !== undefined || options.limit !== undefined))
-    throw new ContextEngineError(
-      "REQUEST_INVALID",
-      "--after and --limit page through what --find finds; name the text, as in: clew inspect main --find KEY-4711 --after 250",
-    );
-  if (options.limit === 0)
-    throw new ContextEngineError(
-      "REQUEST_INVALID",
-      "--limit says how many entries are named at once, so it is at least 1; absent it is 200",
-    );
-  if (options.request === true && (options.call === undefined || options.diff !== undefined))
-    throw new ContextEngineError(
-      "REQUEST_INVALID",
-      "--request prints the request of one call; name it with --call, as in: clew inspect main --call 58.3 --request",
-    );
+  const question = planQuestion(options);
   const source = await findSource(environment.home, name, output);
   const inspector = createInspector(source, await pricesIn(environment));
-  const answer = await answerTo(inspector, options);
+  const answer = await answerTo(inspector, question);
   if (answer === null) {
-    output.note(await whyNothing(inspector, name, options));
+    output.note(await whyNothing(inspector, name, question));
     return EXIT.failed;
   }
   if (options.json === true) output.json(answer.data);
-  else if (options.request === true) return printRequest(answer.data as RebuiltRequest, output);
+  else if (question.kind === "request") return printRequest(answer.data as RebuiltRequest, output);
   else output.line(printable(answer.text));
   return 0;
 }
@@ -91,55 +67,97 @@ function printRequest(rebuilt: RebuiltRequest, output: Shell["output"]): number 
   return 0;
 }
 
-async function answerTo(inspector: Inspector, options: InspectOptions): Promise<Answer | null> {
-  const { call, diff, entry, find, bisect, request } = options;
+async function answerTo(inspector: Inspector, question: Question): Promise<Answer | null> {
   const of = <Data>(data: Data | null, format: (data: Data) => string): Answer | null =>
     data === null ? null : { data, text: format(data) };
-  if (find !== undefined) {
-    const { after, limit = MOST_FOUND } = options;
-    const found = await inspector.find({ text: find, after, limit });
-    const isNowhere = found.matching === 0 && found.shownIn.length === 0;
-    return isNowhere ? null : of(found, formatFound);
+  switch (question.kind) {
+    case "find": {
+      const { text, after, limit = MOST_FOUND } = question;
+      const found = await inspector.find({ text, after, limit });
+      const isNowhere = found.matching === 0 && found.shownIn.length === 0;
+      return isNowhere ? null : of(found, formatFound);
+    }
+    case "bisect": {
+      const found = await inspector.find({ text: question.text, limit: MOST_FOUND });
+      return found.lost.length === 0 && found.shownIn.length === 0 ? null : of(found, formatBisect);
+    }
+    case "entry":
+      return of(await inspector.trace(question.name), formatTrace);
+    case "diff": {
+      const to = await idOfCall(inspector, question.to);
+      return to === null ? null : of(await inspector.diff(question.from, to), formatDiff);
+    }
+    case "request": {
+      const id = await idOfCall(inspector, question.call);
+      return id === null ? null : of(await inspector.request(id), (data) => JSON.stringify(data));
+    }
+    case "call": {
+      const id = await idOfCall(inspector, question.call);
+      return id === null ? null : of(await inspector.call(id), formatCall);
+    }
+    case "turn": {
+      const page = await inspector.calls(ALL);
+      const calls = page?.calls.filter(({ turn }) => turn === question.turn) ?? [];
+      return page === null || calls.length === 0 ? null : of({ ...page, calls }, formatTurn);
+    }
+    case "list": {
+      const page = await inspector.calls(ALL);
+      const isNothing = page === null || page.total + page.missingTurns.length === 0;
+      return isNothing ? null : of(page, formatCalls);
+    }
   }
-  if (bisect !== undefined) {
-    const found = await inspector.find({ text: bisect, limit: MOST_FOUND });
-    return found.lost.length === 0 && found.shownIn.length === 0 ? null : of(found, formatBisect);
-  }
-  if (entry !== undefined) return of(await inspector.trace(entry), formatTrace);
-  if (diff !== undefined) {
-    const to = call ?? (await newestOf(inspector));
-    return to === null ? null : of(await inspector.diff(diff, to), formatDiff);
-  }
-  if (call !== undefined && request === true)
-    return of(await inspector.request(call), (data) => JSON.stringify(data));
-  if (call !== undefined) return of(await inspector.call(call), formatCall);
-  const page = await inspector.calls({ limit: Number.MAX_SAFE_INTEGER });
-  const isNothing = page === null || page.total + page.missingTurns.length === 0;
-  return isNothing ? null : of(page, formatCalls);
 }
 
-async function newestOf(inspector: Inspector): Promise<string | null> {
-  const page = await inspector.calls({ limit: Number.MAX_SAFE_INTEGER });
-  return page?.calls.at(-1)?.id ?? null;
+const ALL = { limit: Number.MAX_SAFE_INTEGER };
+
+/** Null: there is none. */
+async function idOfCall(inspector: Inspector, call: CallNamed): Promise<string | null> {
+  if ("id" in call) return call.id;
+  const page = await inspector.calls(ALL);
+  if (call.by === "newest") return page?.calls.at(-1)?.id ?? null;
+  return page?.peaks[call.by]?.id ?? null;
 }
 
-async function whyNothing(
-  inspector: Inspector,
-  name: string,
-  { call, diff, entry, find, bisect }: InspectOptions,
-): Promise<string> {
-  const newest = await newestOf(inspector);
+async function whyNothing(inspector: Inspector, name: string, question: Question): Promise<string> {
+  const newest = await idOfCall(inspector, { by: "newest" });
   if (newest === null)
     return `No model call of session "${name}" is on record: nothing was asked of a model yet, or its reports were deleted.`;
-  if (bisect !== undefined)
-    return `No model call of session "${name}" showed "${bisect}"; --find says where it stands.`;
-  if (find !== undefined)
-    return `"${find}" stands in no entry of session "${name}", and no model call showed it.`;
-  if (entry !== undefined)
-    return `There is no entry "${entry}" in session "${name}"; "clew sessions show" lists them with their ids.`;
-  const asked = [diff, call].filter((id) => id !== undefined);
-  const there = await Promise.all(asked.map((id) => inspector.has(id)));
-  const absent = asked.filter((_id, at) => !there[at]);
+  switch (question.kind) {
+    case "bisect":
+      return `No model call of session "${name}" showed "${question.text}"; --find says where it stands.`;
+    case "find":
+      return `"${question.text}" stands in no entry of session "${name}", and no model call showed it.`;
+    case "entry":
+      return `There is no entry "${question.name}" in session "${name}"; "clew sessions show" lists them with their ids.`;
+    case "turn": {
+      const { calls: rows, ...page } = (await inspector.calls(ALL))!;
+      return describeTurn({ ...page, rows, turn: question.turn })!;
+    }
+    case "list":
+      return whyNoCall(inspector, name, { asked: [], newest });
+    case "diff":
+      return whyNoCall(inspector, name, { asked: [{ id: question.from }, question.to], newest });
+    case "call":
+    case "request":
+      return whyNoCall(inspector, name, { asked: [question.call], newest });
+  }
+}
+
+async function whyNoCall(
+  inspector: Inspector,
+  name: string,
+  { asked, newest }: { asked: readonly CallNamed[]; newest: string },
+): Promise<string> {
+  for (const call of asked) {
+    const isUnknown = "by" in call && (await idOfCall(inspector, call)) === null;
+    if (isUnknown && call.by === "dearest")
+      return `Which call of session "${name}" is the dearest cannot be told: of none it is known what it cost.`;
+    if (isUnknown)
+      return `Which call of session "${name}" is the fullest cannot be told: of none its budget is known.`;
+  }
+  const ids = asked.flatMap((call) => ("id" in call ? [call.id] : []));
+  const there = await Promise.all(ids.map((id) => inspector.has(id)));
+  const absent = ids.filter((_id, at) => !there[at]);
   const missing = absent.join(" or ");
   const gone = (await Promise.all(absent.map((id) => inspector.whyGone(id)))).find(Boolean);
   const why = gone == null ? "" : `: ${gone}`;

@@ -14,9 +14,12 @@ export function addInspectCommand(
     )
     .argument("<session>", "a session's name, or a session file in a home")
     .option("--call <id>", 'one call in full; "58.3" is the third call of turn 58')
+    .option("--dearest", "in the place of --call: the call that cost most")
+    .option("--fullest", "in the place of --call: the call that came closest to its budget")
+    .addOption(new Option("--turn <number>", "a row for each call of one turn").argParser(asWhole))
     .option(
       "--diff <id>",
-      "what became different from this call to that of --call, or to the newest",
+      "what became different from this call, whichever it is, to that of --call, or to the newest",
     )
     .option("--entry <number>", "what became of one entry from call to call; a number, or its id")
     .option("--find <text>", "where a text stands, and in which calls the model could read it")
