@@ -112,6 +112,6 @@ function Panel(props: DockProps) {
     case "engine":
       return <EnginePanel api={api} session={session} version={`${rows.length}`} onDone={onDone} />;
     case "sessions":
-      return <SessionsPanel sessions={sessions} session={session} onOpen={onOpenSession} />;
+      return <SessionsPanel {...{ api, sessions, session }} onOpen={onOpenSession} />;
   }
 }
