@@ -38,11 +38,14 @@ export interface FoldState {
   aside: readonly SideCallReport[];
   unanswered: readonly string[];
   isStrict: boolean;
+  /** A report before it cannot be read, or is not there. */
+  isGapped: boolean;
+  /** One since the call before it; null = none. */
+  missed: "damaged" | "gone" | null;
 }
 
 /** Grows with the session; a call costs what differs from the one before. */
 export interface CallFold {
-  /** Of reports that all could be read. */
   readonly state: FoldState;
   /** Before the first call: the cursor stands where the last one of `state` did. */
   restore(state: FoldState): void;
@@ -104,12 +107,12 @@ export function createCallFold(
     get state() {
       return {
         ...{ withheld: [...withheld], pending, aside, unanswered },
-        isStrict: proof.isStrict,
+        ...{ isStrict: proof.isStrict, isGapped, missed },
       };
     },
     restore(state) {
       for (const [entryId, by] of state.withheld) withheld.set(entryId, by);
-      ({ pending, aside, unanswered } = state);
+      ({ pending, aside, unanswered, isGapped, missed } = state);
       if (state.isStrict) proof.miss();
       length = cursor.path.length;
     },

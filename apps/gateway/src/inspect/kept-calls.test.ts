@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { appendFile, cp, readFile, writeFile } from "node:fs/promises";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it, vi } from "vitest";
@@ -13,6 +13,7 @@ import { NO_PRICES, type PricesOf } from "./cost.ts";
 import { createInspector, type Inspector } from "./inspector.ts";
 import { keptCallsFile } from "./kept-calls.ts";
 import type { SessionSource } from "./session-source.ts";
+import type { CallPage } from "./shapes.ts";
 
 const ALL = { limit: 10_000 };
 /** Stands in no report: whoever tells it took it from what was kept. */
@@ -56,6 +57,11 @@ async function tellsOfKept(inspector: Inspector) {
   return calls[0]!.happened.includes(MARK);
 }
 
+function withMark(page: CallPage | null) {
+  const [first, ...others] = page!.calls;
+  return { ...page, calls: [{ ...first, happened: [...first!.happened, MARK] }, ...others] };
+}
+
 /** All that is told of calls, but for the mark. */
 async function told(inspector: Inspector) {
   const page = (await inspector.calls(ALL))!;
@@ -94,6 +100,48 @@ describe("calls that were folded before", () => {
     const again = demo.keeping();
     expect(await tellsOfKept(again)).toBe(true);
     expect(await told(again)).toEqual(await told(createInspector(async () => demo.source)));
+  });
+
+  const without = (line: number) => (lines: string[]) => lines.toSpliced(line, 1);
+  const garbled = (line: number) => (lines: string[]) =>
+    lines.with(line, "x".repeat(lines[line]!.length));
+  it.each<[string, (lines: string[]) => string[]]>([
+    ["is missing", without(30)],
+    ["is damaged", garbled(30)],
+    ["of the first turn is missing", without(0)],
+    ["is missing, and another one damaged", (lines) => garbled(35)(without(9)(lines))],
+    [
+      "stands there twice, and the one before is missing",
+      (lines) => without(29)(lines.toSpliced(30, 0, lines[30]!)),
+    ],
+  ])("are told as they are where a report %s", async (_which, damage) => {
+    const demo = await demoHome();
+    const all = (await readFile(demo.reports, "utf8")).split("\n");
+    await writeFile(demo.reports, damage(all.slice(0, -20)).concat("").join("\n"));
+    await lookOnce(demo);
+    await writeFile(demo.reports, damage(all).join("\n"));
+    const again = demo.keeping();
+    expect(await tellsOfKept(again)).toBe(true);
+    const anew = createInspector(async () => demo.source);
+    expect(await told(again)).toEqual(await told(anew));
+    // Beside the gap, too.
+    const beside = (turn: number) => turn < 3 || (turn > 29 && turn < 33);
+    for (const { id } of (await anew.calls(ALL))!.calls.filter(({ turn }) => beside(turn)))
+      expect(await again.request(id)).toEqual(await anew.request(id));
+  });
+
+  it("are folded from wherever the next gap is, at each of the calls", async () => {
+    const demo = await demoHome();
+    const lines = (await readFile(demo.reports, "utf8")).split("\n");
+    for (const gap of [33, 34, 35, 36, 37]) {
+      await writeFile(demo.reports, without(gap)(lines).join("\n"));
+      rmSync(demo.kept, { force: true });
+      await lookOnce(demo);
+      const again = demo.keeping();
+      expect(await tellsOfKept(again)).toBe(true);
+      const anew = createInspector(async () => demo.source);
+      expect(await again.calls(ALL)).toEqual(withMark(await anew.calls(ALL)));
+    }
   });
 
   const prices = () => ({

@@ -2,7 +2,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import type { WithheldEntry } from "@clew/engine-core";
+import type { ReportItem, WithheldEntry } from "@clew/engine-core";
 import { inSlices } from "@clew/plugin-sdk/host";
 import writeFileAtomic from "write-file-atomic";
 import type { Prices } from "../costs/prices.ts";
@@ -33,16 +33,22 @@ export interface FoldedUntil {
   withheld: readonly (WithheldEntry & { at: number })[];
   shown: ShownSummaries["all"];
   fold: FoldState;
+  /** Turns whose reports cannot be read, and those that have none, ascending. */
+  unreadable: readonly number[];
+  gone: readonly number[];
+  /** What the next calls are a difference to has not been found again behind such a turn. */
+  isBroken: boolean;
+  /** All messages of calls of which it was found again, by the call's id. */
+  bridged: readonly (readonly [id: string, messages: readonly ReportItem[]])[];
 }
 
 /** A report that was folded. */
-export interface FoldedReport extends Pick<ReportPlace, "start" | "length"> {
+export interface FoldedReport extends ReportPlace {
   /** Place among all reports of the one that holds the full list before its first call. */
   full: number;
   rows: readonly CallRow[];
 }
 
-/** Every report up to there could be read. */
 export interface FoldedCalls {
   until: FoldedUntil;
   /** The last is the one that is begun, if one is. */
@@ -73,7 +79,7 @@ interface MadeFrom {
 
 /** The first line; each report has one behind it. */
 interface Head {
-  v: 2;
+  v: 3;
   of: MadeFrom;
   until: FoldedUntil;
   reports: number;
@@ -114,7 +120,7 @@ export function createCallsKeeper(kept: Kept): CallsKeeper {
         const of = await madeFrom(kept, folded);
         const now = new Set(await filesNow());
         if (of === undefined || [...seen].some((each) => !now.has(each))) return;
-        const lines = [toJson({ v: 2, of, until: folded.until, reports: folded.reports.length })];
+        const lines = [toJson({ v: 3, of, until: folded.until, reports: folded.reports.length })];
         await inSlices(folded.reports, (report) => {
           lines.push(toJson(report));
         });
@@ -133,7 +139,7 @@ async function readKept(file: string): Promise<(FoldedCalls & { of: MadeFrom }) 
   const lines = linesOf(bytes);
   const { value: first } = lines.next();
   const head = fromJson(String(first)) as Head;
-  if (head.v !== 2 || head.of.version !== VERSION) return undefined;
+  if (head.v !== 3 || head.of.version !== VERSION) return undefined;
   const reports: FoldedReport[] = [];
   await inSlices(lines, (line) => {
     reports.push(fromJson(line.toString("utf8")) as FoldedReport);

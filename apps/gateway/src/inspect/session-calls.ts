@@ -87,6 +87,8 @@ interface KnownCall {
 const MOST_OPENED = 8;
 /** It is written when it lacks so many calls, and one in so many of all. */
 const [FEWEST_KEPT, KEPT_SHARE] = [200, 8];
+/** Messages found again behind damaged reports, beyond which nothing is written. */
+const MOST_BRIDGED = 200_000;
 
 /**
  * `pricesOf`: of calls whose cost was not reckoned when they were made, and of waste. `keeper`:
@@ -195,6 +197,8 @@ export function createSessionCalls(
     ...{ end: { bytes: start, turns: turn - 1 }, begun, nextEnd: start + length + 1, before },
     ...{ leafId: cursor.path.at(-1)?.id ?? null, entries: cursor.path.length },
     ...{ withheld: withheld.slice(), shown: shown.all, fold: fold.state },
+    ...{ unreadable: unreadable.slice(), gone: gone.slice() },
+    ...{ isBroken: gapped.has(fold), bridged: [...bridged] },
     ...{ reports: places.length - (begun > 0 ? 0 : 1), calls: rows.length },
   });
 
@@ -207,8 +211,8 @@ export function createSessionCalls(
       cursor.moveTo(null);
       return;
     }
-    for (const [report, { start, length, full: from, rows: own }] of folded.reports.entries()) {
-      if (report < whole) places.push({ turn: before.turns + report + 1, start, length });
+    for (const [report, { rows: own, full: from, ...place }] of folded.reports.entries()) {
+      if (report < whole) places.push(place);
       full = from;
       for (const row of own) {
         calls.set(row.id, { row, at: rows.length, report, full });
@@ -216,6 +220,10 @@ export function createSessionCalls(
       }
     }
     withheld.push(...known.withheld);
+    unreadable.push(...known.unreadable);
+    gone.push(...known.gone);
+    if (known.isBroken) gapped.add(fold);
+    for (const [id, messages] of known.bridged) bridged.set(id, messages.slice());
     shown.restore(known.shown, rows.length);
     fold.restore(state);
     begun.add(fold);
@@ -232,7 +240,7 @@ export function createSessionCalls(
       while (at < to.calls && rows[at]!.turn === turn) at++;
       const own = rows.slice(from, at);
       const full = own[0] === undefined ? 0 : calls.get(own[0].id)!.full;
-      reports.push({ start, length, full, rows: own });
+      reports.push({ turn, start, length, full, rows: own });
     }
     keptCalls = to.calls;
     const { reports: _count, calls: _calls, ...until } = to;
@@ -240,7 +248,9 @@ export function createSessionCalls(
   };
   const keepSoon = () => {
     const fresh = (until?.calls ?? 0) - keptCalls;
-    if (until === undefined || keeping !== undefined || unreadable.length + gone.length > 0) return;
+    if (until === undefined || keeping !== undefined) return;
+    const bridging = until.bridged.reduce((sum, [, messages]) => sum + messages.length, 0);
+    if (bridging > MOST_BRIDGED) return;
     if (fresh < Math.max(FEWEST_KEPT, keptCalls / KEPT_SHARE)) return;
     keeping = keep(until).finally(() => {
       keeping = undefined;
