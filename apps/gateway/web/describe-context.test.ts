@@ -270,4 +270,16 @@ describe("what happened in a turn", () => {
       "Engine",
     ]);
   });
+
+  it("says of which tool calls one failed, and paints no other of them", () => {
+    const tools = (...areErrors: boolean[]) => {
+      const toolCalls = areErrors.map((isError) => ({ name: "look", durationMs: 3, isError }));
+      const facts = describeTurn({ ...view, turn: { ...view.turn, toolCalls } });
+      return facts.find(({ label }) => label === "Tools");
+    };
+    expect(tools(false, true, false)).toMatchObject({
+      ...{ value: "3 calls, 1 failed", isBad: true, badLines: [1] },
+    });
+    expect(tools(false)).toMatchObject({ value: "1 call", isBad: false });
+  });
 });

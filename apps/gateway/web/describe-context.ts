@@ -121,6 +121,8 @@ export interface Fact {
   value: string;
   lines: readonly string[];
   isBad: boolean;
+  /** Places of the lines that are bad. Absent: all are, where the fact is. */
+  badLines?: readonly number[];
 }
 
 /** Pure. What happened in the turn, the important first; what did not happen is not mentioned. */
@@ -146,20 +148,20 @@ export function describeTurn(view: ContextView): Fact[] {
     describeCacheUse(call),
     turn.toolCalls.length === 0
       ? null
-      : fact(
-          "Tools",
-          formatNumberOf(turn.toolCalls.length, "call"),
-          turn.toolCalls.map(describeToolCall),
-          turn.toolCalls.some(({ isError }) => isError),
-        ),
+      : {
+          ...fact("Tools", countCalls(turn.toolCalls), turn.toolCalls.map(describeToolCall)),
+          ...badOf(turn.toolCalls.map(({ isError }) => isError)),
+        },
     turn.compactions.length === 0
       ? null
-      : fact(
-          "Compactions",
-          formatCount(turn.compactions.length),
-          turn.compactions.map(describeCompaction),
-          turn.compactions.some(({ ok }) => !ok),
-        ),
+      : {
+          ...fact(
+            "Compactions",
+            formatCount(turn.compactions.length),
+            turn.compactions.map(describeCompaction),
+          ),
+          ...badOf(turn.compactions.map(({ ok }) => !ok)),
+        },
     turn.cut === undefined
       ? null
       : fact("Shortened in bulk", formatNumberOf(turn.cut.results, "tool result"), [
@@ -183,6 +185,17 @@ export function describeTurn(view: ContextView): Fact[] {
 
 function fact(label: string, value: string, lines: readonly string[], isBad = false): Fact {
   return { label, value, lines, isBad };
+}
+
+/** One that failed makes no other one bad. */
+function badOf(areBad: readonly boolean[]): Pick<Fact, "isBad" | "badLines"> {
+  const badLines = areBad.flatMap((isBad, place) => (isBad ? [place] : []));
+  return badLines.length === 0 ? { isBad: false } : { isBad: true, badLines };
+}
+
+function countCalls(calls: ContextView["turn"]["toolCalls"]): string {
+  const failed = calls.filter(({ isError }) => isError).length;
+  return `${formatNumberOf(calls.length, "call")}${failed === 0 ? "" : `, ${formatCount(failed)} failed`}`;
 }
 
 /** Mentioned where another model answered than was asked for. */

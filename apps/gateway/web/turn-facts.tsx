@@ -12,7 +12,7 @@ export function TurnFacts({ view }: { view: ContextView }) {
   );
 }
 
-function FactView({ fact: { label, value, lines, isBad } }: { fact: Fact }) {
+function FactView({ fact: { label, value, lines, isBad, badLines } }: { fact: Fact }) {
   const words = (
     <>
       <span class="fact-label">{label}</span> <span class="fact-value">{value}</span>
@@ -27,7 +27,9 @@ function FactView({ fact: { label, value, lines, isBad } }: { fact: Fact }) {
           <summary>{words}</summary>
           <ul>
             {lines.map((line, index) => (
-              <li key={index}>{line}</li>
+              <li key={index} data-bad={isBad && badLines?.includes(index) !== false}>
+                {line}
+              </li>
             ))}
           </ul>
         </details>

@@ -50,6 +50,9 @@ describe("a cost cap", () => {
     expect(of(0.1249, 0.125)).toMatch(/spent to 99 %, \$0\.124 of \$0\.125; at \$0\.125 no/);
     expect(of(0.125, 0.125)).toMatch(/spent to 100 %, \$0\.125 of \$0\.125, so no model/);
     expect(of(4.9996, 5)).toMatch(/spent to 99 %, \$4\.99 of \$5\.00; at \$5\.00 no/);
+    // 0.57 × 100 ÷ 0.57 is less than 100.
+    for (let cents = 1; cents <= 300; cents++)
+      expect(of(cents / 100, cents / 100)).toMatch(/spent to 100 %, \$(\d\.\d\d) of \$\1, so no/);
     expect(of(1.1, 1.1)).toMatch(/\$1\.10 of \$1\.10, .*sessionDollars 2\.2"/);
   });
 

@@ -90,5 +90,11 @@ function spentText({ of, cap, spent }: CapState): string {
     spent.unknown === 0
       ? ""
       : `, and ${spent.unknown} of ${spent.modelCalls} calls are not counted, as nobody knows what they cost`;
-  return `${of} is spent to ${Math.floor((100 * spent.dollars) / cap)} %, ${ofCapText(spent.dollars, cap)} of ${capText(cap)}${unknown}`;
+  return `${of} is spent to ${percentOf(spent.dollars, cap)} %, ${ofCapText(spent.dollars, cap)} of ${capText(cap)}${unknown}`;
+}
+
+/** What floating point makes of a whole cap is no percent less, nor is what is below it all. */
+function percentOf(spent: number, cap: number): number {
+  const percent = Math.floor((100 * spent) / cap);
+  return spent < cap ? Math.min(99, percent) : Math.max(100, percent);
 }

@@ -468,6 +468,10 @@ export const EntryTraceSchema = z.object({
       marks: z.array(EntryMarkSchema),
       /** In words. */
       why: z.string(),
+      /** When the turn of the first of them began, ISO 8601. */
+      at: z.string(),
+      /** What happened before that call, in words. */
+      happened: z.array(z.string()),
     }),
   ),
 });

@@ -3,7 +3,7 @@ import type { EntryFate } from "./fates.ts";
 import { describeEntry } from "./list-entries.ts";
 import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls } from "./session-calls.ts";
-import type { EntryTrace } from "./shapes.ts";
+import type { CallRow, EntryTrace } from "./shapes.ts";
 
 /** `name`: its id, or its number in the newest call. Null: there is none. */
 export async function traceEntry(calls: SessionCalls, name: string): Promise<EntryTrace | null> {
@@ -24,14 +24,16 @@ export async function traceEntry(calls: SessionCalls, name: string): Promise<Ent
     else if (key === before && range !== undefined) {
       range.to = row.id;
       range.calls++;
-    } else ranges.push(rangeOf(row.id, known));
+    } else ranges.push(rangeOf(row, known));
     before = known === undefined ? "" : key;
   });
   return { entry: describeEntry(entry, at + 1), ranges };
 }
 
-const rangeOf = (id: string, known: EntryFate): EntryTrace["ranges"][number] => ({
+const rangeOf = (
+  { id, startedAt, happened }: CallRow,
+  known: EntryFate,
+): EntryTrace["ranges"][number] => ({
   ...{ from: id, to: id, calls: 1, fate: known.fate },
-  marks: [...known.marks],
-  why: describeFate(known),
+  ...{ marks: [...known.marks], why: describeFate(known), at: startedAt, happened },
 });

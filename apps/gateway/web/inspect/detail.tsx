@@ -4,6 +4,7 @@ import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
 import type { CallDiff, CallView, EntryRow } from "../../src/inspect/shapes.ts";
 import { BeforeAfter } from "./before-after.tsx";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
+import { EntryWay } from "./entry-way.tsx";
 import { describeFate, describeMark } from "./fates.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import { callOfItem, idOfItem, itemBefore, whyOfChange } from "./item-ids.ts";
@@ -19,7 +20,11 @@ export interface DetailProps {
   /** Since the call before; null = there is none. */
   diff: CallDiff | null;
   opened: Opened;
+  /** How many calls the session has. */
+  calls: number;
   onOpen(opened: Opened | null): void;
+  /** Shows the same in another call. */
+  onCall(id: string): void;
   /** Narrows the transcript to what a summary covers. */
   onCovered(summaryId: string): void;
 }
@@ -47,7 +52,7 @@ function readItem(api: InspectApi, session: string, id: string) {
   return api.item(session, call, part, Number(index));
 }
 
-function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
+function ItemDetail({ api, session, diff, id, onOpen }: DetailProps & { id: string }) {
   const call = callOfItem(id);
   const { value, problem } = useRead(`${session} ${id}`, () => readItem(api, session, id));
   if (value === undefined || value === null)
@@ -55,7 +60,7 @@ function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
   const { item, text, before } = value;
   const earlier = itemBefore(diff, id);
   const why = whyOfChange(diff, id);
-  const { source, reason, engineReason, tokens, hash, marks, chars } = item;
+  const { source, entryId, reason, engineReason, tokens, hash, marks, chars } = item;
   return (
     <>
       <h3>
@@ -69,7 +74,16 @@ function ItemDetail({ api, session, diff, id }: DetailProps & { id: string }) {
         </Fact>
         {why !== null && <Fact label={`Since ${diff?.from.id}`}>{why}</Fact>}
         <Fact label="From">
-          {source.kind} {source.name}
+          {source.kind} {source.name}{" "}
+          {entryId !== null && (
+            <button
+              type="button"
+              class="link"
+              onClick={() => onOpen({ kind: "entry", id: entryId })}
+            >
+              As stored, and its way from call to call
+            </button>
+          )}
         </Fact>
         <Fact label="Size">
           {formatCount(tokens)} tokens, {formatNumberOf(chars, "character")}
@@ -118,7 +132,8 @@ function AsSent({ api, session, id }: { api: InspectApi; session: string; id: st
   return <BeforeAfter names={["as stored", "as sent"]} before={value.before} after={value.text} />;
 }
 
-function EntryDetail({ api, session, view, id, onOpen }: DetailProps & { id: string }) {
+function EntryDetail(props: DetailProps & { id: string }) {
+  const { api, session, view, calls, id, onOpen, onCall } = props;
   const call = view.row.id;
   const { value, problem } = useRead(`${session} ${call} ${id}`, () =>
     api.entry(session, call, id),
@@ -133,6 +148,7 @@ function EntryDetail({ api, session, view, id, onOpen }: DetailProps & { id: str
         {formatCount(entry.number)} {wordOfRole(entry.role)} <span class="soft">as stored</span>
       </h3>
       <Fate entry={entry} session={session} call={call} onOpen={onOpen} />
+      <EntryWay {...{ api, session, call, calls, onCall }} entryId={id} />
       {isSentOtherwise && (
         <AsSent {...{ api, session }} id={idOfItem(call, { part: "messages", index: sentAt })} />
       )}

@@ -110,7 +110,7 @@ function Panel(props: DockProps) {
     case "compaction":
       return <CompactionPanel {...{ chat, session, onDone }} key={session} />;
     case "engine":
-      return <EnginePanel api={api} session={session} version={`${rows.length}`} onDone={onDone} />;
+      return <EnginePanel {...{ api, session, onDone }} version={`${rows.length}`} key={session} />;
     case "sessions":
       return <SessionsPanel {...{ api, sessions, session }} onOpen={onOpenSession} />;
   }

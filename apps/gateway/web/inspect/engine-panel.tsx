@@ -1,8 +1,9 @@
 // How the engine is, what of it is set aside, and another chance for it.
+import { useRef, useState } from "preact/hooks";
 import { Preformatted } from "../preformatted.tsx";
 import { ActionPanel } from "./action-panel.tsx";
 import { Pending } from "./detail-parts.tsx";
-import type { InspectApi } from "./inspect-api.ts";
+import type { EngineStatus, InspectApi } from "./inspect-api.ts";
 import { useRead } from "./use-read.ts";
 
 export interface EnginePanelProps {
@@ -14,14 +15,19 @@ export interface EnginePanelProps {
 }
 
 export function EnginePanel({ api, session, version, onDone }: EnginePanelProps) {
-  const { value, problem } = useRead(`${session} ${version}`, () => api.engine(session));
-  if (value === undefined) return <Pending problem={problem} />;
+  // Whoever tried again is told how it is now, and what came of it stays.
+  const [retries, setRetries] = useState(0);
+  const read = useRead(`${session} ${version} ${retries}`, () => api.engine(session));
+  const known = useRef<EngineStatus | undefined>(undefined);
+  known.current = read.value ?? known.current;
+  const value = known.current;
+  if (value === undefined || read.problem !== null) return <Pending problem={read.problem} />;
   const isAside = (value.session?.setAside ?? null) !== null;
   const parked = value.session?.deliveries.blocked.length ?? 0;
   return (
     <>
       <Preformatted label="Engine">{value.text}</Preformatted>
-      {(isAside || parked > 0 || value.quarantined.length > 0) && (
+      {(isAside || parked > 0 || value.quarantined.length > 0 || retries > 0) && (
         <ActionPanel
           label="Engine"
           hint="Gives engines that were set aside another chance, and offers turns again that they refused."
@@ -31,7 +37,10 @@ export function EnginePanel({ api, session, version, onDone }: EnginePanelProps)
               run: async () => ({ ok: true, text: await api.retryEngine(session) }),
             },
           ]}
-          onDone={onDone}
+          onDone={() => {
+            setRetries((count) => count + 1);
+            onDone();
+          }}
         />
       )}
     </>

@@ -9,6 +9,7 @@ import type {
   CallView,
   EntryPage,
   EntryText,
+  EntryTrace,
   FoundText,
   ItemPage,
   ItemText,
@@ -55,6 +56,8 @@ export interface InspectApi {
   item(key: string, call: string, part: string, index: number): Promise<ItemText | null>;
   /** A stored entry in full, with what became of it in a call. */
   entry(key: string, call: string, id: string): Promise<EntryText | null>;
+  /** What became of an entry from call to call; null = there is none. */
+  trace(key: string, id: string): Promise<EntryTrace | null>;
   /** Null: no call showed it. */
   summary(key: string, id: string): Promise<SummaryRow | null>;
   /** Tells of at most so many entries that say it. */
@@ -125,6 +128,7 @@ export function createInspectApi(origin = ""): InspectApi {
       orNull(
         `${sessionPath(key)}/entries/${encodeURIComponent(id)}?${new URLSearchParams({ call })}`,
       ),
+    trace: (key, id) => orNull(`${sessionPath(key)}/entries/${encodeURIComponent(id)}/calls`),
     summary: (key, id) => orNull(`${sessionPath(key)}/summaries/${encodeURIComponent(id)}`),
     find: (key, text, entries) =>
       orNull(`${sessionPath(key)}/find?${new URLSearchParams({ text, limit: `${entries}` })}`),

@@ -74,6 +74,78 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await opened.getByRole("heading", { name: `Summary ${summary?.summaryId}` }).waitFor();
   });
 
+  it("says of an opened entry when it left, by what and in which call, and how it came back", async () => {
+    const { url, gateway } = await inspectedSession();
+    await gateway.command("main", { kind: "command", name: "compact", args: "undo" });
+    await gateway.send({ key: "main", content: "And now?" });
+    const { page, errors } = await openPage(`${url}/#main/calls`);
+    await page.getByRole("region", { name: "Call 11.1 as sent" }).waitFor();
+    await rows(page, "sent").filter({ hasText: PLANTED }).click();
+    await column(page, 3).getByRole("button", { name: "As stored, and its way" }).click();
+    const way = column(page, 3).getByRole("list", { name: "Its way from call to call" });
+    const steps = way.getByRole("listitem");
+    await steps.nth(2).waitFor();
+    expect(await steps.allTextContents()).toEqual([
+      "Shown from call 1.1 to 8.1 (24 calls): shown as it is stored",
+      expect.stringMatching(/^Left in call 10\.1: in summary \w+ \(20.* UTC; compaction: /),
+      expect.stringMatching(/^Back in call 11\.1: shown as it is stored \(20.* UTC; .*undone/),
+    ]);
+    await way.getByRole("button", { name: "10.1" }).click();
+    await column(page, 3).getByText("stands in its place").waitFor();
+    await expect.poll(() => hashOf(page)).toMatch(/calls\/10\.1\?entry=/);
+    expect(errors).toEqual([]);
+  });
+
+  it("shows the newest end of the transcript, also of a reply that has just come", async () => {
+    const { url, gateway } = await inspectedSession();
+    const { page } = await openPage(url);
+    await page.locator(".person").first().waitFor();
+    await page.getByLabel("Message").fill("The gate is shut.");
+    await page.keyboard.press("Enter");
+    await page.locator(".person", { hasText: "The gate is shut." }).waitFor();
+    await page.getByRole("button", { name: "Calls", exact: true }).click();
+    const list = page.locator("#transcript");
+    const below = () => list.evaluate((it) => it.scrollHeight - it.scrollTop - it.clientHeight);
+    const inSight = async (text: string) => {
+      await rows(page, "transcript").filter({ hasText: text }).waitFor();
+      await expect.poll(below).toBeLessThanOrEqual(1);
+    };
+    await inSight("The gate is shut.");
+    for (const text of ["It is open.", "It is shut again."]) {
+      await gateway.send({ key: "main", content: text });
+      await inSight(text);
+    }
+    expect(await rows(page, "transcript").filter({ hasText: "…" }).count()).toBe(0);
+  });
+
+  it("tells how the engine is after it was given another chance, and what came of that", async () => {
+    const { url } = await inspectedSession();
+    const { page } = await openPage(`${url}/#main/calls`);
+    let retries = 0;
+    const session = () => ({
+      setAside: retries === 0 ? {} : null,
+      deliveries: { pending: 0, blocked: [] },
+    });
+    await page.route(/\/api\/engine\?/, (route) =>
+      route.fulfill({
+        json: {
+          ...{ engineId: "brittle", quarantined: [], session: session() },
+          text: retries === 0 ? "brittle is set aside" : "brittle answers",
+        },
+      }),
+    );
+    await page.route(/engine\/retry$/, (route) => {
+      retries++;
+      return route.fulfill({ json: { text: "It has another chance." } });
+    });
+    await page.getByRole("tab", { name: "Engine", exact: true }).click();
+    await page.getByText("brittle is set aside").waitFor();
+    await page.getByRole("button", { name: /^Try again/ }).click();
+    await page.getByText("brittle answers").waitFor();
+    await page.getByText("It has another chance.").waitFor();
+    expect(await page.getByText("brittle is set aside").count()).toBe(0);
+  });
+
   it("says of every entry what became of it, and adds up", async () => {
     const { url, get } = await inspectedSession();
     const { page } = await openPage(`${url}/#main/calls`);

@@ -383,7 +383,9 @@ export function Inspector(props: InspectorProps) {
                 view={view}
                 diff={diff}
                 opened={place.opened}
+                calls={callCount}
                 onOpen={open}
+                onCall={(id) => go({ call: id })}
                 onCovered={(summaryId) => {
                   setColumn("1");
                   onFilter(`in:${summaryId}`);

@@ -67,6 +67,7 @@ export const TranscriptColumn = memo(function TranscriptColumn(props: Transcript
         count={entries.total}
         rowHeight={ROW_HEIGHT}
         listKey={`${call.id} ${filter}`}
+        version={call}
         reveal={reveal ?? (filter === "all" ? entries.total - 1 : 0)}
         row={(index) => <EntryLine entry={rowAt(entries, index)} session={session} />}
         rowData={(index) => {

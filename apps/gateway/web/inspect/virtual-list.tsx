@@ -12,6 +12,8 @@ export interface VirtualListProps {
   rowHeight: number;
   /** Changes when other things are listed, so that the cursor begins anew. */
   listKey: string;
+  /** Changes when rows in sight may be other ones, or gone. Absent: they stay. */
+  version?: unknown;
   /** The row that must be in sight, and has the cursor then; null = none in particular. */
   reveal: number | null;
   row(index: number): VNode;
@@ -25,14 +27,21 @@ export interface VirtualListProps {
 }
 
 export function VirtualList(props: VirtualListProps) {
-  const { id, label, count, rowHeight, listKey, reveal, row, rowData, onOpen, onPoint, onSpan } =
-    props;
+  const { id, label, count, rowHeight, listKey, version, reveal, row, rowData } = props;
+  const { onOpen, onPoint, onSpan } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState(0);
   const [span, setSpan] = useState<Span>({ first: 0, end: 0 });
   const [cursor, setCursor] = useState(0);
+  /** The row that was brought into sight, until somebody scrolls away from it. */
+  const held = useRef<{ index: number; top: number; height: number } | null>(null);
   const measure = (element: HTMLElement) => {
-    const { scrollTop, clientHeight } = element;
+    const { clientHeight } = element;
+    const isResized = clientHeight !== held.current?.height;
+    if (held.current !== null && isResized) hold(held.current.index);
+    else if (held.current !== null && Math.abs(element.scrollTop - held.current.top) > 1)
+      held.current = null;
+    const { scrollTop } = element;
     const next = visibleSpan({ scrollTop, height: clientHeight, rowHeight, count });
     setHeight(clientHeight);
     setSpan((now) => (now.first === next.first && now.end === next.end ? now : next));
@@ -40,7 +49,7 @@ export function VirtualList(props: VirtualListProps) {
   useMeasured(scroller, measure, [rowHeight, count]);
   useEffect(() => {
     if (span.end > span.first) onSpan?.(span);
-  }, [span.first, span.end, listKey, onSpan]);
+  }, [span.first, span.end, listKey, version, onSpan]);
 
   const show = useCallback(
     (index: number) => {
@@ -52,10 +61,18 @@ export function VirtualList(props: VirtualListProps) {
     },
     [rowHeight, count],
   );
+  /** Also when there is more or less room for the list. */
+  const hold = (index: number) => {
+    show(index);
+    const element = scroller.current;
+    held.current = {
+      ...{ index, top: element?.scrollTop ?? 0, height: element?.clientHeight ?? 0 },
+    };
+  };
   useLayoutEffect(() => {
     const first = clamp(reveal ?? 0, 0, Math.max(0, count - 1));
     setCursor(first);
-    show(first);
+    hold(first);
     // At once: what stood in sight before would be read for nothing.
     if (scroller.current !== null) measure(scroller.current);
     // A column that was hidden could not scroll.
@@ -63,6 +80,7 @@ export function VirtualList(props: VirtualListProps) {
 
   const move = (to: number) => {
     const next = clamp(to, 0, count - 1);
+    held.current = null;
     setCursor(next);
     show(next);
     onPoint(next);

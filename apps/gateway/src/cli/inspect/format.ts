@@ -265,7 +265,15 @@ export function formatDiff({ from, to, prefix, added, removed, changed }: CallDi
 export function formatTrace({ entry, ranges }: EntryTrace): string {
   return [
     `Entry ${entry.number} (${entry.entryId}), ${entry.role}, ${number(entry.tokens)} tokens: ${oneLine(entry.preview)}`,
-    ...ranges.map(({ from, to, calls, why }) => `${rangeOf({ from, to, calls })}: ${why}`),
+    ...ranges.flatMap(({ from, to, calls, why, at, happened }, index) => [
+      `${rangeOf({ from, to, calls })}: ${why}`,
+      // What was so from the first call on was changed by nobody.
+      ...(index === 0
+        ? []
+        : [
+            `  since ${at.slice(0, 19).replace("T", " ")}${happened.length === 0 ? "" : `; before it: ${happened.join("; ")}`}`,
+          ]),
+    ]),
     ...(ranges.length === 0 ? ["No model was called since it was stored."] : []),
   ].join("\n");
 }
