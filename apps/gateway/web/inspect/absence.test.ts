@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { callRow } from "../testing/calls.ts";
-import { absenceOf, absenceOfCalls, absenceOfDiff, describeUnreadable } from "./absence.ts";
+import {
+  absenceOf,
+  absenceOfCalls,
+  absenceOfDiff,
+  describeUnreadable,
+  nameMissing,
+} from "./absence.ts";
 import { initialInspect, missingCalls } from "./inspect-state.ts";
 
 const rows = [callRow("1.1"), callRow("1.2")];
@@ -51,4 +57,13 @@ describe("a column with nothing to show", () => {
     expect(describeUnreadable([30])).toMatch(/^Of turn 30 nothing can be read: /);
     expect(describeUnreadable([30, 36, 37, 38, 53, 54])).toMatch(/^Of turns 30, 36–38, 53–54 /);
   });
+});
+
+it("turns without a report are named in a few words", () => {
+  const named = (...turns: (number | null)[]) => nameMissing(turns.map((turn) => ({ turn })));
+  expect(named()).toBeNull();
+  expect(named(4)).toBe("Turn 4 has no report");
+  expect(named(4, 5, 6, 9)).toBe("Turns 4–6, 9 have no report");
+  expect(named(4, null)).toBe("Turn 4 and a turn without number have no report");
+  expect(named(null)).toBe("A turn without number has no report");
 });

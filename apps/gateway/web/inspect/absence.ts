@@ -1,5 +1,6 @@
 // Says why a column of the inspector has nothing to show, and what to do about it.
 import { describeMissing } from "../../src/inspect/describe-missing.ts";
+import type { MissingTurn } from "../../src/inspect/shapes.ts";
 import {
   callBefore,
   callShown,
@@ -66,6 +67,23 @@ export function absenceOfDiff(state: Told): string | null {
 /** Pure. Of turns of which there are no calls to show: "30", "36–51"; null = there are none. */
 export function describeUnreadable(turns: readonly number[]): string | null {
   if (turns.length === 0) return null;
+  return `Of ${namesOf(turns)} nothing can be read: “clew doctor” names the file`;
+}
+
+/** Pure. Which turns have no report, in a few words; null = there are none. */
+export function nameMissing(turns: readonly Pick<MissingTurn, "turn">[]): string | null {
+  if (turns.length === 0) return null;
+  const numbers = turns.flatMap(({ turn }) => turn ?? []);
+  const others = turns.length - numbers.length;
+  const more =
+    others === 0 ? [] : [others === 1 ? "a turn without number" : `${others} turns without number`];
+  const names = [...(numbers.length === 0 ? [] : [namesOf(numbers)]), ...more].join(" and ");
+  const has = turns.length === 1 ? "has" : "have";
+  return `${names[0]!.toUpperCase()}${names.slice(1)} ${has} no report`;
+}
+
+/** "turn 30", "turns 30, 36–51". */
+function namesOf(turns: readonly number[]): string {
   const ranges: [number, number][] = [];
   for (const turn of turns) {
     const last = ranges.at(-1);
@@ -73,5 +91,5 @@ export function describeUnreadable(turns: readonly number[]): string | null {
     else ranges.push([turn, turn]);
   }
   const names = ranges.map(([from, to]) => (from === to ? `${from}` : `${from}–${to}`));
-  return `Of ${turns.length === 1 ? "turn" : "turns"} ${names.join(", ")} nothing can be read: “clew doctor” names the file`;
+  return `${turns.length === 1 ? "turn" : "turns"} ${names.join(", ")}`;
 }

@@ -15,6 +15,6 @@ export const MARKS: Readonly<Record<CallMark, Sign>> = {
   degraded: { glyph: "◆", label: "another engine answered", isBad: true },
   failed: { glyph: "!", label: "failed", isBad: true },
   stopped: { glyph: "■", label: "stopped", isBad: false },
-  lost: { glyph: "?", label: "a damaged report hides calls", isBad: true },
+  lost: { glyph: "?", label: "a missing or damaged report hides calls", isBad: true },
   fallback: { glyph: "↷", label: "another model answered", isBad: true },
 };

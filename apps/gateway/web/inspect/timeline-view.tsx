@@ -5,7 +5,7 @@ import { formatCount, formatDollars } from "../../src/conversation/format.ts";
 import { describeMissing } from "../../src/inspect/describe-missing.ts";
 import { describeLetGo } from "../../src/inspect/let-go.ts";
 import type { CallRow, MissingTurn } from "../../src/inspect/shapes.ts";
-import { describeUnreadable } from "./absence.ts";
+import { describeUnreadable, nameMissing } from "./absence.ts";
 import { MARKS } from "./marks.ts";
 import { createPlot, type Plot, type PlotGiven, type PlotHands } from "./plot.ts";
 import { isBudgetInSight } from "./plot-places.ts";
@@ -32,6 +32,7 @@ export const TimelineView = memo(function TimelineView(props: TimelineViewProps)
   const { over, plotRef, onPick } = props;
   const letGo = describeLetGo(letGoTurns);
   const unreadable = describeUnreadable(unreadableTurns);
+  const missing = nameMissing(missingTurns);
   const element = useRef<HTMLDivElement>(null);
   const plan = useMemo(() => planTimeline(rows, metric), [rows, metric]);
   const given: PlotGiven = { plan, rows, metric, shown, compared, over };
@@ -101,11 +102,18 @@ export const TimelineView = memo(function TimelineView(props: TimelineViewProps)
         {over !== null && <li>━ {over.name}</li>}
         {letGo !== null && <li>Before these, {letGo}</li>}
         {unreadable !== null && <li data-bad>{unreadable}</li>}
-        {describeMissing(missingTurns).map((missing) => (
-          <li key={missing} data-bad>
-            {missing}
+        {missing !== null && (
+          <li data-bad>
+            <details>
+              <summary>{missing}</summary>
+              <ul>
+                {describeMissing(missingTurns).map((each) => (
+                  <li key={each}>{each}.</li>
+                ))}
+              </ul>
+            </details>
           </li>
-        ))}
+        )}
         {[...happening].map((mark) => (
           <li key={mark} data-bad={MARKS[mark].isBad}>
             {MARKS[mark].glyph} {MARKS[mark].label}
