@@ -95,7 +95,7 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
         id={SEARCH_BOX}
         name={SEARCH_BOX}
         type="search"
-        placeholder="/  search, 58.3, or t58"
+        placeholder="/  search, t58 c3"
         title="A text, a call (58.3 or t58 c3), a turn (t58), two calls (57.1..58.3), or an entry (#1241)"
         // What was found is no answer to other words.
         onInput={close}
