@@ -8,6 +8,7 @@ const OWN_WORDS: Readonly<Record<string, string>> = {
   "src/cli/plugins/agree.ts": "ends the line of the answer",
   "src/main.ts": "runs before anything is loaded",
   "src/plugins/isolate/isolated-process.ts": "is the process of a plugin",
+  "src/terminal/lost-reader.ts": "tells that the output goes nowhere",
   "src/terminal/output.ts": "is the output",
 };
 /** Who has the output before it is made to say commands as they were called. */

@@ -14,8 +14,8 @@ const FORMS = [
 ];
 
 /**
- * Pure. "58.3", "t58 c3", "turn 58, call 3" and "call 3 of turn 58" name a call, "t58" and "turn 58"
- * a turn. Null: they name neither.
+ * Pure. "58.3", "t58 c3", "turn 58, call 3" and "call 3 of turn 58" name a call, "t58" and "turn
+ * 58" a turn. Null: they name neither.
  */
 export function placeInWords(words: string): NamedPlace | null {
   const text = words.trim();

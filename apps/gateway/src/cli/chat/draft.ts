@@ -115,7 +115,7 @@ const settled = (text: string, cursor: number): Draft => ({
   cursor: edgesAt(text, cursor).behind,
 });
 
-/** Where the character begins and ends that a place is inside of; both are the place between two. */
+/** Where the character begins and ends that a place is in; between two, both are the place. */
 function edgesAt(text: string, place: number): { before: number; behind: number } {
   const lineStart = text.lastIndexOf("\n", place - 1) + 1;
   let before = Math.max(lineStart, place - 256);

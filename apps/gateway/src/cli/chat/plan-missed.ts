@@ -4,8 +4,8 @@ import { foldChat } from "../../conversation/chat-view.ts";
 import { type Piece, piecesOf } from "./piece.ts";
 
 /**
- * Pure. `seen`: the newest entry that was shown; undefined = there was none. `entries`: the newest of
- * the session. Marks between messages were told, or stand in the session.
+ * Pure. `seen`: the newest entry that was shown; undefined = there was none. `entries`: the newest
+ * of the session. Marks between messages were told, or stand in the session.
  */
 export function planMissed(
   entries: readonly TranscriptEntry[],

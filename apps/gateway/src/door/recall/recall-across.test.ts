@@ -2,8 +2,8 @@
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
+import { calling, FACT, lastReport, namesIn, OURS, startCut } from "../../testing/recall-world.ts";
 import { readReply } from "../testing/read-reply.ts";
-import { calling, FACT, lastReport, namesIn, OURS, startCut } from "../testing/recall-world.ts";
 import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 
 const LISTS: Readonly<Record<DoorApi, string>> = {

@@ -1,8 +1,6 @@
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
-import { startTestDoor } from "../../testing/test-door.ts";
-import { readReply } from "../testing/read-reply.ts";
 import {
   calling,
   FACT,
@@ -13,7 +11,9 @@ import {
   recall,
   startCut,
   startScript,
-} from "../testing/recall-world.ts";
+} from "../../testing/recall-world.ts";
+import { startTestDoor } from "../../testing/test-door.ts";
+import { readReply } from "../testing/read-reply.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { wireAt } from "../wires/find-wire.ts";
 

@@ -1,13 +1,13 @@
 // A session whose model may look into it, and a model server that plays a script.
 import { onTestFinished } from "vitest";
-import type { TestGateway } from "../../testing/gateway.ts";
-import { startTestDoor } from "../../testing/test-door.ts";
-import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
-import { wireAt } from "../wires/find-wire.ts";
-import type { Reply } from "./agents.ts";
-import { TestClient } from "./client.ts";
-import { startUpstream } from "./upstream.ts";
-import { writeReply } from "./write-reply.ts";
+import type { Reply } from "../door/testing/agents.ts";
+import { TestClient } from "../door/testing/client.ts";
+import { startUpstream } from "../door/testing/upstream.ts";
+import { writeReply } from "../door/testing/write-reply.ts";
+import type { DoorApi, JsonObject } from "../door/wires/door-wire.ts";
+import { wireAt } from "../door/wires/find-wire.ts";
+import type { TestGateway } from "./gateway.ts";
+import { startTestDoor } from "./test-door.ts";
 
 export const FACT = "The spare key is heron-48213.";
 export const OURS = ["session_search", "session_read"];
