@@ -2,6 +2,7 @@
 import { copyFile, readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
+import { changingConfig } from "../config/change.ts";
 import {
   getSetting,
   type SettingJudge,
@@ -119,21 +120,18 @@ export async function configImport(
     if (error.code === "ENOENT") throw fileNotFound(file, error);
     throw storageFailed(`${file} cannot be read`, error);
   });
-  const exists = (await readConfigText(configFile)) !== null;
-  if (exists && !force) {
-    throw new ContextEngineError(
-      "REQUEST_INVALID",
-      `${configFile} exists already; add --force to replace it (it is kept as ${configFile}.bak).`,
-    );
-  }
+  await refuseToReplace(configFile, force);
   const plan = planImport(text, file);
   const { fitImport } = await import("./fit-import.ts");
   const fitted = fitImport(plan.config, environment);
   const ignored = [...plan.ignored, ...fitted.ignored];
   const imported = `// Imported from ${file.replaceAll(/[\r\n]/g, " ")}\n${JSON5.stringify(fitted.config, { space: 2, quote: '"' })}\n`;
   checkConfigText(imported, configFile);
-  if (exists) await copyFile(configFile, `${configFile}.bak`);
-  await writeConfigText(configFile, imported);
+  await changingConfig(configFile, async () => {
+    const exists = await refuseToReplace(configFile, force);
+    if (exists) await copyFile(configFile, `${configFile}.bak`);
+    await writeConfigText(configFile, imported);
+  });
   const taken = sectionsOf(fitted.config);
   if (json) output.json({ file: configFile, taken, ignored, added: fitted.added });
   else {
@@ -142,6 +140,16 @@ export async function configImport(
     for (const text of fitted.added) output.line(`  ${text}`);
   }
   return 0;
+}
+
+/** Whether it is there. Throws REQUEST_INVALID for one that is not to be replaced. */
+async function refuseToReplace(configFile: string, force: boolean): Promise<boolean> {
+  const exists = (await readConfigText(configFile)) !== null;
+  if (!exists || force) return exists;
+  throw new ContextEngineError(
+    "REQUEST_INVALID",
+    `${configFile} exists already; add --force to replace it (it is kept as ${configFile}.bak).`,
+  );
 }
 
 export async function configSchema({ output }: Shell): Promise<number> {

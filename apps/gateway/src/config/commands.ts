@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
 import { storageFailed } from "../storage-error.ts";
+import { changingConfig } from "./change.ts";
 import { describeWaterConflicts, whyIdle } from "./compaction.ts";
 import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
 import { inBrackets, parseSettingPath, valueAt } from "./path.ts";
@@ -57,6 +58,22 @@ export async function setSetting(
   judge: SettingJudge = () => null,
 ): Promise<{ value: unknown; warnings: string[]; config: Config }> {
   const path = settingPath(name);
+  return changingConfig(file, () => setOne({ file, name, path, text, judge }));
+}
+
+async function setOne({
+  file,
+  name,
+  path,
+  text,
+  judge,
+}: {
+  file: string;
+  name: string;
+  path: (string | number)[];
+  text: string;
+  judge: SettingJudge;
+}): Promise<{ value: unknown; warnings: string[]; config: Config }> {
   const before = (await readConfigText(file)) ?? "";
   const { config: was } = checkConfigText(before, file);
   const told: string[] = [];
@@ -98,6 +115,21 @@ export async function setSetting(
  */
 export async function unsetSetting(file: string, name: string): Promise<boolean> {
   const path = settingPath(name);
+  const isSet = ({ raw }: { raw: unknown }) => valueAt(raw, path) !== undefined;
+  // What is not there is looked for without a lock, and so where nothing may be written.
+  if (!isSet(checkConfigText((await readConfigText(file)) ?? "", file))) return false;
+  return changingConfig(file, () => unsetOne({ file, name, path }));
+}
+
+async function unsetOne({
+  file,
+  name,
+  path,
+}: {
+  file: string;
+  name: string;
+  path: (string | number)[];
+}): Promise<boolean> {
   const before = (await readConfigText(file)) ?? "";
   const { raw, config } = checkConfigText(before, file);
   if (valueAt(raw, path) === undefined) return false;
@@ -125,7 +157,7 @@ function refuseNewConflict(now: Config, before: Config, refused: string): void {
     throw new ContextEngineError("CONFIG_INVALID", `${refused} ${fresh}; set the other one first.`);
 }
 
-/** All or nothing. Throws STORAGE_FAILED. */
+/** All or nothing. Whoever read the file before does both in `changingConfig`. Throws STORAGE_FAILED. */
 export async function writeConfigText(file: string, text: string): Promise<void> {
   const { default: writeFileAtomic } = await import("write-file-atomic");
   try {

@@ -2,16 +2,18 @@
 import type { LogPort } from "@clew/engine-core";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
+import { changingConfig } from "../config/change.ts";
 import { writeConfigText } from "../config/commands.ts";
 import { removeAt } from "../config/edit.ts";
 import type { Environment } from "../config/environment.ts";
-import { type LoadedConfig, readConfigText } from "../config/load.ts";
+import { checkConfigText, type LoadedConfig, readConfigText } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { DEMO_AGENT, demoState } from "../demo/demo-place.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
 import { discoverPlugins } from "../plugins/find/discover.ts";
+import { slotValue } from "../plugins/find/enablement.ts";
 import { recallRecords } from "../plugins/find/engine-memory.ts";
 import { readRecords } from "../plugins/find/records.ts";
 import type { PluginRecord } from "../plugins/load/record.ts";
@@ -196,12 +198,15 @@ async function removeStaleSlots(
     config.plugins,
     ownersOf(home),
   );
-  const text = await readConfigText(configFile);
-  if (stale.length === 0 || text === null) return [];
-  await writeConfigText(
-    configFile,
-    stale.reduce((current, { slot }) => removeAt(current, ["plugins", "slots", slot]), text),
-  );
+  if (stale.length === 0) return [];
+  await changingConfig(configFile, async () => {
+    const text = (await readConfigText(configFile)) ?? "";
+    const { plugins } = checkConfigText(text || "{}", configFile).config;
+    const edited = stale
+      .filter(({ slot }) => slotValue(plugins, slot) === slotValue(config.plugins, slot))
+      .reduce((current, { slot }) => removeAt(current, ["plugins", "slots", slot]), text);
+    if (edited !== text) await writeConfigText(configFile, edited);
+  });
   return stale.map(
     ({ slot }): Finding => ({
       level: "note",

@@ -1,9 +1,6 @@
 // Finds and changes which transcript a session key stands for, one process at a time.
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
-import { setTimeout } from "node:timers/promises";
-import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { acquireLock, type Lock } from "../locks/lock.ts";
+import { underLock } from "../locks/wait-for-lock.ts";
 import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import type { SessionName } from "./keys.ts";
 import { agentPaths } from "./paths.ts";
@@ -44,28 +41,12 @@ export async function changeIndex(
   agentId: string,
   change: (index: SessionIndex) => Promise<SessionIndex>,
 ): Promise<{ before: SessionIndex; after: SessionIndex }> {
-  const { sessions, index: file } = agentPaths(home, agentId);
-  await mkdir(sessions, { recursive: true, mode: 0o700 });
-  const lock = await waitForLock(`${file}.lock`);
-  try {
+  const { index } = agentPaths(home, agentId);
+  const what = `The list of sessions ${index}`;
+  return underLock({ file: `${index}.lock`, what, code: "SESSION_LOCKED" }, async () => {
     const before = (await readIndex(home, agentId)) ?? {};
     const after = await change(before);
     if (after !== before) await writeIndex(home, agentId, after);
     return { before, after };
-  } finally {
-    await lock.release();
-  }
-}
-
-/** The index is locked for a moment only, so waiting is right. */
-async function waitForLock(file: string): Promise<Lock> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    const outcome = await acquireLock(file);
-    if (outcome.held) return outcome.lock;
-    await setTimeout(10);
-  }
-  throw new ContextEngineError(
-    "SESSION_LOCKED",
-    `The session index stayed locked by ${file}; delete that file if no other Clew is running.`,
-  );
+  });
 }

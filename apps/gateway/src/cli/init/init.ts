@@ -3,6 +3,7 @@ import { copyFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { PROVIDERS } from "@clew/plugin-sdk/host";
+import { changingConfig } from "../../config/change.ts";
 import { writeConfigText } from "../../config/commands.ts";
 import { type Environment, keyNames } from "../../config/environment.ts";
 import { checkConfigText, loadConfig, readConfigText } from "../../config/load.ts";
@@ -45,11 +46,7 @@ export interface InitOptions {
 export async function init(options: InitOptions, shell: Shell): Promise<number> {
   const { environment, output } = shell;
   const { configFile } = environment;
-  const exists = (await readConfigText(configFile)) !== null;
-  if (exists && options.force !== true)
-    throw refused(
-      `${configFile} exists already; "clew config set" changes it, and --force replaces it (it is kept as ${configFile}.bak).`,
-    );
+  await refuseToReplace(configFile, options);
   const elsewhere = readAddresses(options.lookAt ?? []);
   const servers = await interruptible(output, ({ signal, says }) => {
     says("looking for model servers on this machine");
@@ -64,14 +61,26 @@ export async function init(options: InitOptions, shell: Shell): Promise<number> 
   }
   const text = firstConfigText(settings);
   checkConfigText(text, configFile);
-  if (exists) await copyFile(configFile, `${configFile}.bak`);
-  await writeConfigText(configFile, text);
+  await changingConfig(configFile, async () => {
+    const exists = await refuseToReplace(configFile, options);
+    if (exists) await copyFile(configFile, `${configFile}.bak`);
+    await writeConfigText(configFile, text);
+  });
   const findings = await tryModel(environment, output);
   const warning = await describeRunning(environment);
   const isFine = findings.every(({ level }) => level === "ok");
   if (options.json) output.json({ file: configFile, ...settings, findings, warning });
   else tell(findings, { configFile, isFine, warning, shell });
   return isFine ? EXIT.done : EXIT.failed;
+}
+
+/** Whether it is there. Throws REQUEST_INVALID for one that is not to be replaced. */
+async function refuseToReplace(configFile: string, { force }: InitOptions): Promise<boolean> {
+  const exists = (await readConfigText(configFile)) !== null;
+  if (!exists || force === true) return exists;
+  throw refused(
+    `${configFile} exists already; "clew config set" changes it, and --force replaces it (it is kept as ${configFile}.bak).`,
+  );
 }
 
 /** A server elsewhere takes longer than one on this machine, ms. */

@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import semver from "semver";
+import { changingConfig } from "../../config/change.ts";
 import { bundledFolders, bundledIds, bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins, linkedFolder } from "../find/discover.ts";
 import { type PluginFiles, readPluginFiles } from "../find/manifest.ts";
@@ -92,7 +93,7 @@ async function linkPlugin(
     entryConfig: current.plugins.entries?.[files.manifest.id],
   });
   const record = { source: "link" as const, spec: folder, root: folder, version: versionOf(files) };
-  return switchOn({ files, trial, current, place, record, link: folder });
+  return switchOn({ files, trial, place, record, link: folder });
 }
 
 async function copyPlugin(
@@ -139,7 +140,7 @@ async function copyPlugin(
         root: join(id, staged.rootBelow),
         contents,
       };
-      const report = await switchOn({ files, trial, current, place, record, link: undefined });
+      const report = await switchOn({ files, trial, place, record, link: undefined });
       const notes = keeping.finish(undo.aside);
       undo.forget();
       return { ...report, notes: [...report.notes, ...foreignNote(fetchedFrom), ...notes] };
@@ -245,14 +246,25 @@ export function moveIntoPlace(
   };
 }
 
-async function switchOn(request: {
+interface SwitchRequest {
   files: PluginFiles;
   trial: Trial;
-  current: CurrentConfig;
   place: InstallPlace;
   record: Omit<InstallRecord, "installedAt" | "changes">;
   link: string | undefined;
-}): Promise<InstallReport> {
+}
+
+/** Looks at the settings anew: they may be others since the plugin was tried. */
+const switchOn = (request: SwitchRequest): Promise<InstallReport> => {
+  const { configFile } = request.place;
+  return changingConfig(configFile, async () =>
+    switchOnIn({ ...request, current: await readCurrentConfig(configFile) }),
+  );
+};
+
+async function switchOnIn(
+  request: SwitchRequest & { current: CurrentConfig },
+): Promise<InstallReport> {
   const { files, trial, place, record, link } = request;
   const { id } = files.manifest;
   const { configFile } = place;

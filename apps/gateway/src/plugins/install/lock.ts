@@ -9,7 +9,8 @@ import { installFailed } from "../invalid.ts";
 import { clearLeftovers } from "./leftovers.ts";
 import { finishRollback } from "./previous.ts";
 
-const ATTEMPTS = 50;
+/** Several enable or disable at once, each of which tries its plugin. */
+const ATTEMPTS = 300;
 const PAUSE_MS = 100;
 
 /**
@@ -21,10 +22,14 @@ export async function withPluginsLock<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   await prepareHome(home);
-  mkdirSync(pluginsFolder(home), { recursive: true, mode: 0o700 });
   const file = join(pluginsFolder(home), ".lock");
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const outcome = await acquireLock(file);
+    mkdirSync(pluginsFolder(home), { recursive: true, mode: 0o700 });
+    const outcome = await acquireLock(file).catch((error: NodeJS.ErrnoException) => {
+      // Whoever had it before may just have removed the empty folder.
+      if (error.code === "ENOENT") return { held: false } as const;
+      throw error;
+    });
     if (outcome.held) {
       const release = () => outcome.lock.release().then(() => removeIfEmpty(pluginsFolder(home)));
       return (async () => {

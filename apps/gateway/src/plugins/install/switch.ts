@@ -1,5 +1,6 @@
 // Runs `clew plugins enable` and `clew plugins disable`.
 
+import { changingConfig } from "../../config/change.ts";
 import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
@@ -80,10 +81,12 @@ function change(
   plan: (current: CurrentConfig) => Promise<PlannedSettings>,
 ): Promise<string[]> {
   return withPluginsLock(home, async () => {
-    const current = await readCurrentConfig(configFile);
-    const { steps, notes } = await plan(current);
+    // A plugin is tried meanwhile, which takes its time.
+    const { steps, notes } = await plan(await readCurrentConfig(configFile));
     const records = readRecords(home);
-    const made = await makeSteps(configFile, current, steps, records);
+    const made = await changingConfig(configFile, async () =>
+      makeSteps(configFile, await readCurrentConfig(configFile), steps, records),
+    );
     const record = records.plugins[pluginId];
     // Only the first change of a setting knows what was there before the install.
     const isNew = (path: readonly (string | number)[]) =>

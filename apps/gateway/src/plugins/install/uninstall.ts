@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
+import { changingConfig } from "../../config/change.ts";
 import { bundledPlugins } from "../find/bundled.ts";
 import { discoverPlugins, linkedFolder, manifestId } from "../find/discover.ts";
 import { slotValue } from "../find/enablement.ts";
@@ -51,7 +52,9 @@ export function uninstallPlugin(
     const engines = Object.fromEntries(
       Object.entries(records.engines).filter(([, owner]) => ownerId(owner) !== plan.pluginId),
     );
-    const left = await takeBack(configFile, plan.changes, records);
+    const left = await changingConfig(configFile, () =>
+      takeBack(configFile, plan.changes, records),
+    );
     writeRecords(home, { ...left, plugins, engines });
     leaveSafeMode(home, plan.pluginId);
     if (plan.folder !== null && request.keepFiles) keepAside(plan.folder, home, plan.pluginId);
