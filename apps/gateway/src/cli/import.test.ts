@@ -1,7 +1,9 @@
-import { appendFile, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { appendFile, mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { basename, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callersFolder } from "../config/callers-folder.ts";
+import { checkSessions } from "../doctor/check-sessions.ts";
 import { openForeign } from "../imports/open-foreign.ts";
 import { temporaryFolder, writeLines } from "../imports/testing/import-world.ts";
 import {
@@ -15,6 +17,7 @@ import {
   claudeUser,
   PI,
 } from "../imports/testing/transcripts.ts";
+import { acquireLock } from "../locks/lock.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
@@ -179,6 +182,50 @@ describe("clew sessions import", () => {
     expect(foreign!.tally).toMatchObject({
       ...{ damaged: [first, first + 3], tooLong: [first + 2], blank: 1 },
     });
+  });
+
+  it("makes one session of one file that is imported four times at once", async () => {
+    const [home, folder] = [await temporaryHome(), await temporaryFolder()];
+    const file = await writeLines(folder, "a.jsonl", CLAUDE);
+    const once = () => importJson(home, file, "--session", "same");
+    const all = await Promise.all([once(), once(), once(), once()]);
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const states = all.map(({ imported }) => imported[0].sessions[0].state);
+    expect(states.sort()).toEqual(["imported", "known", "known", "known"]);
+    const names = (await createSessionStore({ home }).list()).map(({ key }) => key);
+    expect(names.filter((key) => !key.includes("subagent"))).toEqual(["agent:main:same"]);
+    expect(names).toHaveLength(2);
+    const left = await readdir(join(home, "agents/main/sessions"));
+    expect(left.filter((name) => /import-|lock/.test(name))).toEqual([]);
+  });
+
+  it("finds what killed imports left half written, and removes it, but of no running one", async () => {
+    const [home, folder] = [await temporaryHome(), await temporaryFolder()];
+    const sessions = join(home, "agents/main/sessions");
+    await mkdir(sessions, { recursive: true });
+    const draft = (digit: string) =>
+      join(sessions, `s.jsonl.import-${"00000000-0000-4000-8000-00000000000"}${digit}`);
+    const gone = { token: "gone", pid: 2 ** 22 + 1, started: "once", host: hostname(), since: "" };
+    const leave = async () => {
+      await writeFile(draft("1"), "what was said");
+      await writeFile(`${draft("1")}.lock`, JSON.stringify(gone));
+      await writeFile(draft("2"), "of an older Clew");
+      await utimes(draft("2"), 1, 1);
+    };
+    await writeFile(draft("3"), "running");
+    await acquireLock(`${draft("3")}.lock`);
+    const running = [draft("3"), `${draft("3")}.lock`].map((file) => basename(file));
+    await leave();
+    const looked = await checkSessions({ home, fix: false });
+    expect(looked.map(({ text }) => text)).toContain(
+      `3 files of imports that were killed in ${sessions}; run "clew doctor --fix"`,
+    );
+    await checkSessions({ home, fix: true });
+    expect((await readdir(sessions)).sort()).toEqual(running);
+    await leave();
+    await importJson(home, await writeLines(folder, "a.jsonl", PI));
+    const left = (await readdir(sessions)).filter((name) => name.includes("import-"));
+    expect(left.sort()).toEqual(running);
   });
 
   it("leaves nothing behind of an import that fails", async () => {

@@ -2,8 +2,9 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { findRepairLeftovers } from "@clew/transcript-policy/session-file";
+import { findAbandonedDrafts } from "../imports/draft-files.ts";
 import { counted } from "../text/number.ts";
-import type { Finding } from "./finding.ts";
+import type { Finding, FindingCode } from "./finding.ts";
 
 interface KeptAsideRequest {
   /** Where the session files of the agent are. */
@@ -15,25 +16,50 @@ interface KeptAsideRequest {
 const KEPT = /\.jsonl\.(?:removed|torn|original)-/;
 
 export async function checkKeptAside(request: KeptAsideRequest): Promise<Finding[]> {
-  return [...(await checkLeftovers(request)), ...(await tellWhatIsKept(request))];
+  return [
+    ...(await checkLeftovers(request, REPAIRS)),
+    ...(await checkLeftovers(request, IMPORTS)),
+    ...(await tellWhatIsKept(request)),
+  ];
 }
 
-async function checkLeftovers({ folder, agentId, fix }: KeptAsideRequest): Promise<Finding[]> {
-  const leftovers = await findRepairLeftovers(folder);
+interface LeftoverKind {
+  find(folder: string): Promise<readonly string[]>;
+  whose: string;
+  codes: { found: FindingCode; repaired: FindingCode };
+}
+
+const REPAIRS: LeftoverKind = {
+  find: findRepairLeftovers,
+  whose: "repairs",
+  codes: { found: "repair-leftovers", repaired: "repair-leftovers-removed" },
+};
+
+const IMPORTS: LeftoverKind = {
+  find: findAbandonedDrafts,
+  whose: "imports",
+  codes: { found: "import-leftovers", repaired: "import-leftovers-removed" },
+};
+
+async function checkLeftovers(
+  { folder, agentId, fix }: KeptAsideRequest,
+  { find, whose, codes }: LeftoverKind,
+): Promise<Finding[]> {
+  const leftovers = await find(folder);
   if (leftovers.length === 0) return [];
   if (fix) await Promise.all(leftovers.map((file) => rm(file, { force: true })));
-  const what = `${counted(leftovers.length, "file")} of repairs that were killed`;
+  const what = `${counted(leftovers.length, "file")} of ${whose} that were killed`;
   const subject = `sessions of ${agentId}`;
   return fix
     ? [
         {
-          ...{ level: "note", code: "repair-leftovers-removed", subject, isRepair: true },
+          ...{ level: "note", code: codes.repaired, subject, isRepair: true },
           text: `${what}: removed`,
         },
       ]
     : [
         {
-          ...{ level: "warning", code: "repair-leftovers", subject },
+          ...{ level: "warning", code: codes.found, subject },
           text: `${what} in ${folder}; run "clew doctor --fix"`,
         },
       ];

@@ -98,6 +98,8 @@ export type FindingCode =
   | "session-reports-missing"
   | "session-damaged"
   | "session-repaired"
+  | "import-leftovers"
+  | "import-leftovers-removed"
   | "sessions-kept-aside"
   | "repair-leftovers"
   | "repair-leftovers-removed"

@@ -1,5 +1,6 @@
 // Imports the sessions of one file into a home.
 import type { LogPort } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { findSessionId } from "../sessions/change-index.ts";
 import { parseSessionName } from "../sessions/keys.ts";
 import { transcriptFile } from "../sessions/paths.ts";
@@ -39,7 +40,21 @@ interface Writing {
  * file it is. Throws FILE_NOT_FOUND, TRANSCRIPT_UNREADABLE, SESSION_LOCKED, REQUEST_INVALID,
  * SESSION_NAME_INVALID, STORAGE_FAILED.
  */
-export async function importFile(request: {
+export async function importFile(request: ImportRequest): Promise<ImportedFile | null> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const imported = await importOnce(request);
+    if (imported !== "made-meanwhile") return imported;
+  }
+  throw new ContextEngineError(
+    "SESSION_LOCKED",
+    `The sessions of ${request.file} are being made and removed by others; import it again when they are done.`,
+  );
+}
+
+/** Several imports of one file at once find each other's sessions in the second. */
+const ROUNDS = 5;
+
+interface ImportRequest {
   home: string;
   file: string;
   from?: Format | undefined;
@@ -49,7 +64,10 @@ export async function importFile(request: {
    */
   key?: string | undefined;
   log: LogPort;
-}): Promise<ImportedFile | null> {
+}
+
+/** "made-meanwhile": somebody made one of its sessions while this read the file. */
+async function importOnce(request: ImportRequest): Promise<ImportedFile | null | "made-meanwhile"> {
   const { home, file, from, key, log } = request;
   const foreign = await openForeign(file, { from });
   if (foreign === null) return null;
@@ -72,7 +90,9 @@ export async function importFile(request: {
     const children = createChildFiles({ home, log });
     for (const writing of planOrder([...writings.values()])) {
       const { found, plan } = writing;
-      const { said, ...stored } = await writing.draft.keep();
+      const kept = await writing.draft.keep();
+      if (kept === undefined) return "made-meanwhile";
+      const { said, ...stored } = kept;
       const { key: ownKey } = plan.name;
       const parent = plan.parent === null ? null : plan.parent.key;
       sessions.push({

@@ -1,21 +1,23 @@
 // Writes an imported session beside the others and puts it in its place, or not at all.
 import { createHash, randomUUID } from "node:crypto";
 import { constants, createReadStream } from "node:fs";
-import { type FileHandle, lstat, mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { type FileHandle, lstat, mkdir, open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
   TRANSCRIPT_VERSION,
   type TranscriptEntry,
   type TranscriptHeader,
 } from "@clew/plugin-sdk/transcript";
-import { acquireLock } from "../locks/lock.ts";
+import { acquireLock, type Lock } from "../locks/lock.ts";
+import { underLock } from "../locks/wait-for-lock.ts";
 import { changeIndex, findSessionId } from "../sessions/change-index.ts";
 import { formatEntries, formatHeader } from "../sessions/entry-lines.ts";
 import { type SessionName, shortName } from "../sessions/keys.ts";
 import { transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { storageFailed } from "../storage-error.ts";
+import { draftOf, lockOfDraft, sweepDrafts } from "./draft-files.ts";
 import type { FoundSession } from "./foreign.ts";
 import { heard, type Said, SILENCE } from "./plan-session.ts";
 
@@ -33,10 +35,11 @@ export interface SessionDraft {
   messages(): number;
   add(entry: TranscriptEntry): Promise<void>;
   /**
-   * Throws SESSION_LOCKED while somebody has the session open, REQUEST_INVALID when it holds
-   * anything else, and leaves it as it is then.
+   * Undefined when the session was made by somebody else since the draft was opened: what is in it
+   * is to be compared anew. Throws SESSION_LOCKED while somebody has the session open,
+   * REQUEST_INVALID when it holds anything else, and leaves it as it is then.
    */
-  keep(): Promise<StoredSession>;
+  keep(): Promise<StoredSession | undefined>;
   /** Nothing of it stays. */
   drop(): Promise<void>;
 }
@@ -52,14 +55,15 @@ export async function openDraft(
   const known = await findSessionId(home, name);
   const sessionId = known ?? randomUUID();
   const file = transcriptFile(home, agentId, sessionId);
-  const draft = `${file}.import-${randomUUID()}`;
+  const draft = draftOf(file, randomUUID());
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   await sweepDrafts(dirname(file));
-  const handle = await open(
-    draft,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL,
-    0o600,
-  );
+  const running = await lockDraft(draft);
+  const create = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+  const handle = await open(draft, create, 0o600).catch(async (error: unknown) => {
+    await running.release();
+    throw error;
+  });
   const header: TranscriptHeader & { sessionKey: string } = {
     ...{ type: "session", version: TRANSCRIPT_VERSION, id: sessionId },
     ...{ timestamp: found.startedAt, cwd: found.cwd, sessionKey: key },
@@ -76,6 +80,28 @@ export async function openDraft(
   const drop = async () => {
     await handle.close();
     await rm(draft, { force: true });
+    await running.release();
+  };
+  const place = {
+    file: `${dirname(file)}/import-${hashOfKey(key)}.lock`,
+    what: `Session ${shortName(key)}`,
+    code: "SESSION_LOCKED" as const,
+  };
+  const putInPlace = async (ours: string) => {
+    const outcome = await whileClosed(file, key, async () => {
+      const isThere = await isTranscript(file);
+      if (isThere && (await hashOfFile(file)) === ours)
+        return { state: "known" as const, added: 0 };
+      const entries = isThere ? await readAllEntries(file) : [];
+      const before = new Set(entries.map(({ id }) => id));
+      if ([...before].some((id) => !ids.has(id))) throw holdsMore(name);
+      await rename(draft, file);
+      const added = ids.size - before.size;
+      const state = !isThere ? "imported" : added > 0 ? "grown" : "known";
+      return { state, added } as const;
+    });
+    await syncFolder(dirname(file));
+    return outcome;
   };
   return {
     messages: () => said.messages,
@@ -91,25 +117,16 @@ export async function openDraft(
         await write();
         await handle.datasync();
         const ours = hash.digest("hex");
-        const outcome = await underLock(file, key, async () => {
-          const isThere = await isTranscript(file);
-          if (isThere && (await hashOfFile(file)) === ours)
-            return { state: "known" as const, added: 0 };
-          const entries = isThere ? await readAllEntries(file) : [];
-          const before = new Set(entries.map(({ id }) => id));
-          if ([...before].some((id) => !ids.has(id))) throw holdsMore(name);
-          await rename(draft, file);
-          const added = ids.size - before.size;
-          const state = !isThere ? "imported" : added > 0 ? "grown" : "known";
-          return { state, added } as const;
+        return await underLock(place, async () => {
+          if ((await findSessionId(home, name)) !== known) return undefined;
+          const outcome = await putInPlace(ours);
+          await changeIndex(home, agentId, async (index) =>
+            index[key]?.sessionId === sessionId
+              ? index
+              : { ...index, [key]: { ...index[key], sessionId } },
+          );
+          return { ...outcome, sessionId, said };
         });
-        await syncFolder(dirname(file));
-        await changeIndex(home, agentId, async (index) =>
-          index[key]?.sessionId === sessionId
-            ? index
-            : { ...index, [key]: { ...index[key], sessionId } },
-        );
-        return { ...outcome, sessionId, said };
       } catch (error) {
         throw ContextEngineError.is(error)
           ? error
@@ -121,19 +138,14 @@ export async function openDraft(
   };
 }
 
-/** An import that takes longer than this was killed, ms. */
-const ABANDONED_MS = 86_400_000;
-
-/** What killed imports left half written. */
-async function sweepDrafts(folder: string): Promise<void> {
-  const names = await readdir(folder).catch(() => []);
-  for (const name of names.filter((each) => /\.jsonl\.import-[0-9a-f-]{36}$/.test(each))) {
-    const file = join(folder, name);
-    const found = await lstat(file).catch(() => null);
-    if (found !== null && Date.now() - found.mtimeMs > ABANDONED_MS)
-      await rm(file, { force: true });
-  }
+/** Says to others that the import of this draft runs. */
+async function lockDraft(draft: string): Promise<Lock> {
+  const outcome = await acquireLock(lockOfDraft(draft));
+  if (outcome.held) return outcome.lock;
+  throw new Error(`${lockOfDraft(draft)} is somebody else's`);
 }
+
+const hashOfKey = (key: string) => createHash("sha256").update(key).digest("hex").slice(0, 32);
 
 async function writeText(handle: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text);
@@ -141,7 +153,8 @@ async function writeText(handle: FileHandle, text: string): Promise<void> {
     done += (await handle.write(bytes, done, bytes.length - done)).bytesWritten;
 }
 
-async function underLock<Result>(
+/** While nobody has the session open. */
+async function whileClosed<Result>(
   file: string,
   key: string,
   work: () => Promise<Result>,
