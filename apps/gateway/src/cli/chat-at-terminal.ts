@@ -1,6 +1,7 @@
 // Opens a chat at a terminal, through the gateway of its home or alone.
 
 import type { WhenBusy } from "../config/when-busy.ts";
+import { outliveReaders } from "../terminal/lost-reader.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { chatScreen } from "./chat/first-screen.ts";
 import { historyFile } from "./chat/history-file.ts";
@@ -31,8 +32,12 @@ export function chatAtTerminal(options: TerminalChatOptions, shell: Shell): Prom
       const terminate = () => listener("terminate");
       process.on("SIGINT", interrupt);
       for (const signal of ENDING) process.on(signal, terminate);
+      // A terminal that was closed says nothing and cannot be painted on; not all send a signal.
+      process.stdin.on("end", terminate).on("error", terminate);
+      outliveReaders(terminate);
       return () => {
         process.off("SIGINT", interrupt);
+        process.stdin.off("end", terminate);
         for (const signal of ENDING) process.off(signal, terminate);
       };
     },

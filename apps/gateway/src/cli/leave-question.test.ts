@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { clew } from "../testing/command.ts";
@@ -51,5 +51,23 @@ describe.runIf(hasTerminals)("a chat that is left while it asks for an approval"
     else chat.type(keys);
     expect(await chat.exit).toBe(code);
     expect(chat.shown()).toContain(told);
+  });
+});
+
+describe.runIf(hasTerminals)("a chat whose terminal is closed while nothing happens", () => {
+  it("gives its session back", async () => {
+    const home = await temporaryHome();
+    const { config } = await obedientModel();
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const chat = clewAtTerminal(home, ["chat"]);
+    await expect.poll(chat.shown, SOON).toContain("Ctrl-D quits");
+    chat.type("hello\r");
+    await expect.poll(chat.shown, SOON).toContain("heard: hello");
+    const locks = async () =>
+      (await readdir(home, { recursive: true })).filter((name) => name.endsWith(".jsonl.lock"));
+    expect(await locks()).toHaveLength(1);
+    chat.closeWindow();
+    await expect.poll(chat.runs, SOON).toBe(false);
+    expect(await locks()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 // Runs the built `clew` at a terminal of its own for tests, where `script` can make one.
 import { spawn, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { BUILT_CLEW } from "./command.ts";
@@ -14,6 +14,10 @@ export interface AtTerminal {
   /** All that the screen was sent. */
   shown(): string;
   kill(signal: NodeJS.Signals): void;
+  /** As somebody who closes the window. */
+  closeWindow(): void;
+  /** Whether the program is still there. */
+  runs(): boolean;
   exit: Promise<number | null>;
 }
 
@@ -32,6 +36,8 @@ export function clewAtTerminal(home: string, args: readonly string[]): AtTermina
   return {
     type: (keys) => void child.stdin.write(keys),
     shown: () => shown,
+    closeWindow: () => void child.kill("SIGKILL"),
+    runs: () => existsSync(`/proc/${readFileSync(pidFile, "utf8").trim()}/exe`),
     kill: (signal) => void process.kill(Number(readFileSync(pidFile, "utf8")), signal),
     exit: new Promise((resolve) => child.once("exit", resolve)),
   };
