@@ -20,6 +20,17 @@ describe("a failure of the file system", () => {
     expect(told(code)).toBe(`The file f cannot be written: ${rest} and try again.`);
   });
 
+  it.each([
+    ["ENOENT", "there is no such folder; name a place that is there and that you may use"],
+    ["EACCES", "permission denied; name a place that is there and that you may use"],
+    ["ENXIO", "nothing takes what is written there; name a file"],
+    ["ENOSPC", "the disk is full; free some space"],
+  ])("%s at a place that a person named is not one of the home", (code, rest) => {
+    const error = Object.assign(new Error("raw"), { code });
+    const { message } = storageFailed("The file f cannot be written", error, "elsewhere");
+    expect(message).toBe(`The file f cannot be written: ${rest} and try again.`);
+  });
+
   it("of a file that may not grow says that a limit is the cause", () => {
     expect(told("EFBIG")).toMatch(/may not grow further .*; raise that limit and try again\.$/);
   });

@@ -1,22 +1,28 @@
 // Says what a failure of the file system means, in words that a person can act on.
 
+/** Whether the file is one of the home, or one that a person named. */
+export type StoragePlace = "home" | "elsewhere";
+
 /** What a file system error means, as half a sentence. */
-export function storageReason(error: unknown): string {
+export function storageReason(error: unknown, place: StoragePlace = "home"): string {
   const { code = "", message } = error as { code?: string; message: string };
+  if (code === "ENOENT" && place === "elsewhere") return "there is no such folder";
   return REASONS[code] ?? message;
 }
 
 /** What a person can do about it, as half a sentence. */
-export function storageAdvice(error: unknown): string {
+export function storageAdvice(error: unknown, place: StoragePlace = "home"): string {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (code === "ENOSPC" || code === "EDQUOT") return "free some space";
   if (code === "EFBIG") return "raise that limit";
   if (code === "EISDIR") return "name a file";
   if (code === "ELOOP") return "put the file itself in its place";
   if (code === "ENAMETOOLONG") return "choose a shorter name";
-  return ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)
+  if (code === "ENXIO") return "name a file";
+  if (!["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOENT"].includes(code)) return "check the disk";
+  return place === "home"
     ? "set CLEW_HOME to a folder you may write to"
-    : "check the disk";
+    : "name a place that is there and that you may use";
 }
 
 const REASONS: Record<string, string> = {
@@ -31,5 +37,6 @@ const REASONS: Record<string, string> = {
   EROFS: "the file system is read-only",
   ENAMETOOLONG: "a name in the path is longer than the system allows",
   ELOOP: "it is a link, which is never followed",
+  ENXIO: "nothing takes what is written there",
   EIO: "the disk reported an error",
 };

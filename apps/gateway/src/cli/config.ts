@@ -118,7 +118,7 @@ export async function configImport(
   const { configFile } = environment;
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") throw fileNotFound(file, error);
-    throw storageFailed(`${file} cannot be read`, error);
+    throw storageFailed(`${file} cannot be read`, error, "elsewhere");
   });
   await refuseToReplace(configFile, force);
   const plan = planImport(text, file);

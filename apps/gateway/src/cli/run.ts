@@ -1,7 +1,7 @@
 // Runs the command that a command line asks for.
 import { readSafeMode } from "../plugins/safe-mode.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
-import { terminal } from "../terminal/output.ts";
+import { printable, terminal } from "../terminal/output.ts";
 import { beginProgressLine } from "../terminal/progress-line.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { failedCommand } from "./command-errors.ts";
@@ -31,7 +31,8 @@ export async function runCli(
     const { runPluginProgram } = await import("./plugin-programs.ts");
     const code = await runPluginProgram(program, argv, shell);
     const off = Object.keys(readSafeMode(shell.environment.home).plugins);
-    if (code === undefined) shell.output.note(describeUnknownCommand(program, argv, off) ?? "");
+    if (code === undefined)
+      shell.output.note(printable(describeUnknownCommand(program, argv, off) ?? ""));
     return code ?? EXIT.usage;
   }
   if (listsAllCommands(argv)) {

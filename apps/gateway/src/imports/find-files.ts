@@ -24,7 +24,7 @@ export async function findFiles(places: readonly string[]): Promise<FoundFiles> 
   };
   const walk = async (folder: string): Promise<void> => {
     const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-      throw storageFailed(`${folder} cannot be read`, error);
+      throw storageFailed(`${folder} cannot be read`, error, "elsewhere");
     });
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(folder, entry.name);

@@ -26,7 +26,7 @@ export async function checkForeignFile(
   const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "ENOENT"
       ? fileNotFound(file, error)
-      : storageFailed(`${file} cannot be read`, error);
+      : storageFailed(`${file} cannot be read`, error, "elsewhere");
   });
   if (found.isDirectory()) throw unreadable(file, "it is a folder; name a file in it");
   if (!found.isFile()) throw unreadable(file, "it is no file that stays; name one");

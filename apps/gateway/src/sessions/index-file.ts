@@ -4,6 +4,7 @@ import { open, readdir, readFile, stat } from "node:fs/promises";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { fromJson, toJson } from "../own-json.ts";
+import { storageFailed } from "../storage-error.ts";
 import { archivedKey, isSafeId } from "./keys.ts";
 import { agentPaths, fileOf } from "./paths.ts";
 
@@ -40,14 +41,18 @@ export async function readIndex(home: string, agentId: string): Promise<SessionI
 const stampOf = ({ ino, size, mtimeMs, mtimeNs }: BigIntStats): string | undefined =>
   Date.now() - Number(mtimeMs) < SETTLED_MS ? undefined : `${ino} ${size} ${mtimeNs}`;
 
+/** Throws STORAGE_FAILED. */
 export async function writeIndex(
   home: string,
   agentId: string,
   index: SessionIndex,
 ): Promise<void> {
-  await writeFileAtomic(agentPaths(home, agentId).index, `${toJson(index, null, 2)}\n`, {
-    mode: 0o600,
-  });
+  const file = agentPaths(home, agentId).index;
+  await writeFileAtomic(file, `${toJson(index, null, 2)}\n`, { mode: 0o600 }).catch(
+    (error: unknown) => {
+      throw storageFailed(`The list of sessions ${file} could not be written`, error);
+    },
+  );
 }
 
 /**

@@ -26,6 +26,24 @@ describe("what a command threw", () => {
     );
   });
 
+  it("names the file that people know, and is no bug where the disk is full", () => {
+    const told = (error: object) =>
+      describeFailure(Object.assign(new Error("raw"), error), { home: "/nowhere" });
+    const path = "/h/sessions.json.lock.draft-56236cd8-dbf7-4958-9bc1-66c0e03445f9";
+    expect(told({ code: "EACCES", path })).toMatch(/^\/h\/sessions\.json cannot be used: perm/);
+    expect(told({ code: "ENOSPC", syscall: "write" })).toBe(
+      "A file could not be written: the disk is full; free some space and try again. [STORAGE_FAILED]",
+    );
+  });
+
+  it("shows what was typed without what could steer the terminal", () => {
+    const error = new ContextEngineError(
+      "SESSION_NOT_FOUND",
+      "no \u001b[31mred\u001b]52;c;AA\u0007!",
+    );
+    expect(describeFailure(error, { home: "/nowhere" })).toBe("no red! [SESSION_NOT_FOUND]");
+  });
+
   it("is a bug otherwise, whose stack is in the log and not on the terminal", async () => {
     const home = await temporaryHome();
     const told = describeFailure(new TypeError("x is not a function\nat all"), { home });

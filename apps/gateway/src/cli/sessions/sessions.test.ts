@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { clew, startClew } from "../../testing/command.ts";
@@ -247,5 +247,18 @@ describe("clew sessions export", () => {
 describe("clew sessions usage", () => {
   it("is clew usage of that session", async () => {
     expect(await json("sessions", "usage", "harbour")).toEqual(await json("usage", "harbour"));
+  });
+});
+
+describe("a list of sessions that cannot be written", () => {
+  it("is no bug, and is named", async () => {
+    const file = join(home, "agents/main/sessions/sessions.json");
+    await rm(file);
+    await mkdir(file);
+    const { code, errors } = await clew(home, ["sessions", "rename", "main", "other"]);
+    expect(code).toBe(1);
+    expect(errors).toMatch(
+      /^clew: The list of sessions \S+\/sessions\.json could not be written: .*\[STORAGE_FAILED\]$/,
+    );
   });
 });
