@@ -257,7 +257,7 @@ describe("what a session cost", () => {
       "The cost caps do not count lab/m, as its prices are not known; the settings of its server can name them (models[].cost).",
     ]);
     expect((await saying(host)("Again")).notices).toEqual([]);
-    expect((await clew(host.home, ["usage"])).output).toMatch(/^not known for 2 calls/);
+    expect((await clew(host.home, ["usage"])).output).toMatch(/^not known for 2 model calls, /);
     const status = await host.gateway.command("main", {
       ...{ kind: "command", name: "status", args: "" },
     });

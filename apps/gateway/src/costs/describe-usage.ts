@@ -2,7 +2,7 @@
 import { shortName } from "../sessions/keys.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted, number } from "../text/number.ts";
-import { dollarsText, spentText } from "./describe.ts";
+import { dollarsText, sumText } from "./describe.ts";
 import type { NamedSum, Usage, UsageSum, WasteSum } from "./usage.ts";
 
 /** Pure. Tables by session, engine, model and day, and what was for nothing. */
@@ -63,7 +63,7 @@ export function sentence(sum: UsageSum): string {
     estimated === 0
       ? ""
       : `; ${counted(estimated, "call")} broke off, and what was sent is estimated`;
-  return `${spentText({ dollars: cost.total, unknown })} for ${counted(modelCalls, "model call")}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}${broken}`;
+  return `${sumText({ dollars: cost.total, unknown }, modelCalls)}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}${broken}`;
 }
 
 function wasteLines({ waste }: UsageSum): string[] {

@@ -55,7 +55,8 @@ function wasteText(waste: WasteByCause): string {
   return causes.length === 0 ? "" : `; for nothing ${causes.join(", ")}`;
 }
 
-function sumText(spent: { dollars: number; unknown: number }, calls: number): string {
+/** What so many calls came to. */
+export function sumText(spent: { dollars: number; unknown: number }, calls: number): string {
   const of = counted(calls, "model call");
   if (spent.dollars > 0 || spent.unknown === 0) return `${spentText(spent)} for ${of}`;
   return spent.unknown === calls
