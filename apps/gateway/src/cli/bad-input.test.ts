@@ -16,6 +16,10 @@ const FILES = {
 /** Of every command: what nobody should type, and someone will. FOLDER and the FILES are paths. */
 const INPUTS = `
 sessions show nope
+sessions show a\u001b[31mb
+sessions repair FOLDER --json
+completion powershell
+inspect HEADER --call 99.9
 sessions show agent:x
 sessions show ../../etc/passwd
 sessions show a\u0001b

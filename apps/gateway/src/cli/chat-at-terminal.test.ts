@@ -307,6 +307,14 @@ describe.runIf(hasTmux)("a chat at a terminal", () => {
     await chat.shows("heard: editor");
   });
 
+  it("says when the editor fails, and keeps the message as it was", async () => {
+    const { home } = await homeOf();
+    const chat = await started(home, { env: { VISUAL: "false" } });
+    chat.type("/edit draft");
+    chat.press("Enter");
+    await chat.shows('The editor "false" ended with 1; the message is as it was.');
+  });
+
   it("says in one sentence what keeps it from beginning", async () => {
     const { home } = await homeOf();
     const chat = chatInTmux(home, { args: ["--model", "nope"] });

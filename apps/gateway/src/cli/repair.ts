@@ -23,10 +23,17 @@ export async function repairSession(
   if (!dryRun) await refuseOpenFile(file);
   const report = await repairWholeFile(resolve(file), { dryRun });
   if (report.code === "file-missing") throw fileNotFound(file);
-  if (json) output.json({ file: resolve(file), dryRun, ...report });
+  if (json) output.json({ file: resolve(file), dryRun, ...inWords(report) });
   else for (const line of describeRepair(report, dryRun)) output.line(line);
   if (!isDone(report)) await throwReason(file, report);
   return EXIT.done;
+}
+
+/** What the file system says is said as elsewhere. */
+function inWords(report: RepairReport): RepairReport {
+  const { reason, systemCode } = report;
+  if (reason === undefined || systemCode === undefined) return report;
+  return { ...report, reason: storageReason({ code: systemCode, message: reason }) };
 }
 
 async function refuseOpenFile(file: string): Promise<void> {

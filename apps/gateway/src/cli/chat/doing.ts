@@ -83,6 +83,8 @@ async function editDraft({ screen, editor }: DoingOptions, text: string): Promis
     const code = await screen.terminal.lend(command, [...args, file]);
     if (code === null)
       throw new Error(`The editor "${command}" cannot be run; set EDITOR to one that can.`);
+    if (code !== 0)
+      throw new Error(`The editor "${command}" ended with ${code}; the message is as it was.`);
     const written = (await readFile(file, "utf8")).replace(/\n$/, "");
     screen.set({ draft: { text: written, cursor: written.length } });
   } finally {

@@ -22,6 +22,8 @@ describe("the history of a home's chats", () => {
     const home = await temporaryHome();
     await writeFile(join(home, HISTORY_FILE), '"whole"\n"cut');
     expect(await historyFile(home).read()).toEqual(["whole"]);
+    await historyFile(home).add("next");
+    expect(await historyFile(home).read()).toEqual(["whole", "next"]);
   });
 
   it("stays within its bound", async () => {

@@ -1,5 +1,5 @@
 // Keeps what a person wrote in the chats of a home, for the next ones.
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import writeFileAtomic from "write-file-atomic";
 import { fromJson, toJson } from "../../own-json.ts";
@@ -27,7 +27,8 @@ export function historyFile(home: string): HistoryFile {
     return entries.slice(-MOST_REMEMBERED);
   };
   const write = async (text: string) => {
-    await appendFile(file, `${toJson(text)}\n`, options);
+    const begin = (await endsWithin(file)) ? "\n" : "";
+    await appendFile(file, `${begin}${toJson(text)}\n`, options);
     lines++;
     if (lines < 2 * MOST_REMEMBERED) return;
     const entries = await read();
@@ -41,6 +42,20 @@ export function historyFile(home: string): HistoryFile {
       return writing;
     },
   };
+}
+
+/** Whether its last line was cut off. */
+async function endsWithin(file: string): Promise<boolean> {
+  const handle = await open(file, "r").catch(() => null);
+  if (handle === null) return false;
+  try {
+    const { size } = await handle.stat();
+    if (size === 0) return false;
+    const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
+    return buffer.toString() !== "\n";
+  } finally {
+    await handle.close();
+  }
 }
 
 /** A line that was cut off says nothing. */

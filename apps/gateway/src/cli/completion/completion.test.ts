@@ -46,6 +46,12 @@ describe("what may follow", () => {
     expect(planCompletion(program, line.split(" "))).toMatchObject(expected);
   });
 
+  it("of another shell is refused in our own words", async () => {
+    const { code, errors } = await clew("/nowhere", ["completion", "powershell"]);
+    expect(code).toBe(2);
+    expect(errors).toContain('<shell> "powershell" must be one of bash, zsh, fish.');
+  });
+
   it("does not offer what only scripts call", () => {
     expect(planCompletion(program, [""]).words).not.toContain("complete-words");
   });

@@ -185,7 +185,7 @@ describe("clew inspect", () => {
       clew(home, ["inspect", "nobody"]),
       clew(home, ["inspect", "nowhere/x.jsonl"]),
     ]);
-    expect(answers.map(({ code }) => code)).toEqual([1, 1, 1, 1, 1]);
+    expect(answers.map(({ code }) => code)).toEqual([2, 2, 1, 1, 1]);
     for (const { errors } of answers) expect(errors).toMatch(/^[^\n]+$/);
     const { file } = (await createSessionStore({ home }).find("replay-recorded"))!;
     expect((await clew(home, ["inspect", file])).code).toBe(0);

@@ -47,13 +47,21 @@ export async function inspectCommand(
   const inspector = createInspector(source, await pricesIn(environment));
   const answer = await answerTo(inspector, question);
   if (answer === null) {
-    output.note(await whyNothing(inspector, name, question));
+    const why = await whyNothing(inspector, name, question);
+    // What is looked for may be nowhere; what is named must be there.
+    if (isNamed(question)) throw new ContextEngineError("REQUEST_INVALID", why);
+    output.note(printable(why));
     return EXIT.failed;
   }
   if (options.json === true) output.json(answer.data);
   else if (question.kind === "request") return printRequest(answer.data as RebuiltRequest, output);
   else output.line(printable(answer.text));
   return 0;
+}
+
+function isNamed(question: Question): boolean {
+  if (question.kind === "call" || question.kind === "request") return "id" in question.call;
+  return question.kind === "entry" || question.kind === "diff";
 }
 
 /** The request alone, to the byte, or nothing. */
