@@ -93,6 +93,9 @@ describe("an error over HTTP", () => {
     app.get("/library/:status", (context) => {
       throw new HTTPException(Number(context.req.param("status")) as 400);
     });
+    app.get("/stopping", () => {
+      throw new ContextEngineError("GATEWAY_STOPPING", "The gateway is stopping; send it again.");
+    });
     app.get("/bug", () => {
       throw new TypeError();
     });
@@ -108,6 +111,7 @@ describe("an error over HTTP", () => {
         { error: { code, message: expect.stringMatching(/\w/) } },
       ]);
     }
+    expect((await app.request("/stopping")).status).toBe(503);
     expect(lines).toEqual([]);
     const trouble = await app.request("/library/503");
     expect([trouble.status, await trouble.json()]).toMatchObject([

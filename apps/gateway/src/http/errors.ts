@@ -112,7 +112,9 @@ export const errorHandler =
     const { status, body } = toErrorResponse(error);
     if (error instanceof BacklogFull)
       context.header("retry-after", String(error.retryAfterSeconds));
-    if (status >= 500 && !isAbort(error))
+    // Whoever asks while it stops is told so, and the gateway has no trouble.
+    const isNoTrouble = isAbort(error) || ContextEngineError.is(error, "GATEWAY_STOPPING");
+    if (status >= 500 && !isNoTrouble)
       log.error(`${context.req.method} ${context.req.path} failed: ${describe(error)}`);
     return context.json(body, status);
   };
