@@ -25,7 +25,7 @@ import {
   withFates,
 } from "../replay/summary.ts";
 import { openReportLog } from "../reports/report-log.ts";
-import { shortName } from "../sessions/keys.ts";
+import { sessionWord } from "../sessions/keys.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
@@ -163,7 +163,7 @@ function print(
     output.line(printable(formatReplay(result)));
     if (options.into !== undefined)
       output.line(
-        `The session is ${session.session.sessionKey} in ${home}; "clew usage ${shortName(session.session.sessionKey)}" there tells what it would have cost, which nobody paid.`,
+        `The session is ${session.session.sessionKey} in ${home}; "clew usage ${sessionWord(session.session.sessionKey)}" there tells what it would have cost, which nobody paid.`,
       );
   }
 }

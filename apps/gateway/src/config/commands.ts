@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import JSON5 from "json5";
 import { storageFailed } from "../storage-error.ts";
+import { shellWord } from "../text/shell-word.ts";
 import { changingConfig } from "./change.ts";
 import { describeWaterConflicts, whyIdle } from "./compaction.ts";
 import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "./load.ts";
@@ -234,7 +235,7 @@ function hint(loaded: LoadedConfig, name: string): string {
   const asked = path.reduceRight<unknown>((inner, part) => ({ [part]: inner }), "");
   const unknown = findUnknownKeys(ConfigSchema, asked)[0];
   return unknown === undefined
-    ? `set it with "clew config set ${name} VALUE"`
+    ? `set it with "clew config set ${shellWord(name)} VALUE"`
     : `${describeUnknownKey(unknown).replace(/\.$/, "")} (${loaded.file})`;
 }
 

@@ -2,7 +2,7 @@
 import { deliveryStatus } from "@clew/engine-core";
 import { readDeliveries, readDeliveryFile } from "../sessions/deliveries.ts";
 import type { SessionIndex } from "../sessions/index-file.ts";
-import { shortName } from "../sessions/keys.ts";
+import { sessionWord, shortName } from "../sessions/keys.ts";
 import { deliveriesFile, transcriptFile } from "../sessions/paths.ts";
 import { readTranscript } from "../sessions/read-transcript.ts";
 import { counted } from "../text/number.ts";
@@ -72,7 +72,7 @@ async function parkedTurnsOf({ home, agentId, key, sessionId }: Asked): Promise<
     const last = blocked.at(-1);
     if (last === undefined) return [];
     const subject = `session ${shortName(key)}`;
-    const text = `"${engineId}" refused ${counted(blocked.length, "turn")} too often (${last.reason}); offer ${blocked.length === 1 ? "it" : "them"} again: clew engine retry ${shortName(key)}`;
+    const text = `"${engineId}" refused ${counted(blocked.length, "turn")} too often (${last.reason}); offer ${blocked.length === 1 ? "it" : "them"} again: clew engine retry ${sessionWord(key)}`;
     return [{ level: "warning", code: "engine-turns-parked", subject, text }];
   });
 }

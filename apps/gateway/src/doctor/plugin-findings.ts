@@ -5,7 +5,7 @@ import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
 import { ofPlugin, type PluginRecord } from "../plugins/load/record.ts";
 import { describeStrays } from "../plugins/strays.ts";
-import { shortName } from "../sessions/keys.ts";
+import { sessionWord, shortName } from "../sessions/keys.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 export function engineFindings(status: EngineStatus, records: readonly PluginRecord[]): Finding[] {
@@ -79,7 +79,7 @@ function setAsideFindings({ configured, quarantined }: EngineStatus): Finding[] 
       const isOfSession = scope.kind === "session";
       const where = isOfSession ? ` for session ${shortName(scope.sessionKey)}` : "";
       const next = isOfSession
-        ? `another chance: clew engine retry ${shortName(scope.sessionKey)}`
+        ? `another chance: clew engine retry ${sessionWord(scope.sessionKey)}`
         : REINSTALL;
       return engine(
         "warning",

@@ -14,6 +14,7 @@ import { underLock } from "../locks/wait-for-lock.ts";
 import { changeIndex, findSessionId } from "../sessions/change-index.ts";
 import { formatEntries, formatHeader } from "../sessions/entry-lines.ts";
 import { type SessionName, shortName } from "../sessions/keys.ts";
+import { requireNewName } from "../sessions/name-errors.ts";
 import { transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { storageFailed } from "../storage-error.ts";
@@ -53,6 +54,7 @@ export async function openDraft(
 ): Promise<SessionDraft> {
   const { agentId, key } = name;
   const known = await findSessionId(home, name);
+  if (known === undefined) requireNewName(name);
   const sessionId = known ?? randomUUID();
   const file = transcriptFile(home, agentId, sessionId);
   const draft = draftOf(file, randomUUID());

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { underLock } from "../locks/wait-for-lock.ts";
 import { completeIndex, readIndex, type SessionIndex, writeIndex } from "./index-file.ts";
 import type { SessionName } from "./keys.ts";
+import { requireNewName } from "./name-errors.ts";
 import { agentPaths } from "./paths.ts";
 
 /** Undefined when the key has none. */
@@ -19,16 +20,15 @@ export async function findSessionId(
   return completed[key]?.sessionId;
 }
 
-/** The id of the transcript that the key gets, or has got meanwhile. */
-export async function registerSession(
-  home: string,
-  { agentId, key }: SessionName,
-): Promise<string> {
-  // Another process may have named the session while we waited.
-  const { after } = await changeIndex(home, agentId, async (index) => ({
-    ...index,
-    [key]: index[key] ?? { sessionId: randomUUID() },
-  }));
+/** The id of the transcript that the key gets, or has got meanwhile. Throws SESSION_NAME_INVALID. */
+export async function registerSession(home: string, name: SessionName): Promise<string> {
+  const { agentId, key } = name;
+  const { after } = await changeIndex(home, agentId, async (index) => {
+    // Another process may have named the session while we waited.
+    if (index[key] !== undefined) return index;
+    requireNewName(name);
+    return { ...index, [key]: { sessionId: randomUUID() } };
+  });
   return after[key]!.sessionId;
 }
 

@@ -1,4 +1,5 @@
 // How a session is named on the outside.
+import { shellWord } from "../text/shell-word.ts";
 
 export const DEFAULT_AGENT_ID = "main";
 export const DEFAULT_SESSION_NAME = "main";
@@ -48,6 +49,16 @@ export function shortName(key: string): string {
   const prefix = `agent:${DEFAULT_AGENT_ID}:`;
   return key.startsWith(prefix) ? key.slice(prefix.length) : key;
 }
+
+/** The short form for a command that people copy; one like a flag is written in full. */
+export function sessionWord(key: string): string {
+  const short = shortName(key);
+  return shellWord(short.startsWith("-") ? key : short);
+}
+
+/** Whether lists can show the name as it is: what is reordered or not seen looks like another. */
+export const isShownAsIs = (name: string): boolean =>
+  !/[\u0080-\u009f\u202a-\u202e\u2066-\u2069]/.test(name);
 
 /**
  * The key of a transcript its session moved on from: the session's, and when the transcript was

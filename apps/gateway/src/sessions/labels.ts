@@ -4,7 +4,7 @@ import { changeIndex } from "./change-index.ts";
 import { completeIndex, labelIn, readIndex, type SessionIndex } from "./index-file.ts";
 import { parseSessionName, type SessionName, shortName } from "./keys.ts";
 import { listAgents } from "./list-sessions.ts";
-import { requireSessionName } from "./name-errors.ts";
+import { requireNewName, requireSessionName } from "./name-errors.ts";
 
 const MOST_CHARACTERS = 100;
 
@@ -56,6 +56,7 @@ export async function labelSession(
 export function requireLabel(text: string): string {
   const label = text.trim();
   const { name } = requireSessionName(label);
+  requireNewName({ name });
   if (name === label && label.length <= MOST_CHARACTERS) return label;
   throw new ContextEngineError(
     "REQUEST_INVALID",

@@ -1,7 +1,8 @@
 // The errors for session names that are invalid or unknown.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { nearestName } from "../text/nearest.ts";
-import { parseSessionName, type SessionName, shortName } from "./keys.ts";
+import { visible } from "../text/visible.ts";
+import { isShownAsIs, parseSessionName, type SessionName, shortName } from "./keys.ts";
 
 /** Reads a session's name as `parseSessionName` does. Throws SESSION_NAME_INVALID. */
 export function requireSessionName(text: string, agentId?: string): SessionName {
@@ -10,6 +11,15 @@ export function requireSessionName(text: string, agentId?: string): SessionName 
   throw new ContextEngineError(
     "SESSION_NAME_INVALID",
     `"${text}" is not a session name; use a short name such as "main", or agent:<agent>:<name>.`,
+  );
+}
+
+/** Of a session that is about to be made. Throws SESSION_NAME_INVALID. */
+export function requireNewName({ name }: Pick<SessionName, "name">): void {
+  if (isShownAsIs(name)) return;
+  throw new ContextEngineError(
+    "SESSION_NAME_INVALID",
+    `"${visible(name)}" holds characters that are not seen or change the order of others, so it would look like another name in lists; leave them out.`,
   );
 }
 

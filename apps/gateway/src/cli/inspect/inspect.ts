@@ -16,6 +16,7 @@ import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
+import { shellWord } from "../../text/shell-word.ts";
 import {
   formatBisect,
   formatCall,
@@ -210,7 +211,7 @@ async function fileSource(file: string): Promise<() => Promise<SessionSource>> {
   if ((await reportFiles(folder, sessionId)).length === 0)
     throw new ContextEngineError(
       "FILE_NOT_FOUND",
-      `${file} has no reports beside it (${reportFile(folder, sessionId)}), so nobody knows what models were sent; "clew replay ${basename(file)} --into FOLDER" plays it and keeps them.`,
+      `${file} has no reports beside it (${reportFile(folder, sessionId)}), so nobody knows what models were sent; "clew replay ${shellWord(basename(file))} --into FOLDER" plays it and keeps them.`,
     );
   return async () => ({ folder, sessionId, branch, allEntries: () => readAllEntries(file) });
 }

@@ -3,6 +3,7 @@ import type { PackageFinding } from "../../plugins/pack/finding.ts";
 import { packPlugin } from "../../plugins/pack/pack.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
+import { shellWord } from "../../text/shell-word.ts";
 
 export interface PackOptions {
   out?: string;
@@ -27,7 +28,7 @@ export async function pack(
         ? hasFailed
           ? `${path} would not work everywhere${check ? asItIs(path) : "; nothing was written."}`
           : `${path} can be installed in Clew and in OpenClaw.`
-        : `Packed ${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB. To install it: clew plugins install ${file}, or openclaw plugins install ${file} --force --accept-capabilities`,
+        : `Packed ${file}: ${files.length} files, ${Math.ceil(bytes / 1024)} KiB. To install it: clew plugins install ${shellWord(file)}, or openclaw plugins install ${shellWord(file)} --force --accept-capabilities`,
     ])
       output.line(printable(line));
   return hasFailed ? 1 : 0;
@@ -37,7 +38,7 @@ export async function pack(
 const asItIs = (path: string) =>
   /\.(?:tgz|tar\.gz|tar)$/i.test(path)
     ? "."
-    : ` as npm packs it; "clew plugins pack ${path}" makes one file of its code, and checks that.`;
+    : ` as npm packs it; "clew plugins pack ${shellWord(path)}" makes one file of its code, and checks that.`;
 
 const NAMES = { clew: "Clew", openclaw: "OpenClaw" };
 

@@ -1,7 +1,10 @@
 // Runs `clew sessions fork`, which begins a session with all that was said in another one.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { agentIds } from "../../config/agent.ts";
+import { loadConfig } from "../../config/load.ts";
 import { keyOfFork } from "../../sessions/fork-name.ts";
-import { shortName } from "../../sessions/keys.ts";
+import { parseSessionName, sessionWord, shortName } from "../../sessions/keys.ts";
+import { listAgents } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
@@ -23,6 +26,7 @@ export async function forkSession(
   const isTaken = async (each: string) => (await store.find(each)) !== null;
   const forked =
     wanted === undefined ? await keyOfFork(key, isTaken) : requireSessionName(wanted, agentId).key;
+  await refuseUnknownAgent(parseSessionName(forked)!.agentId, agentId, environment);
   if (await isTaken(forked))
     throw refused(`There is a session "${shortName(forked)}" already; choose another name.`);
   const session = await store.open({ key: forked, cwd: found.header.cwd ?? environment.home });
@@ -35,10 +39,25 @@ export async function forkSession(
   else
     output.line(
       printable(
-        `Session "${shortName(forked)}" begins with all that was said in "${shortName(key)}"; go on in it with: clew chat --session ${shortName(forked)}`,
+        `Session "${shortName(forked)}" begins with all that was said in "${shortName(key)}"; go on in it with: clew chat --session ${sessionWord(forked)}`,
       ),
     );
   return EXIT.done;
+}
+
+/** A session is forked to its own agent, or to one that is there. */
+async function refuseUnknownAgent(
+  wanted: string,
+  own: string,
+  { home, configFile }: Shell["environment"],
+): Promise<void> {
+  if (wanted === own) return;
+  const { config } = await loadConfig(configFile);
+  const known = [...new Set([...agentIds(config), ...(await listAgents(home))])];
+  if (known.includes(wanted)) return;
+  throw refused(
+    `There is no agent "${wanted}", only ${known.join(", ")}; name a session of one that is there.`,
+  );
 }
 
 const refused = (text: string) => new ContextEngineError("REQUEST_INVALID", text);

@@ -71,6 +71,28 @@ describe("clew sessions fork", () => {
       'There is a session "main" already',
     );
   });
+
+  it("prints a command that a shell reads as it is meant", async () => {
+    const fork = async (name: string) =>
+      (await clew(home, ["sessions", "fork", "main", name])).output;
+    expect(await fork("$(touch x)")).toMatch(/clew chat --session '\$\(touch x\)'$/);
+    expect(await fork("agent:main:--yes")).toMatch(/clew chat --session agent:main:--yes$/);
+  });
+
+  it("refuses an agent that is not there, and a name that looks like another", async () => {
+    const { code, errors } = await clew(home, ["sessions", "fork", "main", "agent:nope:x"]);
+    expect(code).toBe(2);
+    expect(errors).toMatch(/^clew: There is no agent "nope", only main; .*\[REQUEST_INVALID\]$/);
+    for (const argv of [
+      ["sessions", "fork", "main", "ma\u202ein"],
+      ["sessions", "rename", "main", "ma\u202ein"],
+      ["chat", "--session", "ma\u202ein", "hello"],
+    ])
+      expect(await clew(home, argv)).toMatchObject({
+        code: 2,
+        errors: expect.stringMatching(/^clew: "ma\\u202ein" holds .*\[SESSION_NAME_INVALID\]$/),
+      });
+  });
 });
 
 describe("clew sessions rename", () => {

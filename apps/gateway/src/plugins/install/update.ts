@@ -1,6 +1,7 @@
 // Runs `clew plugins update`, which keeps the old version until the new one works.
 import { join } from "node:path";
 import semver from "semver";
+import { shellWord } from "../../text/shell-word.ts";
 import { type InstallRecord, readRecords, writeRecords } from "../find/records.ts";
 import { installFailed, notOffered } from "../invalid.ts";
 import { readCurrentConfig } from "./config-file.ts";
@@ -102,7 +103,7 @@ function whyNothingNewer({
     return `${name} is the newest that ${spec} allows.`;
   if (isSame) return `${name} is up to date: ${spec} holds the same files.`;
   return semver.valid(version) && semver.valid(installed) && semver.lt(version!, installed!)
-    ? `${name} is what ${spec} holds, and ${installed} is installed, which is newer: nothing was changed; to go back to the older one: clew plugins install --force ${spec}`
+    ? `${name} is what ${spec} holds, and ${installed} is installed, which is newer: nothing was changed; to go back to the older one: clew plugins install --force ${shellWord(spec)}`
     : null;
 }
 
