@@ -135,6 +135,14 @@ describe("clew sessions repair", () => {
     expect(await readFile(keptIn, "utf8")).toBe("no entry\n");
   });
 
+  it("says as data, too, in our words why a file cannot be read", async () => {
+    const output = collectOutput();
+    await expect(
+      repairSession(await temporaryHome(), { json: true }, { output }),
+    ).rejects.toMatchObject({ code: "TRANSCRIPT_UNREADABLE" });
+    expect(JSON.parse(output.out())).toMatchObject({ code: "not-read", reason: "it is a folder" });
+  });
+
   it("does not touch a session that is open", async () => {
     const home = await temporaryHome();
     await rewritten(home);
