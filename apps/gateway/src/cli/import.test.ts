@@ -4,6 +4,7 @@ import { basename, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { callersFolder } from "../config/callers-folder.ts";
 import { checkSessions } from "../doctor/check-sessions.ts";
+import { lockOfSession } from "../imports/draft-files.ts";
 import { openForeign } from "../imports/open-foreign.ts";
 import { temporaryFolder, writeLines } from "../imports/testing/import-world.ts";
 import {
@@ -209,6 +210,7 @@ describe("clew sessions import", () => {
     const leave = async () => {
       await writeFile(draft("1"), "what was said");
       await writeFile(`${draft("1")}.lock`, JSON.stringify(gone));
+      await writeFile(lockOfSession(sessions, "agent:main:s"), JSON.stringify(gone));
       await writeFile(draft("2"), "of an older Clew");
       await utimes(draft("2"), 1, 1);
     };
@@ -218,7 +220,7 @@ describe("clew sessions import", () => {
     await leave();
     const looked = await checkSessions({ home, fix: false });
     expect(looked.map(({ text }) => text)).toContain(
-      `3 files of imports that were killed in ${sessions}; run "clew doctor --fix"`,
+      `4 files of imports that were killed in ${sessions}; run "clew doctor --fix"`,
     );
     await checkSessions({ home, fix: true });
     expect((await readdir(sessions)).sort()).toEqual(running);

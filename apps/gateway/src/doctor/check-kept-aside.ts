@@ -2,7 +2,7 @@
 import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { findRepairLeftovers } from "@clew/transcript-policy/session-file";
-import { findAbandonedDrafts } from "../imports/draft-files.ts";
+import { findAbandoned, removeAbandoned } from "../imports/draft-files.ts";
 import { counted } from "../text/number.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -25,29 +25,34 @@ export async function checkKeptAside(request: KeptAsideRequest): Promise<Finding
 
 interface LeftoverKind {
   find(folder: string): Promise<readonly string[]>;
+  remove(folder: string): Promise<void>;
   whose: string;
   codes: { found: FindingCode; repaired: FindingCode };
 }
 
 const REPAIRS: LeftoverKind = {
   find: findRepairLeftovers,
+  async remove(folder) {
+    for (const file of await findRepairLeftovers(folder)) await rm(file, { force: true });
+  },
   whose: "repairs",
   codes: { found: "repair-leftovers", repaired: "repair-leftovers-removed" },
 };
 
 const IMPORTS: LeftoverKind = {
-  find: findAbandonedDrafts,
+  find: findAbandoned,
+  remove: removeAbandoned,
   whose: "imports",
   codes: { found: "import-leftovers", repaired: "import-leftovers-removed" },
 };
 
 async function checkLeftovers(
   { folder, agentId, fix }: KeptAsideRequest,
-  { find, whose, codes }: LeftoverKind,
+  { find, remove, whose, codes }: LeftoverKind,
 ): Promise<Finding[]> {
   const leftovers = await find(folder);
   if (leftovers.length === 0) return [];
-  if (fix) await Promise.all(leftovers.map((file) => rm(file, { force: true })));
+  if (fix) await remove(folder);
   const what = `${counted(leftovers.length, "file")} of ${whose} that were killed`;
   const subject = `sessions of ${agentId}`;
   return fix

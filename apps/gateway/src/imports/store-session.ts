@@ -18,7 +18,7 @@ import { requireNewName } from "../sessions/name-errors.ts";
 import { transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { storageFailed } from "../storage-error.ts";
-import { draftOf, lockOfDraft, sweepDrafts } from "./draft-files.ts";
+import { draftOf, lockOfDraft, lockOfSession, removeAbandoned } from "./draft-files.ts";
 import type { FoundSession } from "./foreign.ts";
 import { heard, type Said, SILENCE } from "./plan-session.ts";
 
@@ -59,7 +59,7 @@ export async function openDraft(
   const file = transcriptFile(home, agentId, sessionId);
   const draft = draftOf(file, randomUUID());
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await sweepDrafts(dirname(file));
+  await removeAbandoned(dirname(file));
   const running = await lockDraft(draft);
   const create = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
   const handle = await open(draft, create, 0o600).catch(async (error: unknown) => {
@@ -85,7 +85,7 @@ export async function openDraft(
     await running.release();
   };
   const place = {
-    file: `${dirname(file)}/import-${hashOfKey(key)}.lock`,
+    file: lockOfSession(dirname(file), key),
     what: `Session ${shortName(key)}`,
     code: "SESSION_LOCKED" as const,
   };
@@ -146,8 +146,6 @@ async function lockDraft(draft: string): Promise<Lock> {
   if (outcome.held) return outcome.lock;
   throw new Error(`${lockOfDraft(draft)} is somebody else's`);
 }
-
-const hashOfKey = (key: string) => createHash("sha256").update(key).digest("hex").slice(0, 32);
 
 async function writeText(handle: FileHandle, text: string): Promise<void> {
   const bytes = Buffer.from(text);
