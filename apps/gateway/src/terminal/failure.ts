@@ -34,8 +34,7 @@ function toKnown(error: unknown): ContextEngineError | null {
 const OF_STORAGE: readonly string[] = ["ENOSPC", "EDQUOT", "EFBIG", "EROFS"];
 
 /** A file is written under another name beside it first, which nobody knows. */
-const knownPath = (path: string): string =>
-  path.replace(/(?:\.lock)?\.draft-[0-9a-f-]{36}$/, "").replace(/\.lock$/, "");
+const knownPath = (path: string): string => path.replace(/(?:\.lock)?\.draft-[0-9a-f-]{36}$/, "");
 
 /** In which file; null = there is no home to keep it in. */
 export function keepStack(error: unknown, home: string): string | null {
