@@ -52,7 +52,7 @@ export async function exportSession(
   const there = await stat(file).catch(() => undefined);
   if (there?.isFile()) await requireReplaceable(file, { force, home: environment.home });
   await writeWhole(file, text, there).catch((error: unknown) => {
-    throw storageFailed(`${file} could not be written`, error);
+    throw storageFailed(`${file} could not be written`, error, "elsewhere");
   });
   if (json) output.json({ session: found.key, as, file });
   else output.line(`Written to ${file}.`);
