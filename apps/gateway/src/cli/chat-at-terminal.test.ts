@@ -225,6 +225,7 @@ describe.runIf(hasTmux)("a chat at a terminal", () => {
     chat.type("hello");
     chat.press("Enter");
     await chat.shows("heard: hello");
+    await chat.shows("for 1 call");
     chat.type(WRITE);
     chat.press("Enter");
     await chat.shows("Allow it?");
