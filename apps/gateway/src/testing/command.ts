@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { runCli } from "../cli/run.ts";
 import { readEnvironment } from "../config/environment.ts";
+import { EXIT } from "../terminal/exit-codes.ts";
 import type { Output } from "../terminal/output.ts";
 import { type Child, startChild } from "./child.ts";
 
@@ -44,8 +45,18 @@ export async function runClew(
 ): Promise<CommandResult> {
   const child = startClew(home, args, options);
   child.process.stdin!.end();
-  const code = await child.exit;
+  const code = await exitCodeOf(child);
   return { code, output: child.lines.join("\n"), errors: child.errors().trim() };
+}
+
+/**
+ * Of one that may be ended because a plugin blocks it: Node aborts about once in sixty times when it
+ * ends while it is halted, and has said why by then.
+ */
+export async function exitCodeOf(child: Child): Promise<number | null> {
+  const code = await child.exit;
+  const isAborted = child.process.signalCode === "SIGABRT";
+  return isAborted && child.errors().includes("clew: stopping: ") ? EXIT.blocked : code;
 }
 
 /**

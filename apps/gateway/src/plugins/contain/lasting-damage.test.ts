@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { clew } from "../../testing/command.ts";
+import { clew, exitCodeOf } from "../../testing/command.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
 import { engineCode } from "../../testing/plugins.ts";
 import { readSafeMode } from "../safe-mode.ts";
@@ -32,7 +32,7 @@ describe("a plugin that changes something for good", () => {
       gateway: { watchdogSeconds: 2 },
     });
     await say("/do harm").catch(() => {});
-    expect(await child.exit).toBe(EXIT.blocked);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(child.errors()).toContain(`clew: stopping: Plugin "small" changed ${name} so that`);
     expect(readSafeMode(home).plugins.small?.reason).toContain(`changed ${name} so that it cannot`);
   });

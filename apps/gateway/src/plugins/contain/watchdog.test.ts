@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { clew, startClew } from "../../testing/command.ts";
+import { clew, exitCodeOf, startClew } from "../../testing/command.ts";
 import { parseStream, post } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
@@ -23,7 +23,7 @@ describe("a plugin that blocks the gateway", () => {
       gateway: { watchdogSeconds: 2 },
     });
     await say("hello").catch(() => {});
-    expect(await child.exit).toBe(EXIT.blocked);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(child.errors().trim().split("\n").at(-1)).toMatch(
       /^clew: stopping: Plugin "small" kept the gateway from answering for \d+ s, at spin \(index\.js:\d+\); the next start leaves it off \(safe mode\), until "clew plugins enable small"\.$/,
     );
@@ -64,7 +64,7 @@ describe("a plugin that blocks the gateway", () => {
       `if (process.argv.includes("start")) for (;;) await null;\n${engineCode("small")}`,
       { gateway: { watchdogSeconds: 2 }, waits: false },
     );
-    expect(await child.exit).toBe(EXIT.blocked);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(readSafeMode(home).plugins.small?.reason).toMatch(/^kept the gateway from answering/);
   });
 });
@@ -78,7 +78,8 @@ describe("a plugin that keeps a gateway from its end", () => {
       ),
       { gateway: { watchdogSeconds: 2 } },
     );
-    expect(await stop()).toBe(EXIT.blocked);
+    await stop();
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(child.errors()).toContain('clew: stopping: Plugin "small" kept the gateway from');
     expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
   });
@@ -95,7 +96,8 @@ describe("a plugin that stops without end", () => {
         engineCode("small").replace("register(api) {", `register(api) { ${code}`),
         { gateway: { watchdogSeconds: 600 } },
       );
-      expect(await stop()).toBe(EXIT.blocked);
+      await stop();
+      expect(await exitCodeOf(child)).toBe(EXIT.blocked);
       expect(child.errors()).toContain('clew: stopping: Plugin "small" kept the gateway from');
       expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
     },
@@ -110,7 +112,7 @@ describe("a plugin after which the gateway answers nobody", () => {
       gateway: { watchdogSeconds: 2 },
     });
     await say("hello").catch(() => {});
-    expect(await child.exit).toBe(EXIT.blocked);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(child.errors()).toMatch(
       /clew: stopping: Plugin "small" changed Object\.prototype\.headers so that it cannot be put back, after which the gateway answered nobody for 2 s; the next start leaves it off \(safe mode\)/,
     );
@@ -133,7 +135,7 @@ describe("a loop in code that is in no file", () => {
     });
     await say("hello").catch(() => {});
     await say("hello").catch(() => {});
-    expect(await child.exit).toBe(EXIT.blocked);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(child.errors()).toContain('clew: stopping: Plugin "small" kept the gateway from');
     expect(Object.keys(readSafeMode(home).plugins)).toEqual(["small"]);
   });
@@ -146,7 +148,7 @@ describe("a plugin that freezes what Node's own objects are made of", () => {
       ...{ gateway: { watchdogSeconds: 2 }, beside: ["other"] },
     });
     await say("hello").catch(() => {});
-    expect(await child.exit).toBe(EXIT.blocked);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
     expect(readSafeMode(home).plugins).toEqual({
       small: {
         at: expect.any(String),
@@ -172,7 +174,7 @@ describe("a fault that nothing lays at one plugin's door", () => {
         ...{ gateway: { watchdogSeconds: 2 }, beside: ["other"] },
       });
       await say("hello").catch(() => {});
-      expect(await child.exit).toBe(EXIT.blocked);
+      expect(await exitCodeOf(child)).toBe(EXIT.blocked);
       expect(child.errors()).toContain(
         `clew: stopping: the gateway ${told}, and nothing shows which plugin is at fault; the next start leaves "small", "other" off (safe mode), until "clew plugins enable small", "clew plugins enable other" (one by one).`,
       );
