@@ -32,6 +32,14 @@ export const BROKEN_COMPACT: BrokenEngines = {
         : outcome;
     },
   })),
+  "compact/deferred": fullWith((engine) => ({
+    info: { ...engine.info, turnMaintenanceMode: "background" },
+    compact(params) {
+      if (params.force) return engine.compact(params);
+      params.abortSignal?.throwIfAborted();
+      return { ok: true, compacted: false, reason: "deferred to background maintenance" };
+    },
+  })),
   "compact/keeps-request": fullWith((engine, store) => ({
     async compact(params) {
       const outcome = await engine.compact(params);

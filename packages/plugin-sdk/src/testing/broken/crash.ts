@@ -31,6 +31,17 @@ export const BROKEN_CRASH: BrokenEngines = {
       record(session, told);
     },
   })),
+  "crash/killed-in-compaction": fullWith((engine, store) => ({
+    async compact(params) {
+      const session = stored(store, params);
+      const { covered } = session;
+      // The old decision goes before there is a new one.
+      session.covered = new Set();
+      await new Promise(setImmediate);
+      session.covered = covered;
+      return engine.compact(params);
+    },
+  })),
   "crash/compaction-survives": fullWith((_engine, store, restarts) => {
     if (restarts > 0) for (const session of store.sessions.values()) session.covered.clear();
     return {};

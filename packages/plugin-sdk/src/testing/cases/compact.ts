@@ -3,10 +3,10 @@ import { sleep } from "../../abort.ts";
 import type { AgentMessage } from "../../contract/message.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { textOf } from "../../transcript/text.ts";
-import { asOwner, type ConformanceCase } from "../case.ts";
+import { asOwner, type ConformanceCase, NotApplicable } from "../case.ts";
 import type { CaseContext } from "../case-context.ts";
 import { quickModel } from "../case-session.ts";
-import { check } from "../engine-call.ts";
+import { call, check } from "../engine-call.ts";
 import { recordOf } from "../sessions/record.ts";
 import { fitsWithout, positionsIn, talk, turnOf } from "./observe.ts";
 
@@ -83,6 +83,28 @@ export const compactCases: readonly ConformanceCase[] = [
           after <= tokenBudget || (await fitsWithout(context, result, tokenBudget)),
           `compact() did nothing about ${before} tokens for a budget of ${tokenBudget}.`,
         );
+    },
+  },
+  {
+    id: "compact/deferred",
+    group: "compact",
+    title: "does what it put off to its maintenance when it is let to",
+    rule: "The view is smaller once maintenance may do what was put off.",
+    async run(context) {
+      const before = await longSession(context);
+      asOwner(context.engine, true);
+      const session = context.session();
+      const { force: _force, ...unforced } = session.compactParams();
+      const { tokenBudget = 0 } = unforced;
+      const result = await call(context.engine, "compact", unforced);
+      if (result.compacted || !DEFERS.test(result.reason ?? ""))
+        throw new NotApplicable("engines that put off a compaction that nobody forces");
+      await session.maintain(context.engine);
+      const after = await sizeOf(context);
+      check(
+        after < before || after <= tokenBudget || (await fitsWithout(context, result, tokenBudget)),
+        `compact() put it off ("${result.reason}"), and maintain() with leave to do it left the assembly at ${after} tokens.`,
+      );
     },
   },
   {
@@ -237,6 +259,10 @@ export const compactCases: readonly ConformanceCase[] = [
     },
   },
 ];
+
+/** How whoever compacts later says so. */
+const DEFERS =
+  /\b(defer(s|red|ring)?|postponed?|put off|later|background|maintenance|queued?|scheduled?)\b/i;
 
 /** By when they do. */
 const FAILING_MODELS = [

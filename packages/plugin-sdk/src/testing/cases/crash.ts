@@ -2,7 +2,7 @@
 import { type ConformanceCase, ownersOnly } from "../case.ts";
 import { check } from "../engine-call.ts";
 import { expectNothingTwice } from "./idempotence.ts";
-import { expectNothingLostWithin } from "./killed-within.ts";
+import { expectNothingLostWithin, expectNothingUndone } from "./killed-within.ts";
 import { talk, turnOf } from "./observe.ts";
 
 export const crashCases: readonly ConformanceCase[] = [
@@ -57,6 +57,26 @@ export const crashCases: readonly ConformanceCase[] = [
       await expectNothingLostWithin(context, "being told of the next one", (engine) =>
         session.tell(engine, 4, { sessionId, sessionKey }),
       );
+    },
+  },
+  {
+    id: "crash/killed-in-compaction",
+    group: "crash",
+    title:
+      "shows the session as it was compacted before, when it is killed while it compacts again",
+    rule: "What was compacted stays so after a restart.",
+    ...ownersOnly,
+    async run(context) {
+      const session = context.session();
+      const turns = talk("a", { turns: 16, tools: 1, toolResultChars: 1_200 });
+      await session.deliver(context.engine, turns);
+      await session.compact(context.engine);
+      await session.maintain(context.engine);
+      await session.deliver(
+        context.engine,
+        talk("b", { turns: 4, tools: 1, toolResultChars: 900 }),
+      );
+      await expectNothingUndone(context, session);
     },
   },
   {

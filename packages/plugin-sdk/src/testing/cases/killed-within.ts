@@ -1,9 +1,11 @@
-// Kills an engine while it is being told of a turn, and tells it again.
+// Kills an engine while it is told of a turn or compacts, and goes on with what is left.
 import type { ContextEngine } from "../../contract/engine.ts";
+import { estimateMessages } from "../../tokens/message.ts";
 import { textOf } from "../../transcript/text.ts";
 import type { CaseContext } from "../case-context.ts";
+import type { CaseSession } from "../case-session.ts";
 import type { CaseStorage } from "../case-storage.ts";
-import { check } from "../engine-call.ts";
+import { call, check } from "../engine-call.ts";
 import { recordOf } from "../sessions/record.ts";
 import { positionsIn, repeated } from "./observe.ts";
 
@@ -55,6 +57,51 @@ export async function expectNothingLostWithin(
       { storage },
     );
 }
+
+/**
+ * Each kill is a copy of the engine's folder while it compacts once more, or does in maintenance
+ * what it put off. One that is made there shows the session, and what was compacted before stays so.
+ */
+export async function expectNothingUndone(
+  context: CaseContext,
+  session: CaseSession,
+): Promise<void> {
+  const { engine, storage } = context;
+  const sizeIn = async (one: ContextEngine) =>
+    estimateMessages((await session.assemble(one)).messages).estimate;
+  const before = await sizeIn(engine);
+  const whole = estimateMessages(session.history()).estimate;
+  // Whoever showed all before has nothing to lose.
+  if (before * UNDONE >= whole) return;
+  const sizeAfter = async (copied: CaseStorage) => {
+    let size = 0;
+    await context.beside(
+      async ({ engine: made }) => {
+        if (typeof made.bootstrap === "function") await session.bootstrap(made);
+        size = await sizeIn(made);
+      },
+      { storage: copied },
+    );
+    return size;
+  };
+  const first = storage.copy?.();
+  // Perhaps it stores elsewhere, and what is copied of it tells nothing.
+  if (first === undefined || (await sizeAfter(first)) > before * UNDONE) return;
+  const copies = await copiesWhile(storage, async () => {
+    await call(engine, "compact", session.compactParams());
+    await session.maintain(engine);
+  });
+  for (const copied of copies) {
+    const after = await sizeAfter(copied);
+    check(
+      after <= before * UNDONE,
+      `Killed while it compacted again, it shows ${after} tokens of a session of which it showed ${before} before: what was compacted is undone.`,
+    );
+  }
+}
+
+/** A view so many times as large has again what was compacted. */
+const UNDONE = 1.25;
 
 async function copiesWhile(
   { copy, atEachWrite }: CaseStorage,

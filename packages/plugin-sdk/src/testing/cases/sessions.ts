@@ -94,6 +94,10 @@ const shortTurn: typeof longTurn = { ...longTurn, tools: [], answers: "plain" };
 const beat: Step = { ...shortTurn, heartbeat: true };
 const shrinkFirst: Step = { do: "shrink", in: 0 };
 const compactFirst: Event = (chance) => ({ ...compact(chance, 0), in: 0 });
+const noteFirst: Step = { do: "note", kind: "custom", in: 0 };
+const halve: Step = {
+  ...{ do: "compact", by: 0.5, model: true, bare: false, asked: "budget", in: 0 },
+};
 const forkFirst: Event = (chance) =>
   chance.once(0.6) ? { do: "spawn", fork: true, fails: false, in: 0 } : { do: "fork", in: 0 };
 
@@ -185,6 +189,9 @@ const KINDS: readonly Kind[] = [
     title: "gets smaller when it is asked to, and stays so, without losing the request",
     rule: "`{ ok: true, compacted: true }` promises a smaller next assembly",
     weather: {
+      // What a host adds may stand in the part that stays.
+      begins: (chance) =>
+        chance.once(0.3) ? [longTurn, longTurn, shortTurn, noteFirst, shortTurn, halve] : [],
       events: [compact, compact, maintain, crash, again, dispose, goOn],
       eventful: 0.4,
       most: 12,

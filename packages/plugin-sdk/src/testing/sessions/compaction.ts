@@ -97,11 +97,13 @@ export async function compact(
   checkNumbers(stage, answered.result, { whole, smaller, currentTokenCount });
   if (owns) {
     checkRequest(stage, talk, smaller);
+    checkNotes(stage, whole, smaller);
     const shown = new Set(smaller.messages.map(messageId));
     const gone = whole.messages.map(messageId).filter((id) => id !== undefined && !shown.has(id));
     talk.hidden = new Set(gone as string[]);
   }
-  if (owns) checkMemory(stage, talk, { smaller, room: step.bare ? 0 : tokenBudget });
+  if (owns)
+    checkMemory(stage, talk, { smaller, room: step.bare ? 0 : Math.min(tokenBudget, before) });
   const summary = answered.result?.summary?.trim() ?? "";
   if (owns && summary !== "" && !saidIn(smaller, summary))
     stage.fail(
@@ -329,10 +331,35 @@ function checkRequest(stage: Stage, talk: Talk, { messages }: AssembleResult): v
     stage.fail("compact()", `took the newest request away: ${named(request)} is not shown`);
 }
 
+/** What its host added to the part that stays is there as before. */
+function checkNotes(stage: Stage, whole: AssembleResult, smaller: AssembleResult): void {
+  const stayed = new Set(placesOf(smaller.messages, whole.messages));
+  const isTalk = (message: AgentMessage) => isPlain(message) && isKnowable(message);
+  const gone = whole.messages.findLastIndex((message, at) => isTalk(message) && !stayed.has(at));
+  const said = (smaller.systemPromptAddition ?? "") + smaller.messages.map(textOf).join("\n");
+  const first = whole.messages.findIndex((message, at) => at > gone && isTalk(message));
+  const lost = whole.messages.find(
+    (message, at) =>
+      first >= 0 &&
+      at > first &&
+      message.role === "custom" &&
+      !stayed.has(at) &&
+      isKnowable(message) &&
+      !said.includes(textOf(message)),
+  );
+  if (lost !== undefined)
+    stage.fail("compact()", `lost ${named(lost)}, which stands in the part that stays`);
+}
+
 /** Of the room that was given: a summary that takes no more could stay as it is. */
 const SMALL = 1 / 32;
+/** Free room for so many of the summary before is room for one, whatever its share of it is. */
+const TIMES = 8;
 
-/** What a summary stood for that there is room for is not all gone from one that says as much. */
+/**
+ * What a summary stood for that there is room for is not all gone from one that says as much;
+ * `room`: no more than the view took that was to become smaller.
+ */
 function checkMemory(
   stage: Stage,
   talk: Talk,
@@ -352,7 +379,8 @@ function checkMemory(
   if (now === before || known.length === 0) return;
   // Whoever gives a summary a share of its room may have had more of it before.
   const hadRoom =
-    room >= roomBefore && estimateMessages(messages).high + 4 * estimateText(before).high <= room;
+    room >= roomBefore &&
+    estimateMessages(messages).high + TIMES * estimateText(before).high <= room;
   const saysAsMuch = now.length >= before.length && estimateText(before).high <= SMALL * room;
   if (!hadRoom && !saysAsMuch) return;
   const shown = JSON.stringify(smaller);

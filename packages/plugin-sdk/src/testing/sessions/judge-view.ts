@@ -1,7 +1,7 @@
 // What is wrong with the view of a session that an engine chose.
 import type { AssembleResult } from "../../contract/lifecycle.ts";
 import type { AgentMessage, ToolResultMessage } from "../../contract/message.ts";
-import { blocksOf } from "../../messages/blocks.ts";
+import { type AnyBlock, blocksOf } from "../../messages/blocks.ts";
 import { estimateMessages } from "../../tokens/message.ts";
 import { messageId } from "../../transcript/message-id.ts";
 import { textOf } from "../../transcript/text.ts";
@@ -210,7 +210,7 @@ function pairsOf(given: readonly AgentMessage[]): ReadonlyMap<number, number[]> 
 function runningFault(
   shown: readonly AgentMessage[],
   places: Places,
-  { given, versionsOf, running, hasRoom }: Occasion,
+  { given, versionsOf, running, hasRoom, ownsCompaction }: Occasion,
 ): string | undefined {
   const isShown = new Set(places);
   if (running !== undefined) {
@@ -221,6 +221,13 @@ function runningFault(
     const missing = needed.find((index) => !isShown.has(index));
     if (missing !== undefined)
       return `left out ${named(given[missing]!)}, ${missing === running ? "the request that is being answered" : "which the model waits for"}`;
+    const thought = given.findIndex(
+      (message, at) =>
+        at > running && isShown.has(at) && lacksThinking(shown[places.indexOf(at)]!, message),
+    );
+    // Others are asked for one view a turn.
+    if (ownsCompaction && hasRoom && thought >= 0)
+      return `showed ${named(given[thought]!)} of the running turn without its signed thinking, which its provider asks for`;
     const request = shown[places.indexOf(running)]!;
     const fault = hasRoom && contentFault(request, versionsOf(given[running]!), "whole");
     if (fault) return `showed the request that is being answered otherwise: ${fault}`;
@@ -231,6 +238,16 @@ function runningFault(
     return `did not show ${named(given[last]!)} last, which is the newest`;
   return undefined;
 }
+
+/** Of a call whose result comes next, it is part of the request. */
+function lacksThinking(shown: AgentMessage, given: AgentMessage): boolean {
+  if (given.role !== "assistant" || toolCallsOf(given, 0).length === 0) return false;
+  const signed = ({ type, thinkingSignature }: AnyBlock) =>
+    type === "thinking" && thinkingSignature !== undefined;
+  return blocksOf(given.content).some(signed) && !blocksOf(contentOf(shown)).some(signed);
+}
+
+const contentOf = (message: AgentMessage) => ("content" in message ? message.content : []);
 
 /** Where there is room, an engine that shows whole sessions leaves nothing out in the middle. */
 function lossFault(

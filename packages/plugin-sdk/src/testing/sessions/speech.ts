@@ -169,7 +169,10 @@ export const calling = (
     // As some providers sign each step: at its first call.
     ...(index === 0 && number % 2 === 1 && { thoughtSignature: `c2lnbmVk${number}` }),
   }));
-  const said: AssistantBlock[] = number % 3 === 0 ? [{ type: "text", text: "I look." }] : [];
+  const said: AssistantBlock[] = [
+    ...(number % 3 === 1 ? [thought(saying)] : []),
+    ...(number % 3 === 0 ? [{ type: "text" as const, text: "I look." }] : []),
+  ];
   return assistant([...said, ...calls], { timestamp, provider: "kit", model: "kit-1", api: "kit" });
 };
 
