@@ -1,6 +1,4 @@
 // Runs `clew connect`, which points other programs at this home's gateway.
-import { access, constants } from "node:fs/promises";
-import { delimiter, join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import {
@@ -22,6 +20,7 @@ import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
 import { formatTable } from "../terminal/table.ts";
 import { nearestName } from "../text/nearest.ts";
+import { isOnPath } from "./on-path.ts";
 
 export interface ConnectOptions {
   write?: boolean;
@@ -253,17 +252,4 @@ async function stateOf(
     });
   if (isSet || placed.every((file, at) => saysAll(texts[at]!, file))) return "yes";
   return known.length > 0 ? "changed" : "no";
-}
-
-async function isOnPath(bin: string, { variable }: Environment): Promise<boolean> {
-  const folders = (variable("PATH") ?? "").split(delimiter).filter((folder) => folder !== "");
-  const found = await Promise.all(
-    folders.map((folder) =>
-      access(join(folder, bin), constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return found.includes(true);
 }

@@ -45,6 +45,16 @@ describe("a program that prints a key", () => {
     );
   });
 
+  it("that is the key itself is not told", async () => {
+    const line = "sk-proj-Abcdefghijklmnop1234567890";
+    const source = keyFromCommand(line, 30_000);
+    expect(source.name).toBe('what the command "sk-…" prints');
+    await expect(source.obtain(reach)).rejects.toThrow(/^the command "sk-…" ended with exit code/);
+    await expect(keyFromCommand([line], 30_000).obtain(reach)).rejects.toThrow(
+      /^the command "sk-…" cannot be started/,
+    );
+  });
+
   it("that does not end is ended, with what it started", async () => {
     await expect(printing("setInterval(() => {}, 1000)", 200)).rejects.toThrow(
       /took longer than 0.2 s/,

@@ -1,13 +1,13 @@
 // Reads a provider's key from a program that prints it.
 import { type CredentialSource, type KeyCredential, SignInError } from "./credential.ts";
 import { objectIn, textIn } from "./issuer.ts";
-import { type Command, runProgram } from "./program.ts";
+import { type Command, runProgram, shownProgram } from "./program.ts";
 
 /** A token that does not say when it ends is asked for again after this time. */
 const UNTOLD_MS = 5 * 60_000;
 
 export function keyFromCommand(command: Command, timeoutMs: number): CredentialSource {
-  const program = (typeof command === "string" ? command : (command[0] ?? "")).split(/\s/)[0];
+  const program = shownProgram(command);
   return {
     name: `what the command "${program}" prints`,
     account: `command ${typeof command === "string" ? command : command.join(" ")}`,

@@ -1,11 +1,16 @@
 // Runs a program that prints a credential.
 import { spawn } from "node:child_process";
 import { SignInError } from "./credential.ts";
+import { shownWord } from "./looks-like-key.ts";
 
 /** Program and arguments, or a line for the system's shell. */
 export type Command = string | readonly string[];
 
 const MOST_CHARACTERS = 100_000;
+
+/** Pure. Its first word, for sentences; somebody may have put the key there. */
+export const shownProgram = (command: Command): string =>
+  shownWord((typeof command === "string" ? command : (command[0] ?? "")).split(/\s/)[0] ?? "");
 
 /**
  * What the program printed. Throws a `SignInError` that tells how it ended and never what it said:
@@ -13,7 +18,7 @@ const MOST_CHARACTERS = 100_000;
  */
 export function runProgram(command: Command, timeoutMs: number): Promise<string> {
   const [program = "", ...given] = typeof command === "string" ? [command] : command;
-  const shown = `the command "${program.split(/\s/)[0]}"`;
+  const shown = `the command "${shownProgram(command)}"`;
   const byHand = "run it by hand to see why";
   return new Promise((resolve, reject) => {
     const fail = (why: string) => reject(new SignInError(`${shown} ${why}; ${byHand}`));

@@ -64,6 +64,8 @@ export type FindingCode =
   | "model-key-refused"
   | "model-sign-in"
   | "model-server-away"
+  | "model-address"
+  | "model-not-listed"
   | "model-resting"
   | "model-fallback-unusable"
   | "model-agent-unusable"

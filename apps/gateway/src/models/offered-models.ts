@@ -11,8 +11,16 @@ export interface OfferedRequest {
   signal?: AbortSignal;
 }
 
-/** Null: no list came. Throws only when `signal` says so. */
-export async function offeredModels(request: OfferedRequest): Promise<string[] | null> {
+export type ModelList =
+  | { kind: "models"; models: string[] }
+  /** It wants a key, or another one. */
+  | { kind: "refused"; status: number }
+  /** Somebody answered, with something else than a list. */
+  | { kind: "no-list"; status: number }
+  | { kind: "silent" };
+
+/** Throws only when `signal` says so. */
+export async function askForModels(request: OfferedRequest): Promise<ModelList> {
   const { baseUrl, headers = {}, timeoutMs, signal } = request;
   const limits = [AbortSignal.timeout(timeoutMs), ...(signal === undefined ? [] : [signal])];
   try {
@@ -22,14 +30,46 @@ export async function offeredModels(request: OfferedRequest): Promise<string[] |
       redirect: "manual",
       signal: AbortSignal.any(limits),
     });
-    const text = await answer.text();
-    const body: unknown = JSON.parse(text.slice(0, MOST));
-    if (!answer.ok || !isRecord(body) || !Array.isArray(body.data)) return null;
-    return body.data.flatMap((each) =>
-      isRecord(each) && typeof each.id === "string" && /^[^\s"\\]+$/.test(each.id) ? [each.id] : [],
-    );
+    const { status } = answer;
+    const models = modelsIn(await answer.text());
+    if (status === 401 || status === 403) return { kind: "refused", status };
+    return answer.ok && models !== null ? { kind: "models", models } : { kind: "no-list", status };
   } catch {
     signal?.throwIfAborted();
+    return { kind: "silent" };
+  }
+}
+
+/** Null: no list came. Throws only when `signal` says so. */
+export async function offeredModels(request: OfferedRequest): Promise<string[] | null> {
+  const list = await askForModels(request);
+  return list.kind === "models" ? list.models : null;
+}
+
+/**
+ * Where the models are listed, one folder below an address that answers without a list; null = not
+ * there either. No key is sent.
+ */
+export async function addressBelow(
+  { baseUrl, timeoutMs, signal }: Omit<OfferedRequest, "headers">,
+  { kind }: Pick<ModelList, "kind">,
+): Promise<string | null> {
+  if (kind !== "no-list" || /\/v\d\w*\/?$/.test(baseUrl)) return null;
+  const below = `${baseUrl.replace(/\/$/, "")}/v1`;
+  const there = await askForModels({ baseUrl: below, timeoutMs, ...(signal && { signal }) });
+  return there.kind === "models" || there.kind === "refused" ? below : null;
+}
+
+/** Pure. The names in such a list that can be names; null = it is none. */
+function modelsIn(text: string): string[] | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(text.slice(0, MOST));
+  } catch {
     return null;
   }
+  if (!isRecord(body) || !Array.isArray(body.data)) return null;
+  return body.data.flatMap((each) =>
+    isRecord(each) && typeof each.id === "string" && /^[^\s"\\]+$/.test(each.id) ? [each.id] : [],
+  );
 }

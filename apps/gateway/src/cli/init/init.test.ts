@@ -7,15 +7,22 @@ import JSON5 from "json5";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { clew, startClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
-import { modelChoices, nameServer, readKey, readModel } from "./questions.ts";
+import { modelChoices, nameServer, readEngine, readKey, readModel } from "./questions.ts";
 
-/** Stands for a model server; with `key`, it refuses every other one, also for its list or not. */
+/**
+ * Stands for a model server; with `key`, it refuses every other one, also for its list or not.
+ * `isEmpty`: it has none of the models that it lists.
+ */
 async function modelServer(
   models: readonly string[],
   key?: string,
-  { listsToAll = false } = {},
+  { listsToAll = false, isEmpty = false } = {},
 ): Promise<string> {
   const server = createServer((request, response) => {
+    if (request.url?.startsWith("/v1/") !== true || (isEmpty && request.method === "POST")) {
+      response.writeHead(404, { "content-type": "application/json" });
+      return response.end('{"error":{"message":"There is no such thing"}}');
+    }
     const isList = request.url?.endsWith("/models") === true;
     const isWrong = key !== undefined && request.headers.authorization !== `Bearer ${key}`;
     const isRefused = isWrong && !(isList && listsToAll);
@@ -121,6 +128,73 @@ describe("clew init", () => {
     expect(errors + output).not.toContain("right");
   });
 
+  it("takes no key where a variable or a command is asked for: it is not run, stored or told", async () => {
+    const home = await temporaryHome();
+    const address = await modelServer(["tiny"], "right");
+    const key = "sk-proj-Abcdefghijklmnop1234567890ABCDEFGHijklmn";
+    const lines = [address, key, `export OWN_API_KEY=${key}`, "HOUSE_KEY", "1", "n"];
+    const { code, output, errors } = await answered(home, [], lines, { HOUSE_KEY: "right" });
+    expect(errors.match(/That looks like a key itself; .*export OWN_API_KEY=…/g)).toHaveLength(2);
+    expect([code, output]).toEqual([0, expect.stringContaining("own/tiny answered a question")]);
+    const written = await readFile(join(home, "clew.json"), "utf8");
+    for (const text of [errors, output, written]) expect(text).not.toContain(key.slice(0, 12));
+    expect(written).not.toContain("apiKeyCommand");
+  });
+
+  it("asks at once for another key where one is refused or does not come", async () => {
+    const home = await temporaryHome();
+    const address = await modelServer(["small", "tiny"], "right");
+    const lines = [address, "", "HOUSE_KEY", "no-such-program-x --key", "NEW_KEY", "2", "n"];
+    const env = { HOUSE_KEY: "wrong", NEW_KEY: "right" };
+    const { code, output, errors } = await answered(home, [], lines, env);
+    expect(errors).toContain(`${address} wants a key (HTTP 401).`);
+    expect(errors).toContain(`${address} refuses the key in HOUSE_KEY (HTTP 401).`);
+    expect(errors).toMatch(/No key came: the command "no-such-program-x" ended with exit code/);
+    expect(errors).not.toContain("No list of its models");
+    expect([code, output]).toEqual([0, expect.stringContaining("own/tiny answered a question")]);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a setting names a variable so.
+    expect((await settingsOf(home)).models.providers.own.apiKey).toBe("${NEW_KEY}");
+  });
+
+  it("goes on with a refused key only where that is meant, and fails then", async () => {
+    const home = await temporaryHome();
+    const address = await modelServer(["tiny"], "right");
+    const lines = [address, "HOUSE_KEY", "", "tiny", "n"];
+    const { code, output, errors } = await answered(home, [], lines, { HOUSE_KEY: "wrong" });
+    expect(errors).toContain("No list of its models came; type the name of one.");
+    expect([code, output]).toEqual([1, expect.stringContaining("refuses the key")]);
+  });
+
+  it("finds the /v1 that an address lacks, and asks again where nobody answers", async () => {
+    const home = await temporaryHome();
+    const address = await modelServer(["tiny"]);
+    const bare = address.slice("http://".length, -"/v1".length);
+    const lines = ["127.0.0.1:1/v1", "nonsense", bare, "", "1", "sk-wrong", "n"];
+    const { code, output, errors } = await answered(home, [], lines);
+    expect(errors).toContain("Nothing answers at http://127.0.0.1:1/v1.");
+    expect(errors).toContain("An address looks like http://HOST:PORT/v1.");
+    expect(errors).toContain(`http://${bare} lists no models and ${address} does`);
+    expect(errors).toContain("Type y for lossless or n for legacy.");
+    expect([code, output]).toEqual([0, expect.stringContaining("model own/tiny, engine legacy.")]);
+    expect((await settingsOf(home)).models.providers.own.baseUrl).toBe(address);
+    const argv = ["init", "--look-at", `house=${bare}`, "--model", "house/tiny", "--force"];
+    const flagged = await clew(home, [...argv, "--engine", "lossless"]);
+    expect([flagged.code, flagged.errors]).toEqual([
+      0,
+      expect.stringContaining(`${address} does; that address is taken.`),
+    ]);
+    expect((await settingsOf(home)).models.providers.house.baseUrl).toBe(address);
+  });
+
+  it("does not say that a server answers where it refuses the question", async () => {
+    const home = await temporaryHome();
+    const address = await modelServer(["tiny-1"], undefined, { isEmpty: true });
+    const argv = ["init", "--look-at", `house=${address}`, "--model", "house/tiny-9"];
+    const { code, output } = await clew(home, [...argv, "--engine", "legacy"]);
+    expect([code, output]).toEqual([1, expect.stringContaining('Did you mean "house/tiny-1"?')]);
+    expect(output).not.toMatch(/^ok:/m);
+  });
+
   it("finds out that a server wants a key, though it lists its models to everybody", async () => {
     const home = await temporaryHome();
     const address = await modelServer(["tiny"], "right", { listsToAll: true });
@@ -177,6 +251,11 @@ describe("answers to the questions of clew init", () => {
     ["claude", { problem: expect.stringContaining("Type a number") }],
     ["house/tiny", { problem: expect.stringContaining("--look-at house=ADDRESS") }],
     ["http://house:1234/v1/", { address: "http://house:1234/v1" }],
+    ["localhost:18119", { address: "http://localhost:18119" }],
+    ["127.0.0.1:18119/v1", { address: "http://127.0.0.1:18119/v1" }],
+    ["localhost/v1/", { address: "http://localhost/v1" }],
+    ["house:1234/v1", { address: "http://house:1234/v1" }],
+    ["ollama/house:1234", { model: "ollama/house:1234" }],
     ["http://", { problem: expect.stringContaining("is no address") }],
   ])("%j chooses a model or says what would", (typed, expected) => {
     expect(readModel(typed, choices)).toEqual(expected);
@@ -188,8 +267,33 @@ describe("answers to the questions of clew init", () => {
     expect(nameServer("http://127.0.0.1:11434/v1", [])).toBe("ollama");
   });
 
+  const read = (typed: string, isKnown = false) =>
+    readKey(typed, { isKnown, usual: "OWN_API_KEY" });
+
   it("a key is a variable or a command", () => {
-    expect(readKey(" $MY_KEY ")).toEqual({ variable: "MY_KEY" });
-    expect(readKey("op read op://private/key")).toEqual({ command: "op read op://private/key" });
+    expect(read(" $MY_KEY ")).toEqual({ variable: "MY_KEY" });
+    expect(read("op read op://private/key")).toEqual({ command: "op read op://private/key" });
+    expect(read("./print-key-of-2024-for-house", true)).toHaveProperty("command");
+    expect(read("a1b2c3d4e5f6a7b8c9d0", true)).toHaveProperty("variable");
+  });
+
+  it.each([
+    ...["sk-right", "'gsk_1a2B3c4D5e6F7g8H'", "a1b2c3d4e5f6a7b8c9d0", "OWN_API_KEY=abc"],
+    ...["Bearer sk-proj-Abc123", "echo sk-proj-Abcdefgh12345678"],
+  ])("%j is the key itself, which nobody repeats", (typed) => {
+    expect(read(typed)).toEqual({
+      problem:
+        "That looks like a key itself; put it into a variable, e.g. export OWN_API_KEY=…, and name that.",
+    });
+  });
+
+  it.each([
+    ["", "lossless"],
+    [" Yes ", "lossless"],
+    ["legacy", "legacy"],
+    ["n", "legacy"],
+    ["sk-wrong", undefined],
+  ])("%j chooses an engine or none", (typed, engine) => {
+    expect(readEngine(typed)).toBe(engine);
   });
 });

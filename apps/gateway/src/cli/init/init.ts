@@ -11,21 +11,24 @@ import { checkModel } from "../../doctor/check-host.ts";
 import { checkReply } from "../../doctor/check-reply.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { findOwnGateway } from "../../gateway-client.ts";
-import { offeredModels } from "../../models/offered-models.ts";
 import { OFFLINE_MODEL } from "../../models/resolve.ts";
 import { describeOtherSettings, otherSettings } from "../../running-settings.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { interruptible } from "../interruptible.ts";
+import { isOnPath, isProgram } from "../on-path.ts";
 import { asCalled, ownCommand } from "../own-command.ts";
 import { type FirstSettings, firstConfigText } from "./config-text.ts";
-import { findLocalServers, type LocalServer } from "./local-servers.ts";
+import { completeAddresses, findLocalServers, type LocalServer } from "./local-servers.ts";
+import { type KeyQuestions, settleAddress, settleKey } from "./own-server.ts";
 import {
   type Ask,
-  isYes,
+  bareWord,
   modelChoices,
   nameServer,
+  readAddress,
+  readEngine,
   readKey,
   readModel,
   readModelOf,
@@ -47,11 +50,13 @@ export async function init(options: InitOptions, shell: Shell): Promise<number> 
   const { environment, output } = shell;
   const { configFile } = environment;
   await refuseToReplace(configFile, options);
-  const elsewhere = readAddresses(options.lookAt ?? []);
-  const servers = await interruptible(output, ({ signal, says }) => {
+  const given = readAddresses(options.lookAt ?? []);
+  const { elsewhere, moved, servers } = await interruptible(output, async ({ signal, says }) => {
     says("looking for model servers on this machine");
-    return findLocalServers(elsewhere, signal);
+    const { elsewhere, moved } = await completeAddresses(given, signal);
+    return { elsewhere, moved, servers: await findLocalServers(elsewhere, signal) };
   });
+  for (const text of moved) output.note(printable(text));
   const lines = questions(output.note);
   let settings: FirstSettings;
   try {
@@ -70,7 +75,7 @@ export async function init(options: InitOptions, shell: Shell): Promise<number> 
   const warning = await describeRunning(environment);
   const isFine = findings.every(({ level }) => level === "ok");
   if (options.json) output.json({ file: configFile, ...settings, findings, warning });
-  else tell(findings, { configFile, isFine, warning, shell });
+  else tell(findings, { settings, configFile, isFine, warning, shell });
   return isFine ? EXIT.done : EXIT.failed;
 }
 
@@ -83,8 +88,6 @@ async function refuseToReplace(configFile: string, { force }: InitOptions): Prom
   );
 }
 
-/** A server elsewhere takes longer than one on this machine, ms. */
-const OWN_SERVER_MS = 5000;
 /** Models of a server that are listed; the others can be typed. */
 const SHOWN_OF_ONE = 20;
 
@@ -138,26 +141,38 @@ async function answerModel(given: string | undefined, asking: Asking): Promise<A
   const baseUrl = elsewhere[provider];
   if (!mayAsk) return { model, baseUrl };
   if (known?.needsKey !== undefined) return { model, baseUrl, key: await askKey(provider, asking) };
-  return known === undefined
-    ? { model, baseUrl, key: await askWhetherKey(provider, asking) }
-    : { model, baseUrl };
+  if (known !== undefined || baseUrl === undefined) return { model, baseUrl };
+  const { key } = await settleKey({ provider, baseUrl }, serverQuestions(provider, asking));
+  return { model, baseUrl, key };
 }
 
-async function askOwnServer(baseUrl: string, asking: Asking): Promise<AnsweredModel> {
-  const { elsewhere, environment, ask, note } = asking;
+const serverQuestions = (provider: string, asking: Asking): KeyQuestions => ({
+  environment: asking.environment,
+  note: (text) => asking.note(printable(text)),
+  askAddress: (baseUrl) => askAddress(baseUrl, asking),
+  askKey: (isAgain) => askWhetherKey(provider, { isAgain, asking }),
+});
+
+/** Undefined: the one that was typed is meant. */
+async function askAddress(baseUrl: string, { ask, note }: Asking): Promise<string | undefined> {
+  for (;;) {
+    const typed = need(await ask(printable(`   Address [${baseUrl} all the same]: `)), "--look-at");
+    if (typed.trim() === "") return undefined;
+    const read = readAddress(typed) ?? {
+      problem: "An address looks like http://HOST:PORT/v1.",
+    };
+    if ("address" in read) return read.address;
+    note(printable(`   ${read.problem}`));
+  }
+}
+
+async function askOwnServer(typed: string, asking: Asking): Promise<AnsweredModel> {
+  const { elsewhere, ask, note } = asking;
+  const baseUrl = await settleAddress(typed, serverQuestions("", asking));
   const provider = nameServer(baseUrl, Object.keys(elsewhere));
   note(`   It is called "${provider}" in the settings.`);
-  const isSet = environment.providerKey(provider) !== undefined;
-  const key = isSet ? undefined : await askWhetherKey(provider, asking);
-  const held =
-    environment.providerKey(provider) ??
-    (key !== undefined && "variable" in key ? environment.variable(key.variable) : undefined);
-  const models = await offeredModels({
-    baseUrl,
-    timeoutMs: OWN_SERVER_MS,
-    ...(held !== undefined && { headers: { authorization: `Bearer ${held}` } }),
-  });
-  if (models === null) note(`   ${baseUrl} lists no models; type the name of one.`);
+  const { key, models } = await settleKey({ provider, baseUrl }, serverQuestions(provider, asking));
+  if (models === null) note("   No list of its models came; type the name of one.");
   const shown = (models ?? []).slice(0, SHOWN_OF_ONE);
   for (const [index, name] of shown.entries()) note(printable(`   ${index + 1}) ${name}`));
   for (;;) {
@@ -204,38 +219,62 @@ async function askModel({
   }
 }
 
-/** Undefined: it wants none. */
+/** Undefined: it wants none, or nothing else than before is meant. */
 async function askWhetherKey(
   provider: string,
-  { environment, ask, note }: Asking,
+  { isAgain, asking }: { isAgain: boolean; asking: Asking },
 ): Promise<FirstSettings["key"]> {
-  note(`2. Does ${provider} want a key? It is written into no file.`);
-  const question = "   Variable that holds it, or command that prints it [it wants none]: ";
-  const typed = need(await ask(question), "--model");
-  if (typed.trim() === "") return undefined;
-  const key = readKey(typed);
-  if ("variable" in key && !isHeld(key, environment))
+  const { environment, note } = asking;
+  if (!isAgain) note(`2. Does ${provider} want a key? It is written into no file.`);
+  const key = await askForKey(provider, {
+    asking,
+    onEnter: isAgain ? "go on all the same" : "it wants none",
+  });
+  if (key !== undefined && "variable" in key && !isHeld(key, environment))
     note(
       `   ${key.variable} is not set here; once it is: clew config set models.providers.${provider}.apiKey '\${${key.variable}}'`,
     );
   return key;
 }
 
-async function askKey(provider: string, { ask, note }: Asking) {
+async function askKey(provider: string, asking: Asking): Promise<Key> {
   const [usual = ""] = keyNames(provider);
-  note(`2. Where is the key of ${provider}? It is written into no file.`);
-  const typed = need(
-    await ask(`   Variable that holds it, or command that prints it [${usual}]: `),
-    "--model",
-  );
-  return readKey(typed.trim() === "" ? usual : typed);
+  asking.note(`2. Where is the key of ${provider}? It is written into no file.`);
+  return (await askForKey(provider, { asking, onEnter: usual })) ?? { variable: usual };
 }
+
+/** Undefined: nothing was typed. A key itself is asked for again. */
+async function askForKey(
+  provider: string,
+  { asking, onEnter }: { asking: Asking; onEnter: string },
+): Promise<FirstSettings["key"]> {
+  const { environment, ask, note } = asking;
+  const [usual = ""] = keyNames(provider);
+  for (;;) {
+    const question = `   Variable that holds it, or command that prints it [${onEnter}]: `;
+    const typed = need(await ask(question), "--model");
+    if (typed.trim() === "") return undefined;
+    const isKnown = await isNamed(bareWord(typed), environment);
+    const read = readKey(typed, { isKnown, usual });
+    if (!("problem" in read)) return read;
+    note(`   ${read.problem}`);
+  }
+}
+
+/** Whether a variable or a program is called so. */
+const isNamed = async (word: string, environment: Environment): Promise<boolean> =>
+  environment.variable(word) !== undefined ||
+  (/[/\\]/.test(word) && (await isProgram(word))) ||
+  isOnPath(word, environment);
 
 async function askEngine({ ask, note }: Asking): Promise<string> {
   note("3. What is shown of a session that grows too long?");
   note("   lossless keeps every message and shows what fits; legacy sums up what is older.");
-  const typed = need(await ask("   Use lossless? [Y/n]: "), "--engine");
-  return isYes(typed) ? "lossless" : "legacy";
+  for (;;) {
+    const engine = readEngine(need(await ask("   Use lossless? [Y/n]: "), "--engine"));
+    if (engine !== undefined) return engine;
+    note("   Type y for lossless or n for legacy.");
+  }
 }
 
 function need(typed: string | undefined, flag: string): string {
@@ -263,12 +302,13 @@ function questions(note: (text: string) => void) {
 function readAddresses(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((text) => {
-      const [, provider, address] = /^([\w.-]+)=(https?:\/\/\S+)$/.exec(text) ?? [];
-      if (provider === undefined || address === undefined)
+      const [, provider, typed = ""] = /^([\w.-]+)=(\S+)$/.exec(text) ?? [];
+      const read = readAddress(typed);
+      if (provider === undefined || read === undefined || "problem" in read)
         throw refused(
           `--look-at ${JSON.stringify(text)} must name a provider and its address, as in ollama=http://HOST:PORT/v1.`,
         );
-      return [provider, address];
+      return [provider, read.address];
     }),
   );
 }
@@ -277,11 +317,22 @@ function readAddresses(given: readonly string[]): Record<string, string> {
 async function tryModel(environment: Environment, output: Shell["output"]): Promise<Finding[]> {
   const loaded = await loadConfig(environment.configFile);
   const found = await checkModel(environment, loaded);
-  if (found.some(({ level }) => level !== "ok")) return found;
+  if (found.some(({ level, code }) => level !== "ok" && code !== "model-not-listed")) return found;
   return interruptible(output, async ({ signal, says }) => {
     says("asking the model whether it answers");
-    return [...found, ...(await checkReply(environment, loaded, signal))];
+    const replied = await checkReply(environment, loaded, signal);
+    return withReply(found, replied);
   });
+}
+
+/** Pure. What a server is worth is decided by a reply, where one came or was refused. */
+function withReply(found: readonly Finding[], replied: readonly Finding[]): Finding[] {
+  const isRefused = replied.some(({ level }) => level === "failure");
+  const isAnswered = replied.length > 0 && replied.every(({ level }) => level === "ok");
+  const kept = found.filter(
+    ({ code }) => !isRefused && !(isAnswered && code === "model-not-listed"),
+  );
+  return [...kept, ...replied];
 }
 
 /** Null: no gateway answers by other settings than those that were written. */
@@ -296,14 +347,21 @@ async function describeRunning({ home, configFile }: Environment): Promise<strin
 function tell(
   findings: readonly Finding[],
   {
+    settings: { model, engine },
     configFile,
     isFine,
     warning,
     shell: { environment, output },
-  }: { configFile: string; isFine: boolean; warning: string | null; shell: Shell },
+  }: {
+    settings: FirstSettings;
+    configFile: string;
+    isFine: boolean;
+    warning: string | null;
+    shell: Shell;
+  },
 ): void {
   const command = ownCommand(import.meta.dirname, environment);
-  output.line(`Wrote ${configFile}.`);
+  output.line(printable(`Wrote ${configFile}: model ${model}, engine ${engine}.`));
   for (const { level, text } of findings)
     output.line(
       asCalled(printable(level === "ok" && isFine ? `${text}.` : `${level}: ${text}`), command),

@@ -1,6 +1,10 @@
 // Looks for model servers on this machine, and for what they have.
 import { PROVIDERS } from "@clew/plugin-sdk/host";
-import { offeredModels } from "../../models/offered-models.ts";
+import { addressBelow, askForModels, offeredModels } from "../../models/offered-models.ts";
+
+/** Pure. */
+export const describeBelow = (typed: string, below: string): string =>
+  `${typed} lists no models and ${below} does; that address is taken.`;
 
 export interface LocalServer {
   provider: string;
@@ -36,4 +40,27 @@ export async function findLocalServers(
     }),
   );
   return found.flat();
+}
+
+/** Those that lack their last part get it; `moved` tells so, in sentences. */
+export async function completeAddresses(
+  given: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<{ elsewhere: Record<string, string>; moved: string[] }> {
+  const limits = { timeoutMs: LOOK_MS, signal };
+  const found = await Promise.all(
+    Object.entries(given).map(async ([provider, baseUrl]) => {
+      const list = await askForModels({ baseUrl, ...limits });
+      const below = await addressBelow({ baseUrl, ...limits }, list);
+      return { provider, baseUrl, below };
+    }),
+  );
+  return {
+    elsewhere: Object.fromEntries(
+      found.map(({ provider, baseUrl, below }) => [provider, below ?? baseUrl]),
+    ),
+    moved: found.flatMap(({ baseUrl, below }) =>
+      below === null ? [] : [describeBelow(baseUrl, below)],
+    ),
+  };
 }

@@ -1,5 +1,6 @@
 // The three questions of `clew init`, and what their answers mean.
 import { PROVIDERS, providerAt } from "@clew/plugin-sdk/host";
+import { beginsLikeKey, looksLikeKey } from "../../credentials/looks-like-key.ts";
 import { didYouMean } from "../../text/nearest.ts";
 import type { LocalServer } from "./local-servers.ts";
 
@@ -50,21 +51,35 @@ export function readModel(
   own: readonly string[] = [],
 ): ModelAnswer {
   const answer = typed.trim() === "" ? "1" : typed.trim();
-  if (/^https?:\/\//i.test(answer))
-    return URL.canParse(answer) && !/\s/.test(answer)
-      ? { address: answer.replace(/\/+$/, "") }
-      : { problem: `${answer} is no address; one looks like http://HOST:PORT/v1.` };
+  const address = readAddress(answer);
+  if (address !== undefined) return address;
   const chosen = /^\d+$/.test(answer) ? choices[Number(answer) - 1]?.name : answer;
   if (chosen === undefined) return { problem: `There is no ${answer} in the list.` };
   const [provider = "", ...rest] = chosen.split("/");
   if (rest.join("/") === "" || /\s/.test(chosen))
-    return { problem: 'Type a number of the list, or a name such as "anthropic/claude-opus-4-6".' };
+    return {
+      problem:
+        'Type a number of the list, a name such as "anthropic/claude-opus-4-6", or an address such as http://HOST:PORT/v1.',
+    };
   const known = [...PROVIDERS.flatMap(({ id, aliases = [] }) => [id, ...aliases]), ...own];
   return known.includes(provider)
     ? { model: chosen }
     : {
         problem: `No provider is called "${provider}".${didYouMean(provider, known)} For a server of your own type its address, such as http://HOST:PORT/v1, or start with --look-at ${provider}=ADDRESS.`,
       };
+}
+
+/** A host that says that it is one: by its port, or by being this machine or a number. */
+const BARE_HOST =
+  /^(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3}|\[[\da-f:]+\])(?::\d+)?|[\w-]+(?:\.[\w-]+)*:\d{2,5})(?:\/\S*)?$/i;
+
+/** Pure. Undefined: it is not meant to be one. */
+export function readAddress(typed: string): { address: string } | { problem: string } | undefined {
+  const answer = BARE_HOST.test(typed.trim()) ? `http://${typed.trim()}` : typed.trim();
+  if (!/^https?:\/\//i.test(answer)) return undefined;
+  return URL.canParse(answer) && !/\s/.test(answer)
+    ? { address: answer.replace(/\/+$/, "") }
+    : { problem: `${answer} is no address; one looks like http://HOST:PORT/v1.` };
 }
 
 /** Pure. A model of one server, by its number, its name there, or "provider/name". */
@@ -94,11 +109,41 @@ export function nameServer(address: string, taken: readonly string[]): string {
   return free(1);
 }
 
-/** Pure. A name of a variable, or a command line. */
-export const readKey = (typed: string): { variable: string } | { command: string } =>
-  /^\$?\{?[A-Za-z_]\w*\}?$/.test(typed.trim())
+export type KeyAnswer = { variable: string } | { command: string } | { problem: string };
+
+/** Pure. What the name of a variable is typed with, and the name itself. */
+export const bareWord = (typed: string): string => typed.trim().replace(/^["'$]?\{?|[}"']$/g, "");
+
+/**
+ * Pure. A name of a variable, or a command line; a key itself is neither stored nor shown.
+ * `isKnown`: a variable or a program has that name. `usual`: a variable that could hold it.
+ */
+export function readKey(
+  typed: string,
+  { isKnown, usual }: { isKnown: boolean; usual: string },
+): KeyAnswer {
+  if (!isKnown && holdsKey(typed))
+    return {
+      problem: `That looks like a key itself; put it into a variable, e.g. export ${usual}=…, and name that.`,
+    };
+  return /^\$?\{?[A-Za-z_]\w*\}?$/.test(typed.trim())
     ? { variable: typed.trim().replace(/[${}]/g, "") }
     : { command: typed.trim() };
+}
 
-/** Pure. */
-export const isYes = (typed: string): boolean => /^(?:y(?:es)?)?$/i.test(typed.trim());
+function holdsKey(typed: string): boolean {
+  const text = typed.trim().replace(/^bearer\s+/i, "");
+  if (/^(?:export\s+)?\w+=\S+$/.test(text)) return true;
+  const words = text.split(/\s+/).map(bareWord);
+  return words.length === 1
+    ? looksLikeKey(words[0]!)
+    : words.some((word) => beginsLikeKey(word) && looksLikeKey(word));
+}
+
+/** Pure. Lossless or legacy; undefined: what was typed is no answer. */
+export function readEngine(typed: string): "lossless" | "legacy" | undefined {
+  const named = typed.trim().toLowerCase();
+  if (named === "lossless" || named === "legacy") return named;
+  if (/^(?:y(?:es)?)?$/.test(named)) return "lossless";
+  return /^no?$/.test(named) ? "legacy" : undefined;
+}
