@@ -13,7 +13,7 @@ async function foundOf(api: string, apiKey: string): Promise<string[]> {
 }
 
 async function findingsOf(api: string, apiKey: string, query = "") {
-  const server = await createEmulator(api, { keys: ["right"] });
+  const server = await createEmulator(api, { keys: ["right"], models: ["m"] });
   onTestFinished(() => server.close());
   const home = await temporaryHome();
   const config = {
@@ -39,6 +39,38 @@ describe("the doctor, asking a model's server", () => {
     expect(found?.code).toBe("model");
     expect(found?.text).toContain("/v1 answers; speaks openai-completions");
     expect(found?.text).toContain("(another: models.providers.house.api)");
+  });
+});
+
+describe("the doctor, reading which models a server lists", () => {
+  async function findingAt(baseUrl: (server: string) => string) {
+    const server = await createEmulator("openai-completions", {
+      ...{ models: ["tiny-1", "tiny-2"], exactAddress: true },
+    });
+    onTestFinished(() => server.close());
+    const home = await temporaryHome();
+    const config = {
+      agents: { defaults: { model: "own/tiny-9" } },
+      models: { providers: { own: { baseUrl: baseUrl(server.baseUrl) } } },
+    };
+    await writeFile(join(home, "clew.json"), JSON.stringify(config));
+    const findings = await checkHost(readEnvironment({ CLEW_HOME: home }));
+    const found = findings.find(({ subject }) => subject === "model");
+    return { ...found!, address: server.baseUrl };
+  }
+
+  it("warns of a model that is not among them, and names the one that is near", async () => {
+    const { level, code, text, address } = await findingAt((server) => server);
+    expect([level, code, text]).toEqual([
+      ...["warning", "model-not-listed"],
+      `own/tiny-9 is not among the models that ${address} lists (tiny-1, tiny-2); did you mean "own/tiny-1"?`,
+    ]);
+  });
+
+  it("finds the list one folder below an address that lacks its /v1", async () => {
+    const { level, code, text, address } = await findingAt((server) => server.slice(0, -3));
+    expect([level, code]).toEqual(["failure", "model-address"]);
+    expect(text).toContain(`${address} has one; set models.providers.own.baseUrl to that`);
   });
 });
 

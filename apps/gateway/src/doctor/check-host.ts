@@ -4,7 +4,7 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { QuarantineRecord } from "@clew/engine-core";
-import { shownAddress } from "@clew/plugin-sdk/host";
+import { providerAt, shownAddress } from "@clew/plugin-sdk/host";
 import { addressAt, buildRequest, classifyError } from "@clew/providers";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
@@ -22,7 +22,9 @@ import { unreadableClaim } from "../home/claim.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { describeSubstitute } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
+import { addressBelow, listedIn } from "../models/offered-models.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
+import { describeUnlisted } from "../models/unlisted.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
 import { describeOtherSettings, otherSettings } from "../running-settings.ts";
 import { shortName } from "../sessions/keys.ts";
@@ -222,7 +224,8 @@ async function checkAnswer(
       redirect: "manual",
       signal: AbortSignal.timeout(PROBE_MS),
     });
-    if (await refusesKey(answer, resolved)) {
+    const body = await readBody(answer);
+    if (refusesKey(answer, { body, resolved })) {
       return [
         {
           level: "failure",
@@ -232,6 +235,28 @@ async function checkAnswer(
         },
       ];
     }
+    // Azure lists what could be deployed, not the deployments that are asked.
+    const isDeployment = providerAt(endpoint.baseUrl)?.id === "azure-openai";
+    const list = listed === "" || isDeployment || !answer.ok ? null : listedIn(body);
+    const unlisted = list?.isWhole ? describeUnlisted(model, { address, names: list.names }) : null;
+    if (unlisted !== null)
+      return [{ level: "warning", code: "model-not-listed", subject: "model", text: unlisted }];
+    const below =
+      listed === "" || answer.status !== 404
+        ? null
+        : await addressBelow(
+            { baseUrl: endpoint.baseUrl, timeoutMs: PROBE_MS },
+            { kind: "no-list" },
+          );
+    if (below !== null)
+      return [
+        {
+          level: "failure",
+          code: "model-address",
+          subject: "model",
+          text: `${about}: ${address} has no list of models (HTTP 404) and ${shownAddress(below)} has one; set models.providers.${model.provider}.baseUrl to that`,
+        },
+      ];
     return [
       {
         level: "ok",
@@ -253,12 +278,21 @@ async function checkAnswer(
 }
 
 /** Google answers 400 to a wrong key. */
-async function refusesKey(answer: Response, { model, endpoint }: ResolvedModel): Promise<boolean> {
-  const { ok, status, headers } = answer;
-  if (ok || status >= 500) return answer.body?.cancel().then(() => false) ?? false;
-  const body = (await answer.text()).slice(0, 10_000);
+function refusesKey(
+  { ok, status, headers }: Response,
+  { body, resolved: { model, endpoint } }: { body: string; resolved: ResolvedModel },
+): boolean {
+  if (ok || status >= 500) return false;
   const origin = { provider: model.provider, endpoint };
-  return classifyError({ kind: "http", status, headers, body }, origin).kind === "auth";
+  const failure = { kind: "http", status, headers, body: body.slice(0, 10_000) } as const;
+  return classifyError(failure, origin).kind === "auth";
+}
+
+/** A list is worth it; nothing is read of a server that is in trouble. */
+async function readBody(answer: Response): Promise<string> {
+  if (answer.status < 500) return answer.text();
+  await answer.body?.cancel();
+  return "";
 }
 
 /** The headers of a call: every api has a way of its own to take the key. */

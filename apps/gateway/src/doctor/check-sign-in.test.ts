@@ -9,7 +9,7 @@ import type { Finding } from "./finding.ts";
 
 /** What is found of a model that speaks this api, signed in to like this. */
 async function findingsOf(api: string, access: object): Promise<Finding[]> {
-  const server = await createEmulator(api, { keys: ["right"] });
+  const server = await createEmulator(api, { keys: ["right"], models: ["m"] });
   onTestFinished(() => server.close());
   const home = await temporaryHome();
   const config = {

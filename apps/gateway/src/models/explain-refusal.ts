@@ -23,7 +23,9 @@ export async function explainRefusal(error: ModelError, resolved: ResolvedModel)
     headers: { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }), ...headers },
     timeoutMs: LIST_MS,
   });
-  return `${message}${describeOffered(resolved, offered ?? [])}`;
+  if (offered === null || offered.length === 0)
+    return `${message} "clew models list" lists those that are known.`;
+  return `${message}${describeOffered(resolved, offered)}`;
 }
 
 /** Pure. A sentence to put behind another, or nothing. */

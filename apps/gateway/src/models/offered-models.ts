@@ -31,7 +31,7 @@ export async function askForModels(request: OfferedRequest): Promise<ModelList> 
       signal: AbortSignal.any(limits),
     });
     const { status } = answer;
-    const models = modelsIn(await answer.text());
+    const models = listedIn(await answer.text())?.names ?? null;
     if (status === 401 || status === 403) return { kind: "refused", status };
     return answer.ok && models !== null ? { kind: "models", models } : { kind: "no-list", status };
   } catch {
@@ -60,16 +60,30 @@ export async function addressBelow(
   return there.kind === "models" || there.kind === "refused" ? below : null;
 }
 
-/** Pure. The names in such a list that can be names; null = it is none. */
-function modelsIn(text: string): string[] | null {
+/**
+ * Pure. The names in such a list that can be names; null = it is none. `isWhole`: there are no
+ * further pages, and no name stands for others.
+ */
+export function listedIn(text: string): { names: string[]; isWhole: boolean } | null {
   let body: unknown;
   try {
     body = JSON.parse(text.slice(0, MOST));
   } catch {
     return null;
   }
-  if (!isRecord(body) || !Array.isArray(body.data)) return null;
-  return body.data.flatMap((each) =>
-    isRecord(each) && typeof each.id === "string" && /^[^\s"\\]+$/.test(each.id) ? [each.id] : [],
-  );
+  if (!isRecord(body)) return null;
+  const listed = body.data ?? body.models;
+  if (!Array.isArray(listed)) return null;
+  const names = listed.flatMap((each) => {
+    const { id, name } = isRecord(each) ? each : {};
+    // Google's have the name of their folder before them.
+    const named = id ?? (typeof name === "string" ? name.replace(/^models\//, "") : undefined);
+    return typeof named === "string" && /^[^\s"\\]+$/.test(named) ? [named] : [];
+  });
+  const isWhole =
+    body.has_more !== true &&
+    body.nextPageToken === undefined &&
+    names.length === listed.length &&
+    !names.some((name) => name.includes("*"));
+  return { names, isWhole };
 }

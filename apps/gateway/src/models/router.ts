@@ -1,14 +1,14 @@
 // Sends each model call to the server that its model belongs to.
 import type { LogPort, ModelPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import type { ModelCall, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
+import type { ModelCall, ModelError, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import { completeModel, streamModel } from "@clew/providers";
 import type { LimitsConfig } from "../config/limits.ts";
 import { withCost } from "../costs/cost.ts";
 import type { KeptCredential } from "../credentials/keep.ts";
 import { signIn } from "../credentials/sign-in.ts";
 import { limitReply } from "../limits/reply.ts";
-import { explainMissingKey } from "./missing-key.ts";
+import { explainRefusal } from "./explain-refusal.ts";
 import { patience } from "./patience.ts";
 import type { ResolvedModel } from "./resolve.ts";
 
@@ -58,10 +58,8 @@ export function createModelPort({
       if (event.type === "done") yield { ...event, message: withCost(event.message, call, prices) };
       else if (event.type === "error") {
         const partial = withCost(event.partial, call, prices);
-        if (event.error.kind === "auth") {
-          refused(resolved);
-          yield { ...event, partial, error: explainMissingKey(event.error, resolved) };
-        } else yield { ...event, partial };
+        if (event.error.kind === "auth") refused(resolved);
+        yield { ...event, partial, error: await explained(event.error, resolved) };
       } else yield event;
     }
   }
@@ -73,13 +71,18 @@ export function createModelPort({
       const result = await completeModel(options);
       if (result.ok) return { ...result, message: withCost(result.message, call, prices) };
       const failed = { ...result, partial: withCost(result.partial, call, prices) };
-      if (failed.error.kind !== "auth") return failed;
-      refused(resolved);
-      return { ...failed, error: explainMissingKey(failed.error, resolved) };
+      if (failed.error.kind === "auth") refused(resolved);
+      return { ...failed, error: await explained(failed.error, resolved) };
     },
     resolve: (name) => resolveOrNothing(resolve, name),
   };
 }
+
+/** A person who reads it learns what is missing, or what the server has instead. */
+const explained = async (error: ModelError, resolved: ResolvedModel): Promise<ModelError> =>
+  error.kind === "auth" || error.kind === "not_found"
+    ? { ...error, message: await explainRefusal(error, resolved) }
+    : error;
 
 function resolveOrNothing(
   resolve: (name: string) => ResolvedModel,
