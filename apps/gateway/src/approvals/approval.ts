@@ -16,7 +16,7 @@ export const ASK_ANSWERS = ["once", "session", "no"] as const;
 export type ApprovalAnswer = (typeof ASK_ANSWERS)[number];
 
 /** Where an answer came from. */
-export type AnsweredAt = "terminal" | "page" | "http" | "command";
+export type AnsweredAt = "terminal" | "chat" | "page" | "http" | "command";
 
 /** What is asked. */
 export interface ApprovalRequest {
@@ -71,6 +71,7 @@ export const isAllowed = (end: ApprovalEnd): boolean =>
 
 const PLACES: Record<AnsweredAt, string> = {
   terminal: "at the terminal",
+  chat: "in the chat",
   page: "on the page",
   http: "over HTTP",
   command: 'with "clew approvals"',

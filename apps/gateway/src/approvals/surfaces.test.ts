@@ -6,8 +6,10 @@ import { createInterface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { askInTerminal } from "../cli/approval.ts";
+import { throughGateway } from "../cli/chat/port-gateway.ts";
 import { ownQuestions } from "../cli/say/questions.ts";
 import { typedLine } from "../cli/typed-line.ts";
+import { findOwnGateway } from "../gateway-client.ts";
 import { shortName } from "../sessions/keys.ts";
 import { clew, collectOutput, startClew } from "../testing/command.ts";
 import { parseStream, post } from "../testing/gateway.ts";
@@ -58,6 +60,13 @@ const ASKERS = {
 
 type Served = Awaited<ReturnType<typeof startServedGateway>> & { home: string };
 
+async function chatPort({ server, home }: Served) {
+  const find = () => findOwnGateway({ home, port: Number(new URL(server.url).port) });
+  const found = await find();
+  if (found.kind !== "running") throw new Error(`The gateway is ${found.kind}.`);
+  return throughGateway({ gateway: found.gateway, find, folder: home });
+}
+
 /** Answers from a place, and says whether that counted. */
 const SURFACES: Record<
   string,
@@ -90,6 +99,9 @@ const SURFACES: Record<
     const headers = { authorization: `Bearer ${TOKEN}` };
     const path = `${served.server.url}/api/approvals/${id}/${answer}`;
     return (await fetch(path, { method: "POST", headers })).status === 200;
+  },
+  async chat(served, { id }, answer) {
+    return (await (await chatPort(served)).answer(id, answer)) === null;
   },
   async command({ home }, { id }, answer) {
     return (await clew(home, ["approvals", "answer", id, answer])).code === 0;
@@ -186,6 +198,17 @@ describe("approvals", () => {
     expect((await turn).report.toolCalls).toMatchObject([
       { name: "change", isError: true, note: expect.stringContaining("a person refused it") },
     ]);
+  });
+
+  it.each([
+    ["once", "allowed once in the chat"],
+    ["no", "a person refused it in the chat"],
+  ] as const)("say where they were answered %s: in the chat itself", async (answer, told) => {
+    const { served, turn } = await begin("a plugin's tool");
+    await SURFACES.chat!(served, await waiting(served), answer);
+    const { toolCalls } = (await turn).report;
+    expect(toolCalls).toMatchObject([{ name: "change", note: expect.stringContaining(told) }]);
+    expect(JSON.stringify(toolCalls)).not.toContain("clew approvals");
   });
 
   it("show nothing raw of what is asked, which can write no lines into the list", async () => {

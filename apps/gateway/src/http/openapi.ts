@@ -261,6 +261,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   "POST /api/approvals/:id/:answer": {
     summary: "Answers once, session or no.",
+    query: { from: "chat: a person answers in it; only commands of the home say so" },
     answer: "Answered",
     errors: ["REQUEST_INVALID", "FORBIDDEN", "APPROVAL_OVER"],
   },

@@ -67,7 +67,7 @@ export async function openAlone(request: AloneRequest): Promise<ChatPort> {
     },
     resume: (key) => gateway.waiting.resume(key),
     async answer(id, answer) {
-      const { kind } = gateway.approvals.answer(id, answer, "terminal");
+      const { kind } = gateway.approvals.answer(id, answer, "chat");
       return kind === "counted" ? null : "Somebody else was faster.";
     },
     async close(output, leaving) {

@@ -26,7 +26,7 @@ export function throughGateway({ gateway: first, find, folder }: GatewayPortOpti
   return {
     ...{ fetch, folder, place: first.url },
     async answer(id, answer) {
-      const path = `/api/approvals/${encodeURIComponent(id)}/${answer}`;
+      const path = `/api/approvals/${encodeURIComponent(id)}/${answer}?from=chat`;
       const answered = await fetch(path, { method: "POST" });
       if (answered.ok) return null;
       const body = (await answered.json().catch(() => null)) as { error?: { message?: string } };

@@ -27,7 +27,8 @@ export function addApprovalRoutes(app: Hono, gateway: Gateway, callers: Callers)
     }
     const at = personAt(callers.of(context));
     if (at === undefined) return refuse(context, "FORBIDDEN", UNTRUSTED);
-    const outcome = gateway.approvals.answer(id, answer, at);
+    const isChat = at === "command" && context.req.query("from") === "chat";
+    const outcome = gateway.approvals.answer(id, answer, isChat ? "chat" : at);
     if (outcome.kind === "unknown") {
       const message = `No turn waits for approval "${id}": it is over since long, or the gateway was restarted meanwhile.`;
       return refuse(context, "NOT_FOUND", message);
