@@ -31,6 +31,7 @@ async function served(
   const server = await createEmulator(api, {
     answers: likeModel,
     tolerant: true,
+    models: [id],
     ...(flavor !== undefined && { flavor }),
     ...options,
   });

@@ -17,7 +17,7 @@ import {
   type Outcome,
   runChecks,
 } from "../deep-test/run-checks.ts";
-import { explainRefusal } from "../models/explain-refusal.ts";
+import { explainRefusal, explainUnlisted } from "../models/explain-refusal.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -73,13 +73,17 @@ export async function testModel(
   }
   const last = results.at(-1)?.provider;
   const problem = last?.kind === "barred" ? await explainRefusal(last.error, resolved) : null;
+  const isAsked = problem === null && !stop.signal.aborted;
+  const warning = isAsked ? await explainUnlisted(resolved) : null;
   if (json)
     output.json({
-      ...{ model: name, api: model.api, atMost: estimate, problem },
+      ...{ model: name, api: model.api, atMost: estimate, problem, warning },
       ...{ complete: results.length === checks.length, checks: results },
     });
   else if (problem === null) print(results, checks.length, output);
   else output.line(printable(`${name} cannot be asked. ${problem}`));
+  if (!json && warning !== null)
+    output.line(printable(`warning: ${warning}${warning.endsWith("?") ? "" : "."}`));
   if (stop.signal.aborted) return EXIT.cancelled;
   const isFine = results.every(({ state }) => state === "same" || state === "does-not-apply");
   return isFine ? EXIT.done : EXIT.failed;

@@ -19,7 +19,14 @@ describe("a word", () => {
 
   it.each([
     ...["OWN_API_KEY", "MY_COMPANY_KEY_2024", "my_long_openai_key_number_2", "key1"],
-    ...["/usr/local/bin/print-key-2", "~/bin/key2024-printer", "print-my-key", "hf_token", "op"],
+    ...[
+      "/usr/local/bin/print-key-2",
+      "/home/house/secrets/openai2024/print",
+      "~/bin/key2024-printer",
+      "print-my-key",
+      "hf_token",
+      "op",
+    ],
   ])("%s is a name", (word) => {
     expect(looksLikeKey(word)).toBe(false);
     expect(shownWord(word)).toBe(word);

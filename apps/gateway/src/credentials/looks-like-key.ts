@@ -15,6 +15,7 @@ export const beginsLikeKey = (word: string): boolean => PREFIX.test(word);
 /** Pure. One word that is no name of anything; whoever asks knows of variables and programs. */
 export function looksLikeKey(word: string): boolean {
   if (/[\s/\\]/.test(word) && !/^[\w-]*[A-Za-z0-9+/]{32,}={0,2}$/.test(word)) return false;
+  if (/^[/.~]/.test(word)) return false;
   if (UPPER_NAME.test(word)) return false;
   const mixed = word.split(/[^A-Za-z0-9]+/).filter(isMixed);
   if (PREFIX.test(word)) return word[2] === "-" || mixed.some(({ length }) => length >= 8);

@@ -4,7 +4,7 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { QuarantineRecord } from "@clew/engine-core";
-import { providerAt, shownAddress } from "@clew/plugin-sdk/host";
+import { shownAddress } from "@clew/plugin-sdk/host";
 import { addressAt, buildRequest, classifyError } from "@clew/providers";
 import { agentSettings, defaultAgentId } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
@@ -24,7 +24,7 @@ import { describeSubstitute } from "../models/describe-rest.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { addressBelow, listedIn } from "../models/offered-models.ts";
 import { type ResolvedModel, resolveModel } from "../models/resolve.ts";
-import { describeUnlisted } from "../models/unlisted.ts";
+import { describeUnlisted, isOfModels } from "../models/unlisted.ts";
 import type { SafeModePlugin } from "../plugins/load/record.ts";
 import { describeOtherSettings, otherSettings } from "../running-settings.ts";
 import { shortName } from "../sessions/keys.ts";
@@ -235,9 +235,8 @@ async function checkAnswer(
         },
       ];
     }
-    // Azure lists what could be deployed, not the deployments that are asked.
-    const isDeployment = providerAt(endpoint.baseUrl)?.id === "azure-openai";
-    const list = listed === "" || isDeployment || !answer.ok ? null : listedIn(body);
+    const isList = listed !== "" && isOfModels(endpoint.baseUrl) && answer.ok;
+    const list = isList ? listedIn(body) : null;
     const unlisted = list?.isWhole ? describeUnlisted(model, { address, names: list.names }) : null;
     if (unlisted !== null)
       return [{ level: "warning", code: "model-not-listed", subject: "model", text: unlisted }];
@@ -257,12 +256,16 @@ async function checkAnswer(
           text: `${about}: ${address} has no list of models (HTTP 404) and ${shownAddress(below)} has one; set models.providers.${model.provider}.baseUrl to that`,
         },
       ];
+    const answers =
+      listed === "" || answer.ok
+        ? "answers"
+        : `is there, but lists no models (HTTP ${answer.status})`;
     return [
       {
         level: "ok",
         code: "model",
         subject: "model",
-        text: `${about}; ${address} answers; speaks ${model.api} (another: models.providers.${model.provider}.api); signs in with ${signsInWith.from}`,
+        text: `${about}; ${address} ${answers}; speaks ${model.api} (another: models.providers.${model.provider}.api); signs in with ${signsInWith.from}`,
       },
     ];
   } catch {

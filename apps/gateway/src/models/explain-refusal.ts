@@ -1,9 +1,10 @@
 // Says what to do about a model that its provider refuses, whatever it is asked.
-import type { ModelError } from "@clew/plugin-sdk/host";
+import { type ModelError, shownAddress } from "@clew/plugin-sdk/host";
 import { nearestName } from "../text/nearest.ts";
 import { explainMissingKey } from "./missing-key.ts";
-import { offeredModels } from "./offered-models.ts";
+import { askForModels, type ModelList } from "./offered-models.ts";
 import type { ResolvedModel } from "./resolve.ts";
+import { describeUnlisted, isOfModels } from "./unlisted.ts";
 
 const LIST_MS = 3000;
 /** Names that are listed when none is near the wanted one. */
@@ -17,15 +18,29 @@ export const isStandingRefusal = ({ kind }: Pick<ModelError, "kind">): boolean =
 export async function explainRefusal(error: ModelError, resolved: ResolvedModel): Promise<string> {
   const { message, kind } = explainMissingKey(error, resolved);
   if (kind !== "not_found") return message;
-  const { baseUrl, apiKey, headers } = resolved.endpoint;
-  const offered = await offeredModels({
+  const list = await askList(resolved);
+  const offered = list.kind === "models" ? list.models : null;
+  if (offered === null || offered.length === 0)
+    return `${message} "clew models list" lists those that are known.`;
+  return `${message}${describeOffered(resolved, offered)}`;
+}
+
+/** Null: its server has it, or does not say what it has. */
+export async function explainUnlisted(resolved: ResolvedModel): Promise<string | null> {
+  const { model, endpoint } = resolved;
+  if (!isOfModels(endpoint.baseUrl)) return null;
+  const list = await askList(resolved);
+  if (list.kind !== "models" || !list.isWhole) return null;
+  const address = shownAddress(endpoint.baseUrl);
+  return describeUnlisted(model, { address, names: list.models });
+}
+
+function askList({ endpoint: { baseUrl, apiKey, headers } }: ResolvedModel): Promise<ModelList> {
+  return askForModels({
     baseUrl,
     headers: { ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }), ...headers },
     timeoutMs: LIST_MS,
   });
-  if (offered === null || offered.length === 0)
-    return `${message} "clew models list" lists those that are known.`;
-  return `${message}${describeOffered(resolved, offered)}`;
 }
 
 /** Pure. A sentence to put behind another, or nothing. */

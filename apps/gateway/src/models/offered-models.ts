@@ -12,7 +12,8 @@ export interface OfferedRequest {
 }
 
 export type ModelList =
-  | { kind: "models"; models: string[] }
+  /** `isWhole`: there are no further pages, and no name stands for others. */
+  | { kind: "models"; models: string[]; isWhole: boolean }
   /** It wants a key, or another one. */
   | { kind: "refused"; status: number }
   /** Somebody answered, with something else than a list. */
@@ -31,9 +32,11 @@ export async function askForModels(request: OfferedRequest): Promise<ModelList> 
       signal: AbortSignal.any(limits),
     });
     const { status } = answer;
-    const models = listedIn(await answer.text())?.names ?? null;
+    const listed = listedIn(await answer.text());
     if (status === 401 || status === 403) return { kind: "refused", status };
-    return answer.ok && models !== null ? { kind: "models", models } : { kind: "no-list", status };
+    return answer.ok && listed !== null
+      ? { kind: "models", models: listed.names, isWhole: listed.isWhole }
+      : { kind: "no-list", status };
   } catch {
     signal?.throwIfAborted();
     return { kind: "silent" };

@@ -1,10 +1,14 @@
 // Says that a server's own list does not have a model, and which one may be meant.
+import { providerAt } from "@clew/plugin-sdk/host";
 import { nearestName } from "../text/nearest.ts";
 
 /** Names that are told. */
 const TOLD = 5;
 /** What providers put behind the name of a model to mark its newest or its date. */
 const VERSION = /^[-@](?:latest|\d{8}|\d{4}-\d\d-\d\d|\d{3})$/;
+
+/** Pure. False: it lists what could be deployed, not the deployments that are asked. */
+export const isOfModels = (baseUrl: string): boolean => providerAt(baseUrl)?.id !== "azure-openai";
 
 /** Pure. A model is asked by its name, or by one that a provider takes for it. */
 export function isListed(id: string, names: readonly string[]): boolean {

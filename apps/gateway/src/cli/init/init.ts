@@ -109,8 +109,7 @@ async function answers(
   const provider = model.split("/")[0]!;
   const needsKey = PROVIDERS.find(({ id }) => id === provider)?.needsKey !== undefined;
   const isSet = environment.providerKey(provider) !== undefined;
-  const isThere =
-    (!needsKey && key === undefined) || isSet || (key !== undefined && isHeld(key, environment));
+  const isThere = key === undefined ? !needsKey || isSet : isHeld(key, environment);
   const isUsual = key !== undefined && "variable" in key && keyNames(provider)[0] === key.variable;
   return {
     model,

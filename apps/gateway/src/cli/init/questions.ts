@@ -92,6 +92,8 @@ export function readModelOf(
   const named = answer.startsWith(`${provider}/`) ? answer.slice(provider.length + 1) : answer;
   const chosen = /^\d+$/.test(named) ? models[Number(named) - 1] : named;
   if (chosen === undefined) return { problem: `There is no ${named} in the list.` };
+  if (beginsLikeKey(chosen) && !models.includes(chosen))
+    return { problem: "That looks like a key; type the number or the name of a model." };
   return /\s/.test(chosen)
     ? { problem: "A name of a model has no spaces." }
     : { model: `${provider}/${chosen}` };
