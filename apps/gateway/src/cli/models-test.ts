@@ -82,8 +82,7 @@ export async function testModel(
     });
   else if (problem === null) print(results, checks.length, output);
   else output.line(printable(`${name} cannot be asked. ${problem}`));
-  if (!json && warning !== null)
-    output.line(printable(`warning: ${warning}${warning.endsWith("?") ? "" : "."}`));
+  if (!json && warning !== null) output.line(printable(`warning: ${warning}`));
   if (stop.signal.aborted) return EXIT.cancelled;
   const isFine = results.every(({ state }) => state === "same" || state === "does-not-apply");
   return isFine ? EXIT.done : EXIT.failed;
