@@ -1,5 +1,6 @@
 // Checks engine and plugins in the running gateway, or else by loading them.
 import type { LogPort } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { composeHost } from "../compose.ts";
 import { defaultAgentId } from "../config/agent.ts";
 import { changingConfig } from "../config/change.ts";
@@ -12,7 +13,6 @@ import { DEMO_AGENT, demoState } from "../demo/demo-place.ts";
 import type { GatewayLookup, OwnGateway } from "../gateway-client.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { bundledPlugins } from "../plugins/find/bundled.ts";
-import { discoverPlugins } from "../plugins/find/discover.ts";
 import { slotValue } from "../plugins/find/enablement.ts";
 import { recallRecords } from "../plugins/find/engine-memory.ts";
 import { readRecords } from "../plugins/find/records.ts";
@@ -20,13 +20,15 @@ import type { PluginRecord } from "../plugins/load/record.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { listAgents } from "../sessions/list-sessions.ts";
 import { checkProtectedTools } from "./check-compaction.ts";
-import type { Finding } from "./finding.ts";
 import {
-  agentEngineFindings,
-  engineFindings,
-  pluginFindings,
-  staleSlots,
-} from "./plugin-findings.ts";
+  didYouMean,
+  nearestChoice,
+  type PluginAtHand,
+  pluginsAtHand,
+  slotFindings,
+} from "./check-slots.ts";
+import type { Finding } from "./finding.ts";
+import { agentEngineFindings, engineFindings, pluginFindings } from "./plugin-findings.ts";
 
 const ASK_MS = 10_000;
 
@@ -85,7 +87,15 @@ async function askGateway(
       asked,
       ...engineFindings(status, plugins),
       ...unlessSame(others, status),
-      ...pluginFindings(plugins, config.plugins, ownersOf(home)),
+      ...pluginFindings(plugins, config.plugins, {
+        ownerOf: ownersOf(home),
+        // Where it runs with what the slot says, its engine's finding tells that it is off.
+        atHand: atHand(home, config).map((each) =>
+          status.switchedOff !== null && status.configured === slotValue(config.plugins)
+            ? { ...each, off: null }
+            : each,
+        ),
+      }),
       ...checkProtectedTools(config, toolsOf(plugins)),
     ];
     return { findings, ownCompactor: ownCompactorOf(status) };
@@ -126,6 +136,12 @@ async function inspectOffline(
   };
   // What plugins have to say is in their records.
   const plugins = await startPlugins({ environment, loaded, log: silent });
+  const slotsAndPlugins = () =>
+    pluginFindings(plugins.records(), loaded.config.plugins, {
+      ownerOf: plugins.ownerOf,
+      // What is off is told of the engine.
+      atHand: atHand(environment.home, loaded.config).map(({ id }) => ({ id, off: null })),
+    });
   try {
     const host = composeHost({ environment, loaded, log, plugins });
     const status = await host.engineStatus(defaultAgentId(loaded.config));
@@ -133,13 +149,18 @@ async function inspectOffline(
     for (const id of await otherAgents(environment.home, loaded.config))
       others.push(...agentEngineFindings(await host.engineStatus(id), plugins.records()));
     await host.close();
-    const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
+    const found = slotsAndPlugins();
     const idle = checkProtectedTools(loaded.config, toolsOf(plugins.records()));
     const engines = [...engineFindings(status, plugins.records()), ...unlessSame(others, status)];
     const findings = [asked, ...engines, ...found, ...complaints, ...idle];
     return { findings, ownCompactor: ownCompactorOf(status) };
   } catch (error) {
-    const found = pluginFindings(plugins.records(), loaded.config.plugins, plugins.ownerOf);
+    const isTold = ContextEngineError.is(error, "ENGINE_NOT_FOUND");
+    // The sentence names what is near already.
+    const found = slotsAndPlugins().filter(
+      (finding) =>
+        !(isTold && finding.code === "slot-stale" && finding.text.includes("did you mean")),
+    );
     const failed: Finding = {
       level: "failure",
       code: "engine-unusable",
@@ -182,22 +203,16 @@ function checkRecords(home: string): Finding[] {
   }
 }
 
+const atHand = (home: string, { plugins }: Pick<Config, "plugins">): PluginAtHand[] =>
+  pluginsAtHand({ home, plugins, records: recallRecords(home, silent), bundled: bundledPlugins() });
+
 async function removeStaleSlots(
   { home, configFile }: Environment,
   { config }: LoadedConfig,
 ): Promise<Finding[]> {
-  const records = recallRecords(home, silent);
-  const found = discoverPlugins({
-    home,
-    plugins: config.plugins,
-    records,
-    bundled: bundledPlugins(),
-  });
-  const stale = staleSlots(
-    found.map(({ id }) => ({ id, engines: [] })),
-    config.plugins,
-    ownersOf(home),
-  );
+  const found = atHand(home, config);
+  const sources = { records: [], ownerOf: ownersOf(home), atHand: found };
+  const stale = slotFindings(config.plugins, sources).filter(({ code }) => code === "slot-stale");
   if (stale.length === 0) return [];
   await changingConfig(configFile, async () => {
     const text = (await readConfigText(configFile)) ?? "";
@@ -207,13 +222,14 @@ async function removeStaleSlots(
       .reduce((current, { slot }) => removeAt(current, ["plugins", "slots", slot]), text);
     if (edited !== text) await writeConfigText(configFile, edited);
   });
-  return stale.map(
-    ({ slot }): Finding => ({
-      level: "note",
-      code: "slot-removed",
-      isRepair: true,
-      subject: "settings",
-      text: `plugins.slots.${slot} was removed; ${slot === "memory" ? "no memory is chosen" : '"legacy" answers'}`,
-    }),
-  );
+  return stale.map(({ slot }): Finding => {
+    const was = slotValue(config.plugins, slot) ?? "";
+    const near = nearestChoice(slot, was, found);
+    const now = slot === "memory" ? "no memory is chosen" : '"legacy" answers';
+    const meant = near === null ? "" : `; it was "${was}": ${didYouMean(slot, near)}`;
+    return {
+      ...{ level: "note", code: "slot-removed", isRepair: true, subject: "settings" },
+      text: `plugins.slots.${slot} was removed; ${now}${meant}`,
+    };
+  });
 }

@@ -99,7 +99,7 @@ export async function checkHost(
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     ...checkLog(environment.home),
     checkRunning(lookup),
-    ...checkRunningSettings(lookup, loaded),
+    ...checkRunningSettings(lookup, loaded, checked.findings),
     ...(await checkClaim(environment.home, { fix, lookup })),
   ];
 }
@@ -347,9 +347,16 @@ function checkRunning(lookup: GatewayLookup): Finding {
   }
 }
 
-function checkRunningSettings(lookup: GatewayLookup, { config }: LoadedConfig): Finding[] {
+/** Where `found` says what helps the engine's setting, a restart is no second advice. */
+function checkRunningSettings(
+  lookup: GatewayLookup,
+  { config }: LoadedConfig,
+  found: readonly Finding[],
+): Finding[] {
   if (lookup.kind !== "running") return [];
-  const text = describeOtherSettings(otherSettings(lookup.gateway, config));
+  const isTold = found.some((each) => "slot" in each && each.slot === "contextEngine");
+  const others = otherSettings(lookup.gateway, config);
+  const text = describeOtherSettings(others.filter(({ name }) => !isTold || name !== "engine"));
   if (text === null) return [];
   return [{ level: "warning", code: "gateway-other-settings", subject: "gateway", text }];
 }

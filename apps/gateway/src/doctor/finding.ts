@@ -12,6 +12,8 @@ export type FindingCode =
   | "settings-invalid"
   | "settings-unknown-key"
   | "slot-stale"
+  | "slot-off"
+  | "slot-waits"
   | "slot-removed"
   | "engine"
   | "engine-asked"

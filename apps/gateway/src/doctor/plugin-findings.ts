@@ -6,6 +6,7 @@ import { slotValue } from "../plugins/find/enablement.ts";
 import { ofPlugin, type PluginRecord } from "../plugins/load/record.ts";
 import { describeStrays } from "../plugins/strays.ts";
 import { sessionWord, shortName } from "../sessions/keys.ts";
+import { type SlotSources, slotFindings } from "./check-slots.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
 export function engineFindings(status: EngineStatus, records: readonly PluginRecord[]): Finding[] {
@@ -147,11 +148,10 @@ function about({
   return `${engineId}${version === null ? "" : ` ${version}`}${from} (${chosen}), ${lifecycle} lifecycle, ${ownsCompaction ? "compacts for itself" : "leaves compaction to the host"}${has}`;
 }
 
-/** `ownerOf`: the plugin that brings an engine, as far as anybody knows. */
 export function pluginFindings(
   records: readonly PluginRecord[],
   plugins: PluginsConfig,
-  ownerOf: (engineId: string) => string | undefined,
+  slots: Omit<SlotSources, "records">,
 ): Finding[] {
   const findings = records.flatMap((record): Finding[] => {
     const subject = `plugin ${record.id}`;
@@ -196,7 +196,7 @@ export function pluginFindings(
       ...strayFindings(record),
     ];
   });
-  return [...findings, ...staleSlots(records, plugins, ownerOf)];
+  return [...findings, ...slotFindings(plugins, { ...slots, records })];
 }
 
 const isMemoryOf = (plugins: PluginsConfig, id: string) => {
@@ -224,34 +224,4 @@ export function strayFindings({ id, strays, refused, changed, busy }: PluginReco
     ...(changed ? [warning("plugin-changed-shared", describeStrays(changed, "changed"))] : []),
     ...(busy ? [warning("plugin-busy", describeStrays(busy, "busy"))] : []),
   ];
-}
-
-/** A slot that names what nobody brings. */
-export interface StaleSlot extends Finding {
-  slot: "contextEngine" | "memory";
-}
-
-export function staleSlots(
-  records: readonly Pick<PluginRecord, "id" | "engines">[],
-  plugins: PluginsConfig,
-  ownerOf: (engineId: string) => string | undefined,
-): StaleSlot[] {
-  return (["contextEngine", "memory"] as const).flatMap((slot): StaleSlot[] => {
-    const value = slotValue(plugins, slot);
-    if (value === null || value === "legacy" || value === "memory-core") return [];
-    const owner = slot === "memory" ? value : (ownerOf(value) ?? value);
-    const isThere = records.some(
-      ({ id, engines }) => id === owner || id.startsWith(`${owner}/`) || engines.includes(value),
-    );
-    if (isThere) return [];
-    return [
-      {
-        slot,
-        level: "warning",
-        code: "slot-stale",
-        subject: "settings",
-        text: `plugins.slots.${slot} is "${value}", which no plugin provides; install the plugin, or run "clew doctor --fix" to remove the setting`,
-      },
-    ];
-  });
 }

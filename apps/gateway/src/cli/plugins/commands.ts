@@ -3,12 +3,14 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
 import type { Environment } from "../../config/environment.ts";
 import { loadConfig } from "../../config/load.ts";
+import { pluginsAtHand } from "../../doctor/check-slots.ts";
 import type { Finding } from "../../doctor/finding.ts";
 import { pluginFindings, strayFindings } from "../../doctor/plugin-findings.ts";
 import { describeMissing } from "../../gateway-client.ts";
 import { bundledPlugins } from "../../plugins/find/bundled.ts";
 import { discoverPlugins, type FoundPlugin } from "../../plugins/find/discover.ts";
 import { slotValue, whyOff } from "../../plugins/find/enablement.ts";
+import { recallRecords } from "../../plugins/find/engine-memory.ts";
 import { type PluginFiles, readPluginFiles } from "../../plugins/find/manifest.ts";
 import { type InstallRecords, readRecords } from "../../plugins/find/records.ts";
 import { effectNote } from "../../plugins/install/effect.ts";
@@ -329,11 +331,14 @@ function titleOf(id: string, files: PluginFiles | undefined): string {
 export async function doctor({ json }: Flags, { environment, output }: Shell): Promise<number> {
   const loaded = await loadConfig(environment.configFile);
   const plugins = await startPlugins({ environment, loaded, log: silent, mode: "discovery" });
-  const findings: Finding[] = pluginFindings(
-    plugins.records(),
-    loaded.config.plugins,
-    plugins.ownerOf,
-  );
+  const { home } = environment;
+  const settings = loaded.config.plugins;
+  const records = recallRecords(home, silent);
+  const atHand = pluginsAtHand({ home, plugins: settings, records, bundled: bundledPlugins() });
+  const findings: Finding[] = pluginFindings(plugins.records(), settings, {
+    ownerOf: plugins.ownerOf,
+    atHand: atHand.map(({ id }) => ({ id, off: null })),
+  });
   await plugins.close("doctor is done");
   if (json) output.json({ findings });
   else
