@@ -213,7 +213,7 @@ async function statusOf(options: StatusOptions): ReturnType<CommandSession["stat
   const { home, key, agentId, host, known } = options;
   const found = await known.read(key);
   options.noteModel(found?.branch ?? []);
-  const { answering, rest, because, passedOver, fallbacks } = host.models(agentId, key);
+  const { answering, wanted, rest, because, passedOver, fallbacks } = host.models(agentId, key);
   const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
   const { reports } = agentPaths(home, agentId);
@@ -233,7 +233,7 @@ async function statusOf(options: StatusOptions): ReturnType<CommandSession["stat
   return {
     ...{ key, model, rest, approvals: options.approvals.pending(key) },
     safeMode: inSafeMode(options.plugins?.records() ?? []),
-    resting: because && { ...because, model: host.model(agentId).name },
+    resting: because && { ...because, model: wanted },
     passedOver,
     fallbacks: fallbacks.map(({ name }) => name),
     cache: cacheOf(last?.report.modelCalls ?? []) ?? null,

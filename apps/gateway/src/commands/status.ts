@@ -48,7 +48,7 @@ export interface StatusFacts {
   model: ModelRef;
   /** How the model failed lately, where it is asked all the same; null = it did not. */
   rest: Rest | null;
-  /** The model of the settings, and why it does not answer; null = it does. */
+  /** The model of the session or the settings, and why it does not answer; null = it does. */
   resting: (Rest & { model: string }) | null;
   /** The model of the settings, where its key is missing; null = it is not. */
   passedOver: PassedOver | null;

@@ -19,6 +19,7 @@ export function checkModelChains(
 ): Finding[] {
   const rests = createModelRests({ home: environment.home, log: silent }).all();
   const chains = modelChains(config, environment.home).map(({ models }) => models);
+  const named = namesIn(config, chains);
   return [
     ...fallbacksOf(config, environment.home).flatMap((name) =>
       unusable(name, { config, environment }, (why) => ({
@@ -28,7 +29,7 @@ export function checkModelChains(
     ),
     ...config.agents.list.flatMap(({ id }) => checkAgent(id, { config, environment })),
     ...Object.entries(rests)
-      .filter(([, { until }]) => Date.parse(until) > now)
+      .filter(([model, { until }]) => Date.parse(until) > now && named.has(model))
       .map(
         ([model, rest]): Finding => ({
           level: "warning",
@@ -38,6 +39,14 @@ export function checkModelChains(
         }),
       ),
   ];
+}
+
+/** Models that some setting has asked, and their providers, as they rest as a whole. */
+function namesIn(config: Config, chains: readonly (readonly string[])[]): Set<string> {
+  const { defaults, list } = config.agents;
+  const summarising = [defaults, ...list].flatMap(({ compaction }) => compaction?.model ?? []);
+  const names = [...chains.flat(), ...summarising];
+  return new Set(names.flatMap((name) => [name, `${name.slice(0, name.indexOf("/"))}/*`]));
 }
 
 /** Of all agents, each once. */

@@ -11,7 +11,9 @@ export interface AgentModels {
   answering: ResolvedModel;
   /** How it failed lately, where it is asked all the same; null = it did not. */
   rest: Rest | null;
-  /** Why it is not the one of the settings; null = it is. */
+  /** "provider/model" that should answer, as it was asked for. */
+  wanted: string;
+  /** Why it is not that one; null = it is. */
   because: Rest | null;
   /** The model of the settings, where nothing signs in to it; null = something does. */
   passedOver: PassedOver | null;
@@ -41,7 +43,7 @@ export function agentModels(
   const [answering = primary, ...others] = resolved;
   const isAsked = answering === primary || passedOver !== null;
   return {
-    ...{ answering, passedOver, fallbacks: others },
+    ...{ answering, wanted: model, passedOver, fallbacks: others },
     rest: restOf(rests, answering.name, now) ?? null,
     because: isAsked ? null : because,
   };

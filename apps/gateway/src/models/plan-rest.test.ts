@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { planChain, planRest, type Rests, restOf, whoRests } from "./plan-rest.ts";
+import { isLeftAlone, planChain, planRest, type Rests, restOf, whoRests } from "./plan-rest.ts";
 
 const NOW = Date.UTC(2026, 10, 22);
 const minutes = (rest: { until: string }) => (Date.parse(rest.until) - NOW) / 60_000;
@@ -62,5 +62,18 @@ describe("a chain of models", () => {
     expect(order({ "a/*": rest, "b/*": rest })).toEqual({ order: [...chain], because: null });
     expect(order({ "a/1": resting("auth", -1) })).toEqual({ order: [...chain], because: null });
     expect(restOf({ "a/1": resting("auth", 0) }, "a/1", NOW)).toBeUndefined();
+  });
+});
+
+describe("a model that rests", () => {
+  it("is left alone where another one is awake, also one that only a session asks", () => {
+    const rests = { "a/1": resting("overloaded", 1), "c/9": resting("overloaded", 1) };
+    const alone = (name: string, chains: string[][]) =>
+      isLeftAlone(name, { chains, rests, now: NOW });
+    expect(alone("a/1", [["a/1"]])).toBe(false);
+    expect(alone("a/1", [["a/1"], ["b/1"]])).toBe(false);
+    expect(alone("a/1", [["a/1", "b/1"]])).toBe(true);
+    expect(alone("c/9", [["b/1"]])).toBe(true);
+    expect(alone("c/9", [["a/1"]])).toBe(false);
   });
 });

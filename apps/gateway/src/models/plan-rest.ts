@@ -72,7 +72,8 @@ export function restOf(rests: Rests, model: string, now: number): Rest | undefin
 
 /**
  * Whether a model or provider that rests is asked after others: in some chain another one is awake.
- * `chains`: names of models, in the order of the settings.
+ * `chains`: names of models, in the order of the settings. One that stands in none was chosen for
+ * a session, and a chain is behind it.
  */
 export function isLeftAlone(
   name: string,
@@ -82,7 +83,9 @@ export function isLeftAlone(
   const having = chains.filter((chain) =>
     chain.some((model) => model === name || providerOf(model) === name),
   );
-  return having.some((chain) => chain.some((model) => restOf(rests, model, now) === undefined));
+  return (having.length === 0 ? chains : having).some((chain) =>
+    chain.some((model) => restOf(rests, model, now) === undefined),
+  );
 }
 
 /** Who is asked, in order. */

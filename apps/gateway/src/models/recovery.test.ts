@@ -225,6 +225,25 @@ describe("a model that failed", () => {
     expect((await clew(home, ["models", "retry", "lab/m"])).code).toBe(1);
   });
 
+  it("is named by /status where a session chose it, and not the one of the settings", async () => {
+    const missing = { fault: "refusal", status: 404, message: "no such model" } as const;
+    const lab = await serve("openai-completions", [missing, { text: "from the other" }]);
+    const house = provider("openai-completions", lab, "m");
+    const gateway = await startTestGateway({
+      agents: { defaults: { model: "lab/m" } },
+      models: { providers: { lab: { ...house, models: [...house.models, { id: "typo" }] } } },
+    });
+    const command = (name: string, args = "") =>
+      gateway.gateway.command("main", { kind: "command", name, args });
+    await command("model", "lab/typo");
+    expect((await gateway.say("hi")).text).toBe("from the other");
+    expect(await command("status")).toMatchObject({
+      text: expect.stringMatching(
+        /^Model: lab\/m,.*; in place of lab\/typo, which is not there .*"clew models retry lab\/typo"/,
+      ),
+    });
+  });
+
   it("is told of to an engine: mode, reason, and the model that was asked for beside the one that answers", async () => {
     const { gateway: unused, config } = await chain();
     await unused.stop();
