@@ -19,6 +19,7 @@ import { transcriptBytes } from "./plugins/memory/flush/transcript-bytes.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
 import { agentFolder } from "./sessions/paths.ts";
 import { sessionTools } from "./subagents/session-tools.ts";
+import { readyWorkspace } from "./tools/ready-workspace.ts";
 import { createToolPort } from "./tools/tool.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
 
@@ -35,7 +36,7 @@ export function composeHost(options: HostOptions): Host {
     engines.registry.register({ engineId, factory, owner: "host" });
   const models = createModels({ config, environment, log, windows });
   const ownTools = [
-    ...workspaceTools(({ agentId }) => agentOf(parts, agentId).workspace, {
+    ...workspaceTools(({ agentId }) => readyWorkspace(agentOf(parts, agentId), config.tools), {
       ...{ ...config.tools, own: environment },
       env: environment.forCommands({ settings: loaded.raw, named: config.tools.shellEnv }),
     }),

@@ -69,6 +69,8 @@ export interface CommandSession {
     fates: FateCounts | null;
     missingTurns: readonly MissingTurn[];
   }>;
+  /** Why no tool can work with files, a clause; null = one can, or nothing asks for it. */
+  withoutWorkspace(): string | null;
   /** With what it asked models for. */
   compact(focus: string | undefined): Promise<MadeCompaction>;
   previewCompaction(focus: string | undefined): Promise<CompactionPreview>;

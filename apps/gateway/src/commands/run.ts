@@ -77,7 +77,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     usage: "/tools",
     description: "what the model may call, with tokens",
     alone: true,
-    run: async (_args, session) => describeTools((await session.preview()).preview),
+    run: async (_args, session) => {
+      const { preview } = await session.preview();
+      return describeTools(preview, session.withoutWorkspace());
+    },
   },
   retry: {
     usage: "/retry",

@@ -38,6 +38,7 @@ import type { SessionStore } from "../sessions/store.ts";
 import { undoLastTurn } from "../sessions/undo-turn.ts";
 import type { Child } from "../subagents/child.ts";
 import { describeTree } from "../subagents/tree.ts";
+import { whyNoWorkspace } from "../tools/ready-workspace.ts";
 import type { CommandSession, Forked, SessionModel } from "./answer.ts";
 import { conversationAsMarkdown } from "./export.ts";
 import { contextFacts, type StatusFacts } from "./status.ts";
@@ -108,6 +109,8 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
           missingTurns: await findMissingAtEnd({ folder, sessionId, branch, paidSince: paid }),
         };
       }),
+    withoutWorkspace: () =>
+      whyNoWorkspace(agentSettings(host.config, home, agentId), host.config.tools),
     compact: (focus) =>
       inSession(async (conversation) => {
         const { result, report } = await host.compact({ ...setupOf(conversation), focus });

@@ -14,6 +14,8 @@ export interface AgentSettings {
   fallbacks: readonly string[];
   /** Absolute; it need not exist. */
   workspace: string;
+  /** True: a person named it; false: it is the one in the home, which may be made. */
+  isWorkspaceSet: boolean;
   /** Registered id of its own context engine; undefined = the one of the slot. */
   engine: string | undefined;
   /** Registered id of the engine that its turns are compared with; undefined = none. */
@@ -35,6 +37,7 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
     fallbacks: own?.model?.fallbacks ?? defaults.model.fallbacks ?? [],
     workspace:
       workspace === undefined ? agentPaths(home, agentId).workspace : expandHome(workspace),
+    isWorkspaceSet: workspace !== undefined,
     engine: own?.engine,
     shadowEngine: shadow === "none" ? undefined : shadow,
     contextTokens: own?.contextTokens ?? defaults.contextTokens,

@@ -17,17 +17,26 @@ describe("clew doctor", () => {
     const home = await temporaryHome();
     const tools = { write: "ask", shell: "off" };
     expect(await found(home, {})).toEqual([]);
-    expect(await found(home, tools)).toMatchObject([
+    const agents = { defaults: { workspace: join(home, "work") } };
+    expect(await found(home, tools, agents)).toMatchObject([
       {
         level: "warning",
         code: "tools-without-workspace",
-        text: expect.stringMatching(/^agent main is offered none: .*workspace is not there/),
+        text: expect.stringMatching(
+          /^agent main is offered none for files and commands: .*work is not there; make the folder/,
+        ),
       },
       { level: "ok" },
     ]);
-    mkdirSync(join(home, "agents/main/workspace"), { recursive: true });
-    expect(await found(home, tools)).toMatchObject([
+    mkdirSync(join(home, "work"));
+    expect(await found(home, tools, agents)).toMatchObject([
       { level: "ok", code: "tools", text: 'tools.write is "ask"' },
+    ]);
+  });
+
+  it("misses no folder of an agent's own, which is made when a tool needs it", async () => {
+    expect(await found(await temporaryHome(), { write: "ask", shell: "off" })).toMatchObject([
+      { level: "ok" },
     ]);
   });
 

@@ -2,6 +2,7 @@
 import { agentIds, agentSettings } from "../config/agent.ts";
 import type { Config } from "../config/schema.ts";
 import { printable } from "../terminal/output.ts";
+import { whyNoWorkspace } from "../tools/ready-workspace.ts";
 import { isInside, workspaceRoot } from "../tools/workspace-files.ts";
 import type { Finding } from "./finding.ts";
 
@@ -20,10 +21,12 @@ export function checkTools(config: Config, home: string): Finding[] {
   const used = Object.entries({ write, shell }).filter(([, use]) => use !== "off");
   if (used.length === 0) return [];
   const findings: Finding[] = agentIds(config).flatMap((agent) => {
-    const { workspace } = agentSettings(config, home, agent);
-    const root = workspaceRoot(workspace);
+    const settings = agentSettings(config, home, agent);
+    const root = workspaceRoot(settings.workspace);
     if (root !== undefined) return shell === "off" ? [] : checkAround(agent, root, home);
-    const text = `agent ${agent} is offered none: its workspace ${printable(workspace)} is not there; make the folder`;
+    // Its own folder is made when it is first needed.
+    if (!settings.isWorkspaceSet) return [];
+    const text = `agent ${agent} is offered none for files and commands: ${whyNoWorkspace(settings, config.tools)}`;
     return [{ level: "warning", code: "tools-without-workspace", subject, text }];
   });
   if (shell !== "off" && process.platform === "win32") {
