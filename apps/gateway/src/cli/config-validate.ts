@@ -7,6 +7,7 @@ import { fileNotFound } from "../file-not-found.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { counted } from "../text/number.ts";
 import { mistakenNames } from "./mistaken-names.ts";
 
 /** Exit code 1 for what a start would refuse; what it only warns of is no mistake. */
@@ -23,7 +24,7 @@ export async function configValidate(
   if (json) output.json({ file, isValid: problem === null, problem, warnings });
   else {
     for (const warning of warnings) output.line(printable(`warning: ${warning}`));
-    output.line(printable(problem ?? describeRight(file, text === null)));
+    output.line(printable(problem ?? describeRight(file, text === null, warnings.length)));
   }
   return problem === null ? EXIT.done : EXIT.failed;
 }
@@ -45,5 +46,7 @@ function check(text: string, file: string): Verdict {
   }
 }
 
-const describeRight = (file: string, isMissing: boolean): string =>
-  isMissing ? `There is no ${file}: every setting has its default.` : `${file} is right.`;
+function describeRight(file: string, isMissing: boolean, warnings: number): string {
+  if (isMissing) return `There is no ${file}: every setting has its default.`;
+  return `${file} is right${warnings === 0 ? "" : `, with ${counted(warnings, "warning")}`}.`;
+}

@@ -17,6 +17,25 @@ describe("clew config set", () => {
   });
 });
 
+describe("clew config set of what Clew does not know", () => {
+  it("is refused with what was meant, and stored only with --force", async () => {
+    const home = await temporaryHome();
+    const set = (...words: string[]) => clew(home, ["config", "set", ...words]);
+    expect(await set("tools.wirte", "ask")).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(
+        /no setting tools\.wirte; did you mean tools\.write\? "--force" stores it all the same\. \[CONFIG_INVALID\]$/,
+      ),
+    });
+    expect((await set("channels.irc", "true")).errors).toContain("has no setting channels. ");
+    await expect(readFile(join(home, "clew.json"), "utf8")).rejects.toThrow("ENOENT");
+    expect(await set("channels.irc", "true", "--force")).toMatchObject({
+      code: 0,
+      errors: expect.stringContaining("channels: Clew has no such setting; it is ignored."),
+    });
+  });
+});
+
 describe("clew config set of a model or an engine", () => {
   it("says at once what a mistyped one was meant to be, and so does clew config validate", async () => {
     const home = await temporaryHome();
@@ -28,7 +47,7 @@ describe("clew config set of a model or an engine", () => {
     const { code, output } = await clew(home, ["config", "validate"]);
     expect(code).toBe(0);
     expect(output).toMatch(
-      /^warning: .*"lmstudo".*\nwarning: No context engine is called "losless"/,
+      /^warning: .*"lmstudo".*\nwarning: No context engine is called "losless".*\n\S+ is right, with 2 warnings\.$/,
     );
   });
 

@@ -36,12 +36,18 @@ const SECRET = /apiKey|token(?!s)|secret|password|headers/i;
 export async function configSet(
   name: string,
   text: string,
-  { json = false }: { json?: boolean },
+  { json = false, force = false }: { json?: boolean; force?: boolean },
   { environment, output }: Shell,
 ): Promise<number> {
   const { configFile } = environment;
   const judge = name.startsWith("plugins") ? await judgeByPlugins(environment) : undefined;
-  const { value, warnings: told, config } = await setSetting(configFile, name, text, judge);
+  const {
+    value,
+    warnings: told,
+    config,
+  } = await setSetting(configFile, name, text, {
+    ...{ judge, force },
+  });
   const warnings = [...told, ...(await newlyMistaken(name, config, environment))];
   for (const warning of warnings) output.note(`warning: ${warning}`);
   const shown = SECRET.test(name) ? "(hidden)" : value;

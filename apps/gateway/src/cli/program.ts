@@ -298,6 +298,7 @@ const addConfig: Add = (program, shell, done) => {
     .description("change one setting; comments and formatting of the file stay")
     .argument("<name>")
     .argument("<value>", "JSON5, or text")
+    .option("--force", "store a setting that Clew does not know, too")
     .addOption(json())
     .action(async (name: string, value: string, options) =>
       done(await (await import("./config.ts")).configSet(name, value, options, shell)),

@@ -11,7 +11,7 @@ import { checkConfigText, type LoadedConfig, loadConfig, readConfigText } from "
 import { inBrackets, parseSettingPath, valueAt } from "./path.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { isSecretName } from "./secret-names.ts";
-import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
+import { describeUnknownKey, findUnknownKeys, type UnknownKey } from "./unknown-keys.ts";
 
 export interface Setting {
   value: unknown;
@@ -50,16 +50,16 @@ export type SettingJudge = (change: {
 
 /**
  * Writes one setting; comments and formatting stay. Throws CONFIG_INVALID and writes nothing when
- * the result would not be valid.
+ * the result would not be valid, or nobody knows the setting; with `force` that is only told.
  */
 export async function setSetting(
   file: string,
   name: string,
   text: string,
-  judge: SettingJudge = () => null,
+  { judge = () => null, force = false }: { judge?: SettingJudge | undefined; force?: boolean } = {},
 ): Promise<{ value: unknown; warnings: string[]; config: Config }> {
   const path = settingPath(name);
-  return changingConfig(file, () => setOne({ file, name, path, text, judge }));
+  return changingConfig(file, () => setOne({ file, name, path, text, judge, force }));
 }
 
 async function setOne({
@@ -68,12 +68,14 @@ async function setOne({
   path,
   text,
   judge,
+  force,
 }: {
   file: string;
   name: string;
   path: (string | number)[];
   text: string;
   judge: SettingJudge;
+  force: boolean;
 }): Promise<{ value: unknown; warnings: string[]; config: Config }> {
   const before = (await readConfigText(file)) ?? "";
   const { config: was } = checkConfigText(before, file);
@@ -93,11 +95,16 @@ async function setOne({
   );
   const { raw, config } = checkConfigText(edited, file);
   refuseNewConflict(config, was, `${notChanged(name, file)}:`);
-  await writeConfigText(file, edited);
   // What is not known of it may be the section it is in.
   const unknown = findUnknownKeys(ConfigSchema, raw).filter(({ keys }) =>
     keys.every((key, index) => key === String(path[index])),
   );
+  if (unknown[0] !== undefined && !force)
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `${notChanged(name, file)}: ${refusedKey(unknown[0])} "--force" stores it all the same.`,
+    );
+  await writeConfigText(file, edited);
   const idle = whyIdle(path.join("."));
   return {
     value,
@@ -145,6 +152,9 @@ async function unsetOne({
   await writeConfigText(file, edited);
   return true;
 }
+
+const refusedKey = ({ path, nearest }: UnknownKey): string =>
+  `Clew has no setting ${path}${nearest === null ? "." : `; did you mean ${nearest}?`}`;
 
 const notChanged = (name: string, file: string) => `${name} was not changed in ${file}`;
 

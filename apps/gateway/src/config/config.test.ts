@@ -295,9 +295,9 @@ describe("setting one value", () => {
   it("takes a number as text where text is meant, and warns about a name it does not know", async () => {
     const file = join(await temporaryHome(), "clew.json");
     expect((await setSetting(file, "session.mainKey", "42")).value).toBe("42");
-    expect((await setSetting(file, "agents.defaults.worksapce", "x")).warnings[0]).toContain(
-      "did you mean agents.defaults.workspace",
-    );
+    expect(
+      (await setSetting(file, "agents.defaults.worksapce", "x", { force: true })).warnings[0],
+    ).toContain("did you mean agents.defaults.workspace");
     await expect(getSetting(file, "gateway.prot")).rejects.toThrow(/did you mean gateway.port/);
   });
 

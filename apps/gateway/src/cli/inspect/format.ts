@@ -137,7 +137,7 @@ function costOfAll(
     sideCalls === 0 || cost === null
       ? ""
       : `, ${dollarsText(cost.total)} of it since the newest call for ${counted(sideCalls, "side call")}`;
-  const without = unknown === 0 ? "" : `; of ${counted(unknown, "row")} it is not known`;
+  const without = unknown === 0 ? "" : `; of ${counted(unknown, "model call")} it is not known`;
   const least = untold.turns === 0 ? "" : "at least ";
   const summaries = addCosts(known).summariser;
   const sides =

@@ -7,7 +7,7 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 
-/** "" takes the name away. Throws SESSION_NOT_FOUND, SESSION_NAME_INVALID, REQUEST_INVALID. */
+/** "" takes the name away, and so does the one that it has by itself. Throws SESSION_NOT_FOUND, SESSION_NAME_INVALID, REQUEST_INVALID. */
 export async function renameSession(
   name: string,
   wanted: string,
@@ -16,16 +16,20 @@ export async function renameSession(
 ): Promise<number> {
   const { home } = environment;
   const session = requireSessionName(name);
-  const label = wanted.trim() === "" ? null : requireLabel(wanted);
+  const short = shortName(session.key);
+  // What it is called anyway is no other name.
+  const isItsOwn = [short, session.key].includes(wanted.trim());
+  const label = isItsOwn || wanted.trim() === "" ? null : requireLabel(wanted);
   const isThere = await labelSession(home, session, label);
   if (!isThere) throw await createSessionStore({ home }).notFound(name);
-  const short = shortName(session.key);
   if (json) output.json({ session: session.key, label });
   else
     output.line(
       printable(
         label === null
-          ? `Session "${short}" has no other name any more.`
+          ? isItsOwn
+            ? `Session "${short}" has that name by itself, and no other one.`
+            : `Session "${short}" has no other name any more.`
           : `Session "${short}" is called "${label}" now; both names mean it.`,
       ),
     );

@@ -134,6 +134,18 @@ describe("clew sessions rename", () => {
     expect((await clew(home, ["sessions", "show", "tides"])).code).toBe(1);
   });
 
+  it("gives no other name where it is the session's own, and takes away the one it had", async () => {
+    await clew(home, ["sessions", "rename", "harbour", "tides"]);
+    expect((await clew(home, ["sessions", "rename", "tides", "harbour"])).output).toBe(
+      'Session "harbour" has that name by itself, and no other one.',
+    );
+    expect(await json("sessions", "rename", "harbour", "harbour")).toEqual({
+      ...{ session: "agent:main:harbour", label: null },
+    });
+    const { sessions } = await json("sessions", "list");
+    expect(sessions.filter(({ label }: { label?: string }) => label !== undefined)).toEqual([]);
+  });
+
   it("refuses a name that another session has, or that is none", async () => {
     const refused = async (...argv: string[]) => {
       const { code, errors } = await clew(home, ["sessions", "rename", ...argv]);
