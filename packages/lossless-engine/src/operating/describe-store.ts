@@ -13,7 +13,10 @@ const MEGABYTE = 1e6;
 export async function describeStore(store: Store): Promise<string> {
   const { messages, conversations, bytes } = await patiently(() => holdingsOf(store));
   const backlog = await patiently(() => backlogOf(store));
-  const index = backlog === 0 ? "complete" : `${counted(backlog, "message")} behind`;
+  const index =
+    backlog === 0
+      ? "complete"
+      : `complete but for the newest ${counted(backlog, "message")}, which the next search adds first`;
   const { forgotten, expired } = await patiently(() => store.read(absentCounts));
   const absent = [
     ...(forgotten === 0 ? [] : [`${forgotten.toLocaleString("en-US")} forgotten`]),
