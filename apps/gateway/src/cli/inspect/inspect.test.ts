@@ -9,7 +9,7 @@ import { clew, runClew } from "../../testing/command.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { reply, user, writeRecording } from "../../testing/recording.ts";
 import { contentHash } from "../../text/content-hash.ts";
-import { formatFound } from "./format.ts";
+import { formatCalls, formatFound } from "./format.ts";
 
 const BOAT = "the boat waited for the tide. ";
 
@@ -30,6 +30,14 @@ async function compactedHome() {
 }
 
 describe("clew inspect", () => {
+  it("says of how many model calls the cost is not known", async () => {
+    const { inspect } = await compactedHome();
+    const page = JSON.parse((await inspect("--json")).output) as CallPage;
+    const nothing = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, summariser: 0, total: 0 };
+    const calls = page.calls.map((call, at) => ({ ...call, cost: at < 3 ? null : nothing }));
+    expect(formatCalls({ ...page, calls })).toMatch(/^Cost: .*; of 3 model calls it is not known/m);
+  });
+
   it("lists every call with what became of the entries", async () => {
     const { inspect } = await compactedHome();
     const { code, output } = await inspect();
