@@ -168,7 +168,7 @@ function refuseNewConflict(now: Config, before: Config, refused: string): void {
     throw new ContextEngineError("CONFIG_INVALID", `${refused} ${fresh}; set the other one first.`);
 }
 
-/** All or nothing. Whoever read the file before does both in `changingConfig`. Throws STORAGE_FAILED. */
+/** All or nothing. Whoever read the file does both in `changingConfig`. Throws STORAGE_FAILED. */
 export async function writeConfigText(file: string, text: string): Promise<void> {
   const { default: writeFileAtomic } = await import("write-file-atomic");
   try {

@@ -20,7 +20,7 @@ export async function findSessionId(
   return completed[key]?.sessionId;
 }
 
-/** The id of the transcript that the key gets, or has got meanwhile. Throws SESSION_NAME_INVALID. */
+/** The id of the transcript that the key gets, or has by now. Throws SESSION_NAME_INVALID. */
 export async function registerSession(home: string, name: SessionName): Promise<string> {
   const { agentId, key } = name;
   const { after } = await changeIndex(home, agentId, async (index) => {

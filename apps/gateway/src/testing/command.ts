@@ -50,8 +50,8 @@ export async function runClew(
 }
 
 /**
- * Of one that may be ended because a plugin blocks it: Node aborts about once in sixty times when it
- * ends while it is halted, and has said why by then.
+ * Of one that may be ended because a plugin blocks it: Node aborts about once in sixty times when
+ * it ends while it is halted, and has said why by then.
  */
 export async function exitCodeOf(child: Child): Promise<number | null> {
   const code = await child.exit;

@@ -26,7 +26,7 @@ describe("a word of a printed command", () => {
         const read = execFileSync("/bin/sh", ["-c", script], { encoding: "utf8" });
         expect(read.split("\0").slice(0, -1)).toEqual(given);
       }),
-      { numRuns: 20 },
+      { numRuns: fc.readConfigureGlobal().numRuns! / 4 },
     );
   });
 

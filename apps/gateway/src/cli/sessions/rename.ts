@@ -7,7 +7,10 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 
-/** "" takes the name away, and so does the one that it has by itself. Throws SESSION_NOT_FOUND, SESSION_NAME_INVALID, REQUEST_INVALID. */
+/**
+ * "" takes the name away, and so does the one that it has by itself. Throws SESSION_NOT_FOUND,
+ * SESSION_NAME_INVALID, REQUEST_INVALID.
+ */
 export async function renameSession(
   name: string,
   wanted: string,

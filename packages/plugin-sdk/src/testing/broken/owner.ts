@@ -1,4 +1,4 @@
-// An owner that keeps one decision per session in a file, and is broken where it is told to be.
+// An owner that keeps a decision per session in a file, broken as it is told to be.
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AgentMessage } from "../../contract/message.ts";

@@ -60,7 +60,7 @@ export async function expectNothingLostWithin(
 
 /**
  * Each kill is a copy of the engine's folder while it compacts once more, or does in maintenance
- * what it put off. One that is made there shows the session, and what was compacted before stays so.
+ * what it put off. One made there shows the session, and what was compacted before stays so.
  */
 export async function expectNothingUndone(
   context: CaseContext,
