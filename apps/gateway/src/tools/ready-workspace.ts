@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import type { AgentSettings } from "../config/agent.ts";
 import type { ToolsConfig } from "../config/tools.ts";
-import { printable } from "../terminal/output.ts";
+import { visible } from "../text/visible.ts";
 import { workspaceRoot } from "./workspace-files.ts";
 
 type Place = Pick<AgentSettings, "workspace" | "isWorkspaceSet">;
@@ -29,7 +29,7 @@ export function whyNoWorkspace(place: Place, uses: Uses): string | null {
   const { workspace, isWorkspaceSet } = place;
   if (workspaceRoot(workspace) !== undefined) return null;
   if (!isWorkspaceSet && !isWanted(place, uses)) return null;
-  const folder = `the workspace ${printable(workspace)}`;
+  const folder = `the workspace ${visible(workspace)}`;
   return isWorkspaceSet
     ? `${folder} is not there; make the folder, or choose another one with agents.defaults.workspace`
     : `${folder} is not there and could not be made`;

@@ -176,7 +176,10 @@ export interface TranscriptRewriteResult {
 export interface RuntimeContext {
   /** Absolute path of the folder tools work in. Absent: not known. */
   cwd?: string;
-  /** True only in background maintenance. Absent: false, expensive work must wait. */
+  /**
+   * True only in background maintenance. The view is smaller once maintenance may do what was put
+   * off. Absent: false, expensive work must wait.
+   */
   allowDeferredCompactionExecution?: boolean;
   /** Tokens an assembly may use. Absent: not known. */
   tokenBudget?: number;
