@@ -3,17 +3,16 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Approval, ApprovalAnswer } from "../../approvals/approval.ts";
 import { parseLine } from "../../commands/parse.ts";
-import { type ChatItem, foldChat } from "../../conversation/chat-view.ts";
+import { foldChat } from "../../conversation/chat-view.ts";
 import type { GatewayEvent } from "../../events/shapes.ts";
 import { shortName } from "../../sessions/keys.ts";
 import type { Output } from "../../terminal/output.ts";
 import { type ChatApi, createChatApi, type Sent } from "./api.ts";
+import { lastPieces } from "./last-pieces.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import { ownHelp } from "./own-help.ts";
-import { type Piece, piecesOf } from "./piece.ts";
 import { planMissed } from "./plan-missed.ts";
 import type { OpenedPort } from "./port.ts";
-import { renderPiece } from "./render-pieces.ts";
 import type { SentText } from "./state.ts";
 import { statusLineOf } from "./status-line.ts";
 import { takeEvent } from "./take-event.ts";
@@ -31,8 +30,6 @@ export interface Talk {
 
 /** How many entries of a session are read to show its last messages. */
 const SHOWN_ENTRIES = 60;
-/** What was said last is shown again on entry, up to so many lines. */
-const SHOWN_LINES = 24;
 /** How soon a gateway that went away is asked again, ms. */
 const AGAIN_MS = 1000;
 
@@ -225,19 +222,4 @@ export const messageOf = (error: unknown): string =>
 function withoutSaid(sent: readonly SentText[], said: string | undefined): readonly SentText[] {
   const index = said === undefined ? 0 : sent.findIndex(({ text }) => text.trim() === said.trim());
   return index < 0 ? sent : sent.toSpliced(index, 1);
-}
-
-/** Pure. As many of the newest items as fit into some lines, and at least the last. */
-function lastPieces(items: readonly ChatItem[], isCut: boolean, columns: number): Piece[] {
-  const shown: Piece[][] = [];
-  let lines = 0;
-  for (const item of items.toReversed()) {
-    const pieces = piecesOf(item);
-    lines += pieces.reduce((sum, piece) => sum + renderPiece(piece, columns).length, 0);
-    if (shown.length > 0 && lines > SHOWN_LINES) break;
-    shown.unshift(pieces);
-  }
-  const isMore = isCut || shown.length < items.length;
-  const earlier: Piece[] = isMore ? [{ kind: "note", text: "(earlier messages: Ctrl-O)" }] : [];
-  return [...earlier, ...shown.flat()];
 }

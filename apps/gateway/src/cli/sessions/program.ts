@@ -51,6 +51,7 @@ const addReading: Add = (sessions, shell, done) => {
     .description("find what was said in all sessions, newest first; exit code 1 if nobody did")
     .argument("<text>", "what stands there, in any case")
     .option("--session <name>", "only in this session")
+    .option("--all", "also in what was taken back by /undo, /retry or /reset")
     .addOption(new Option("--limit <count>", "at most so many").argParser(toCount).default(50))
     .addOption(json())
     .action(async (text: string, options) =>

@@ -4,6 +4,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import type { SessionSummary } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
+import { readAllEntries } from "../../sessions/read-transcript.ts";
 import { type ShownEntry, shownEntries } from "../../sessions/shown.ts";
 import { createSessionStore, type SessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
@@ -17,6 +18,8 @@ import { formatEntry } from "./format-entry.ts";
 export interface SearchOptions {
   session?: string;
   limit: number;
+  /** Also in what was taken back, and so stands on no branch that goes on. */
+  all?: boolean;
   json?: boolean;
 }
 
@@ -28,12 +31,14 @@ interface Found {
   timestamp: string;
   /** One line around the place. */
   text: string;
+  /** Absent: it is in the conversation as it is now. */
+  isTakenBack?: true;
 }
 
 /** Newest session first. Exit code 1 when nothing is found. Throws REQUEST_INVALID. */
 export async function searchSessions(
   wanted: string,
-  { session, limit, json = false }: SearchOptions,
+  { session, limit, all = false, json = false }: SearchOptions,
   { environment, output }: Shell,
 ): Promise<number> {
   if (wanted.trim() === "")
@@ -48,10 +53,18 @@ export async function searchSessions(
       says(`${counted(index, "session")} of ${sessions.length} searched, ${found.length} found`);
       // What cannot be read is the doctor's to tell of; the others are searched all the same.
       const read = await store.read(key).catch(() => void unread++);
-      for (const entry of shownEntries(read?.branch ?? []).reverse()) {
+      const branch = read?.branch ?? [];
+      const current = new Set(branch.map(({ id }) => id));
+      const entries = all && read ? await readAllEntries(read.file) : branch;
+      for (const entry of shownEntries(entries).reverse()) {
         if (found.length >= limit) return;
         const text = placeIn(formatEntry(entry), wanted);
-        if (text !== undefined) found.push(asFound({ key, label }, entry, text));
+        if (text === undefined) continue;
+        const isTakenBack = !current.has(entry.id);
+        found.push({
+          ...asFound({ key, label }, entry, text),
+          ...(isTakenBack && { isTakenBack }),
+        });
       }
       await setImmediate();
     }
@@ -59,7 +72,12 @@ export async function searchSessions(
   if (unread > 0)
     output.note(`${counted(unread, "session")} could not be read; "clew doctor" says why.`);
   if (json) output.json({ found });
-  else if (found.length === 0) output.line(printable(`Nobody said "${wanted}".`));
+  else if (found.length === 0)
+    output.line(
+      printable(
+        `Nobody said "${wanted}"${all ? "" : "; with --all what was taken back counts, too"}.`,
+      ),
+    );
   else for (const each of found) output.line(lineOf(each));
   return found.length === 0 ? EXIT.failed : EXIT.done;
 }
@@ -95,7 +113,7 @@ function placeIn(formatted: string, wanted: string): string | undefined {
   return `${from > 0 ? "…" : ""}${text.slice(from, to).trim()}${to < text.length ? "…" : ""}`;
 }
 
-const lineOf = ({ session, label, entry, timestamp, text }: Found): string =>
+const lineOf = ({ session, label, entry, timestamp, text, isTakenBack }: Found): string =>
   printable(
-    `${nameWithLabel({ key: session, label })}  ${timestamp.slice(0, 16).replace("T", " ")}  ${entry}  ${visible(text)}`,
+    `${nameWithLabel({ key: session, label })}  ${timestamp.slice(0, 16).replace("T", " ")}  ${entry}  ${isTakenBack ? "(taken back) " : ""}${visible(text)}`,
   );

@@ -28,13 +28,24 @@ describe("clew sessions search", () => {
     for (const { session } of found) expect(session).toBe("agent:main:harbour");
   });
 
+  it("finds with --all what was taken back, and says that it was", async () => {
+    expect((await clew(home, ["chat", "--session", "harbour", "The lock is green."])).code).toBe(0);
+    expect((await clew(home, ["chat", "--session", "harbour", "/undo"])).code).toBe(0);
+    expect((await clew(home, ["sessions", "search", "lock is green"])).code).toBe(1);
+    const { output } = await clew(home, ["sessions", "search", "lock is green", "--all"]);
+    expect(output).toMatch(/^harbour .* \(taken back\) .*The lock is green\./m);
+    const { found } = await json("sessions", "search", "lock is green", "--all");
+    expect(found.at(-1)).toMatchObject({ session: "agent:main:harbour", isTakenBack: true });
+  });
+
   it("looks for nothing with exit code 2", async () => {
     expect((await clew(home, ["sessions", "search", " "])).code).toBe(2);
   });
 
   it("ends with 1 where nobody said it, also of one session", async () => {
     const { code, output } = await clew(home, ["sessions", "search", "lighthouse"]);
-    expect([code, output]).toEqual([1, 'Nobody said "lighthouse".']);
+    const told = 'Nobody said "lighthouse"; with --all what was taken back counts, too.';
+    expect([code, output]).toEqual([1, told]);
     const inMain = ["sessions", "search", "tide table", "--session", "main"];
     expect((await clew(home, inMain)).code).toBe(1);
   });
