@@ -210,7 +210,8 @@ describe("a plugin that attacks the process", () => {
         .split("\n")
         .filter((line) => line.includes("[plugins] small: ") && line.includes(told));
     for (const [name, [, told]] of Object.entries(ATTACKS)) {
-      const events = await say("hello", name);
+      // A connection that idled through a flood of errors is closed by then: clients send again.
+      const events = await say("hello", name).catch(() => say("hello", name));
       expect(events.at(-1), name).toMatchObject({ outcome: "completed" });
       if (told !== null)
         await expect.poll(() => lines(told), { message: name, timeout: 120_000 }).not.toEqual([]);
