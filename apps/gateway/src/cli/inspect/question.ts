@@ -45,7 +45,7 @@ export function planQuestion(options: InspectOptions): Question {
     const [one, other] = flags.filter((flag) => isGiven(options[flag]));
     if (other !== undefined)
       throw refused(
-        `--${one} and --${other} ask for different things, and one answer is given at a time; leave one of them out`,
+        `--${one} and --${other} ask for different things, and one answer is given at a time; leave one of them out.`,
       );
   }
   if (find === undefined && (after !== undefined || limit !== undefined))
