@@ -79,6 +79,7 @@ export const SentColumn = memo(function SentColumn(props: SentColumnProps) {
             "data-linked": item && isLinked(link, linkOfItem(item)) ? "true" : undefined,
           };
         }}
+        isRead={(index) => rowAt(items, index) !== undefined}
         onOpen={(index) => {
           const item = rowAt(items, index);
           if (item !== undefined) onOpen(item);

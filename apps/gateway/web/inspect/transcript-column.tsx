@@ -78,6 +78,7 @@ export const TranscriptColumn = memo(function TranscriptColumn(props: Transcript
             "data-linked": entry && isLinked(link, linkOfEntry(entry)) ? "true" : undefined,
           };
         }}
+        isRead={(index) => rowAt(entries, index) !== undefined}
         onOpen={(index) => {
           const entry = rowAt(entries, index);
           if (entry !== undefined) onOpen(entry);

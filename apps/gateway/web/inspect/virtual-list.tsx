@@ -19,6 +19,9 @@ export interface VirtualListProps {
   row(index: number): VNode;
   /** Attributes of a row by which style sheets tell rows apart. */
   rowData(index: number): Record<string, string | undefined>;
+  /** Whether what the row stands for has been read. Absent: all rows have. */
+  isRead?: (index: number) => boolean;
+  /** Of a row that has been read; one that was not yet is opened once it is. */
   onOpen(index: number): void;
   /** The row under the pointer or cursor; null = none. */
   onPoint(index: number | null): void;
@@ -28,13 +31,22 @@ export interface VirtualListProps {
 
 export function VirtualList(props: VirtualListProps) {
   const { id, label, count, rowHeight, listKey, version, reveal, row, rowData } = props;
-  const { onOpen, onPoint, onSpan } = props;
+  const { isRead = () => true, onOpen, onPoint, onSpan } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const [height, setHeight] = useState(0);
   const [span, setSpan] = useState<Span>({ first: 0, end: 0 });
   const [cursor, setCursor] = useState(0);
   /** The row that was brought into sight, until somebody scrolls away from it. */
   const held = useRef<{ index: number; top: number; height: number } | null>(null);
+  /** The row that was asked for before it was read. */
+  const asked = useRef<number | null>(null);
+  const open = (index: number) => {
+    asked.current = isRead(index) ? null : index;
+    if (asked.current === null) onOpen(index);
+  };
+  useEffect(() => {
+    if (asked.current !== null) open(asked.current);
+  });
   const measure = (element: HTMLElement) => {
     const { clientHeight } = element;
     const isResized = clientHeight !== held.current?.height;
@@ -71,6 +83,7 @@ export function VirtualList(props: VirtualListProps) {
   };
   useLayoutEffect(() => {
     const first = clamp(reveal ?? 0, 0, Math.max(0, count - 1));
+    asked.current = null;
     setCursor(first);
     hold(first);
     // At once: what stood in sight before would be read for nothing.
@@ -81,6 +94,7 @@ export function VirtualList(props: VirtualListProps) {
   const move = (to: number) => {
     const next = clamp(to, 0, count - 1);
     held.current = null;
+    asked.current = null;
     setCursor(next);
     show(next);
     onPoint(next);
@@ -89,7 +103,7 @@ export function VirtualList(props: VirtualListProps) {
     const to = targetOf(event.key, cursor, Math.max(1, Math.floor(height / rowHeight) - 1), count);
     if (event.ctrlKey || event.metaKey || event.altKey || count === 0) return;
     if (to !== null) move(to);
-    else if (event.key === "Enter" || event.key === " ") onOpen(cursor);
+    else if (event.key === "Enter" || event.key === " ") open(cursor);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -108,6 +122,9 @@ export function VirtualList(props: VirtualListProps) {
       onKeyDown={onKeyDown}
       // Its cursor is what keys are about from now on.
       onFocus={() => count > 0 && onPoint(cursor)}
+      onBlur={() => {
+        asked.current = null;
+      }}
       onPointerLeave={() => onPoint(null)}
     >
       <div class="list-all" role="presentation" style={{ height: `${count * rowHeight}px` }}>
@@ -126,7 +143,7 @@ export function VirtualList(props: VirtualListProps) {
             {...rowData(index)}
             onClick={() => {
               setCursor(index);
-              onOpen(index);
+              open(index);
             }}
             onPointerEnter={() => onPoint(index)}
           >
