@@ -1,7 +1,8 @@
 // What a chat shows that happened while it heard nothing.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { expect, it } from "vitest";
-import { planMissed } from "./plan-missed.ts";
+import type { GatewayEvent } from "../../events/shapes.ts";
+import { planMissed, withoutStored } from "./plan-missed.ts";
 
 const entry = (id: string, role: "user" | "assistant", text: string) =>
   ({
@@ -36,4 +37,13 @@ it("where the newest shown entry is not among those that were read, that is told
 
 it("a session that cannot be read leaves everything as it was", () => {
   expect(planMissed([], undefined)).toEqual({ pieces: [], seen: undefined });
+});
+
+it("what a running turn wrote is not shown beside the message it became meanwhile", () => {
+  const running = (text: string) =>
+    ({ type: "hello", running: [{ session: "s", text, tools: [] }] }) as unknown as GatewayEvent;
+  const left = (text: string) => withoutStored(running(text), entries);
+  expect(left("heard t")).toEqual(running(""));
+  expect(left("heard two")).toEqual(running(""));
+  expect(left("another reply")).toEqual(running("another reply"));
 });

@@ -1,6 +1,8 @@
 // Decides what of a session is shown that happened while its chat heard nothing.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { foldChat } from "../../conversation/chat-view.ts";
+import { textIn } from "../../conversation/message-text.ts";
+import type { GatewayEvent } from "../../events/shapes.ts";
 import { type Piece, piecesOf } from "./piece.ts";
 
 /**
@@ -19,4 +21,21 @@ export function planMissed(
     ? [{ kind: "note", text: "(more happened meanwhile; Ctrl-O shows the session)" }]
     : foldChat(missed).flatMap(piecesOf);
   return { pieces, seen: entries.at(-1)?.id ?? seen };
+}
+
+/** Pure. Of running turns: what they have written, unless it was stored before it was read. */
+export function withoutStored(
+  event: GatewayEvent,
+  entries: readonly TranscriptEntry[],
+): GatewayEvent {
+  if (event.type !== "hello" && event.type !== "reset") return event;
+  const last = entries.at(-1);
+  const stored =
+    last?.type === "message" && last.message.role === "assistant"
+      ? textIn(last.message.content)
+      : "";
+  const running = event.running.map((turn) =>
+    stored.startsWith(turn.text) ? { ...turn, text: "" } : turn,
+  );
+  return { ...event, running };
 }

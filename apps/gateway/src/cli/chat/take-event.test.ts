@@ -52,6 +52,16 @@ describe("a turn", () => {
     expect(last).toMatchObject({ isChanged: true, turnMs: 10_000 });
   });
 
+  it("shows nothing of a message again that was read from the session", () => {
+    const { conversation } = follow({ type: "started", kind: "user" });
+    const told = { id: "a.1", at: "", session: KEY, ...reply("Read.") } as unknown as GatewayEvent;
+    expect(takeEvent(conversation, told, 0).pieces).toHaveLength(1);
+    const again = takeEvent(conversation, told, 0, true);
+    expect(again.pieces).toEqual([]);
+    const done = { ...told, type: "done", outcome: "completed", error: null } as GatewayEvent;
+    expect(takeEvent(again.conversation, done, 0).pieces).toEqual([]);
+  });
+
   it("shows in its place what is said in the middle of it", () => {
     const said = { role: "user", content: "use the other file" };
     const { shown, last } = follow({ type: "started", kind: "user" }, message(said));

@@ -20,8 +20,18 @@ export interface Taken {
   turnMs: number | null;
 }
 
-/** Pure. `now`: ms since the epoch. */
-export function takeEvent(conversation: Conversation, event: GatewayEvent, now: number): Taken {
+/** Pure. `now`: ms since the epoch. `isShown`: what is told to be stored was read, and is shown. */
+export function takeEvent(
+  conversation: Conversation,
+  event: GatewayEvent,
+  now: number,
+  isShown = false,
+): Taken {
+  const taken = takeAny(conversation, event, now);
+  return isShown ? { ...taken, pieces: [] } : taken;
+}
+
+function takeAny(conversation: Conversation, event: GatewayEvent, now: number): Taken {
   if (event.type === "hello" || event.type === "reset") return join(conversation, event, now);
   if ("session" in event && event.session !== conversation.key) return nothing(conversation);
   const { turn } = conversation;

@@ -11,7 +11,7 @@ import { type ChatApi, createChatApi, type Sent } from "./api.ts";
 import { lastPieces } from "./last-pieces.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import { ownHelp } from "./own-help.ts";
-import { planMissed } from "./plan-missed.ts";
+import { planMissed, withoutStored } from "./plan-missed.ts";
 import type { OpenedPort } from "./port.ts";
 import type { SentText } from "./state.ts";
 import { statusLineOf } from "./status-line.ts";
@@ -40,9 +40,14 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
   let following = new AbortController();
   /** The newest entry that is shown. */
   let seen: string | undefined;
+  /** The entries that were read, and are not shown again when they are told. */
+  let read: ReadonlySet<string> = new Set();
   /** What is being sent, and to which session each was sent first, by their numbers. */
   const underWay = new Set<number>();
   const sentTo = new Map<number, string>();
+  /** The newest question for how the session stands, and the one whose answer is shown. */
+  let statusAsked = 0;
+  let statusShown = 0;
   const key = () => screen.state().conversation.key;
 
   async function enter(session: string): Promise<void> {
@@ -113,10 +118,12 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
       (event.type === "hello" || event.type === "reset") &&
       event.running.some(({ session }) => session === followed);
     if (!isRunning) take(event);
-    const missed = planMissed(found?.entries ?? [], seen);
+    const entries = found?.entries ?? [];
+    read = new Set(entries.map(({ id }) => id));
+    const missed = planMissed(entries, seen);
     seen = missed.seen;
     screen.print(...missed.pieces);
-    if (isRunning) take(event);
+    if (isRunning) take(withoutStored(event, entries));
   }
   function take(event: GatewayEvent): void {
     if (event.type === "approval") asked(event.approval);
@@ -124,7 +131,8 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
     const { conversation, sent, status } = screen.state();
     const isStored = event.type === "accepted" || event.type === "message";
     if (isStored && event.session === conversation.key) seen = event.entryId;
-    const taken = takeEvent(conversation, event, Date.now());
+    const isShown = isStored && read.has(event.entryId);
+    const taken = takeEvent(conversation, event, Date.now(), isShown);
     const { accepted, turnMs } = taken;
     screen.set({
       conversation: taken.conversation,
@@ -132,7 +140,8 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
       ...(turnMs !== null && status !== null && { status: { ...status, turnMs } }),
     });
     screen.print(...taken.pieces);
-    if (taken.isChanged) void askStatus();
+    // Whoever is asked sees how the session stands.
+    if (taken.isChanged || event.type === "approval") void askStatus();
   }
   function asked(approval: Approval): void {
     const { approvals, draft } = screen.state();
@@ -187,8 +196,11 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
   }
   async function askStatus(): Promise<void> {
     const asking = key();
+    const asked = ++statusAsked;
     const facts = await api.status(asking).catch(() => undefined);
-    if (facts === undefined || key() !== asking) return;
+    // What was asked for later is newer, whichever comes first.
+    if (facts === undefined || key() !== asking || asked < statusShown) return;
+    statusShown = asked;
     screen.set({ status: statusLineOf(facts, screen.state().status?.turnMs ?? null) });
   }
   return {
