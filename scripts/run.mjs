@@ -42,6 +42,11 @@ if (command === "test") {
   runPnpm(["run", "check"], "building, checking types and linting");
   const report = ["--reporter=default", "--reporter=json", "--outputFile.json=.cache/vitest.json"];
   follow(node, ["node_modules/vitest/vitest.mjs", "run", ...report, ...args]);
+} else if (command === "test:again") {
+  // Only what failed, one file after the other, nothing else beside it; with the same cases.
+  const report = ["--reporter=default", "--reporter=json"];
+  const alone = ["--maxWorkers=1", "--outputFile.json=.cache/vitest-again.json"];
+  follow(node, ["node_modules/vitest/vitest.mjs", "run", ...report, ...alone, ...args]);
 } else if (command === "test:quick") {
   // Every package is a project of its folder's name; they test their sources, so
   // there is nothing to build.
