@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { checkSessions } from "../doctor/check-sessions.ts";
@@ -6,6 +6,7 @@ import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { reportedTurns } from "../testing/reported-turns.ts";
 import { findMissing } from "./missing-turns.ts";
 import { CallPageSchema } from "./shapes.ts";
 
@@ -40,23 +41,6 @@ async function killedIn({ turns }: { turns: number }) {
   const inspect = async (...args: string[]) =>
     (await clew(killed, ["inspect", "main", ...args])).output;
   return { config, asked, answer, killed, running, inspect };
-}
-
-const reportsIn = (home: string) => {
-  const folder = join(home, "agents/main/reports");
-  return join(folder, readdirSync(folder).find((name) => name.endsWith(".jsonl"))!);
-};
-
-/** Sixty short turns, and the lines of their reports. */
-async function manyTurns(count: number) {
-  const { home, say, stop } = await startTestGateway();
-  for (let turn = 1; turn <= count; turn++) await say(`No. ${turn}: the tide comes in.`);
-  await stop();
-  const file = reportsIn(home);
-  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
-  const page = async () =>
-    CallPageSchema.parse(JSON.parse((await clew(home, ["inspect", "main", "--json"])).output));
-  return { home, file, lines, page };
 }
 
 describe("a turn whose report is missing", () => {
@@ -127,7 +111,7 @@ describe("a turn whose report is missing", () => {
   });
 
   it("is told where reports were cut at their end, in a line or between two", async () => {
-    const { file, lines, page } = await manyTurns(12);
+    const { file, lines, page } = await reportedTurns(12);
     expect(await page()).toMatchObject({ total: 12, missingTurns: [], unreadableTurns: [] });
     writeFileSync(file, `${lines.slice(0, 9).join("\n")}\n`);
     const cut = await page();

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Approval, ApprovalAnswer } from "../../approvals/approval.ts";
-import { parseLine } from "../../commands/parse.ts";
 import { foldChat } from "../../conversation/chat-view.ts";
 import type { GatewayEvent } from "../../events/shapes.ts";
 import { shortName } from "../../sessions/keys.ts";
@@ -11,6 +10,7 @@ import { type ChatApi, createChatApi, type Sent } from "./api.ts";
 import { lastPieces } from "./last-pieces.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import { ownHelp } from "./own-help.ts";
+import { planAfterSend } from "./plan-after-send.ts";
 import { planMissed, withoutStored } from "./plan-missed.ts";
 import type { OpenedPort } from "./port.ts";
 import type { SentText } from "./state.ts";
@@ -174,20 +174,16 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
       })
       .finally(() => underWay.delete(sent.id));
     const isWaiting = screen.state().sent.some(({ id }) => id === sent.id);
-    const isSentAgain = came.kind === "refused" && AGAIN_CODES.includes(came.code);
-    if (isSentAgain && isWaiting && !isCommand(sent.text)) return sendLater(sent);
+    const isLineEmpty = screen.state().draft.text === "";
+    const next = planAfterSend(came, sent.text, { isWaiting, isLineEmpty });
+    if (next.kind === "again") return sendLater(sent);
     done();
-    if (came.kind === "answered") return askStatus();
-    if (came.kind === "said" || came.code === "ABORTED") return;
-    screen.print({ kind: "problem", text: `${came.message} [${came.code}]` });
-    // It is nowhere else.
-    if (isWaiting && screen.state().draft.text === "")
-      screen.set({ draft: { text: sent.text, cursor: sent.text.length } });
+    if (next.kind === "answered") return askStatus();
+    if (next.kind === "said") return;
+    screen.print({ kind: "problem", text: next.problem });
+    if (next.isKept) screen.set({ draft: { text: sent.text, cursor: sent.text.length } });
   }
-  /**
-   * Whether it has arrived nobody knows: sent again under its name, it is said once. One that is
-   * back by then has been sent everything.
-   */
+  /** Sent again under its name, it is said once. One that is back by then has been sent everything. */
   async function sendLater(sent: SentText): Promise<void> {
     await delay(AGAIN_MS);
     const { isReady, sent: waiting } = screen.state();
@@ -220,12 +216,6 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
 }
 
 const AWAY = "The gateway does not answer; what was sent and is not said yet waits until it does.";
-
-/** Of a gateway that ends, or of none. */
-const AGAIN_CODES: readonly string[] = ["AWAY", "GATEWAY_STOPPING"];
-
-/** What a command did is not known by its name. */
-const isCommand = (text: string) => parseLine(text).kind === "command";
 
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
