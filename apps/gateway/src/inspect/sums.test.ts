@@ -150,6 +150,8 @@ describe("a message that a cost cap keeps from the model", () => {
     await say("And now?");
     const { calls, since } = await page();
     expect(calls[1]?.happened).toEqual([`a message had no reply: ${why}`]);
+    await say("And then?");
+    expect((await page()).calls.map(({ lost }) => lost)).toEqual([null, null, null]);
     expect(since.unanswered).toEqual([]);
   });
 });

@@ -40,6 +40,27 @@ describe("a listener of a turn", () => {
     });
   });
 
+  it("has all messages of the call behind one that the host did not let through", async () => {
+    const host = testHost({
+      replies: [
+        "one",
+        () => {
+          throw new Error("not now");
+        },
+        "three",
+        "four",
+      ],
+    });
+    await host.say("hi");
+    expect((await host.say("held back")).report.modelCalls).toEqual([]);
+    const [third, fourth] = [await host.say("and now"), await host.say("and then")];
+    const listed = [third, fourth].map(({ report }) => report.modelCalls[0]!.messages);
+    expect(listed.map(({ kept, items }) => [kept, items.length])).toEqual([
+      [0, sentIn(host.events).at(-2)!.messages.length],
+      [sentIn(host.events).at(-2)!.messages.length, 2],
+    ]);
+  });
+
   it("is told how each call ended, as the report says it", async () => {
     const host = testHost({
       replies: [{ error: { kind: "invalid_request", message: "No." } }],

@@ -13,7 +13,11 @@ import {
 import { FALLBACK_ENGINE_ID } from "../../engine/registration.ts";
 import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
 import type { ModelCallReport } from "../../report.ts";
-import { advanceRequest, type RequestDescription } from "../../request/request-items.ts";
+import {
+  advanceRequest,
+  emptyRequestMemory,
+  type RequestDescription,
+} from "../../request/request-items.ts";
 import { measure, measureTaken } from "../../request/request-size.ts";
 import { itemFinder } from "../../request/resolve-view.ts";
 import { stableMessages } from "../../request/stable-messages.ts";
@@ -72,6 +76,9 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     const text = `${error.message} Trying again in ${Math.ceil(delayMs / 1000)} s.`;
     world.request.onEvent?.({ type: "notice", text });
     return undefined;
+  }).catch((error: unknown) => {
+    forgetRequest(world);
+    throw error;
   });
   const { outcome, shown, told } = answered;
   const leftOut = [...world.setup.leftOut, ...answered.leftOut];
@@ -111,6 +118,12 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     shown,
     outcome: signal.aborted && !outcome.ok ? { ...outcome, error: CANCELLED } : outcome,
   };
+}
+
+/** No report tells of it: the next one must not be told as a difference to it. */
+function forgetRequest({ state }: World): void {
+  state.request = emptyRequestMemory();
+  state.withheld.told.clear();
 }
 
 /** Before the model is asked, so that a person sees the request while it is answered. */
