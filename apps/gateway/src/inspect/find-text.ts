@@ -6,6 +6,7 @@ import { messageText } from "../reports/message-text.ts";
 import { counted } from "../text/number.ts";
 import { type Part, type PlacedItem, summaryIn } from "./describe-items.ts";
 import { readContent } from "./item-contents.ts";
+import type { LeftEntry } from "./left-entries.ts";
 import { describeEntry } from "./list-entries.ts";
 import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls, WalkedCall } from "./session-calls.ts";
@@ -40,8 +41,11 @@ export async function findText(
   const shownIn: FoundText["shownIn"] = [];
   const lost: FoundText["lost"] = [];
   const saying = await entriesThatSay(calls, text);
+  const left = (await calls.left()).filter(({ entry }) => isSaying(entry, text));
   /** Messages of the call before that say it, in order, as far as they are kept. */
   let shown: boolean[] = [];
+  /** Entries that said it in a call before. */
+  const seen = new Set<string>();
   let wasShown = false;
 
   const isIn = async (walked: WalkedCall, placed: PlacedItem): Promise<boolean> => {
@@ -59,11 +63,14 @@ export async function findText(
     for (const [index, item] of items.entries()) {
       const is = await isIn(walked, { part, index, item });
       const id = summaryIn(item.source, walked);
+      if (is && item.source.kind === "entry") seen.add(item.source.entryId);
       if (id !== null) summaries.set(id, is || summaries.get(id) === true);
       found.push(is);
     }
     return found;
   };
+  const leftBy = ({ find }: WalkedCall) =>
+    left.filter(({ entry: { id } }) => seen.has(id) && find(id) === undefined);
   const slices = createSlices();
   await calls.walk(async (walked) => {
     if (slices.isOver()) await slices.next();
@@ -86,7 +93,8 @@ export async function findText(
       range.to = id;
       range.calls++;
     } else if (isShown) shownIn.push({ from: id, to: id, calls: 1 });
-    else if (wasShown) lost.push({ id, to: id, calls: 1, why: whyLost(walked, saying) });
+    else if (wasShown)
+      lost.push({ id, to: id, calls: 1, why: whyLost(walked, saying, leftBy(walked)) });
     else if (gone !== undefined) {
       gone.to = id;
       gone.calls++;
@@ -99,6 +107,7 @@ export async function findText(
     ...{ text, shownIn, lost, calls: rows.length, letGoTurns: calls.letGo },
     entries: page.map(({ entry, number }) => describeEntry(entry, number)),
     matching: saying.length,
+    left: left.slice(0, Math.max(1, limit)).map(({ entry, why }) => ({ ...rowOf(entry), why })),
     next: page.length < behind.length ? page.at(-1)!.number : null,
     summaries: [...summaries].map(([summaryId, is]) => ({ summaryId, says: is })),
   };
@@ -111,21 +120,35 @@ async function entriesThatSay(calls: SessionCalls, text: string): Promise<Saying
   const slices = createSlices();
   for (const [at, entry] of (newest?.members() ?? []).entries()) {
     if (slices.isOver()) await slices.next();
-    const message = messageOf(entry);
-    if (message !== undefined && messageText(message).includes(text))
-      found.push({ entry, number: at + 1 });
+    if (isSaying(entry, text)) found.push({ entry, number: at + 1 });
   }
   return found;
 }
 
+const isSaying = (entry: TranscriptEntry, text: string): boolean => {
+  const message = messageOf(entry);
+  return message !== undefined && messageText(message).includes(text);
+};
+
+function rowOf(entry: TranscriptEntry): Omit<ReturnType<typeof describeEntry>, "number"> {
+  const { number: _none, ...row } = describeEntry(entry, 0);
+  return row;
+}
+
 /** What became of the entries that say it, in the call that did not show it any more. */
-function whyLost({ row, find, fateOf }: WalkedCall, saying: readonly Saying[]): string {
+function whyLost(
+  { row, find, fateOf }: WalkedCall,
+  saying: readonly Saying[],
+  left: readonly LeftEntry[],
+): string {
   const stored = saying.filter(({ entry }) => find(entry.id) !== undefined);
   const fates = stored.slice(0, MOST_NAMED).flatMap(({ entry, number }) => {
     const fate = fateOf(entry.id);
     return fate === undefined ? [] : [`entry ${number}: ${describeFate(fate)}`];
   });
-  const known = fates.length > 0 ? fates : ["it stood in something that was made anew"];
+  const gone = left.slice(0, MOST_NAMED).map(({ entry, why }) => `entry ${entry.id}: ${why}`);
+  const all = [...fates, ...gone];
+  const known = all.length > 0 ? all : ["it stood in something that was made anew"];
   const more = stored.length - MOST_NAMED;
   const others = more > 0 ? [`and so on for ${counted(more, "more entry", "more entries")}`] : [];
   return [...row.happened, ...known, ...others].join("; ");

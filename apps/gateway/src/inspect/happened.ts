@@ -7,7 +7,9 @@ import {
   sessionProjections,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
+import { leafBeforeUndo } from "../sessions/undo-turn.ts";
 import { counted, number } from "../text/number.ts";
+import { WENT_ON } from "./left-entries.ts";
 import { degradedIn, type PlacedCall } from "./placed-call.ts";
 import type { CallMark } from "./shapes.ts";
 
@@ -66,11 +68,17 @@ export function describeBetween(between: Between): string[] {
   const reported = isInTranscript ? [] : compactions.flatMap(describeReported(isByHost));
   const told = fresh.flatMap((entry) => describeEntry(entry, between));
   return [
-    ...(isTurned && !isUndone ? ["the session went on from an earlier entry"] : []),
+    ...(isTurned && !isUndone ? [whyTurned(fresh)] : []),
     ...(isUndone ? [...reported, ...told] : [...told, ...reported]),
     ...unanswered.map((why) => `a message had no reply: ${why}`),
   ];
 }
+
+/** The newest mark stands for all: those before it left the branch with what they marked. */
+const whyTurned = (fresh: readonly TranscriptEntry[]): string =>
+  fresh.some((entry) => leafBeforeUndo(entry) !== null)
+    ? "what was said last was taken back with /undo"
+    : WENT_ON;
 
 const isUndo = (entry: TranscriptEntry) =>
   entry.type === "custom" && entry.customType === UNDO_RECORD;

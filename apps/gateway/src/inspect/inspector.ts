@@ -11,6 +11,7 @@ import { factsHeld } from "./facts-held.ts";
 import { findText, type TextAsked } from "./find-text.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
 import { createCallsKeeper } from "./kept-calls.ts";
+import { WENT_ON } from "./left-entries.ts";
 import { describeLetGo, isLetGo } from "./let-go.ts";
 import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
 import type { OpenedCall } from "./opened-call.ts";
@@ -123,7 +124,7 @@ export function createInspector(
   const open = async (id: string | undefined) => {
     const calls = await refresh();
     const opened = await calls.open(id ?? calls.rows.at(-1)?.id ?? "");
-    return opened && { opened, part: calls.part };
+    return opened && { opened, part: calls.part, left: calls.left };
   };
   /** What a summary holds never changes; those that were asked for last. */
   const held = new Map<string, Promise<SummaryFacts>>();
@@ -255,7 +256,15 @@ export function createInspector(
           throw new ContextEngineError("REQUEST_INVALID", `Call ${id} cannot be compared. ${lost}`);
       }
       const same = sameItems(from.opened, to.opened);
-      return planDiff(await compared(from, same), await compared(to, same), to.opened.fateOf);
+      const { fateOf } = to.opened;
+      const before = await compared(from, same);
+      // All that was ever said is read only where something of it has left.
+      const hasLeft = before.items.some(({ entryId }) => entryId !== null && !fateOf(entryId));
+      const left = new Map(
+        hasLeft ? (await from.left()).map(({ entry, why }) => [entry.id, why]) : [],
+      );
+      const whyLeft = (entryId: string) => left.get(entryId) ?? WENT_ON;
+      return planDiff(before, await compared(to, same), fateOf, whyLeft);
     },
     async entry(entryId, call) {
       const found = await open(call);

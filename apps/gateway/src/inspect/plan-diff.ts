@@ -12,11 +12,12 @@ export interface ComparedCall {
   originOf: (entryId: string) => string;
 }
 
-/** Pure. `fateOf`: of an entry in call `to`. */
+/** Pure. `fateOf`: of an entry in call `to`; `whyLeft`: of one that is not on its branch. */
 export function planDiff(
   from: ComparedCall,
   to: ComparedCall,
   fateOf: (entryId: string) => EntryFate | undefined,
+  whyLeft: (entryId: string) => string,
 ): CallDiff {
   const limit = Math.min(from.items.length, to.items.length);
   let same = 0;
@@ -38,7 +39,7 @@ export function planDiff(
     removed: [...before].flatMap(([key, item]) =>
       after.has(key)
         ? []
-        : [{ item, why: whyGone(item, { fate: fateOf(item.entryId ?? ""), isEarlier }) }],
+        : [{ item, why: whyGone(item, { fate: fateOf(item.entryId ?? ""), isEarlier, whyLeft }) }],
     ),
     changed: pairs.flatMap((pair) =>
       pair.before.hash === pair.after.hash
@@ -75,10 +76,19 @@ const comesBefore = (row: CallRow, other: CallRow) =>
 /** `isEarlier`: it is missing in a call before the one that sent it. */
 function whyGone(
   item: SentItem,
-  { fate: known, isEarlier }: { fate: EntryFate | undefined; isEarlier: boolean },
+  {
+    fate: known,
+    isEarlier,
+    whyLeft,
+  }: {
+    fate: EntryFate | undefined;
+    isEarlier: boolean;
+    whyLeft: (entryId: string) => string;
+  },
 ): string {
   if (known !== undefined) return describeFate(known);
   if (isEarlier) return item.entryId === null ? "it was made later only" : "it was not said yet";
+  if (item.entryId !== null && item.summaryId === null) return whyLeft(item.entryId);
   if (item.summaryId !== null) return "another summary stands for it now, or none does";
   return item.part === "messages" ? "it was made for one call only" : "it is not offered any more";
 }

@@ -26,6 +26,7 @@ import { planCoverage } from "./coverage.ts";
 import type { EntryFate } from "./fates.ts";
 import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls.ts";
 import type { CallsKeeper, FoldedCalls, FoldedReport, FoldedUntil } from "./kept-calls.ts";
+import { type LeftEntry, planLeft } from "./left-entries.ts";
 import { findMissing } from "./missing-turns.ts";
 import { branchOfCall, moveToCall, NO_BRANCH, sentInCall } from "./one-call.ts";
 import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
@@ -63,6 +64,8 @@ export interface SessionCalls {
   readonly letGo: number;
   /** Ids of all entries that say what this one says: it may have been stored again. */
   alike(entryId: string): Promise<readonly string[]>;
+  /** What was said and is not on the branch any more. */
+  left(): Promise<readonly LeftEntry[]>;
   /** Undefined: there is no such call. Those opened last are at hand. */
   open(id: string): Promise<OpenedCall | undefined>;
   /** The newest call that showed a summary; null = none did. */
@@ -433,6 +436,7 @@ export function createSessionCalls(
       const origin = own === undefined ? entryId : originOf(own);
       return all.flatMap((entry) => (originOf(entry) === origin ? [entry.id] : []));
     },
+    left: async () => planLeft(await source.allEntries(), source.branch),
     newestWith: (summaryId) => rows[shown.newestWith(summaryId) ?? -1]?.id ?? null,
     async open(id) {
       const named = parseCallId(id);

@@ -457,7 +457,10 @@ export const RebuiltRequestSchema = z.object({
 
 /** What became of one entry from call to call. */
 export const EntryTraceSchema = z.object({
-  entry: EntryRowSchema.omit({ fate: true, marks: true }),
+  /** `number`: in the newest call; null = it is not on its branch any more. */
+  entry: EntryRowSchema.omit({ fate: true, marks: true }).extend({ number: z.int().nullable() }),
+  /** What took it from the branch, in words; null = it is there. */
+  left: z.string().nullable(),
   /** Calls in a row with the same fate, oldest first. */
   ranges: z.array(
     z.object({
@@ -483,6 +486,10 @@ export const FoundTextSchema = z.object({
   entries: z.array(EntryRowSchema.omit({ fate: true, marks: true })),
   /** How many entries say it, wherever they stand. */
   matching: z.int(),
+  /** Entries that say it and are not on the branch any more, and what took each from there. */
+  left: z.array(
+    EntryRowSchema.omit({ fate: true, marks: true, number: true }).extend({ why: z.string() }),
+  ),
   /** The number behind which the next of them stand; null = there are no more. */
   next: z.int().nullable(),
   /** Ranges of calls in which the model could read it. */

@@ -5,14 +5,15 @@ import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import type { CallRow, EntryTrace } from "./shapes.ts";
 
-/** `name`: its id, or its number in the newest call. Null: there is none. */
+/** `name`: its id, or its number in the newest call, which one that left has not. */
 export async function traceEntry(calls: SessionCalls, name: string): Promise<EntryTrace | null> {
   const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
   const members = newest?.members() ?? [];
   const numbered = members.findIndex((_entry, index) => String(index + 1) === name);
   const ids = new Set(await calls.alike(members[numbered]?.id ?? name));
   const at = numbered >= 0 ? numbered : members.findIndex(({ id }) => ids.has(id));
-  const entry = members[at];
+  const left = at >= 0 ? undefined : (await calls.left()).find((each) => ids.has(each.entry.id));
+  const entry = members[at] ?? left?.entry;
   if (entry === undefined) return null;
   const ranges: EntryTrace["ranges"] = [];
   let before = "";
@@ -27,7 +28,12 @@ export async function traceEntry(calls: SessionCalls, name: string): Promise<Ent
     } else ranges.push(rangeOf(row, known));
     before = known === undefined ? "" : key;
   });
-  return { entry: describeEntry(entry, at + 1), ranges };
+  const row = describeEntry(entry, at + 1);
+  return {
+    entry: { ...row, number: left === undefined ? row.number : null },
+    ranges,
+    left: left?.why ?? null,
+  };
 }
 
 const rangeOf = (

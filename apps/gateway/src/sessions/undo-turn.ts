@@ -4,6 +4,16 @@ import type { UserBlock } from "@clew/plugin-sdk/core";
 import { otherSessionOf, placeEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { CompactableSession } from "./open.ts";
 
+/** Stands on the branch where a turn was taken back. */
+const TURN_UNDO = "clew:undo";
+
+/** The leaf that the branch had before, where `entry` marks that a turn was taken back. */
+export function leafBeforeUndo(entry: TranscriptEntry): string | null {
+  if (entry.type !== "custom" || entry.customType !== TURN_UNDO) return null;
+  const { leafId } = (entry.data ?? {}) as { leafId?: unknown };
+  return typeof leafId === "string" ? leafId : null;
+}
+
 /** What was said in it; null: there is none, or what came after it cannot be taken back with it. */
 export type UndoneTurn = { content: string | UserBlock[] } | null;
 
@@ -46,7 +56,7 @@ export async function undoLastTurn({
     parentId: branch[keep - 1]?.id ?? null,
     timestamp: new Date().toISOString(),
   };
-  const mark = { type: "custom", customType: "clew:undo", data: { leafId } } as const;
+  const mark = { type: "custom", customType: TURN_UNDO, data: { leafId } } as const;
   await compaction.graft({ keep, leafId, entries: [placeEntry(mark, place)] });
   // What the provider measured was of another history.
   state.measurement = undefined;

@@ -2,14 +2,17 @@ import { describe, expect, it } from "vitest";
 import { entryRow } from "../testing/calls.ts";
 import { describeFound, planRanges } from "./found.ts";
 
-const NOBODY = { text: "x", entries: [], matching: 0, next: null, letGoTurns: 0, summaries: [] };
+const NOBODY = {
+  ...{ text: "x", entries: [], matching: 0, left: [], next: null },
+  ...{ letGoTurns: 0, summaries: [] },
+};
 
 describe("a text that was looked for", () => {
   it("is said, shown and named in so many places", () => {
     expect(
       describeFound({
         ...{ text: "KEY-4711", entries: [entryRow(3)], matching: 1_240, next: 3, calls: 642 },
-        letGoTurns: 40,
+        ...{ letGoTurns: 40, left: [] },
         shownIn: [{ from: "1.1", to: "50.2", calls: 610 }],
         ...{ lost: [{ id: "50.3", to: "50.3", calls: 1, why: "in summary C2" }] },
         summaries: [
@@ -22,6 +25,11 @@ describe("a text that was looked for", () => {
     );
     expect(describeFound({ ...NOBODY, shownIn: [], lost: [], calls: 1 })).toBe(
       "Nobody said it; shown in 0 of 1 call.",
+    );
+    const { number: _none, fate: _fate, marks: _marks, ...row } = entryRow(3);
+    const left = [{ ...row, why: "taken back with /undo" }];
+    expect(describeFound({ ...NOBODY, left, shownIn: [], lost: [], calls: 1 })).toBe(
+      "Not said on the branch of the session; in 1 entry that left it; shown in 0 of 1 call.",
     );
   });
 

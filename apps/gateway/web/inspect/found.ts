@@ -7,6 +7,7 @@ import type { FoundText } from "../../src/inspect/shapes.ts";
 /** Pure. "Said in 1 entry; shown in 610 of 642 calls; in 1 of 2 summaries." */
 export function describeFound({
   matching,
+  left,
   shownIn,
   summaries,
   calls,
@@ -15,14 +16,20 @@ export function describeFound({
   const shown = shownIn.reduce((sum, range) => sum + range.calls, 0);
   const saying = summaries.filter(({ says }) => says).length;
   const said =
-    matching === 0 ? "Nobody said it" : `Said in ${formatNumberOf(matching, "entry", "entries")}`;
+    matching > 0
+      ? `Said in ${formatNumberOf(matching, "entry", "entries")}`
+      : left.length === 0
+        ? "Nobody said it"
+        : "Not said on the branch of the session";
+  const gone =
+    left.length === 0 ? "" : `; in ${formatNumberOf(left.length, "entry", "entries")} that left it`;
   const named =
     summaries.length === 0
       ? ""
       : `; in ${formatCount(saying)} of ${formatNumberOf(summaries.length, "summary", "summaries")}`;
   const letGo = describeLetGo(letGoTurns);
   const before = letGo === null ? "" : ` Nobody can tell of calls before: ${letGo}.`;
-  return `${said}; shown in ${formatCount(shown)} of ${formatNumberOf(calls, "call")}${named}.${before}`;
+  return `${said}${gone}; shown in ${formatCount(shown)} of ${formatNumberOf(calls, "call")}${named}.${before}`;
 }
 
 export interface FoundRange {

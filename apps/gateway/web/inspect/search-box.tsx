@@ -112,7 +112,7 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
 }
 
 function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>): void }) {
-  const { entries, matching, summaries } = found;
+  const { entries, matching, left, summaries } = found;
   const saying = summaries.filter(({ says }) => says);
   return (
     <>
@@ -131,6 +131,11 @@ function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>)
         {matching > entries.length && (
           <li class="soft">and {formatCount(matching - entries.length)} more</li>
         )}
+        {left.map(({ entryId, role, preview, why }) => (
+          <li key={entryId}>
+            {wordOfRole(role)} <span class="soft">{preview}</span> — {why}
+          </li>
+        ))}
         {planRanges(found).map(({ from, to, gone }) => (
           <Fragment key={`shown ${from}`}>
             <li>

@@ -53,7 +53,7 @@ export const TranscriptColumn = memo(function TranscriptColumn(props: Transcript
   return (
     <section class="column-of" aria-label="Transcript" id="column-1">
       <h3>
-        Transcript <span class="soft">everything said</span>
+        Transcript <span class="soft">all entries of its branch</span>
       </h3>
       <p class="column-fact">
         {call.lost === null

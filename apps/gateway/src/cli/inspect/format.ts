@@ -262,9 +262,9 @@ export function formatDiff({ from, to, prefix, added, removed, changed }: CallDi
   ].join("\n");
 }
 
-export function formatTrace({ entry, ranges }: EntryTrace): string {
+export function formatTrace({ entry, ranges, left }: EntryTrace): string {
   return [
-    `Entry ${entry.number} (${entry.entryId}), ${entry.role}, ${number(entry.tokens)} tokens: ${oneLine(entry.preview)}`,
+    `${entry.number === null ? `Entry ${entry.entryId}` : `Entry ${entry.number} (${entry.entryId})`}, ${entry.role}, ${number(entry.tokens)} tokens: ${oneLine(entry.preview)}`,
     ...ranges.flatMap(({ from, to, calls, why, at, happened }, index) => [
       `${rangeOf({ from, to, calls })}: ${why}`,
       // What was so from the first call on was changed by nobody.
@@ -274,6 +274,7 @@ export function formatTrace({ entry, ranges }: EntryTrace): string {
             `  since ${at.slice(0, 19).replace("T", " ")}${happened.length === 0 ? "" : `; before it: ${happened.join("; ")}`}`,
           ]),
     ]),
+    ...(left === null ? [] : [`It is not on the branch any more: ${left}.`]),
     ...(ranges.length === 0 ? ["No model was called since it was stored."] : []),
   ].join("\n");
 }
@@ -288,6 +289,7 @@ export function formatFound(found: FoundText): string {
   const saying = summaries.filter(({ says }) => says);
   return [
     `"${visible(text)}" is said in ${counted(found.matching, "entry", "entries")}${numbersOf(found)}.`,
+    ...leftOf(found.left),
     shownIn.length === 0
       ? `No call of ${number(calls)} showed it.`
       : `The model could read it in ${shownIn.map(rangeOf).join(", ")}.`,
@@ -301,6 +303,12 @@ export function formatFound(found: FoundText): string {
         ]),
   ].join("\n");
 }
+
+const leftOf = (left: FoundText["left"]): string[] =>
+  left.map(
+    ({ entryId, role, why }) =>
+      `Entry ${entryId}, ${role}, says it and is not on the branch any more: ${why}.`,
+  );
 
 function numbersOf({ entries, matching, next }: FoundText): string {
   if (matching === 0 || entries.length === 0) return "";
