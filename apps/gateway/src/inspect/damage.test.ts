@@ -108,6 +108,23 @@ describe("a damaged line of reports", () => {
       }
   });
 
+  it("may be one of many that are gone: whatever is left is told, and nothing fails", async () => {
+    const whole = await wholeSession();
+    const kinds = fc.record({ from: fc.nat(38), count: fc.integer({ min: 1, max: 38 }) });
+    await fc.assert(
+      fc.asyncProperty(kinds, fc.integer({ min: 3, max: 40 }), async ({ from, count }, turns) => {
+        const gone = (lines: string[]) => [...lines.slice(0, turns).toSpliced(from, count), ""];
+        const source = await damaged(whole, gone);
+        for (const row of await rowsOf(source)) {
+          const before = whole.rows.find(({ id }) => id === row.id)!;
+          if (row.lost === null)
+            expect([row.requestHash, row.fates]).toEqual([before.requestHash, before.fates]);
+        }
+      }),
+      { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
+    );
+  });
+
   it("is told wherever somebody asks for what it takes", async () => {
     const whole = await wholeSession();
     // What was said then is not what was sent any more: nothing proves what the next call held.

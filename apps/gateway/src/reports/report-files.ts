@@ -52,7 +52,10 @@ export async function removeReportFiles(folder: string, sessionId: string): Prom
     await rm(file, { force: true });
 }
 
-async function lineAt(file: string, { start, length }: LinePlace): Promise<string> {
+/** Undefined: the file is shorter now, or the place is none. */
+async function lineAt(file: string, { start, length }: LinePlace): Promise<string | undefined> {
+  const { size } = await stat(file);
+  if (!(start >= 0 && length > 0 && start + length <= size)) return undefined;
   return (await readFilePart(file, start, start + length)).toString("utf8");
 }
 

@@ -91,6 +91,27 @@ describe("lines of reports", () => {
       }
   });
 
+  it("come back where what they are a difference to is lost with the lines beside it", async () => {
+    const texts = Array.from({ length: 60 }, (_, turn) =>
+      JSON.stringify({ v: 1, turnId: `${turn}`, note: `berth ${turn * 31} `.repeat(9) }),
+    );
+    const writer = createLineWriter();
+    const lines = texts.map((text) => writer.lineOf(text).trimEnd());
+    for (const [from, count] of [
+      [0, 2],
+      [1, 2],
+      [1, 8],
+      [0, 9],
+      [30, 20],
+    ] as const) {
+      const left = lines.toSpliced(from, count);
+      const reader = createLineReader(linesOf(left.join("\n")));
+      const places = startsOf(left);
+      for (const [place, line] of left.entries())
+        expect(await reader.read(line, places[place]!)).toBe(texts.toSpliced(from, count)[place]);
+    }
+  });
+
   it("of earlier versions are reports, and damaged ones are none", async () => {
     const plain = '{"v":1,"turnId":"a"}';
     expect(decodeLine(plain)).toEqual({ kind: "report", text: plain });

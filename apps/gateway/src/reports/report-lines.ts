@@ -288,8 +288,13 @@ export function plainLines(text: string): string {
     .join("\n");
 }
 
-/** Lines written as a difference to the same one, of which there is a copy. */
+/** Lines written as a difference to the same one, of which there are copies. */
 const LINES_PER_BASE = 128;
+/**
+ * Which of them bring a copy: one at once, so that no line costs more than its own, and others
+ * farther off, for where it is lost together with its neighbours.
+ */
+const COPIED_BY: readonly number[] = [1, 9, 40, 90];
 
 /** Writes the reports of one file, each as a difference to an earlier one. */
 export interface LineWriter {
@@ -305,7 +310,7 @@ export interface LineWriter {
 export function createLineWriter(bytes = 0): LineWriter {
   let at = bytes;
   /** `depth` 0: it is no difference itself. */
-  let known: (BaseLine & { uses: number; depth: 0 | 1; isCopied?: true }) | undefined;
+  let known: (BaseLine & { uses: number; depth: 0 | 1 }) | undefined;
   return {
     get bytes() {
       return at;
@@ -315,10 +320,8 @@ export function createLineWriter(bytes = 0): LineWriter {
     },
     lineOf(report, partBytes) {
       const base = (known?.uses ?? 0) < LINES_PER_BASE ? known : undefined;
-      const isCopied =
-        base !== undefined && (base.depth === 1 || base.uses === 1) && !base.isCopied;
-      const line = encodeLine(report, base, { partBytes, bringsBase: isCopied });
-      if (base !== undefined && isCopied) base.isCopied = true;
+      const bringsBase = base !== undefined && COPIED_BY.includes(base.uses);
+      const line = encodeLine(report, base, { partBytes, bringsBase });
       const place = { start: at, length: line.length };
       at += line.length + 1;
       if (base !== undefined) base.uses++;

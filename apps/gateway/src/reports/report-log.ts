@@ -82,8 +82,16 @@ export function openReportLog(
   let turns: number | undefined;
   let queue: Promise<unknown> = Promise.resolve();
 
+  /** Nothing that was written before can be relied on: each is stored anew. */
+  const letGo = async () => {
+    await target?.handle.close().catch(() => {});
+    target = undefined;
+    known = undefined;
+    stored.clear();
+  };
   const openOnce = async () => {
-    if (target !== undefined) return target;
+    if (target !== undefined && (await isThere(target))) return target;
+    await letGo();
     await mkdir(join(folder, "parts"), { recursive: true, mode: 0o700 });
     known = await knownList(folder, sessionId);
     target = await openTarget(folder, sessionId);
@@ -247,6 +255,12 @@ async function endOf(file: ReportFile): Promise<FileStart> {
   });
   const isKnown = leafId === null || (leafId !== undefined && isSafeId(leafId));
   return { turns, bytes: file.after.bytes + file.bytes, ...(isKnown && { leafId: leafId! }) };
+}
+
+/** Somebody may have removed, replaced or emptied the file since. */
+async function isThere({ handle, writer }: Target): Promise<boolean> {
+  const { nlink, size } = await handle.stat();
+  return nlink > 0 && size >= writer.bytes;
 }
 
 /** How many bytes that took. */

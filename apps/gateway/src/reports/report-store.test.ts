@@ -1,5 +1,14 @@
 import { randomBytes } from "node:crypto";
-import { appendFile, readdir, rename, stat, truncate, utimes, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  readdir,
+  rename,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core";
 import fc from "fast-check";
@@ -123,6 +132,27 @@ describe("the reports of a session", () => {
       }),
       { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
     );
+  });
+
+  it("are written to a new file where theirs was removed or emptied, with their parts", async () => {
+    const folder = await temporaryHome();
+    const log = openReportLog(folder, "s");
+    const told = (turn: number) =>
+      log.append(report(`t${turn}`, [call(turn, 0, ["0123456789abcdef"])]), {
+        "0123456789abcdef": "the same words",
+      });
+    await told(1);
+    await told(2);
+    await rm(folder, { recursive: true });
+    await told(3);
+    await told(4);
+    expect((await allOf(folder)).map(({ turn }) => turn)).toEqual([3, 4]);
+    expect(await readPart(folder, "0123456789abcdef")).toBe("the same words");
+    await truncate(reportFile(folder, "s"));
+    await told(5);
+    await told(6);
+    await log.close();
+    expect((await allOf(folder)).map(({ turn }) => turn)).toEqual([5, 6]);
   });
 
   it("are let go for the parts that were stored with them, too, across restarts", async () => {

@@ -117,7 +117,9 @@ async function* piecesOf(handle: FileHandle, from: number, end: number) {
   const memory = [Buffer.allocUnsafeSlow(bytes), Buffer.allocUnsafeSlow(ahead)] as const;
   const read = async (position: number, buffer: Buffer) => {
     const length = Math.min(bytes, end - position);
-    return length <= 0 ? 0 : (await handle.read({ buffer, length, position })).bytesRead;
+    return length <= 0 || buffer.length === 0
+      ? 0
+      : (await handle.read({ buffer, length, position })).bytesRead;
   };
   let at = from;
   let count = await read(at, memory[0]);
