@@ -123,6 +123,12 @@ describe("a damaged line of reports", () => {
       }),
       { numRuns: fc.readConfigureGlobal().numRuns! / 5 },
     );
+    // What the last lines are a difference to would stand across the end of the file now.
+    for (let turns = 4; turns <= 9; turns++)
+      for (const left of [1, 2]) {
+        const gone = (lines: string[]) => [...lines.slice(0, turns).slice(-left), ""];
+        expect((await rowsOf(await damaged(whole, gone))).length).toBeLessThanOrEqual(left);
+      }
   });
 
   it("is told wherever somebody asks for what it takes", async () => {
