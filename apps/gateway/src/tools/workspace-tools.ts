@@ -1,4 +1,5 @@
 // The built-in tools, which see and change the workspace.
+import { existsSync } from "node:fs";
 import { devNull } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
@@ -52,7 +53,8 @@ export function workspaceTools(
     return root;
   };
   const boundsOf = (session: HostSession) => ({ root: rootOf(session), own: allowed.own });
-  const isAvailable = (session: HostSession) => workspaceRoot(workspaceOf(session)) !== undefined;
+  // Asked for each tool in each turn.
+  const isAvailable = (session: HostSession) => existsSync(workspaceOf(session));
   return [
     defineTool({
       name: "search_workspace",

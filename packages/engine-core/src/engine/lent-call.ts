@@ -94,10 +94,13 @@ export function lendCall(request: {
     end(reason) {
       if (reason !== undefined) stop.abort(reason);
       stop.release();
-      over.abort(reason);
+      over.abort(reason ?? CALL_OVER);
     },
   };
 }
+
+/** One for all calls: making it takes as long as a call of a small engine. */
+const CALL_OVER = new DOMException("The call of the engine is over.", "AbortError");
 
 type Capability = (...args: unknown[]) => unknown;
 type Lend = (name: string, capability: Capability) => Capability;

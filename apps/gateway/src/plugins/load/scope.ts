@@ -39,6 +39,9 @@ export function inPluginScope<Result>(scope: PluginScope, work: () => Result): R
   return storage.run({ ...inherited, ...scope }, work);
 }
 
+/** One for all requests: making one takes longer than what it ends. */
+const REQUEST_OVER = new DOMException("The request is over.", "AbortError");
+
 /** The same for one request: what outlives it runs for nobody any more. */
 export async function inRequest<Result>(
   scope: Omit<PluginScope, "over">,
@@ -48,7 +51,7 @@ export async function inRequest<Result>(
   try {
     return await inPluginScope({ ...scope, over: over.signal }, work);
   } finally {
-    over.abort();
+    over.abort(REQUEST_OVER);
   }
 }
 
