@@ -85,13 +85,14 @@ interface Through {
 async function chatThrough(
   message: string | undefined,
   { json = false, whenBusy }: ChatOptions,
-  { shell: { output }, unread, gateway, find, sessionKey }: Through,
+  { shell: { output, environment }, unread, gateway, find, sessionKey }: Through,
 ): Promise<number> {
   const port = throughGateway({ gateway, find, folder: ownFolder() });
   const questions = toldQuestions(port);
   const asking = askInTerminal(questions, { output, sessionKey });
   const talk = talkThroughGateway({
     ...{ port, session: sessionKey, output, json, whenBusy, questions },
+    home: environment.home,
   });
   const leaving = new AbortController();
   const stopListening = onSignals(talk, leaving);

@@ -59,7 +59,11 @@ async function run(
     gateway === undefined
       ? await compactHere(key, request, { shell, json, tell })
       : await interruptible(output, ({ signal }) =>
-          commandThrough({ port: gateway, session: key }, compactLine(request), signal),
+          commandThrough(
+            { port: gateway, session: key, home: environment.home },
+            compactLine(request),
+            signal,
+          ),
         );
   if (gateway !== undefined) tell(answer);
   return answer.ok ? 0 : 1;

@@ -6,6 +6,7 @@ import type { StreamedEvent } from "../../http/event-stream.ts";
 import { readEvents } from "../../http/read-events.ts";
 import { type Output, printable } from "../../terminal/output.ts";
 import type { ChatPort } from "../chat/port.ts";
+import { asGatewayGone } from "./gateway-gone.ts";
 import { IT_WAITS, type Shown, showAsJson, showEvents, tellEnd } from "./print-events.ts";
 import type { ToldQuestions } from "./questions.ts";
 import type { Talk } from "./talk.ts";
@@ -18,6 +19,7 @@ export interface TalkThroughGatewayOptions {
   json: boolean;
   whenBusy: WhenBusy | undefined;
   questions: ToldQuestions;
+  home: string;
 }
 
 type Done = Pick<Extract<StreamedEvent, { type: "done" }>, "outcome" | "error">;
@@ -25,31 +27,34 @@ type Done = Pick<Extract<StreamedEvent, { type: "done" }>, "outcome" | "error">;
 interface Begun {
   own: AbortController;
   events: AsyncIterable<StreamedEvent>;
+  /** When it was sent, ms since the epoch. */
+  since: number;
 }
 
 /** Of what was cancelled before it was sent. */
 const NOTHING: AsyncIterable<StreamedEvent> = (async function* () {})();
 
 export function talkThroughGateway(options: TalkThroughGatewayOptions): Talk {
-  const { output, json } = options;
+  const { output, json, home } = options;
   const running = new Set<AbortController>();
   const waiting = new Set<Promise<unknown>>();
   async function begin(text: string): Promise<Begun> {
     const own = new AbortController();
+    const since = Date.now();
     running.add(own);
     try {
-      return { own, events: await send(options, text, own.signal) };
+      return { own, events: await send(options, text, own.signal), since };
     } catch (error) {
       running.delete(own);
-      if (own.signal.aborted) return { own, events: NOTHING };
-      throw error;
+      if (own.signal.aborted) return { own, events: NOTHING, since };
+      throw asGatewayGone(error, { home, since }, own.signal);
     }
   }
-  async function tell({ own, events }: Begun, show: Shown, tellsWaiting: boolean) {
+  async function tell({ own, events, since }: Begun, show: Shown, tellsWaiting: boolean) {
     try {
       return await tellTurn(events, show, tellsWaiting);
     } catch (error) {
-      if (!own.signal.aborted) throw error;
+      if (!own.signal.aborted) throw asGatewayGone(error, { home, since }, own.signal);
       // The gateway stops a turn whose client has gone.
       const message = "The run was cancelled.";
       return end(show, { outcome: "aborted", error: { kind: "aborted", message } });
@@ -130,6 +135,19 @@ export function talkThroughGateway(options: TalkThroughGatewayOptions): Talk {
 
 /** The answer to a command that says nothing in the session. Throws what the gateway refuses. */
 export async function commandThrough(
+  to: Pick<TalkThroughGatewayOptions, "port" | "session" | "home">,
+  line: string,
+  signal: AbortSignal,
+): Promise<Omit<CommandAnswer, "command">> {
+  const since = Date.now();
+  try {
+    return await answerTo(to, line, signal);
+  } catch (error) {
+    throw asGatewayGone(error, { home: to.home, since }, signal);
+  }
+}
+
+async function answerTo(
   to: Pick<TalkThroughGatewayOptions, "port" | "session">,
   line: string,
   signal: AbortSignal,

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { EXIT } from "../../terminal/exit-codes.ts";
-import { clew, exitCodeOf, startClew } from "../../testing/command.ts";
+import { clew, exitCodeOf, runClew, startClew } from "../../testing/command.ts";
 import { parseStream, post } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 import { startPluginProcess } from "../../testing/plugin-process.ts";
@@ -57,6 +57,19 @@ describe("a plugin that blocks the gateway", () => {
     );
     expect(existsSync(safeModeFile(home))).toBe(false);
     expect((await clew(home, ["chat", "/engine"])).output).toContain("Engine: small");
+  });
+
+  it("is named to whoever waits for a reply at a command", async () => {
+    const loop = "for (;;);";
+    const { home, child } = await startPluginProcess(assembling(loop), {
+      gateway: { watchdogSeconds: 2 },
+    });
+    const { code, errors } = await runClew(home, ["chat", "hello"]);
+    expect(errors.trim().split("\n").at(-1)).toMatch(
+      /^clew: The gateway ended before the reply did: plugin "small" kept the gateway from answering for \d+ s, at .*\(index\.js:\d+\), and is off from its next start on \(safe mode\)\. What had arrived is kept; "clew start" starts it again\. \[GATEWAY_STOPPING\]$/,
+    );
+    expect(code).toBe(1);
+    expect(await exitCodeOf(child)).toBe(EXIT.blocked);
   });
 
   it("may be halted wherever it blocks, while it is loaded too", async () => {
