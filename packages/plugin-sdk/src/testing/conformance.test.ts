@@ -152,6 +152,37 @@ describe("a session on a host that gives messages no ids", () => {
   });
 });
 
+describe("a session that holds the salt it failed with", () => {
+  it("is run again with the same names and words, each time", async () => {
+    const turn = { do: "turn", says: "plain", tools: [], answers: "plain", ends: "told" };
+    const session = {
+      host: { ids: true, files: true, eager: true },
+      steps: [{ ...turn, heartbeat: false, in: 0 }],
+    };
+    const heard = async (salt: string | undefined) => {
+      const told: unknown[] = [];
+      const create = overStorage((full) => ({
+        ...full,
+        assemble(given) {
+          told.push(
+            given.sessionKey,
+            given.messages.map(({ content }) => content),
+          );
+          return full.assemble(given);
+        },
+      }));
+      const again = { ...session, ...(salt !== undefined && { salt }) };
+      expect(await replaySession(create, again, { storage: inMemory })).toEqual({
+        outcome: "passed",
+      });
+      return told;
+    };
+    const first = await heard("k1x2-1.47");
+    expect(await heard("k1x2-1.47")).toEqual(first);
+    expect(await heard(undefined)).not.toEqual(first);
+  });
+});
+
 describe("the engine that breaks process/strays", () => {
   it("fails by what it left behind", async () => {
     const runners = process.listeners("unhandledRejection");

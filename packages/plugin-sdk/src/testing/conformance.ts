@@ -152,12 +152,17 @@ export const casesOf = ({ only }: Pick<ConformanceOptions, "only">): readonly Co
     ({ id, group }) => only === undefined || only.includes(id) || only.includes(group),
   );
 
-/** Runs one session again that a case reported, or one that was written by hand. */
+/**
+ * Runs one session again that a case reported, or one that was written by hand; with the names and
+ * words that it failed with, where it holds their salt and `options` give no other.
+ */
 export async function replaySession(
   create: EngineMaker,
   session: SessionScript,
   options: ConformanceOptions = {},
 ): Promise<Pick<CaseResult, "outcome" | "reason" | "session">> {
+  const { salt } = session as Script;
+  const sessions = { ...(salt !== undefined && { salt }), ...options.sessions };
   const {
     outcome,
     reason,
@@ -173,7 +178,7 @@ export async function replaySession(
       run: (context) => replay(context, session as Script),
     },
     create,
-    options,
+    { ...options, sessions },
   );
   return { outcome, ...(reason && { reason }), ...(failed && { session: failed }) };
 }
