@@ -41,7 +41,13 @@ const own = [...named.keys()].filter((name) => !ROWS.some((row) => row.name === 
 const rows: Row[] = [...ROWS, ...own.map((name) => ({ name, npm: null }))];
 
 const late: string[] = [];
-const broken = (error: Error): Outcome => ({ version: null, installs: error.message });
+const stopped: string[] = [];
+
+/** The trial broke off, of which nobody knows whose fault it is. */
+function broken(name: string, { message }: Error): NotRun {
+  stopped.push(name);
+  return { notRun: `the trial broke off: ${message}` };
+}
 
 /** On a busy machine it says nothing of the plugin. */
 function ranOut(name: string, { message }: Error): NotRun {
@@ -60,7 +66,7 @@ try {
       "notRun" in source
         ? source
         : await tryPlugin(row, { spec: source.spec, scratch, clew: CLEW }).catch((error: Error) =>
-            error instanceof TookTooLong ? ranOut(row.name, error) : broken(error),
+            error instanceof TookTooLong ? ranOut(row.name, error) : broken(row.name, error),
           );
     table[row.name] = outcome;
     console.log(formatRow(row.name, outcome));
@@ -73,7 +79,10 @@ const expected = JSON.parse(await readFile(EXPECTED, "utf8").catch(() => "{}")) 
 const problems = worse(expected, table);
 const tried = Object.values(table).filter(isRun).length;
 const outOfTime = late.length === 0 ? "" : `; ${late.join(", ")} ran out of time`;
-console.log(`${tried} of ${rows.length} tried; ${problems.length} worse than expected${outOfTime}`);
+const brokeOff = stopped.length === 0 ? "" : `; the trial of ${stopped.join(", ")} broke off`;
+console.log(
+  `${tried} of ${rows.length} tried; ${problems.length} worse than expected${outOfTime}${brokeOff}`,
+);
 for (const problem of problems) console.log(`WORSE   ${problem}`);
 if (values.write) {
   // What was not run now stands as it was.
@@ -83,7 +92,8 @@ if (values.write) {
   ]);
   await writeFile(EXPECTED, `${JSON.stringify(Object.fromEntries(kept), null, 2)}\n`);
 }
-process.exitCode = (problems.length > 0 && !values.write) || late.length > 0 ? 1 : 0;
+process.exitCode =
+  (problems.length > 0 && !values.write) || late.length + stopped.length > 0 ? 1 : 0;
 
 function readArguments() {
   try {

@@ -185,15 +185,11 @@ async function cli({ clew, env, home }: Place, args: readonly string[]) {
     if (error instanceof TookTooLong) throw error;
     const lines = (error as Error).message.trim().split("\n");
     const text = lines.findLast((line) => line.startsWith("clew: ")) ?? lines.join("\n");
-    return { ok: false as const, text: args[0] === "doctor" ? jsonIn(lines) : text };
+    // The doctor ends with a failure where it found one, and has said all the same.
+    const { stdout = "" } = error as { stdout?: string };
+    return { ok: false as const, text: args[0] === "doctor" ? stdout : text };
   }
 }
-
-/** Of a command that ends with a failure and has said all the same. */
-const jsonIn = (lines: readonly string[]) => {
-  const from = lines.findIndex((line) => line.startsWith("{"));
-  return lines.slice(from, lines.findLastIndex((line) => line.startsWith("}")) + 1).join("\n");
-};
 
 async function startGateway({ clew, env, home }: Place, port: number): Promise<ChildProcess> {
   const child = spawn(process.execPath, [clew, "start"], { cwd: home, env, stdio: "ignore" });

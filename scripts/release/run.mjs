@@ -48,8 +48,8 @@ export class TookTooLong extends Error {
 }
 
 /**
- * Runs a command to its end. Throws when it fails, with the last lines it wrote. An abort ends it
- * with all it started.
+ * Runs a command to its end. Throws when it fails, with the last lines it wrote, and all it told
+ * under `stdout`. An abort ends it with all it started.
  *
  * @param {string} file
  * @param {readonly string[]} args
@@ -102,9 +102,10 @@ export function run(file, args, { cwd, env, code: expected = 0, signal }) {
       const command = [file, ...args].join(" ").slice(0, 300);
       if (isLate) return reject(new TookTooLong(`"${command}"`));
       const said = lastLines(`${stderr}\n${stdout}`);
-      return reject(
-        new Error(`"${command}" ended with ${code ?? ended}, not ${expected}: ${said}`),
+      const failed = new Error(
+        `"${command}" ended with ${code ?? ended}, not ${expected}: ${said}`,
       );
+      return reject(Object.assign(failed, { stdout }));
     });
   });
 }

@@ -166,7 +166,7 @@ describe("a session that holds the salt it failed with", () => {
         assemble(given) {
           told.push(
             given.sessionKey,
-            given.messages.map(({ content }) => content),
+            given.messages.map((one) => ("content" in one ? one.content : one.role)),
           );
           return full.assemble(given);
         },
