@@ -116,6 +116,27 @@ it("a record stays when a view is compacted again and its newest reply cannot ge
   }
 });
 
+it.each([1, 2, 3, 5, 8, 13].flatMap((count) => [1, 40, 120, 240].map((words) => [count, words])))(
+  "a record of %s names keeps half of them where there is room, behind a reply of %s words",
+  async (count, words) => {
+    const read = Array.from({ length: count! }, (_, number) => {
+      const call = toolCall("read", { path: `part${number}/harbour${number}.ts` }, `c${number}`);
+      return [assistant([call]), toolResult(call, "says ".repeat(2_000))];
+    });
+    const last = [user(`Now ${"pad ".repeat(10)}`), assistant(`Done ${"so it is ".repeat(12)}`)];
+    const first = [user("What is here?"), ...read.flat(), assistant("read ".repeat(words!))];
+    const messages = withIds([...first, ...last]);
+    const store = temporaryStore();
+    const request = { session, messages, tokenBudget: 2_200 };
+    for (let time = 0; time < 3; time++) {
+      await compactView(store, request);
+      const shown = JSON.stringify((await viewOf(store, request)).items);
+      const names = new Set(shown.match(/harbour\d+/g));
+      expect(names.size).toBeGreaterThanOrEqual(count! / 2);
+    }
+  },
+);
+
 it("a record gives way where the view nearly fills the room", async () => {
   const { store, request } = longReply(3_000);
   const sizes: number[] = [];

@@ -13,7 +13,7 @@ import { talkOf } from "./heartbeats.ts";
 import { type CutRequest, type CutView, type EarlierRecord, makeCut } from "./make-cut.ts";
 import { marksOf, type NewCut, planCut, type Reached, reach } from "./plan.ts";
 import { show, type View } from "./show.ts";
-import { pastRoomOf } from "./write-record.ts";
+import { leastRecord, pastRoomOf } from "./write-record.ts";
 
 /** A history whose view shall get smaller. */
 export interface CompactRequest extends ViewRequest {
@@ -120,9 +120,13 @@ async function smallerView(
   if (ways.length === 0) return undefined;
   const [shown, beside] = [before.view.tokens.estimate, besideRecord(before.view)];
   const isInNeed = before.view.tokens.high > NEED * limit;
+  const [most, named] = [MOST_OF_BEFORE * shown, namedIn(before.view)];
+  const isPaidByMessages = (view: View) => besideRecord(view) + shown - beside <= most;
+  const isWorthIt = (view: View) =>
+    namedIn(view) >= LEAST_OF_RECORD * named &&
+    (besideRecord(view) < beside || view.tokens.estimate <= most);
   const isSmaller = (view: View) =>
-    view.tokens.estimate < shown &&
-    (isInNeed || besideRecord(view) < beside || view.tokens.estimate <= MOST_OF_BEFORE * shown);
+    view.tokens.estimate < shown && (isInNeed || isPaidByMessages(view) || isWorthIt(view));
   const after = await firstOf(ways, async (way) => {
     const made = await makeCut(store, way);
     return made.keep !== null && isSmaller(made.view) ? made : undefined;
@@ -138,6 +142,16 @@ const besideRecord = ({ items, tokens }: View): number =>
   items
     .filter(({ why }) => why === "record")
     .reduce((rest, { message }) => rest - estimateMessage(message).estimate, tokens.estimate);
+
+/** Tokens of a record beyond the sentence that something is hidden. */
+const namedIn = (view: View): number => {
+  if (view.record === null) return 0;
+  const all = view.tokens.estimate - besideRecord(view);
+  return Math.max(0, all - leastRecord(view.record.covered).estimate);
+};
+
+/** Of what a record names: half of the room of a short one holds a heading, or nothing. */
+const LEAST_OF_RECORD = 0.5;
 
 /** Of a view: it is made smaller by that much at least where its record stays as long as it is. */
 const MOST_OF_BEFORE = 0.75;

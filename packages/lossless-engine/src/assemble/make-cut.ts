@@ -108,7 +108,7 @@ async function standingFor(
   });
   const fitting = planFit({
     ...{ messages, from, budget, limit, count },
-    leastRecord: covered === 0 ? 0 : leastRecord(covered),
+    leastRecord: covered === 0 ? 0 : leastRecord(covered).high,
   });
   const fit = await stepsInSlices(fitting, { signal });
   const asked = messages[fit.request];

@@ -1,7 +1,7 @@
 // Writes what stands for the messages before a cut, within the room that there is.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { Steps } from "@clew/plugin-sdk/host";
-import { estimateMessage, estimateText } from "@clew/plugin-sdk/tokens";
+import { estimateMessage, estimateText, type TokenEstimate } from "@clew/plugin-sdk/tokens";
 import {
   joinRecord,
   type LedgerState,
@@ -64,7 +64,7 @@ export function* writeRecord({
     const parts = yield* recordSteps(state, { room: within, kept });
     const record = joinRecord({ ...parts, summary });
     yield;
-    if (highOf(record) <= left) return record;
+    if (tokensOf(record).high <= left) return record;
   }
   return joinRecord({ summary: sayCovered(covered, hasLetGo) });
 }
@@ -90,9 +90,9 @@ export const pastRoomOf = (budget: number, most: number = MOST_PAST): number =>
 const MOST_PAST = 3_700;
 const PAST_SHARE = 1 / 8;
 
-/** Tokens of the smallest record, by the high estimate. */
-export const leastRecord = (covered: number): number =>
-  highOf(joinRecord({ summary: sayCovered(covered, false) }));
+/** Of the smallest record. */
+export const leastRecord = (covered: number): TokenEstimate =>
+  tokensOf(joinRecord({ summary: sayCovered(covered, false) }));
 
-const highOf = (record: string) =>
-  estimateMessage(ownRecord(record, { name: "", timestamp: undefined })).high;
+const tokensOf = (record: string): TokenEstimate =>
+  estimateMessage(ownRecord(record, { name: "", timestamp: undefined }));
