@@ -329,6 +329,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         messages: await historyOf(store, { session, sessionFile, signal }),
         tokenBudget: params.tokenBudget ?? runtimeContext?.tokenBudget,
         askedBudget: budgets.smallest(session),
+        newestBudget: budgets.newest(session),
         ...asConfigured,
         contextWindow: windowOf(runtimeContext),
         isOverflow: force === true && compactionTarget !== "threshold",

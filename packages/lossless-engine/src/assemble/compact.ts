@@ -19,13 +19,15 @@ import { leastRecord, pastRoomOf } from "./write-record.ts";
 export interface CompactRequest extends ViewRequest {
   /** Tokens: the smallest of the budgets that views were asked for lately. Absent: not known. */
   readonly askedBudget?: number | undefined;
+  /** Tokens: the budget of the view that was asked for last. Absent: `askedBudget`. */
+  readonly newestBudget?: number | undefined;
   /** True: what is shown does not fit, whatever its estimate says. Absent: false. */
   readonly isOverflow?: boolean | undefined;
 }
 
 /** Cuts down to the low mark; a second time, because that was not enough, to half of it. */
 export async function compactView(store: Store, request: CompactRequest): Promise<CompactResult> {
-  const { session, signal, askedBudget, isOverflow = false } = request;
+  const { session, signal, askedBudget, newestBudget, isOverflow = false } = request;
   const { listsPast, pastTokens, water } = request;
   signal?.throwIfAborted();
   const { messages, aside } = talkOf(
@@ -46,19 +48,31 @@ export async function compactView(store: Store, request: CompactRequest): Promis
   const limit = budgetOf(request.tokenBudget);
   // A host may compact for less room than it shows: what it shows has to get smaller.
   const budget = askedBudget ?? limit;
-  const { high } = marksOf({ budget, messages, count, water });
   const viewFrom = (at: Reached<StoredCut>) => viewAsItIs(store, { messages, at, count, signal });
   const endless = { messages, budget: Infinity, count };
   const least = await viewFrom(reach({ ...endless, cuts: asAsked(cuts) }, Infinity));
-  const under = await named(cutsUnder(stored, high));
-  const shown = await viewFrom(reach({ ...endless, cuts: under }, high));
+  const viewUnder = async (most: number) => {
+    const { high } = marksOf({ budget: most, messages, count, water });
+    const under = await named(cutsUnder(stored, high));
+    return viewFrom(reach({ ...endless, cuts: under }, high));
+  };
+  const shown = await viewUnder(budget);
   const of = { session, messages, count, cuts, aside, listsPast, pastTokens, signal };
   // Where nobody knows what was shown, what is shown under any budget gets less if it can.
   const befores = askedBudget === undefined && shown.from < least.from ? [least, shown] : [shown];
+  const smaller = (before: ShownView) =>
+    smallerView(store, { ...of, before, limit, isOverflow, water });
   let after: CutView | "no-gain" | undefined;
   for (const before of befores) {
     if (typeof after === "object") break;
-    after = (await smallerView(store, { ...of, before, limit, isOverflow, water })) ?? after;
+    after = (await smaller(before)) ?? after;
+  }
+  let { view: was } = shown;
+  if (typeof after !== "object" && (newestBudget ?? 0) > MUCH_MORE * budget) {
+    // A look at little room in between is no reason to leave what is shown as large as it is.
+    const newest = await viewUnder(newestBudget!);
+    after = (await smaller(newest)) ?? after;
+    was = newest.view;
   }
   if (after === undefined)
     return nothingDone("nothing-to-compact", "only the newest messages are shown as they are");
@@ -76,11 +90,14 @@ export async function compactView(store: Store, request: CompactRequest): Promis
     compacted: true,
     result: {
       summary: after.view.record?.record ?? "",
-      tokensBefore: shown.view.tokens.estimate,
+      tokensBefore: was.tokens.estimate,
       tokensAfter: after.view.tokens.estimate,
     },
   };
 }
+
+/** Times the budget: of two that are nearer a host may show each view under both. */
+const MUCH_MORE = 4;
 
 interface ShownView {
   readonly view: View;

@@ -186,3 +186,34 @@ describe("a view under one budget", () => {
     expect(await ask()).toEqual(before);
   });
 });
+
+it.each([20, 500, 2_000])(
+  "a compaction makes smaller what is shown, also after a look at %s tokens in the same turn",
+  async (little) => {
+    const { engine } = startLife();
+    const history = withIds(
+      Array.from({ length: 40 }, (_, number) => [
+        user(`Ask ${number}: ${"pad ".repeat(40)}`),
+        assistant(`Answer ${number}: ${"so it is ".repeat(80)}`),
+      ]).flat(),
+    );
+    const ask = (tokenBudget?: number) =>
+      engine.assemble({
+        ...SESSION,
+        ...{ messages: history, ...(tokenBudget !== undefined && { tokenBudget }) },
+      });
+    await engine.afterTurn!({ ...SESSION, messages: history, prePromptMessageCount: 0 });
+    const whole = await ask();
+    await ask(little);
+    expect((await ask()).messages).toHaveLength(whole.messages.length);
+    const tokenBudget = Math.floor(whole.estimatedTokens / 2);
+    const done = await engine.compact({ ...SESSION, tokenBudget, force: true });
+    expect(done).toMatchObject({
+      compacted: true,
+      result: { tokensBefore: whole.estimatedTokens },
+    });
+    const after = await ask();
+    expect(after.estimatedTokens).toBe(done.result?.tokensAfter);
+    expect(after.estimatedTokens).toBeLessThan(whole.estimatedTokens / 2);
+  },
+);
