@@ -37,7 +37,7 @@ export const BROKEN_COMPACT: BrokenEngines = {
     compact(params) {
       if (params.force) return engine.compact(params);
       params.abortSignal?.throwIfAborted();
-      return { ok: true, compacted: false, reason: "deferred to background maintenance" };
+      return { ok: true, compacted: false, reason: "vertagt" };
     },
   })),
   "compact/keeps-request": fullWith((engine, store) => ({

@@ -1,8 +1,11 @@
 // Conformance cases about what an engine must accept.
 import type { AgentMessage } from "../../contract/message.ts";
+import { headOf, textOf } from "../../transcript/text.ts";
 import type { ConformanceCase } from "../case.ts";
 import { call, check } from "../engine-call.ts";
 import { assistant, FIRST_TIMESTAMP, toolCall, toolResult, user } from "../messages.ts";
+import { recordOf } from "../sessions/record.ts";
+import { turnOf } from "./observe.ts";
 
 export const ingestCases: readonly ConformanceCase[] = [
   {
@@ -47,7 +50,39 @@ export const ingestCases: readonly ConformanceCase[] = [
       );
     },
   },
+  {
+    id: "ingest/told-whole",
+    group: "ingest",
+    title: "keeps a tool result as it was told, though it was seen cut before",
+    rule: "Records the new messages of a turn",
+    async run(context) {
+      const turn = turnOf("a", 1, { tools: 1, toolResultChars: 2_000 });
+      const kept = async (name: string, isSeenCut: boolean) => {
+        const session = context.session(name);
+        const { sessionId, sessionKey } = session.ref;
+        await session.write(turn);
+        // As a host may ask within a turn that gives its model no more of a result than that.
+        const cut = session.history().slice(0, -1).map(cutResult);
+        if (isSeenCut) await session.assemble(context.engine, { messages: cut });
+        await session.tell(context.engine, 0);
+        const record = await recordOf(context.engine, { sessionId, sessionKey });
+        return record.map((message) => (message.role === "toolResult" ? textOf(message) : ""));
+      };
+      const whole = textOf(turn.find(({ role }) => role === "toolResult")!);
+      const keepsWhole = (await kept("plain", false)).includes(whole);
+      check(
+        !keepsWhole || (await kept("cut", true)).includes(whole),
+        "Told of a turn of which it had seen a tool result cut, it has not the whole of it, as it has where it saw nothing.",
+      );
+    },
+  },
 ];
+
+function cutResult(message: AgentMessage): AgentMessage {
+  if (message.role !== "toolResult") return message;
+  const text = `${headOf(textOf(message), 200)}\n[cut: 1,800 more characters]`;
+  return { ...message, content: [{ type: "text", text }] };
+}
 
 function everyRole(): AgentMessage[] {
   const call = toolCall("screenshot");

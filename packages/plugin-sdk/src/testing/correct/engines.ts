@@ -103,7 +103,7 @@ const deferred = full((engine) => {
     compact(params) {
       params.abortSignal?.throwIfAborted();
       asked.set(params.sessionId, params);
-      return { ok: true, compacted: false, reason: "deferred to background maintenance" };
+      return { ok: true, compacted: false, reason: "vertagt" };
     },
     async maintain({ runtimeContext, sessionId }) {
       const params = asked.get(sessionId);
