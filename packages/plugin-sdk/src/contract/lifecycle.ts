@@ -233,7 +233,10 @@ export interface CompactResult {
   compacted: boolean;
   /** For people, one sentence or less. Absent: none. */
   reason?: string;
-  /** What programs may act on; any engine may leave it out. Absent: the engine gave none. */
+  /**
+   * What programs may act on; any engine may leave it out, and one does that does it later, in its
+   * background maintenance. Absent: the engine gave none.
+   */
   code?: CompactCode;
   /** What was done. Absent: nothing was, or the engine does not tell. */
   result?: {
