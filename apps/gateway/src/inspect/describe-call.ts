@@ -4,7 +4,8 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { whyBroke } from "../models/describe-cache.ts";
 import { saidChanges } from "../reports/said-changes.ts";
 import { counted, number } from "../text/number.ts";
-import { type PlacedItem, summaryIn, tokensOfItems } from "./describe-items.ts";
+import { tokensOfItems } from "./call-scale.ts";
+import { itemsOf, type PlacedItem, summaryIn } from "./describe-items.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { degradedIn, engineOf } from "./placed-call.ts";
 import type { SummaryRow } from "./shapes.ts";
@@ -76,7 +77,8 @@ export function describeSummaries(
   textOf: (item: PlacedItem) => string,
 ): Omit<SummaryRow, "facts">[] {
   const { messages, call } = opened;
-  const tokens = tokensOfItems(opened).slice(call.system.length + call.tools.length);
+  const items = itemsOf(opened).map(({ item }) => item);
+  const tokens = tokensOfItems(opened.row, items).slice(call.system.length + call.tools.length);
   const rows = new Map<string, Omit<SummaryRow, "facts">>();
   for (const [index, item] of messages.entries()) {
     const summaryId = summaryIn(item.source, opened);

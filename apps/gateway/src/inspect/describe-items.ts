@@ -1,11 +1,10 @@
 // One thing that was sent, as it is told.
 import type { ItemSource, ReportItem } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { shareOut } from "../reports/share-out.ts";
+import { marksOnScale, tokensOfItems } from "./call-scale.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { engineOf } from "./placed-call.ts";
 import type { SentItem } from "./shapes.ts";
-import { SOURCES, sourceOf } from "./sources.ts";
 
 export type Part = SentItem["part"];
 
@@ -41,11 +40,15 @@ export function describeItems(
   textOf: (item: PlacedItem) => string,
   { first = 0, end }: { first?: number; end?: number | undefined } = {},
 ): SentItem[] {
-  const { facts, report } = opened;
+  const { facts, report, row } = opened;
   const engine = engineOf(opened);
-  const tokens = tokensOfItems(opened);
+  const all = itemsOf(opened);
+  const tokens = tokensOfItems(
+    row,
+    all.map(({ item }) => item),
+  );
   const cached = cachedItems(opened, tokens);
-  const wanted = itemsOf(opened).slice(first, end);
+  const wanted = all.slice(first, end);
   return wanted.map((placed, offset) => {
     const place = first + offset;
     const { item, part, index } = placed;
@@ -60,27 +63,11 @@ export function describeItems(
       reason: reasonOf(item, report.promptEntryId),
       engineReason: item.engineReason ?? null,
       ...{ tokens: tokens[place]!, hash: item.hash },
-      marks: [...((entryId !== null && facts.sent.get(entryId)?.marks) || [])],
+      marks: marksOnScale(row, (entryId !== null && facts.sent.get(entryId)?.marks) || []),
       isFromCache: cached === null ? null : place < cached,
       ...previewOf(textOf(placed)),
     };
   });
-}
-
-/**
- * Pure. Of each item, in the order of the wire: what its source has in the row is shared out among
- * those of the source, so items, sources and total are of one scale, and their sums are equal.
- */
-export function tokensOfItems(opened: OpenedCall): number[] {
-  const tokens: number[] = [];
-  const all = itemsOf(opened).map(({ item }, place) => ({ item, place, tokens: item.tokens }));
-  for (const source of SOURCES) {
-    const own = all.filter(({ item }) => sourceOf(item) === source);
-    const estimate = own.reduce((sum, each) => sum + each.tokens, 0);
-    for (const each of shareOut(opened.row.tokens[source], estimate)(own))
-      tokens[each.place] = each.tokens;
-  }
-  return tokens;
 }
 
 /** The summary that something sent is, where it is one; `find`: on the branch of the call. */

@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator, type EmulatorOptions } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { sentTokens } from "./sent-tokens.ts";
 import {
@@ -129,6 +130,55 @@ describe("the figures of calls", () => {
       expect(sum(cached)).toBeLessThanOrEqual(cache!.read!);
       expect(sum(items.slice(0, cached.length + 1))).toBeGreaterThan(cache!.read!);
     }
+  });
+
+  it("of a call stand on one scale: its entries as its items, its summary as the mark says", async () => {
+    const { rows, read, home } = await compactedSession();
+    let summaries = 0;
+    for (const row of rows) {
+      expect(row.estimatedTokens).not.toBe(row.tokens.total);
+      const { items, summaries: stood } = (await read(`calls/${row.id}`)) as CallView;
+      const { entries } = (await read(`entries?call=${row.id}`)) as EntryPage;
+      for (const { entryId, fate, marks, tokens } of entries) {
+        const own = items.filter((item) => item.entryId === entryId);
+        if (fate.kind !== "shown" || marks.length > 0) continue;
+        expect(own.map((item) => item.tokens)).toEqual([tokens]);
+      }
+      const told = row.happened.find((what) => what.startsWith("compaction"));
+      if (told === undefined) continue;
+      summaries++;
+      expect(told).toContain(`→ ${stood[0]!.tokens.toLocaleString("en-US")} tokens`);
+    }
+    expect(summaries).toBe(1);
+    const newest = (await read("entries?limit=1000")) as EntryPage;
+    for (const { number, tokens } of newest.entries.filter(({ number }) => number % 3 === 1)) {
+      const { output } = await clew(home, ["inspect", "main", "--entry", String(number), "--json"]);
+      expect(JSON.parse(output).entry.tokens).toBe(tokens);
+    }
+  });
+
+  it("of what changed add up to the difference, with what is counted again told apart", async () => {
+    const { rows, read, home } = await compactedSession();
+    let recounts = 0;
+    for (const [at, row] of rows.entries()) {
+      if (at === 0) continue;
+      const diff = (await read(`calls/${rows[at - 1]!.id}/diff/${row.id}`)) as CallDiff;
+      const sum = (all: readonly { tokens: number }[]) =>
+        all.reduce((total, { tokens }) => total + tokens, 0);
+      const came =
+        sum(diff.added) -
+        sum(diff.removed.map(({ item }) => item)) +
+        sum(diff.changed.map(({ after }) => after)) -
+        sum(diff.changed.map(({ before }) => before));
+      expect(came + diff.recounted).toBe(row.tokens.total - diff.from.tokens.total);
+      if (diff.recounted === 0) continue;
+      recounts++;
+      const { output } = await clew(home, [
+        ...["inspect", "main", "--diff", diff.from.id, "--call", row.id],
+      ]);
+      expect(output).toContain("by counting again what both have");
+    }
+    expect(recounts).toBeGreaterThan(0);
   });
 
   it("of a call that was sent again hold both tries, and what the first was for nothing", async () => {

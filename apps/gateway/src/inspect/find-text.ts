@@ -4,10 +4,12 @@ import { createSlices } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageText } from "../reports/message-text.ts";
 import { counted } from "../text/number.ts";
+import { fateOnScale } from "./call-scale.ts";
 import { type Part, type PlacedItem, summaryIn } from "./describe-items.ts";
 import { readContent } from "./item-contents.ts";
 import type { LeftEntry } from "./left-entries.ts";
-import { describeEntry } from "./list-entries.ts";
+import { AS_ESTIMATED, describeEntry } from "./list-entries.ts";
+import type { OpenedCall } from "./opened-call.ts";
 import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls, WalkedCall } from "./session-calls.ts";
 import type { FoundText } from "./shapes.ts";
@@ -40,7 +42,8 @@ export async function findText(
   const summaries = new Map<string, boolean>();
   const shownIn: FoundText["shownIn"] = [];
   const lost: FoundText["lost"] = [];
-  const saying = await entriesThatSay(calls, text);
+  const newest = await calls.open(rows.at(-1)?.id ?? "");
+  const saying = await entriesThatSay(newest, text);
   const left = (await calls.left()).filter(({ entry }) => isSaying(entry, text));
   /** Messages of the call before that say it, in order, as far as they are kept. */
   let shown: boolean[] = [];
@@ -105,17 +108,18 @@ export async function findText(
   const page = behind.slice(0, limit);
   return {
     ...{ text, shownIn, lost, calls: rows.length, letGoTurns: calls.letGo },
-    entries: page.map(({ entry, number }) => describeEntry(entry, number)),
+    entries: page.map(({ entry, number }) => describeEntry(newest!, entry, number)),
     matching: saying.length,
-    left: left.slice(0, Math.max(1, limit)).map(({ entry, why }) => ({ ...rowOf(entry), why })),
+    left: left
+      .slice(0, Math.max(1, limit))
+      .map(({ entry, why }) => ({ ...rowOf(newest, entry), why })),
     next: page.length < behind.length ? page.at(-1)!.number : null,
     summaries: [...summaries].map(([summaryId, is]) => ({ summaryId, says: is })),
   };
 }
 
 /** In order; others have their turn meanwhile. */
-async function entriesThatSay(calls: SessionCalls, text: string): Promise<Saying[]> {
-  const newest = await calls.open(calls.rows.at(-1)?.id ?? "");
+async function entriesThatSay(newest: OpenedCall | undefined, text: string): Promise<Saying[]> {
   const found: Saying[] = [];
   const slices = createSlices();
   for (const [at, entry] of (newest?.members() ?? []).entries()) {
@@ -130,8 +134,11 @@ const isSaying = (entry: TranscriptEntry, text: string): boolean => {
   return message !== undefined && messageText(message).includes(text);
 };
 
-function rowOf(entry: TranscriptEntry): Omit<ReturnType<typeof describeEntry>, "number"> {
-  const { number: _none, ...row } = describeEntry(entry, 0);
+function rowOf(
+  newest: OpenedCall | undefined,
+  entry: TranscriptEntry,
+): Omit<ReturnType<typeof describeEntry>, "number"> {
+  const { number: _none, ...row } = describeEntry(newest ?? AS_ESTIMATED, entry, 0);
   return row;
 }
 
@@ -144,7 +151,7 @@ function whyLost(
   const stored = saying.filter(({ entry }) => find(entry.id) !== undefined);
   const fates = stored.slice(0, MOST_NAMED).flatMap(({ entry, number }) => {
     const fate = fateOf(entry.id);
-    return fate === undefined ? [] : [`entry ${number}: ${describeFate(fate)}`];
+    return fate === undefined ? [] : [`entry ${number}: ${describeFate(fateOnScale(row, fate))}`];
   });
   const gone = left.slice(0, MOST_NAMED).map(({ entry, why }) => `entry ${entry.id}: ${why}`);
   const all = [...fates, ...gone];

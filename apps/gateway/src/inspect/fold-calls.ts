@@ -9,6 +9,7 @@ import type {
 import { createRequestProof } from "../reports/request-proof.ts";
 import { isMember } from "./boundaries.ts";
 import type { BranchCursor } from "./branch-cursor.ts";
+import { onScaleOf, tokensOfEntry } from "./call-scale.ts";
 import { costOfPlaced, type PricesOf, wasteOfPlaced } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
@@ -158,7 +159,7 @@ export function createCallFold(
         ...{ path, kept: Math.min(kept, known) },
         ...{ touched, placeOf, facts, isAll },
       });
-      const between: Between = {
+      const between = {
         ...{ fresh: path.slice(kept), hiddenBy: counter.hiddenBy },
         isTurned: kept < length,
         compactions: compactionsBefore(placed),
@@ -221,6 +222,7 @@ const behindMissing = (row: CallRow, missed: keyof typeof MISSING): CallRow => (
 const asLost = (row: CallRow): CallRow => ({
   ...row,
   tokens: planSources(noTokens(), null),
+  estimatedTokens: 0,
   isCounted: false,
   fates: noFates(),
   marks: row.marks.includes("lost") ? row.marks : [...row.marks, "lost"],
@@ -237,7 +239,7 @@ interface RowInput {
   placed: PlacedCall;
   sent: SentItems;
   fates: FateCounts;
-  between: Between;
+  between: Omit<Between, "tokensOf">;
   cost: Cost | null;
   waste: CallWaste[];
   /** Tokens of the request by its provider; null = they are estimated. */
@@ -250,12 +252,17 @@ function rowOf({ placed, sent, fates, between, cost, waste, counted }: RowInput)
   const { cache, usage, estimated, durationMs, error, requestHash } = call;
   const sumOf = (items: readonly ReportItem[]) =>
     items.reduce((sum, { tokens }) => sum + tokens, 0);
-  const fixed = { system: sumOf(call.system), tools: sumOf(call.tools) };
+  const estimates = { ...sent.tokens, system: sumOf(call.system), tools: sumOf(call.tools) };
+  const tokens = planSources(estimates, counted);
+  const estimatedTokens = planSources(estimates, null).total;
+  const measured = { tokens, estimatedTokens };
+  const tokensOf = (entryId: string, estimate: number) =>
+    tokensOfEntry(measured, sent.items)(entryId) ?? onScaleOf(measured)(estimate);
   return {
     ...{ id: callId(placed), turn, call: number, turnId },
     ...{ promptEntryId, startedAt, durationMs, running: null },
     ...{ model: modelOf(placed), engine: engineOf(placed), stopReason: endOf(call), error },
-    tokens: planSources({ ...sent.tokens, ...fixed }, counted),
+    ...measured,
     isCounted: counted !== null,
     promptBudget: budget?.promptBudget ?? null,
     contextWindow: budget?.contextWindow ?? null,
@@ -269,7 +276,7 @@ function rowOf({ placed, sent, fates, between, cost, waste, counted }: RowInput)
           },
     ...{ cost, waste, fates },
     marks: planMarks(placed, between),
-    happened: describeBetween(between),
+    happened: describeBetween({ ...between, tokensOf }),
     ...{ requestHash, lost: null },
   };
 }

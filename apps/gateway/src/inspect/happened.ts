@@ -21,6 +21,8 @@ export interface Between {
   hiddenBy: (id: string) => number;
   /** True: entries that the call before had are not on the branch any more. */
   isTurned: boolean;
+  /** What the call takes for a summary of so many estimated tokens. */
+  tokensOf: (entryId: string, estimate: number) => number;
   /** As reported. */
   compactions: readonly CompactionReport[];
   /** Why messages had no reply, of which no call tells. */
@@ -28,7 +30,10 @@ export interface Between {
 }
 
 /** Pure. */
-export function planMarks(placed: PlacedCall, between: Between): CallMark[] {
+export function planMarks(
+  placed: PlacedCall,
+  between: Pick<Between, "fresh" | "compactions">,
+): CallMark[] {
   const { call, report, number: at } = placed;
   const { fresh, compactions } = between;
   const isCompacted =
@@ -87,12 +92,12 @@ const isUndo = (entry: TranscriptEntry) =>
 const prunedBy = (entry: TranscriptEntry): number =>
   pruneRecordOf(entry)?.entryIds.length ?? sessionProjections([entry]).length;
 
-function describeEntry(entry: TranscriptEntry, { hiddenBy }: Between): string[] {
+function describeEntry(entry: TranscriptEntry, { hiddenBy, tokensOf }: Between): string[] {
   if (isUndo(entry)) return ["a compaction was undone"];
   if (entry.type === "reset") return ["reset: what was said before is not shown any more"];
   if (entry.type === "compaction") {
     const covers = hiddenBy(entry.id);
-    const tokens = Math.ceil(estimateText(entry.summary).estimate);
+    const tokens = tokensOf(entry.id, Math.ceil(estimateText(entry.summary).estimate));
     const what = `${number(covers)} ${covers === 1 ? "entry" : "entries"}`;
     return [`compaction: ${what} → ${number(tokens)} tokens`];
   }

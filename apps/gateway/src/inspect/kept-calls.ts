@@ -79,7 +79,7 @@ interface MadeFrom {
 
 /** The first line; each report has one behind it. */
 interface Head {
-  v: 3;
+  v: 4;
   of: MadeFrom;
   until: FoldedUntil;
   reports: number;
@@ -120,7 +120,7 @@ export function createCallsKeeper(kept: Kept): CallsKeeper {
         const of = await madeFrom(kept, folded);
         const now = new Set(await filesNow());
         if (of === undefined || [...seen].some((each) => !now.has(each))) return;
-        const lines = [toJson({ v: 3, of, until: folded.until, reports: folded.reports.length })];
+        const lines = [toJson({ v: 4, of, until: folded.until, reports: folded.reports.length })];
         await inSlices(folded.reports, (report) => {
           lines.push(toJson(report));
         });
@@ -139,7 +139,7 @@ async function readKept(file: string): Promise<(FoldedCalls & { of: MadeFrom }) 
   const lines = linesOf(bytes);
   const { value: first } = lines.next();
   const head = fromJson(String(first)) as Head;
-  if (head.v !== 3 || head.of.version !== VERSION) return undefined;
+  if (head.v !== 4 || head.of.version !== VERSION) return undefined;
   const reports: FoldedReport[] = [];
   await inSlices(lines, (line) => {
     reports.push(fromJson(line.toString("utf8")) as FoldedReport);

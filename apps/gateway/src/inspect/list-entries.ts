@@ -19,8 +19,14 @@ export interface EntriesWanted {
 
 export const FATE_NAMES = ["shown", "summary", "cleared", "left-out", "shortened", "changed"];
 
-/** What a row tells of a stored entry, whatever became of it. */
+/** The scale of a session in which no model was called. */
+export const AS_ESTIMATED: Pick<OpenedCall, "tokensOf"> = {
+  tokensOf: (_entryId, estimate) => estimate,
+};
+
+/** What a row tells of a stored entry, whatever became of it in the call that counts it. */
 export function describeEntry(
+  { tokensOf }: Pick<OpenedCall, "tokensOf">,
   entry: TranscriptEntry,
   number: number,
 ): Omit<EntryRow, "fate" | "marks"> {
@@ -31,7 +37,7 @@ export function describeEntry(
     ...{ number, entryId: entry.id, role: message.role },
     at: Number.isNaN(at.getTime()) ? null : at.toISOString(),
     ...previewOf(messageText(message)),
-    tokens: Math.ceil(estimateMessage(message).estimate),
+    tokens: tokensOf(entry.id, Math.ceil(estimateMessage(message).estimate)),
   };
 }
 
@@ -74,5 +80,5 @@ export function findEntry(
 
 function describeFated(opened: OpenedCall, entry: TranscriptEntry, number: number): EntryRow {
   const { fate, marks } = opened.fateOf(entry.id)!;
-  return { ...describeEntry(entry, number), fate, marks: [...marks] };
+  return { ...describeEntry(opened, entry, number), fate, marks: [...marks] };
 }

@@ -3,6 +3,7 @@ import type { ReportItem } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type Boundary, isMember, planBoundaries } from "./boundaries.ts";
 import type { Branch } from "./branch-cursor.ts";
+import { fateOnScale, onScaleOf, tokensOfEntry } from "./call-scale.ts";
 import { type CallFacts, type EntryFate, fateOf } from "./fates.ts";
 import type { PlacedCall } from "./placed-call.ts";
 import type { CallRow } from "./shapes.ts";
@@ -23,21 +24,24 @@ export interface OpenedCall extends KnownOfCall {
   members(): readonly TranscriptEntry[];
   /** What hides each entry of the path. */
   hidden(): readonly (Boundary | undefined)[];
-  /** Undefined: it says nothing, or was not stored then. */
+  /** Tokens of a stored entry as the call counts, of which this is the estimate. */
+  tokensOf(entryId: string, estimate: number): number;
+  /** Sizes as the call counts. Undefined: it says nothing, or was not stored then. */
   fateOf(entryId: string): EntryFate | undefined;
   /** Numbers of the entries with a fate or mark of that name, or in that summary; ascending. */
   numbersWith(name: string): readonly number[];
 }
 
 export function createOpenedCall(known: KnownOfCall): OpenedCall {
-  const { path, placeOf, facts } = known;
+  const { path, placeOf, facts, row, call, messages } = known;
   const named = new Map<string, readonly number[]>();
+  const sentOf = once(() => tokensOfEntry(row, [...call.system, ...call.tools, ...messages]));
   const members = once(() => path.filter(isMember));
   const hidden = once(() => planBoundaries(path, placeOf));
   const fateAt = (place: number | undefined): EntryFate | undefined => {
     const entry = path[place ?? -1];
     if (place === undefined || entry === undefined || !isMember(entry)) return undefined;
-    return fateOf(entry.id, hidden()[place], facts);
+    return fateOnScale(row, fateOf(entry.id, hidden()[place], facts));
   };
   const fates = once(() => path.flatMap((_entry, place) => fateAt(place) ?? []));
   return {
@@ -45,6 +49,8 @@ export function createOpenedCall(known: KnownOfCall): OpenedCall {
     ...{ members, hidden },
     find: (id) => path[placeOf(id) ?? -1],
     fateOf: (id) => fateAt(placeOf(id)),
+    tokensOf: (id, estimate) =>
+      (isAsStored(facts, id) ? sentOf()(id) : undefined) ?? onScaleOf(row)(estimate),
     numbersWith(name) {
       const numbers =
         named.get(name) ??
@@ -53,6 +59,12 @@ export function createOpenedCall(known: KnownOfCall): OpenedCall {
       return numbers;
     },
   };
+}
+
+/** It was sent as it is, so that it takes what its item does. */
+function isAsStored({ sent }: CallFacts, entryId: string): boolean {
+  const treatment = sent.get(entryId);
+  return treatment?.cleared === null && treatment.marks.length === 0;
 }
 
 function isNamed({ fate, marks }: EntryFate, name: string): boolean {

@@ -41,6 +41,14 @@ export function planDiff(
         ? []
         : [{ item, why: whyGone(item, { fate: fateOf(item.entryId ?? ""), isEarlier, whyLeft }) }],
     ),
+    recounted:
+      sumOf(to.items.slice(0, same)) -
+      tokens +
+      pairs.reduce(
+        (sum, { before: old, after: now }) =>
+          old.hash === now.hash ? sum + now.tokens - old.tokens : sum,
+        0,
+      ),
     changed: pairs.flatMap((pair) =>
       pair.before.hash === pair.after.hash
         ? []

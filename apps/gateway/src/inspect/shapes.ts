@@ -115,6 +115,8 @@ export const CallRowSchema = z.object({
    * an answer that nobody counted is in no sum of what was sent.
    */
   tokens: SourceTokensSchema,
+  /** What the host estimated of it in all; the same as `tokens.total` where nobody counted. */
+  estimatedTokens: Tokens,
   isCounted: z.boolean(),
   promptBudget: Tokens.nullable(),
   contextWindow: Tokens.nullable(),
@@ -154,7 +156,7 @@ export const EntryRowSchema = z.object({
   preview: z.string(),
   /** Of the whole text. */
   chars: z.int(),
-  /** Estimated, as stored. */
+  /** As stored, on the scale of the call, or of the newest one where no call is asked about. */
   tokens: Tokens,
   fate: FateSchema,
   marks: z.array(EntryMarkSchema),
@@ -241,6 +243,11 @@ export const CallDiffSchema = z.object({
   to: CallRowSchema,
   /** The beginning that both have. */
   prefix: z.object({ items: z.int(), tokens: Tokens, share: z.number() }),
+  /**
+   * Tokens that what both have counts more (+) or less (−) in `to`: each call has a scale of its
+   * own. With what was added, removed and changed they are what `to` has more than `from`.
+   */
+  recounted: z.int(),
   added: z.array(SentItemSchema),
   /** `why`: who took it, and what it is now. */
   removed: z.array(z.object({ item: SentItemSchema, why: z.string() })),

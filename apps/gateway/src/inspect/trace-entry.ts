@@ -1,6 +1,7 @@
 // What became of one entry from call to call.
+import { fateOnScale } from "./call-scale.ts";
 import type { EntryFate } from "./fates.ts";
-import { describeEntry } from "./list-entries.ts";
+import { AS_ESTIMATED, describeEntry } from "./list-entries.ts";
 import { describeFate } from "./plan-diff.ts";
 import type { SessionCalls } from "./session-calls.ts";
 import type { CallRow, EntryTrace } from "./shapes.ts";
@@ -28,7 +29,7 @@ export async function traceEntry(calls: SessionCalls, name: string): Promise<Ent
     } else ranges.push(rangeOf(row, known));
     before = known === undefined ? "" : key;
   });
-  const row = describeEntry(entry, at + 1);
+  const row = describeEntry(newest ?? AS_ESTIMATED, entry, at + 1);
   return {
     entry: { ...row, number: left === undefined ? row.number : null },
     ranges,
@@ -36,10 +37,11 @@ export async function traceEntry(calls: SessionCalls, name: string): Promise<Ent
   };
 }
 
-const rangeOf = (
-  { id, startedAt, happened }: CallRow,
-  known: EntryFate,
-): EntryTrace["ranges"][number] => ({
-  ...{ from: id, to: id, calls: 1, fate: known.fate },
-  ...{ marks: [...known.marks], why: describeFate(known), at: startedAt, happened },
-});
+function rangeOf(row: CallRow, known: EntryFate): EntryTrace["ranges"][number] {
+  const { id, startedAt, happened } = row;
+  const fated = fateOnScale(row, known);
+  return {
+    ...{ from: id, to: id, calls: 1, fate: fated.fate },
+    ...{ marks: [...fated.marks], why: describeFate(fated), at: startedAt, happened },
+  };
+}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { signed } from "../../src/text/number.ts";
 import { callRow, dollars, sentItem } from "../testing/calls.ts";
-import { planChanges, signed } from "./changes.ts";
+import { planChanges } from "./changes.ts";
 
 const none = { items: 41, tokens: 930, share: 0.93 };
 
@@ -16,6 +17,7 @@ describe("changes between two calls", () => {
         marks: ["cache-broken"],
       }),
       prefix: none,
+      recounted: -40,
       added: [sentItem(5, { tokens: 20, reason: "summary" })],
       removed: [
         { item: sentItem(1, { tokens: 400 }), why: "in summary C2" },
@@ -33,6 +35,7 @@ describe("changes between two calls", () => {
       "Prefix kept: 41 items, 930 tokens (93 %).",
       "Cache broken: the history changed.",
       "1,000 tokens, were 2,000 (−1,000).",
+      "Of that −960 by what changed, and −40 by counting again what both have: each call is counted on its own scale.",
       "Cost $0.0124, was $0.0387.",
       "compaction: 3 entries → 20 tokens",
     ]);
@@ -50,7 +53,7 @@ describe("changes between two calls", () => {
   it("may be none", () => {
     const { facts, rows } = planChanges({
       ...{ from: callRow("1.1"), to: callRow("1.2"), prefix: { items: 0, tokens: 0, share: 0 } },
-      ...{ added: [], removed: [], changed: [] },
+      ...{ recounted: 0, added: [], removed: [], changed: [] },
     });
     expect(rows).toEqual([]);
     expect(facts.map(({ text }) => text)).toEqual([

@@ -6,8 +6,10 @@ import {
   formatNumberOf,
   formatShare,
 } from "../../src/conversation/format.ts";
+import { describeRecount } from "../../src/inspect/recount.ts";
 import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
 import { whyBroke } from "../../src/models/describe-cache.ts";
+import { signed } from "../../src/text/number.ts";
 
 export type ChangeRow =
   | { kind: "heading"; label: string; tokens: number }
@@ -55,6 +57,7 @@ export function planChanges(diff: CallDiff): ChangesPlan {
               : { text: `Nothing was to come from a cache: ${whyBroke(broke)}.`, isBad: false },
           ]),
       { text: describeSize(from.tokens.total, to.tokens.total), isBad: false },
+      ...describeRecount(diff).map((text) => ({ text, isBad: false })),
       ...(to.cost === null
         ? []
         : [{ text: describeCosts(to.cost.total, from.cost?.total), isBad: false }]),
@@ -88,8 +91,3 @@ const describeCosts = (to: number, from: number | undefined): string =>
   from === undefined
     ? `Cost ${formatDollars(to)}.`
     : `Cost ${formatDollars(to)}, was ${formatDollars(from)}.`;
-
-/** "+1,204", "−9,310", "±0". */
-export function signed(count: number): string {
-  return count === 0 ? "±0" : `${count > 0 ? "+" : "−"}${formatCount(Math.abs(count))}`;
-}

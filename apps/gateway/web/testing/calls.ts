@@ -46,6 +46,7 @@ export function callRow(
     fates: fates({ shown: 1 }),
     ...rest,
     tokens: { ...bySource, total },
+    estimatedTokens: rest.estimatedTokens ?? total,
   };
 }
 

@@ -8,6 +8,7 @@ import { describeCounts } from "../../inspect/describe-counts.ts";
 import { describeMissing } from "../../inspect/describe-missing.ts";
 import { describeLetGo } from "../../inspect/let-go.ts";
 import { describePeaks } from "../../inspect/peaks.ts";
+import { describeRecount } from "../../inspect/recount.ts";
 import { sentTokens } from "../../inspect/sent-tokens.ts";
 import type {
   CallDiff,
@@ -23,7 +24,7 @@ import type {
 } from "../../inspect/shapes.ts";
 import { SOURCES } from "../../inspect/sources.ts";
 import { formatTable } from "../../terminal/table.ts";
-import { counted, number } from "../../text/number.ts";
+import { counted, number, signed } from "../../text/number.ts";
 import { visible } from "../../text/visible.ts";
 
 const BAR_CELLS = 10;
@@ -240,7 +241,8 @@ const oneLine = (text: string): string => {
 };
 
 /** What a call has that another had not, and the other way round. */
-export function formatDiff({ from, to, prefix, added, removed, changed }: CallDiff): string {
+export function formatDiff(diff: CallDiff): string {
+  const { from, to, prefix, added, removed, changed } = diff;
   const line = (sign: string, item: SentItem, why = "") => [
     sign,
     ...itemCells(item).filter((cell) => cell !== ""),
@@ -254,7 +256,8 @@ export function formatDiff({ from, to, prefix, added, removed, changed }: CallDi
     ...added.map((item) => line("+", item)),
   ];
   return [
-    `From call ${from.id} (${number(from.tokens.total)} tokens) to call ${to.id} (${number(to.tokens.total)}).`,
+    `From call ${from.id} (${number(from.tokens.total)} tokens) to call ${to.id} (${number(to.tokens.total)}, ${signed(to.tokens.total - from.tokens.total)}).`,
+    ...describeRecount(diff),
     `Both begin with the same ${counted(prefix.items, "item")}, ${number(prefix.tokens)} tokens, ${Math.round(100 * prefix.share)} % of the first.`,
     ...to.happened.map((what) => `Before the second: ${what}.`),
     ...lines.map((cells) => cells.filter((cell) => cell !== "").join("  ")),
