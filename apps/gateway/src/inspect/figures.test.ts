@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator, type EmulatorOptions } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { dollarsText } from "../costs/describe.ts";
 import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { sentTokens } from "./sent-tokens.ts";
@@ -67,7 +68,7 @@ async function compactedSession() {
 
 describe("the figures of calls", () => {
   it("are what the provider billed, by kind, and the summary's cost is told apart", async () => {
-    const { rows, own, sides } = await compactedSession();
+    const { rows, own, sides, home } = await compactedSession();
     expect(sides.length).toBeGreaterThan(0);
     expect(own.some(({ read }) => read > 0) && own.some(({ written }) => written > 0)).toBe(true);
     for (const [at, row] of rows.entries()) {
@@ -83,6 +84,9 @@ describe("the figures of calls", () => {
       const summariser = paidFor.reduce((sum, side) => sum + totalOf(side), 0);
       expect(row.cost!.summariser).toBeCloseTo(summariser, 10);
       expect(row.cost!.total).toBeCloseTo(totalOf(bill) + summariser, 10);
+      const told = (await clew(home, ["inspect", "main", "--call", row.id])).output;
+      const of = summariser === 0 ? "" : `, and ${dollarsText(summariser)} for side calls`;
+      expect(told).toContain(`It cost ${dollarsText(totalOf(bill))}${of}`);
     }
   });
 

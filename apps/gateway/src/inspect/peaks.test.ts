@@ -15,6 +15,12 @@ describe("the dearest and the fullest call", () => {
     });
   });
 
+  it("leave aside what was paid for side calls before a call", () => {
+    const afterSummary = { ...dollars(0.3), summariser: 16, total: 16.3 };
+    const rows = [callRow("1.1", { cost: dollars(0.4) }), callRow("2.1", { cost: afterSummary })];
+    expect(planPeaks(rows).dearest).toEqual({ id: "1.1", dollars: 0.4 });
+  });
+
   it("are none where no price and no budget is known, and nobody can tell what was sent", () => {
     const lost = callRow("2.1", { lost: "A report is damaged.", tokens: 9 });
     const rows = [callRow("1.1", { promptBudget: null, tokens: 9000 }), lost];

@@ -1,6 +1,7 @@
 // Which call of a session cost most, and which came closest to its budget.
 import { dollarsText } from "../costs/describe.ts";
 import { number } from "../text/number.ts";
+import { ownDollars } from "./cost-with-sides.ts";
 import type { CallRow, Peaks } from "./shapes.ts";
 
 /** Pure. Of equal ones the first; a call of which the figure is not known is neither. */
@@ -8,7 +9,7 @@ export function planPeaks(rows: readonly CallRow[]): Peaks {
   let dearest: Peaks["dearest"] = null;
   let fullest: Peaks["fullest"] = null;
   for (const { id, cost, tokens, promptBudget, lost } of rows) {
-    const dollars = cost?.total ?? 0;
+    const dollars = cost === null ? 0 : ownDollars(cost);
     if (dollars > (dearest?.dollars ?? 0)) dearest = { id, dollars };
     const sent = tokens.total;
     if (lost !== null || promptBudget === null || promptBudget === 0 || sent === 0) continue;

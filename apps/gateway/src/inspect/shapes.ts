@@ -74,7 +74,9 @@ export const CostSchema = z.object({
   cacheRead: Dollars,
   cacheWrite: Dollars,
   output: Dollars,
+  /** Side calls: of a call those before it, and after its turn's last one. */
   summariser: Dollars,
+  /** With side calls: without `summariser` it is what the call itself cost. */
   total: Dollars,
 });
 
@@ -330,6 +332,7 @@ export const WhatIfSchema = z.object({
     /** Each of them, oldest first; `expected` of one as below. */
     each: z.array(
       z.object({
+        /** `cost`: of its own, without side calls. */
         ...{ id: z.string(), tokens: Tokens, cost: Dollars.nullable() },
         expected: Dollars.nullable(),
       }),
@@ -379,7 +382,7 @@ export const MissingTurnSchema = z.object({
 
 /** Calls of a session that stand out; null = nobody can tell which. */
 export const PeaksSchema = z.object({
-  /** The one that cost most, side calls before it included. */
+  /** The one that cost most of its own, without the side calls before it. */
   dearest: z.object({ id: z.string(), dollars: Dollars }).nullable(),
   /** The one that took the largest share of its budget. */
   fullest: z.object({ id: z.string(), tokens: Tokens, promptBudget: Tokens }).nullable(),

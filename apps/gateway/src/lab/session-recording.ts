@@ -5,6 +5,7 @@ import { addCosts } from "../costs/cost.ts";
 import { namedSession } from "../demo/demo-place.ts";
 import type { PlayedSystem } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
+import { ownDollars } from "../inspect/cost-with-sides.ts";
 import { sentTokens } from "../inspect/sent-tokens.ts";
 import { createSessionCalls, type WalkedCall } from "../inspect/session-calls.ts";
 import type { WhatIf } from "../inspect/shapes.ts";
@@ -117,7 +118,7 @@ export function planAsItWas(calls: readonly OwnCall[]): AsBilled {
       max: Math.max(0, ...tokens),
     },
     each: calls.map(({ row: { id, tokens: sent, cost } }) => {
-      return { id, tokens: sent.total, cost: cost?.total ?? null };
+      return { id, tokens: sent.total, cost: cost && ownDollars(cost) };
     }),
     cost: costs.length < calls.length ? null : addCosts(costs),
   };

@@ -11,7 +11,7 @@ describe("changes between two calls", () => {
       from: callRow("58.2", { tokens: 2000, cost: dollars(0.0387) }),
       to: callRow("58.3", {
         tokens: 1000,
-        cost: dollars(0.0124),
+        cost: { ...dollars(0.0124), summariser: 0.5, total: 0.5124 },
         cache: { predicted: 900, read: 0, written: null, broke: "messages-changed" },
         happened: ["compaction: 3 entries → 20 tokens"],
         marks: ["cache-broken"],
@@ -36,7 +36,7 @@ describe("changes between two calls", () => {
       "Cache broken: the history changed.",
       "1,000 tokens, were 2,000 (−1,000).",
       "Of that −960 by what changed, and −40 by counting again what both have: each call is counted on its own scale.",
-      "Cost $0.0124, was $0.0387.",
+      "Cost $0.0124, was $0.0387. Side calls before it, such as for a summary: $0.5000.",
       "compaction: 3 entries → 20 tokens",
     ]);
     expect(rows.map(({ kind, tokens }) => [kind, tokens])).toEqual([

@@ -6,8 +6,9 @@ import {
   formatNumberOf,
   formatShare,
 } from "../../src/conversation/format.ts";
+import { ownDollars } from "../../src/inspect/cost-with-sides.ts";
 import { describeRecount } from "../../src/inspect/recount.ts";
-import type { CallDiff, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallDiff, Cost, SentItem } from "../../src/inspect/shapes.ts";
 import { whyBroke } from "../../src/models/describe-cache.ts";
 import { signed } from "../../src/text/number.ts";
 
@@ -58,9 +59,7 @@ export function planChanges(diff: CallDiff): ChangesPlan {
           ]),
       { text: describeSize(from.tokens.total, to.tokens.total), isBad: false },
       ...describeRecount(diff).map((text) => ({ text, isBad: false })),
-      ...(to.cost === null
-        ? []
-        : [{ text: describeCosts(to.cost.total, from.cost?.total), isBad: false }]),
+      ...(to.cost === null ? [] : [{ text: describeCosts(to.cost, from.cost), isBad: false }]),
       ...to.happened.map((text) => ({ text, isBad: false })),
     ],
     rows,
@@ -87,7 +86,12 @@ function describePrefix({ items, tokens, share }: CallDiff["prefix"]): string {
 const describeSize = (from: number, to: number): string =>
   `${formatCount(to)} tokens, were ${formatCount(from)} (${signed(to - from)}).`;
 
-const describeCosts = (to: number, from: number | undefined): string =>
-  from === undefined
-    ? `Cost ${formatDollars(to)}.`
-    : `Cost ${formatDollars(to)}, was ${formatDollars(from)}.`;
+/** Of their own, as side calls belong to what happened between calls. */
+function describeCosts(to: Cost, from: Cost | null): string {
+  const was = from === null ? "" : `, was ${formatDollars(ownDollars(from))}`;
+  const sides =
+    to.summariser === 0
+      ? ""
+      : ` Side calls before it, such as for a summary: ${formatDollars(to.summariser)}.`;
+  return `Cost ${formatDollars(ownDollars(to))}${was}.${sides}`;
+}

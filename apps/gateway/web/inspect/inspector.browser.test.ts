@@ -2,7 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
 import { describe, expect, it } from "vitest";
 import { formatCount } from "../../src/conversation/format.ts";
-import type { CallPage, CallView, EntryPage } from "../../src/inspect/shapes.ts";
+import { ownDollars } from "../../src/inspect/cost-with-sides.ts";
+import type { CallPage, CallRow, CallView, EntryPage } from "../../src/inspect/shapes.ts";
 import { barriers, hasBrowser, startPageGateway, usePages } from "../testing/browser.ts";
 import { CALLS, inspectedSession, PLANTED } from "../testing/inspected-session.ts";
 
@@ -190,8 +191,9 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
       page.getByRole("region", { name: `Call ${id} as sent`, exact: true }).waitFor();
     await shows("10.1");
     const { calls, peaks } = await get<CallPage>("/calls");
-    const most = Math.max(...calls.map(({ cost }) => cost?.total ?? 0));
-    expect(calls.find(({ id }) => id === peaks.dearest?.id)?.cost?.total).toBe(most);
+    const own = ({ cost }: CallRow) => (cost === null ? 0 : ownDollars(cost));
+    const most = Math.max(...calls.map(own));
+    expect(peaks.dearest?.dollars).toBe(most);
     await page.getByRole("button", { name: "dearest" }).click();
     await shows(peaks.dearest?.id);
     await page.getByRole("button", { name: "fullest" }).click();
@@ -455,7 +457,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     const row = calls.find(({ id }) => text.startsWith(`Call ${id},`))!;
     expect(text).toContain(`${formatCount(row.tokens.total)} of `);
     expect(text).toContain(`Tool output ${formatCount(row.tokens.toolOutput)}`);
-    expect(text).toContain(`Cost $${row.cost!.total.toFixed(4)}`);
+    expect(text).toContain(`Cost $${ownDollars(row.cost!).toFixed(4)}`);
     await page.mouse.move(plot.x, plot.y + plot.height + 200);
     await tip.waitFor({ state: "detached" });
   });

@@ -510,7 +510,7 @@ function CallSteps({ id, controller, state, act }: CallStepsProps) {
         title={
           dearest === null
             ? "Of no call it is known what it cost"
-            : `Call ${dearest.id}: ${formatDollars(dearest.dollars)} ($)`
+            : `Call ${dearest.id}: ${formatDollars(dearest.dollars)} of its own, side calls aside ($)`
         }
         onClick={() => act("dearest")}
       >

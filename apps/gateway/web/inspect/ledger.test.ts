@@ -35,9 +35,10 @@ function usage(given: Partial<Usage["total"]>): Pick<Usage, "total" | "sessions"
 
 describe("the ledger", () => {
   it("adds up a call and its turn, and tells the session as the gateway counts it", () => {
+    const withSides = { ...dollars(0.2), summariser: 0.05, total: 0.25 };
     const rows = [
       callRow("1.1", { tokens: 100, cost: dollars(0.5), cache: cache(0) }),
-      callRow("2.1", { tokens: 200, cost: dollars(0.25), cache: cache(150) }),
+      callRow("2.1", { tokens: 200, cost: withSides, cache: cache(150) }),
       callRow("2.2", {
         tokens: 300,
         waste: [{ cause: "broken-prefix", tokens: 9, dollars: 0.05 }],
@@ -65,7 +66,10 @@ describe("the ledger", () => {
         ...{ label: "cost", call: "$0.2500", turn: "$0.2500 + 1 unpriced" },
         ...{ session: "$0.8000 + 1 unpriced", family: "" },
       },
-      { label: "side calls", call: "", turn: "", session: "$0.0500 in 1 call", family: "" },
+      {
+        ...{ label: "of it side calls", call: "$0.0500", turn: "$0.0500" },
+        ...{ session: "$0.0500 in 1 call", family: "" },
+      },
       {
         ...{ label: "paid again, cache lost", call: "", turn: "$0.0500" },
         ...{ session: "$0.1000 in 2 calls", family: "" },
@@ -98,7 +102,7 @@ describe("the ledger", () => {
       ["output", "0", "0"],
       ["from cache", "not told", "not told"],
       ["cost", "$0.5000", "$2.00"],
-      ["side calls", "$0.2500 in 1 call", "$0.7500 in 3 calls"],
+      ["of it side calls", "$0.2500 in 1 call", "$0.7500 in 3 calls"],
     ]);
   });
 

@@ -28,6 +28,8 @@ export interface Sums {
   cacheOf: number;
   /** Null: no call's price is known. */
   cost: number | null;
+  /** Of it for side calls. */
+  sides: number;
   /** Calls whose price is not known; they are not in `cost`. */
   unpriced: number;
   /** Turns, or lines of the record, that nobody can read: they are in none of it. Absent: none. */
@@ -38,7 +40,7 @@ export interface Sums {
 export function sumOf(rows: readonly CallRow[]): Sums {
   const sums: Sums = {
     ...{ output: 0, cacheRead: null, cacheOf: 0 },
-    ...{ cost: null, unpriced: 0 },
+    ...{ cost: null, sides: 0, unpriced: 0 },
   };
   for (const { tokens, outputTokens, cache, cost } of rows) {
     sums.output += outputTokens ?? 0;
@@ -47,7 +49,10 @@ export function sumOf(rows: readonly CallRow[]): Sums {
       sums.cacheOf += tokens.total;
     }
     if (cost === null) sums.unpriced++;
-    else sums.cost = (sums.cost ?? 0) + cost.total;
+    else {
+      sums.cost = (sums.cost ?? 0) + cost.total;
+      sums.sides += cost.summariser;
+    }
   }
   return sums;
 }
@@ -81,6 +86,7 @@ export function sumOfUsage(
   return {
     ...{ output: tokens.output, cacheRead: prompt === 0 ? null : tokens.cacheRead },
     ...{ cacheOf: prompt, cost: modelCalls === unknown ? null : cost.total, unpriced: unknown },
+    sides: cost.summariser,
     untold: untold.turns + untold.lines,
   };
 }
@@ -135,6 +141,7 @@ export function planLedger(
     found === null
       ? []
       : wasteLines(found, { call: row.waste, turn: ofTurn.flatMap(({ waste }) => waste) });
+  const sides = found === null ? [] : sideLine(found, { call: call.sides, turn: turn.sides });
   return [
     replies("calls", ({ length }) => length, sums.calls),
     replies("sent", sent, sums.sent),
@@ -143,11 +150,29 @@ export function planLedger(
     line("output", ({ output }) => formatCount(output)),
     line("from cache", describeShare),
     line("cost", describeCost),
+    ...sides,
     ...waste,
   ];
 }
 
-/** What was paid for nothing, by cause, and what summaries and the like took. */
+/** What of the cost is that of summaries and the like; none where no such call was made. */
+function sideLine(
+  { own, others, all }: SessionUsage,
+  rows: { call: number; turn: number },
+): LedgerLine[] {
+  if (all.sideCalls === 0 && rows.turn === 0) return [];
+  const word = ({ sideCalls, cost }: UsageSum) =>
+    `${formatDollars(cost.summariser)} in ${formatNumberOf(sideCalls, "call")}`;
+  const dollars = (of: number) => (of === 0 ? "" : formatDollars(of));
+  return [
+    {
+      ...{ label: "of it side calls", call: dollars(rows.call), turn: dollars(rows.turn) },
+      ...{ session: own === null ? "–" : word(own), family: others === 0 ? "" : word(all) },
+    },
+  ];
+}
+
+/** What was paid for nothing, by cause. */
 function wasteLines(
   { own, others, all }: SessionUsage,
   rows: { call: readonly CallWaste[]; turn: readonly CallWaste[] },
@@ -155,7 +180,7 @@ function wasteLines(
   const line = (
     label: string,
     of: (sum: UsageSum) => { calls: number; dollars: number },
-    cause?: CallWaste["cause"],
+    cause: CallWaste["cause"],
   ): LedgerLine[] => {
     const ofRows = (some: readonly CallWaste[]) =>
       describeWaste(some.filter((one) => one.cause === cause));
@@ -167,9 +192,6 @@ function wasteLines(
     return [{ label, call, turn, session, family: others === 0 ? "" : word(all) }];
   };
   return [
-    ...line("side calls", ({ sideCalls, cost }) => ({
-      ...{ calls: sideCalls, dollars: cost.summariser },
-    })),
     ...line("paid again, cache lost", ({ waste }) => waste.brokenPrefix, "broken-prefix"),
     ...line("paid again after a pause", ({ waste }) => waste.afterPause, "after-pause"),
     ...line("paid again, sent again", ({ waste }) => waste.resent, "re-sent"),

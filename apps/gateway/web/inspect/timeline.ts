@@ -1,6 +1,7 @@
 // Lays the calls of a session out as stacked curves with marks and a line for the budget.
 
 import { formatCount, formatDollars, formatShare } from "../../src/conversation/format.ts";
+import { costWithSides } from "../../src/inspect/cost-with-sides.ts";
 import type { CallMark, CallRow } from "../../src/inspect/shapes.ts";
 import { MARKS } from "./marks.ts";
 import { BANDS, type Metric } from "./sources.ts";
@@ -74,7 +75,7 @@ export function describePointed(row: CallRow): string[] {
       const amount = band.of(row) ?? 0;
       return amount === 0 ? [] : [`${band.label} ${formatCount(amount)}`];
     }),
-    cost === null ? "Cost not known" : `Cost ${formatDollars(cost.total)}`,
+    cost === null ? "Cost not known" : `Cost ${costWithSides(cost, formatDollars)}`,
     ...(read === null ? [] : [`${formatShare(read, tokens.total)} from cache`]),
     ...marks.map((mark) => `${MARKS[mark].glyph} ${MARKS[mark].label}`),
   ];
@@ -86,7 +87,7 @@ export function describePlace(row: CallRow | undefined, metric: Metric): string 
   const read = row.cache?.read ?? null;
   const amount = {
     tokens: `${formatCount(row.tokens.total)} tokens`,
-    cost: row.cost === null ? "cost not known" : formatDollars(row.cost.total),
+    cost: row.cost === null ? "cost not known" : costWithSides(row.cost, formatDollars),
     cache: read === null ? "cache not known" : `${formatShare(read, row.tokens.total)} from cache`,
   }[metric];
   return [`call ${row.id}: ${amount}`, ...row.marks.map((mark) => MARKS[mark].label)].join(", ");

@@ -4,6 +4,7 @@ import { addCosts } from "../../costs/cost.ts";
 import { dollarsText } from "../../costs/describe.ts";
 import { untoldText } from "../../costs/describe-usage.ts";
 import type { Usage } from "../../costs/usage.ts";
+import { costWithSides, ownDollars } from "../../inspect/cost-with-sides.ts";
 import { describeCounts } from "../../inspect/describe-counts.ts";
 import { describeMissing } from "../../inspect/describe-missing.ts";
 import { describeLetGo } from "../../inspect/let-go.ts";
@@ -51,7 +52,8 @@ export function formatTurn(page: CallPage): string {
   const { calls } = page;
   const sent = calls.reduce((sum, row) => sum + sentTokens(row), 0);
   const costs = calls.flatMap(({ cost }) => cost ?? []);
-  const price = costs.length < calls.length ? "" : `, ${dollarsText(addCosts(costs).total)}`;
+  const price =
+    costs.length < calls.length ? "" : `, ${costWithSides(addCosts(costs), dollarsText)}`;
   const [{ turn }] = calls as [CallRow];
   return [
     tableOf(page),
@@ -62,6 +64,7 @@ export function formatTurn(page: CallPage): string {
 
 function tableOf({ calls, peaks }: CallPage): string {
   const hasCost = calls.some(({ cost }) => cost !== null);
+  const hasSides = calls.some(({ cost }) => (cost?.summariser ?? 0) > 0);
   const rows = calls.map((row) => [
     row.id,
     ...(row.lost === null
@@ -74,7 +77,8 @@ function tableOf({ calls, peaks }: CallPage): string {
         ]
       : ["–", "", "–", "–", "–"]),
     cacheOf(row),
-    ...(hasCost ? [row.cost === null ? "–" : row.cost.total.toFixed(4)] : []),
+    ...(hasCost ? [row.cost === null ? "–" : ownDollars(row.cost).toFixed(4)] : []),
+    ...(hasSides ? [row.cost?.summariser ? row.cost.summariser.toFixed(4) : ""] : []),
     [
       ...(row.lost === null ? [] : ["what was sent cannot be told"]),
       ...(row.id === peaks.dearest?.id ? ["dearest of all"] : []),
@@ -87,6 +91,7 @@ function tableOf({ calls, peaks }: CallPage): string {
   const headings = [
     ...["call", "sent", "of budget", "shown", "in summaries", "not shown", "cache"],
     ...(hasCost ? ["cost"] : []),
+    ...(hasSides ? ["side calls"] : []),
     "what happened before",
   ];
   return formatTable(headings, rows);
@@ -179,6 +184,7 @@ export function formatCall({ row, why, items, summaries, rebuilt }: CallView): s
     `Call ${row.id}, ${row.startedAt.slice(0, 19).replace("T", " ")}, ${row.model}, engine ${row.engine}`,
     ...whatRuns(row).map((what) => `This call ${what}.`),
     ...why,
+    ...(row.cost === null ? [] : [`It cost ${costWithSides(row.cost, dollarsText)}.`]),
     ...row.happened.map((what) => `Before it: ${what}.`),
     ...describeProof(rebuilt),
     "",
