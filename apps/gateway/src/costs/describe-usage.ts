@@ -3,6 +3,7 @@ import { shortName } from "../sessions/keys.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted, number } from "../text/number.ts";
 import { dollarsText, sumText } from "./describe.ts";
+import { UNPAID } from "./unpaid.ts";
 import type { NamedSum, Usage, UsageSum, WasteSum } from "./usage.ts";
 
 /** Pure. Tables by session, engine, model and day, and what was for nothing. */
@@ -34,11 +35,6 @@ export function describeUsage(
     .join("\n")
     .trimEnd();
 }
-
-const UNPAID = {
-  demo: "Nothing of this was paid: it is what the demo would have cost.",
-  replayed: "Nothing of this was paid: it is what the replayed calls would have cost.",
-} as const satisfies Record<NonNullable<Usage["unpaid"]>, string>;
 
 const isLess = ({ turns, lines }: Usage["untold"]): boolean => turns + lines > 0;
 

@@ -37,6 +37,19 @@ export async function readUsage(
   return { ...usage, notCounted: [...(isMade ? [DEMO_KEY] : []), ...played] };
 }
 
+/** Why nobody paid for a session's calls; null = they were paid. */
+export async function whyUnpaid(home: string, key: string): Promise<Usage["unpaid"]> {
+  if (key === DEMO_KEY) return (await demoState(home)) === "made" ? "demo" : null;
+  let isPlayed = false;
+  for await (const { line } of readCosts(home)) {
+    if (!("session" in line) || line.session !== key) continue;
+    if (line.kind === "played") isPlayed = true;
+    // What a person goes on to say in it costs.
+    if (line.kind === "call") return null;
+  }
+  return isPlayed ? "replayed" : null;
+}
+
 /** What was never written down, as it was not paid. */
 async function usageByReports(
   home: string,

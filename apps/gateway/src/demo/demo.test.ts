@@ -176,6 +176,10 @@ describe("the demo session", () => {
     const { calls } = JSON.parse((await clew(home, ["inspect", DEMO_KEY, "--json"])).output) as {
       calls: CallRow[];
     };
+    for (const args of [["inspect"], ["inspect", "--dearest"], ["whatif"]])
+      expect((await clew(home, [args[0]!, DEMO_KEY, ...args.slice(1)])).output).toContain(
+        "Nothing of this was paid",
+      );
     const sum = (of: (row: CallRow) => number) => calls.reduce((all, row) => all + of(row), 0);
     const { input, cacheRead, cacheWrite, output } = own.total.tokens;
     expect(own.total).toMatchObject({ modelCalls: calls.length, failed: 1, unknown: 0 });

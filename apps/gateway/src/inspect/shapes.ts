@@ -315,6 +315,8 @@ export const WhatIfSchema = z.object({
   key: z.string(),
   sessionId: z.string(),
   asked: WhatIfAskSchema,
+  /** Why nobody paid for its own calls, whose costs are reckoned all the same; null = they were. */
+  unpaid: z.enum(["demo", "replayed"]).nullable(),
   /** By the session's reports; tokens are estimated, as those of `played` are. */
   asItWas: z.object({
     engine: z.string().nullable(),

@@ -5,7 +5,7 @@ import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 
 /** Pure. A row for each played call, by the session's own in whose place it stands. */
-export function formatEachCall({ asItWas, played }: WhatIf): string {
+export function formatEachCall({ unpaid, asItWas, played }: WhatIf): string {
   const made = new Map(asItWas.each.map((call) => [call.id, call]));
   const hasCost = played.points.some(({ cost }) => cost !== null);
   const rows = played.points.map((point) => {
@@ -27,7 +27,7 @@ export function formatEachCall({ asItWas, played }: WhatIf): string {
   return formatTable(
     [
       ...["call", "tokens", "would be", "", "shown", "in summaries", "not shown"],
-      ...(hasCost ? ["billed", "as it was", "would cost"] : []),
+      ...(hasCost ? [unpaid === null ? "billed" : "when made", "as it was", "would cost"] : []),
     ],
     rows,
   );

@@ -3,6 +3,7 @@ import type { LogPort } from "@clew/engine-core";
 import { agentSettings } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
+import { whyUnpaid } from "../demo/demo-usage.ts";
 import type { Host } from "../host/host.ts";
 import type { WhatIf, WhatIfAsk } from "../inspect/shapes.ts";
 import { createTokenRatios } from "../models/token-ratios.ts";
@@ -64,5 +65,9 @@ export async function runWhatIf(request: WhatIfRequest): Promise<WhatIf> {
     // The same replies answer both, at the prices of the same model.
     points: isItsModel ? points : [],
   });
-  return { ...{ key, sessionId, asked: ask, asItWas: was }, played: { ...played, points } };
+  const unpaid = await whyUnpaid(environment.home, key);
+  return {
+    ...{ key, sessionId, asked: ask, unpaid, asItWas: was },
+    played: { ...played, points },
+  };
 }

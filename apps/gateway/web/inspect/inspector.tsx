@@ -242,6 +242,7 @@ export function Inspector(props: InspectorProps) {
             <>
               <span>
                 session <b>{describeCost(own)}</b>
+                {usage!.unpaid !== null && <span class="soft"> not paid</span>}
               </span>
               <span>
                 cached <b>{describeShare(own)}</b>

@@ -10,10 +10,13 @@ const KEY = "agent:main:main";
 const sums = { calls: 4, turns: 2, sent: 600 };
 const noTokens = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0 };
 
-function usage(given: Partial<Usage["total"]>): Pick<Usage, "total" | "sessions" | "untold"> {
+function usage(
+  given: Partial<Usage["total"]>,
+): Pick<Usage, "total" | "sessions" | "untold" | "unpaid"> {
   return {
     sessions: [],
     untold: { turns: 0, lines: 0 },
+    unpaid: null,
     total: {
       ...{
         modelCalls: 0,
@@ -104,6 +107,15 @@ describe("the ledger", () => {
       ["cost", "$0.5000", "$2.00"],
       ["of it side calls", "$0.2500 in 1 call", "$0.7500 in 3 calls"],
     ]);
+  });
+
+  it("says of the demo that nobody paid for it", () => {
+    const row = callRow("1.1", { cost: dollars(0.5) });
+    const lines = planLedger(row, [row], {
+      usage: { ...usage({ modelCalls: 1, cost: dollars(0.5) }), unpaid: "demo" },
+      ...{ key: KEY, sums },
+    });
+    expect(lines.map(({ label }) => label)).toContain("cost, not paid");
   });
 
   it("of a session that cannot be told whole says at least", () => {

@@ -112,7 +112,7 @@ export function planLedger(
     sums,
   }: {
     key: string;
-    usage: Pick<Usage, "total" | "sessions" | "untold"> | null;
+    usage: Pick<Usage, "total" | "sessions" | "untold" | "unpaid"> | null;
     sums: CallPage["sums"];
   },
 ): LedgerLine[] {
@@ -149,7 +149,7 @@ export function planLedger(
     only("prompt tokens", ({ tokens }) => formatCount(promptOf(tokens))),
     line("output", ({ output }) => formatCount(output)),
     line("from cache", describeShare),
-    line("cost", describeCost),
+    line(usage === null || usage.unpaid === null ? "cost" : "cost, not paid", describeCost),
     ...sides,
     ...waste,
   ];

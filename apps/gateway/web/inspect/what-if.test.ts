@@ -7,7 +7,7 @@ const point = (ofCall: string | null, total: number) => ({ ...playedPoint("1.1",
 
 const tokens = { total: 5000, median: 2500, max: 3000 };
 const whatIf: WhatIf = {
-  ...{ key: "agent:main:main", sessionId: "s", asked: { engine: "lossless" } },
+  ...{ key: "agent:main:main", sessionId: "s", asked: { engine: "lossless" }, unpaid: null },
   asItWas: {
     ...{ engine: "legacy", model: "house/large", contextWindow: 64_000 },
     tokenRatio: 1,
@@ -47,6 +47,12 @@ describe("what would have been", () => {
       "It would cost $1.00; as it was it would be $1.50 by the same reckoning: with a cache that gives what it can, and without summaries. The bill was $2.00.",
       "Of the names that replies go on to use, 75 % stood in the requests.",
     ]);
+  });
+
+  it("says that nobody paid for the demo", () => {
+    expect(describeWhatIf({ ...whatIf, unpaid: "demo" })[3]).toMatch(
+      /When they were made its calls came to \$2\.00\. Nothing of this was paid/,
+    );
   });
 
   it("says what kept it from being tried", () => {

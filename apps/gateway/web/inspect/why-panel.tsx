@@ -2,6 +2,7 @@
 
 import { useMemo } from "preact/hooks";
 import { formatCount } from "../../src/conversation/format.ts";
+import { UNPAID } from "../../src/costs/unpaid.ts";
 import type { Usage } from "../../src/costs/usage.ts";
 import type { CallPage, CallRow, CallView, Proof } from "../../src/inspect/shapes.ts";
 import { familyHeading, planLedger, usageOf } from "./ledger.ts";
@@ -27,6 +28,7 @@ export function WhyPanel({ session, view, proof, rows, usage, sums }: WhyPanelPr
         {why.map((sentence) => (
           <li key={sentence}>{sentence}</li>
         ))}
+        {usage !== null && usage.unpaid !== null && <li>{UNPAID[usage.unpaid]}</li>}
         {proof !== null && <li data-bad={!proof.isSame}>{describeProof(proof, row)}</li>}
       </ul>
       <Ledger session={session} row={row} rows={rows} usage={usage} sums={sums} />

@@ -2,7 +2,9 @@
 import { basename, dirname, join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { paidSince } from "../../costs/paid-since.ts";
+import { UNPAID } from "../../costs/unpaid.ts";
 import { namedSession } from "../../demo/demo-place.ts";
+import { whyUnpaid } from "../../demo/demo-usage.ts";
 import { describeTurn } from "../../inspect/describe-turn.ts";
 import { createInspector, type Inspector } from "../../inspect/inspector.ts";
 import { sentRequest } from "../../inspect/rebuild.ts";
@@ -36,6 +38,8 @@ const MOST_FOUND = 200;
 interface Answer {
   data: unknown;
   text: string;
+  /** It tells what calls cost. */
+  hasCost?: boolean;
 }
 
 export async function inspectCommand(
@@ -56,13 +60,24 @@ export async function inspectCommand(
   }
   if (options.json === true) output.json(answer.data);
   else if (question.kind === "request") return printRequest(answer.data as RebuiltRequest, output);
-  else output.line(printable(answer.text));
+  else {
+    output.line(printable(answer.text));
+    if (answer.hasCost)
+      for (const line of await unpaidLines(environment.home, name)) output.line(line);
+  }
   return 0;
 }
 
 function isNamed(question: Question): boolean {
   if (question.kind === "call" || question.kind === "request") return "id" in question.call;
   return question.kind === "entry" || question.kind === "diff";
+}
+
+async function unpaidLines(home: string, name: string): Promise<string[]> {
+  if (isFile(name)) return [];
+  const named = await createSessionStore({ home }).find(await namedSession(home, name));
+  const unpaid = named === null ? null : await whyUnpaid(home, named.key);
+  return unpaid === null ? [] : [UNPAID[unpaid]];
 }
 
 /** The request alone, to the byte, or nothing. */
@@ -102,20 +117,24 @@ async function answerTo(inspector: Inspector, question: Question): Promise<Answe
     }
     case "call": {
       const id = await idOfCall(inspector, question.call);
-      return id === null ? null : of(await inspector.call(id), formatCall);
+      return id === null ? null : priced(of(await inspector.call(id), formatCall));
     }
     case "turn": {
       const page = await inspector.calls(ALL);
       const calls = page?.calls.filter(({ turn }) => turn === question.turn) ?? [];
-      return page === null || calls.length === 0 ? null : of({ ...page, calls }, formatTurn);
+      return page === null || calls.length === 0
+        ? null
+        : priced(of({ ...page, calls }, formatTurn));
     }
     case "list": {
       const page = await inspector.calls(ALL);
       const isNothing = page === null || page.total + page.missingTurns.length === 0;
-      return isNothing ? null : of(page, formatCalls);
+      return isNothing ? null : priced(of(page, formatCalls));
     }
   }
 }
+
+const priced = (answer: Answer | null): Answer | null => answer && { ...answer, hasCost: true };
 
 const ALL = { limit: Number.MAX_SAFE_INTEGER };
 
@@ -173,14 +192,15 @@ async function whyNoCall(
   return `There is no call ${missing} in session "${name}"${why}; the newest is ${newest}, and "clew inspect" without --call lists all.`;
 }
 
+const isFile = (name: string): boolean => /[/\\]|\.jsonl$/.test(name) && !name.startsWith("agent:");
+
 /** A name, or a file that stands where a home keeps its sessions. */
 async function findSource(
   home: string,
   name: string,
   output: Shell["output"],
 ): Promise<() => Promise<SessionSource>> {
-  const isFile = /[/\\]|\.jsonl$/.test(name) && !name.startsWith("agent:");
-  if (isFile) return fileSource(resolve(name));
+  if (isFile(name)) return fileSource(resolve(name));
   const store = createSessionStore({ home });
   const key = await namedSession(home, name);
   // One question is answered from what there was when it was asked.
