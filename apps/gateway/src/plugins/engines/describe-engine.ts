@@ -4,7 +4,6 @@ import type { PluginHost } from "../host.ts";
 import { describeStrays } from "../strays.ts";
 import { describeChooser } from "./engine-choice.ts";
 import type { EngineStatus, SessionEngine } from "./engine-status.ts";
-import type { RecentTurns } from "./recent-turns.ts";
 
 /**
  * What is wrong with the plugin of the chosen engine, where it is not told as the reason why that
@@ -41,7 +40,7 @@ export function describeEngine(status: EngineStatus, problem: string | null = nu
   lines.push(
     `Lifecycle: ${status.lifecycle}; ${status.ownsCompaction ? "compacts for itself" : "leaves compaction to the host"}; has ${status.methods.join(", ") || "no optional methods"}`,
     ...describeDeliveries(status.session),
-    ...describeRecent(status.recent),
+    ...describeRecent(status),
   );
   if (status.store !== null)
     lines.push(`Store: ${status.store.ok === false ? "PROBLEM: " : ""}${status.store.text}`);
@@ -77,7 +76,8 @@ function describeDeliveries(session: SessionEngine | null): string[] {
   ];
 }
 
-function describeRecent(recent: RecentTurns): string[] {
+/** Another agent has turns of its own. */
+function describeRecent({ agentId, recent }: EngineStatus): string[] {
   const { turns, lastDegraded, badViews, alignedViews, underEstimates } = recent;
   const odd = [
     ...(badViews > 0 ? [`went without its choice in ${badViews}`] : []),
@@ -86,8 +86,8 @@ function describeRecent(recent: RecentTurns): string[] {
   ];
   return [
     turns === 0
-      ? "No turn was run yet, or none has a report"
-      : `Last ${counted(turns, "turn")} of all sessions: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
+      ? `No turn of agent "${agentId}" was run yet, or none has a report`
+      : `Last ${counted(turns, "turn")} of agent "${agentId}", in its newest sessions: ${recent.degraded} answered by another engine, ${counted(recent.compactions, "compaction")}, of which ${recent.idleCompactions} without effect`,
     ...(odd.length > 0 ? [`Of these turns, the host ${odd.join(", ")}`] : []),
     ...(lastDegraded === null
       ? []
