@@ -30,7 +30,7 @@ export function Chat({
   /** Shows the calls of a session. */
   onInspect(key: string): void;
 }) {
-  const { session, key, problems, draft, isLoading, connection, answers, waiting } = state;
+  const { session, key, problems, told, draft, isLoading, connection, answers, waiting } = state;
   const turn = turnShown(state);
   const entries = session?.entries ?? NO_ENTRIES;
   const placed = useMemo(() => placeAnswers(entries, answers[key]), [entries, answers[key]]);
@@ -59,7 +59,7 @@ export function Chat({
           {items.length === 0 && !isLoading && (
             <Welcome onPick={send} demo={demo} onDemo={onInspect} />
           )}
-          {turn?.notices.map((notice, index) => (
+          {(turn?.notices ?? told[key] ?? []).map((notice, index) => (
             <p key={index} class="notice">
               {notice}
             </p>

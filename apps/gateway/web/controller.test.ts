@@ -1,4 +1,4 @@
-import { createOpenAIEmulator } from "@clew/providers/testing";
+import { createEmulator, createOpenAIEmulator } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { emulatedModel, startTestGateway } from "../src/testing/gateway.ts";
 import { createApi } from "./api.ts";
@@ -51,6 +51,28 @@ describe("the page against a gateway", () => {
     expect(await controller.readItem("agent:main:main", "messages", 0)).toBe(
       "My cat is called Minka.",
     );
+  });
+
+  it("keeps what a turn told of a cost cap in sight behind its reply, until the next message", async () => {
+    const server = await createEmulator("openai-completions", {
+      answers: () => ({ text: "Fine." }),
+    });
+    onTestFinished(() => server.close());
+    const { url } = await startTestGateway({
+      ...emulatedModel(server.baseUrl, { cost: { input: 3, output: 15 } }),
+      agents: { defaults: { model: "emulated/emulated" } },
+      gateway: { costCaps: { sessionDollars: 1, warnShare: 0.0001 } },
+    });
+    const { store, controller } = pageOf(url);
+    await controller.poll();
+    const told = () => Object.values(store.get().told).flat();
+    const seen: number[] = [];
+    for (const text of ["one", "two", "three"]) {
+      await controller.send(text);
+      expect(store.get().turns).toEqual({});
+      seen.push(told().length);
+    }
+    expect(seen.toSorted()).toEqual([0, 0, 1]);
   });
 
   it("shows the answer of a command where it was given, and no message of it", async () => {

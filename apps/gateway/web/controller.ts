@@ -190,14 +190,15 @@ function showAnswer(store: PageParts["store"], key: string, text: string): void 
 
 /** Sends a message in the session shown and keeps its turn up to date until it ends. */
 async function followTurn({ api, store }: PageParts, text: string): Promise<void> {
-  const { key, problems } = store.get();
+  const { key, problems, told } = store.get();
   const { [key]: _old, ...otherProblems } = problems;
+  const { [key]: _told, ...otherTold } = told;
   let turn = startTurn(text);
   const show = (next: LiveTurn) => {
     turn = next;
     store.set({ turns: { ...store.get().turns, [key]: turn } });
   };
-  store.set({ draft: "", notice: null, problems: otherProblems });
+  store.set({ draft: "", notice: null, problems: otherProblems, told: otherTold });
   show(turn);
   try {
     for await (const event of api.send(key, text)) {

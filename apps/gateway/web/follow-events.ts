@@ -2,7 +2,7 @@
 import type { GatewayEvent } from "../src/events/shapes.ts";
 import { applyGatewayEvent, hasEnded, type Joined, withoutEnded } from "./joined-turn.ts";
 import type { PageState } from "./page-state.ts";
-import { problemsAfter } from "./settle-turn.ts";
+import { problemsAfter, toldAfter } from "./settle-turn.ts";
 import { shareEvents } from "./shared-events.ts";
 import type { Store } from "./store.ts";
 
@@ -29,6 +29,7 @@ export function followEvents({ store, read, readWaiting }: FollowRequest): () =>
         store.set({
           joined: withoutEnded(store.get().joined, joined),
           problems: problemsAfter(store.get(), joined),
+          told: toldAfter(store.get(), joined),
         }),
       );
   };
@@ -46,8 +47,9 @@ export function followEvents({ store, read, readWaiting }: FollowRequest): () =>
   });
 }
 
-/** What went wrong before is no news of the turn that begins. */
-function newTurn({ problems }: PageState, key: string): Pick<PageState, "problems"> {
-  const { [key]: _old, ...others } = problems;
-  return { problems: others };
+/** What went wrong or was told before is no news of the turn that begins. */
+function newTurn({ problems, told }: PageState, key: string): Pick<PageState, "problems" | "told"> {
+  const { [key]: _problem, ...otherProblems } = problems;
+  const { [key]: _told, ...otherTold } = told;
+  return { problems: otherProblems, told: otherTold };
 }

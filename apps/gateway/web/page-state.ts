@@ -34,6 +34,8 @@ export interface PageState {
   joined: Joined;
   /** Why the last turn of a session has no reply, when its history does not tell. */
   problems: Readonly<Record<string, Problem>>;
+  /** What the host told in the last turn of a session, until the next one begins. */
+  told: Readonly<Record<string, readonly string[]>>;
   /** What turns wait for, oldest first. */
   approvals: readonly Approval[];
   /** Whether this browser may answer. */
@@ -66,6 +68,7 @@ export function initialState(key: string): PageState {
     turns: {},
     joined: {},
     problems: {},
+    told: {},
     approvals: [],
     mayAnswer: false,
     waiting: [],

@@ -53,6 +53,23 @@ export function problemsAfter({ problems, session, turns }: Read, joined: Joined
   return problem === null ? problems : { ...problems, [session.key]: problem };
 }
 
+type Told = PageState["told"];
+
+/** Pure. What a turn was told, as of a cost cap that comes near, is still to be read behind it. */
+export const withTold = (told: Told, key: string, { notices }: LiveTurn): Told =>
+  notices.length === 0 ? told : { ...told, [key]: notices };
+
+/** Pure. The same of a turn that somebody else began. */
+export function toldAfter(
+  { told, session, turns }: Read & Pick<PageState, "told">,
+  joined: Joined,
+): Told {
+  const turn = session === null ? undefined : joined[session.key]?.turn;
+  if (session === null || turn === undefined || isRunning(turn) || isRunning(turns[session.key]))
+    return told;
+  return withTold(told, session.key, turn);
+}
+
 const LOST: Problem = {
   code: AWAY,
   message:

@@ -3,7 +3,7 @@ import type { Api } from "./api.ts";
 import { chatItems, isRunning } from "./live-turn.ts";
 import { isSameSession, type PageState } from "./page-state.ts";
 import { withAnswer } from "./placed-answers.ts";
-import { settleTurn } from "./settle-turn.ts";
+import { settleTurn, withTold } from "./settle-turn.ts";
 import type { Store } from "./store.ts";
 
 /** Entries of a session read at first, and added each time a person asks for earlier ones. */
@@ -61,7 +61,7 @@ export function createShownSession({ api, store }: PageParts): ShownSession {
 }
 
 function settle(store: Store<PageState>, key: string): void {
-  const { turns, session, problems, draft, answers } = store.get();
+  const { turns, session, problems, told, draft, answers } = store.get();
   const turn = turns[key];
   if (turn === undefined || isRunning(turn)) return;
   const items = chatItems(session?.entries ?? [], null);
@@ -71,6 +71,7 @@ function settle(store: Store<PageState>, key: string): void {
   store.set({
     turns: others,
     problems: problem === null ? otherProblems : { ...otherProblems, [key]: problem },
+    told: withTold(told, key, turn),
     draft: giveBack !== null && draft.trim() === "" ? giveBack : draft,
     answers: turn.answer === null ? answers : withAnswer(answers, key, session, turn),
   });
