@@ -12,6 +12,7 @@ import { findText, type TextAsked } from "./find-text.ts";
 import { type ItemContent, readContent } from "./item-contents.ts";
 import { createCallsKeeper } from "./kept-calls.ts";
 import { WENT_ON } from "./left-entries.ts";
+import { whySummaryLeft } from "./left-summary.ts";
 import { describeLetGo, isLetGo } from "./let-go.ts";
 import { FATE_NAMES, findEntry, listEntries } from "./list-entries.ts";
 import type { OpenedCall } from "./opened-call.ts";
@@ -263,8 +264,11 @@ export function createInspector(
       const left = new Map(
         hasLeft ? (await from.left()).map(({ entry, why }) => [entry.id, why]) : [],
       );
-      const whyLeft = (entryId: string) => left.get(entryId) ?? WENT_ON;
-      return planDiff(before, await compared(to, same), fateOf, whyLeft);
+      return planDiff(before, await compared(to, same), {
+        fateOf,
+        whyLeft: (entryId) => left.get(entryId) ?? WENT_ON,
+        whySummaryLeft: (summaryId) => whySummaryLeft(summaryId, from.opened, to.opened),
+      });
     },
     async entry(entryId, call) {
       const found = await open(call);

@@ -12,12 +12,21 @@ export interface ComparedCall {
   originOf: (entryId: string) => string;
 }
 
-/** Pure. `fateOf`: of an entry in call `to`; `whyLeft`: of one that is not on its branch. */
+/** What is known of what call `to` does not show as `from` did. */
+interface KnownOfTo {
+  /** Of an entry. */
+  fateOf: (entryId: string) => EntryFate | undefined;
+  /** Of an entry that is not on its branch. */
+  whyLeft: (entryId: string) => string;
+  /** Why it shows a summary no more; null = nobody knows. */
+  whySummaryLeft: (summaryId: string) => string | null;
+}
+
+/** Pure. */
 export function planDiff(
   from: ComparedCall,
   to: ComparedCall,
-  fateOf: (entryId: string) => EntryFate | undefined,
-  whyLeft: (entryId: string) => string,
+  { fateOf, ...why }: KnownOfTo,
 ): CallDiff {
   const limit = Math.min(from.items.length, to.items.length);
   let same = 0;
@@ -39,7 +48,7 @@ export function planDiff(
     removed: [...before].flatMap(([key, item]) =>
       after.has(key)
         ? []
-        : [{ item, why: whyGone(item, { fate: fateOf(item.entryId ?? ""), isEarlier, whyLeft }) }],
+        : [{ item, why: whyGone(item, { fate: fateOf(item.entryId ?? ""), isEarlier, ...why }) }],
     ),
     recounted:
       sumOf(to.items.slice(0, same)) -
@@ -87,17 +96,16 @@ function whyGone(
   {
     fate: known,
     isEarlier,
-    whyLeft,
-  }: {
-    fate: EntryFate | undefined;
-    isEarlier: boolean;
-    whyLeft: (entryId: string) => string;
-  },
+    ...why
+  }: { fate: EntryFate | undefined; isEarlier: boolean } & Omit<KnownOfTo, "fateOf">,
 ): string {
   if (known !== undefined) return describeFate(known);
-  if (isEarlier) return item.entryId === null ? "it was made later only" : "it was not said yet";
-  if (item.entryId !== null && item.summaryId === null) return whyLeft(item.entryId);
-  if (item.summaryId !== null) return "another summary stands for it now, or none does";
+  const { entryId, summaryId } = item;
+  if (isEarlier && entryId !== null && summaryId === null) return "it was not said yet";
+  if (isEarlier) return "it was made later only";
+  if (summaryId !== null)
+    return why.whySummaryLeft(summaryId) ?? "another summary stands for it now, or none does";
+  if (entryId !== null) return why.whyLeft(entryId);
   return item.part === "messages" ? "it was made for one call only" : "it is not offered any more";
 }
 

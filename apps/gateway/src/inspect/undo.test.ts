@@ -55,6 +55,32 @@ describe("what was said between a compaction and its undoing", () => {
     }
   });
 
+  it("leaves the summary out, which says that its compaction was undone, or what replaced it", async () => {
+    const { inspector, calls } = await undoneSession();
+    const reasonOf = async (from: string, to: string) =>
+      (await inspector.diff(from, to))!.removed.find(({ item }) => item.summaryId !== null)?.why;
+    const [with1, without] = calls.slice(-2).map(({ id }) => id) as [string, string];
+    expect(await reasonOf(with1, without)).toMatch(
+      /^its compaction was undone [\d-]+ [\d:]+; no summary stands in its place$/,
+    );
+    expect(await reasonOf(without, with1)).toBeUndefined();
+    const before = calls.at(-4)!.id;
+    expect(await reasonOf(with1, before)).toBe("it was made later only");
+    const again = await startTestGateway({
+      agents: { defaults: { contextTokens: 64_000, compaction: { keepRecentTokens: 2000 } } },
+    });
+    for (let turn = 1; turn <= 16; turn++)
+      await again.say(turn % 8 === 0 ? "/compact" : `No. ${turn}: ${WORDS}`);
+    await again.say("last");
+    const twice = await again.gateway.inspect("main");
+    const rows = (await twice.calls({ limit: 1000 }))!.calls;
+    const { removed, added } = (await twice.diff(rows.at(-2)!.id, rows.at(-1)!.id))!;
+    const second = added.find(({ summaryId }) => summaryId !== null)!.summaryId!;
+    expect(removed.find(({ item }) => item.summaryId !== null)!.why).toMatch(
+      new RegExp(`^summary ${second}, made [\\d-]+ [\\d:]+, stands in its place$`),
+    );
+  });
+
   it("is told after the compaction that it undoes", async () => {
     const { calls } = await undoneSession();
     expect(calls.at(-1)!.happened).toEqual(["a compaction was undone"]);
