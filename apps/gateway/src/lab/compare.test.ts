@@ -1,11 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
 import type { PlayedPoint } from "../inspect/shapes.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
-import { calls, reply, result, user, writeRecording } from "../testing/recording.ts";
+import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
 import { drawChart } from "./charts.ts";
 import { countPresent, planNeededNames } from "./evidence.ts";
 
@@ -18,6 +19,13 @@ const RECORDING = Array.from({ length: 10 }, (_, at) => [
   result(`c${at}`, "tide and time ".repeat(300)),
   reply(`answer ${at}`),
 ]).flat();
+
+const answeredBySonnet = (messages: readonly AgentMessage[]) =>
+  messages.map((message) =>
+    message.role === "assistant"
+      ? { ...message, provider: "anthropic", model: "claude-sonnet-4-5" }
+      : message,
+  );
 
 interface Comparison {
   figures: Record<string, number & { total: number }>[];
@@ -140,12 +148,7 @@ describe("a chart", () => {
 
 it("a recording costs as much in a replay as in a comparison, by the model that answered it", async () => {
   const home = await temporaryHome();
-  const recorded = RECORDING.map((message) =>
-    message.role === "assistant"
-      ? { ...message, provider: "anthropic", model: "claude-sonnet-4-5" }
-      : message,
-  );
-  const file = await writeRecording(home, recorded);
+  const file = await writeRecording(home, answeredBySonnet(RECORDING));
   const common = [file, "--context-window", "16000", "--json"];
   const { output } = await clew(home, ["compare", ...common, "--engines", "legacy"]);
   const replayed = JSON.parse((await clew(home, ["replay", ...common])).output);
@@ -161,4 +164,26 @@ it("a recording costs as much in a replay as in a comparison, by the model that 
   ];
   const perCall = Math.round(replayed.tokens.total / replayed.calls).toLocaleString("en-US");
   for (const text of told) expect(text).toContain(` ${perCall} `);
+});
+
+it("a stopped or failed call takes no cost from the others: it was sent, and is priced as they are", async () => {
+  const home = await temporaryHome();
+  const ended = [user("tell on"), failed("aborted", "half"), user("and?"), failed("error")];
+  const recorded = answeredBySonnet([...RECORDING, ...ended, user("last"), reply("done")]);
+  const common = [await writeRecording(home, recorded), "--context-window", "16000"];
+  const { output } = await clew(home, ["compare", ...common, "--json"]);
+  const { figures, compared } = JSON.parse(output) as Comparison;
+  for (const [at, { points }] of compared.entries()) {
+    expect(points).toHaveLength(23);
+    const total = points.reduce((sum, { cost }) => sum + cost!.total, 0);
+    expect(figures[at]!.dollars).toBeCloseTo(total, 9);
+    // A part of the reply had arrived, and the prompt is the cache's but for what is new in it.
+    const [stopped, error] = points.slice(-3);
+    expect(stopped!.cost!.output).toBeGreaterThan(error!.cost!.output);
+    expect(stopped!.cost!.cacheRead).toBeGreaterThan(0);
+  }
+  const told = (await clew(home, ["compare", ...common])).output;
+  expect(told).not.toContain("No cost");
+  const replayed = JSON.parse((await clew(home, ["replay", ...common, "--json"])).output);
+  expect(replayed.cost.total).toBeCloseTo(figures[0]!.dollars!, 9);
 });

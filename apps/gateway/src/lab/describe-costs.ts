@@ -9,7 +9,7 @@ import type { WhatIf } from "../inspect/shapes.ts";
  */
 export function describeCosts({ unpaid, asItWas, played }: WhatIf): string | null {
   const costs = played.points.flatMap(({ cost }) => (cost === null ? [] : [cost.total]));
-  if (costs.length === 0) return null;
+  if (costs.length === 0 || costs.length < played.points.length) return null;
   const would = costs.reduce((sum, cost) => sum + cost, 0);
   const { expected, cost } = asItWas;
   const base =

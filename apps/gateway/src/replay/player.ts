@@ -56,10 +56,12 @@ export function createPlayer({
       type: "error",
       error: { kind: reply.stopReason === "aborted" ? "aborted" : "invalid_response", message },
       partial: reply,
+      // It was asked for all the same, and whoever answers reads the request first.
+      estimated: withUsage(call, reply).usage,
     };
   }
 
-  const withUsage = (call: ModelCall, reply: AssistantMessage): AssistantMessage => {
+  const withUsage = (call: ModelCall, reply: AssistantMessage) => {
     const estimated = withUsageOf(call, reply);
     const usage = usageOf?.(call, estimated.usage?.output ?? 0, now);
     return { ...estimated, usage: promptTimes(usage ?? estimated.usage, tokenRatio) };

@@ -182,15 +182,15 @@ function measureCall(
 ): ReplayedCall {
   const fixed = [...report.system, ...report.tools].reduce((sum, item) => sum + item.tokens, 0);
   const tokens = fixed + report.messages.tokens;
-  const { usage } = report;
+  const told = report.usage ?? report.estimated;
   const { kept, items } = report.messages;
   return {
     ...{ turn, tokens, place },
     messages: kept + items.length,
     isOverBudget: budget !== null && tokens > budget.promptBudget,
-    fromCache: usage?.cacheRead ?? 0,
+    fromCache: told?.cacheRead ?? 0,
     // A reply that the recording does not have was asked for all the same.
-    cost: costOf(usage ?? { input: tokens, output: 0, cacheRead: 0, cacheWrite: 0 }, prices),
+    cost: costOf(told ?? { input: tokens, output: 0, cacheRead: 0, cacheWrite: 0 }, prices),
   };
 }
 
