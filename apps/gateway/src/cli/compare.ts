@@ -92,7 +92,7 @@ async function checkReport(file: string): Promise<void> {
   try {
     await access(dirname(resolve(file)), constants.W_OK);
   } catch (error) {
-    throw storageFailed(`The report ${resolve(file)} cannot be written`, error);
+    throw storageFailed(`The report ${resolve(file)} cannot be written`, error, "elsewhere");
   }
 }
 
@@ -100,7 +100,7 @@ async function writeReport(file: string, page: string): Promise<void> {
   try {
     await writeFile(file, page);
   } catch (error) {
-    throw storageFailed(`The report ${resolve(file)} cannot be written`, error);
+    throw storageFailed(`The report ${resolve(file)} cannot be written`, error, "elsewhere");
   }
 }
 

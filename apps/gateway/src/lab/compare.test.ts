@@ -78,7 +78,10 @@ describe("clew compare", () => {
       [[file, "--engines", "nope"], /no context engine "nope"/],
       [[file, "--model", "nope"], /cannot be played with; name it as "provider\/model"/],
       [["nowhere/nothing.jsonl"], /There is nothing at/],
-      [[file, "--html", join(home, "no/folder.html")], /cannot be written/],
+      [
+        [file, "--html", join(home, "no/folder.html")],
+        /cannot be written: there is no such folder; name a place/,
+      ],
     ];
     for (const [args, expected] of cases) {
       const { code, errors } = await clew(home, ["compare", ...args]);
