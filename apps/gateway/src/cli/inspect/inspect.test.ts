@@ -189,11 +189,12 @@ describe("clew inspect", () => {
     const answers = await Promise.all([
       inspect("--call", "99.1"),
       inspect("--entry", "999"),
+      inspect("--turn", "999"),
       inspect("--bisect", "nobody said this"),
       clew(home, ["inspect", "nobody"]),
       clew(home, ["inspect", "nowhere/x.jsonl"]),
     ]);
-    expect(answers.map(({ code }) => code)).toEqual([2, 2, 1, 1, 1]);
+    expect(answers.map(({ code }) => code)).toEqual([2, 2, 2, 1, 1, 1]);
     for (const { errors } of answers) expect(errors).toMatch(/^[^\n]+$/);
     const { file } = (await createSessionStore({ home }).find("replay-recorded"))!;
     expect((await clew(home, ["inspect", file])).code).toBe(0);

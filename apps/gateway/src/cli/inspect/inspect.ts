@@ -70,7 +70,7 @@ export async function inspectCommand(
 
 function isNamed(question: Question): boolean {
   if (question.kind === "call" || question.kind === "request") return "id" in question.call;
-  return question.kind === "entry" || question.kind === "diff";
+  return ["entry", "diff", "turn"].includes(question.kind);
 }
 
 async function unpaidLines(home: string, name: string): Promise<string[]> {

@@ -10,7 +10,7 @@ export function addInspectCommand(
   program
     .command("inspect")
     .description(
-      "show a session's model calls and what became of each entry in them, also while a gateway runs; exit code 1 when what is asked for is not there",
+      "show a session's model calls and what became of each entry in them, also while a gateway runs; exit code 1 when what is looked for is nowhere, 2 when what is named is not there",
     )
     .argument("<session>", "a session's name, or a session file in a home")
     .option("--call <id>", 'one call in full; "58.3" is the third call of turn 58')
