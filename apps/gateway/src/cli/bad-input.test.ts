@@ -44,6 +44,7 @@ replay HEADER --model nope
 replay HEADER --model nope/x
 replay HEADER --context-window -5
 replay HEADER --into HEADER/below
+whatif main --context-window 5
 policy check /nope --provider openai --model x
 policy check FOLDER --provider openai --model x
 policy check JUNK --provider openai --model x

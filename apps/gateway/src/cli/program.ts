@@ -16,7 +16,7 @@ import { addOperateCommands } from "./operate/program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
 import { addSessionCommands } from "./sessions/program.ts";
 import { throwInsteadOfExit } from "./usage-error.ts";
-import { toCount, toPort } from "./values.ts";
+import { toCount, toPort, toWindow } from "./values.ts";
 
 /** `done` receives a command's exit code. */
 export function createProgram(shell: Shell, done: (exitCode: number) => void): Command {
@@ -209,7 +209,7 @@ const addWhatIf: Add = (program, shell, done) => {
     .addOption(new Option("--engine <id>", "context engine; default: the session's own"))
     .addOption(
       new Option("--context-window <tokens>", "context window; default: as it was").argParser(
-        toCount,
+        toWindow,
       ),
     )
     .addOption(

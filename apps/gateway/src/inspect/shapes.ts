@@ -1,6 +1,7 @@
 // The shapes in which a gateway tells what models saw.
 import { z } from "zod";
 import { WASTE_CAUSES } from "../costs/line.ts";
+import { SMALLEST_WINDOW } from "../lab/smallest-window.ts";
 
 const Tokens = z.int().nonnegative();
 /** Of US dollars, as the catalogue prices them. */
@@ -305,7 +306,7 @@ export const WhatIfAskSchema = z.strictObject({
   /** Registered id; absent = the one that answers the session. */
   engine: z.string().min(1).optional(),
   /** Tokens; absent = the model's. */
-  contextWindow: z.int().min(1000).optional(),
+  contextWindow: z.int().min(SMALLEST_WINDOW).optional(),
   /** "provider/model" whose rules and prices count; not called. Absent: the session's. */
   model: z.string().min(3).optional(),
 });

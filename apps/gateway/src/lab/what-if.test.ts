@@ -101,6 +101,7 @@ describe("clew whatif", () => {
       [["nobody"], /There is no session "nobody"/],
       [["main", "--engine", "nope"], /no context engine "nope"/],
       [["main", "--model", "nope"], /cannot be played with/],
+      [["main", "--context-window", "999"], /must be a whole number of at least 1000/],
     ];
     for (const [args, expected] of cases)
       expect(await clew(home, ["whatif", ...args])).toMatchObject({

@@ -43,6 +43,8 @@ describe("what one clew inspect answers", () => {
     [{ call: "3" }, /^--call names one call, .* --turn 3 lists/],
     [{ diff: "t3" }, /^--diff names one call/],
     [{ after: 3 }, /^--after and --limit page through what --find finds/],
+    [{ find: "" }, /^--find looks for a text, and an empty one stands everywhere/],
+    [{ bisect: "" }, /^--bisect looks for a text/],
     [{ find: "x", limit: 0 }, /^--limit .* at least 1/],
   ])("refuses %o with a sentence", (options, sentence) => {
     expect(() => planQuestion(options)).toThrow(sentence);

@@ -56,6 +56,11 @@ export function planQuestion(options: InspectOptions): Question {
     throw refused(
       "--limit says how many entries are named at once, so it is at least 1; absent it is 200",
     );
+  for (const flag of ["find", "bisect"] as const)
+    if (options[flag] === "")
+      throw refused(
+        `--${flag} looks for a text, and an empty one stands everywhere; name it, as in: clew inspect main --${flag} KEY-4711`,
+      );
   const named = namedBy(options);
   if (request === true && named === undefined)
     throw refused(
