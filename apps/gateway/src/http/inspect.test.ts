@@ -240,7 +240,13 @@ describe("the calls of a session over HTTP", () => {
       ...["calls/1.1/items/messages/9", "calls/1.1/items/words/0", "summaries/x"],
     ])
       expect([path, (await get(`/api/sessions/main/${path}`)).status]).toEqual([path, 404]);
-    expect((await get("/api/sessions/main/entries?fate=eaten")).status).toBe(400);
+    for (const wrong of ["entries?fate=eaten", "calls/1.1/request?form=foo"])
+      expect([wrong, (await get(`/api/sessions/main/${wrong}`)).status]).toEqual([wrong, 400]);
+    const byNumber = await get("/api/sessions/main/entries/1");
+    expect([byNumber.status, await byNumber.json()]).toMatchObject([
+      404,
+      { error: { message: expect.stringContaining("named by their ids") } },
+    ]);
     expect((await get("/api/sessions/nobody/calls")).status).toBe(404);
   });
 });

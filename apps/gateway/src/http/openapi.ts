@@ -182,9 +182,11 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   "GET /api/sessions/:key/calls/:id/request": {
     summary: "The request of a call, made again, with its hash.",
-    query: { form: '"sent" = the request alone, to the byte; 404 where it cannot be made again' },
+    query: {
+      form: '"sent" = the request alone, to the byte; 404 where it cannot be made again; absent or "full" = with its hashes',
+    },
     answer: "RebuiltRequest",
-    errors: NO_SESSION,
+    errors: [...NO_SESSION, "REQUEST_INVALID"],
   },
   "GET /api/sessions/:key/calls/:from/diff/:to": {
     summary: "What became different from one call to another.",

@@ -64,9 +64,11 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
 
   app.get(`${session}/calls/:id/request`, async (context) => {
     const { key, id } = context.req.param();
+    const form = context.req.query("form") ?? "full";
+    if (form !== "sent" && form !== "full") return refuse(context, "REQUEST_INVALID", NO_FORM);
     const request = await (await gateway.inspect(key)).request(id);
     if (request === null) return refuse(context, "NOT_FOUND", NO_CALL);
-    if (context.req.query("form") !== "sent") return context.json(request);
+    if (form === "full") return context.json(request);
     const sent = sentRequest(request);
     if (sent === null) return refuse(context, "NOT_FOUND", request.why ?? NO_CALL);
     return context.body(sent, 200, { "content-type": "application/json" });
@@ -110,7 +112,8 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
   app.get(`${session}/entries/:id`, async (context) => {
     const { key, id } = context.req.param();
     const entry = await (await gateway.inspect(key)).entry(id, context.req.query("call"));
-    return entry === null ? refuse(context, "NOT_FOUND", NO_ENTRY) : context.json(entry);
+    const why = /^\d+$/.test(id) ? NO_ENTRY_ID : NO_ENTRY;
+    return entry === null ? refuse(context, "NOT_FOUND", why) : context.json(entry);
   });
 
   app.get(`${session}/summaries/:id`, async (context) => {
@@ -125,6 +128,10 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
 const NO_CALL =
   "There is no such call in this session; the calls are listed at /api/sessions/:key/calls.";
 const NO_ENTRY = "There is no such entry in this call; it may be of a later one.";
+const NO_ENTRY_ID =
+  "Entries are named by their ids here; /api/sessions/:key/entries lists these beside the numbers.";
+const NO_FORM =
+  'The forms of a request are "full", which is given where none is named, and "sent"; name one of them.';
 const NO_ITEM = "There is no such item in this call.";
 
 /** More than the most are so many: the next page holds the rest. */
