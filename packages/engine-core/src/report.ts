@@ -103,7 +103,7 @@ export interface ModelCallReport {
   usage: Usage | null;
   /**
    * What it came to by an estimate of whoever counts calls, as it broke off before its provider
-   * said. Absent: nobody estimated it.
+   * said, or this one says nothing. Absent: nobody estimated it.
    */
   estimated?: Usage;
   /** Why the reply ended; null = there was none. */

@@ -108,6 +108,38 @@ describe("a call that breaks off", () => {
   });
 });
 
+describe("a call that is answered, and of which its provider does not count the prompt", () => {
+  it.each([
+    ["no count at all", null],
+    ["a count of the reply alone", { prompt: 0, completion: 35 }],
+  ])("is counted by what was sent, also by a cap: %s", async (_what, usage) => {
+    const answers = () => ({ text: "The tide was high.", usage });
+    const host = await gatewayWith({ answers, caps: { sessionDollars: 0.02 } });
+    const say = saying(host);
+    const outcomes: string[] = [];
+    for (let turn = 0; turn < 6; turn++) {
+      const { done } = await say(`${turn} ${LONG}`);
+      outcomes.push(done.error?.code ?? done.outcome);
+    }
+    expect(outcomes[0]).toBe("completed");
+    expect(outcomes).toContain("COST_CAP_REACHED");
+    const { total } = await usageAt(host, "/api/usage");
+    expect(total).toMatchObject({ unknown: 0, failed: 0, estimated: total.modelCalls });
+    expect(total.tokens.input).toBeGreaterThan(LONG.length / 10);
+    expect(total.cost.input).toBeCloseTo((total.tokens.input * 3) / 1e6, 10);
+    const { calls } = (await (await host.get("/api/sessions/main/calls")).json()) as {
+      calls: { isCounted: boolean; cost: Cost }[];
+    };
+    expect(calls.map(({ isCounted }) => isCounted)).toEqual(calls.map(() => false));
+    const told = calls.reduce((sum, { cost }) => sum + cost.total, 0);
+    expect(told).toBeCloseTo(total.cost.total, 10);
+    const { output } = await clew(host.home, ["usage"]);
+    expect(output).toContain(
+      `of ${total.modelCalls} calls no provider said what was counted, and what was sent is estimated`,
+    );
+  });
+});
+
 describe("a cap that one turn goes beyond", () => {
   it("is warned of by that turn, though none came near before", async () => {
     const host = await gatewayWith({ caps: { sessionDollars: 0.0001 } });

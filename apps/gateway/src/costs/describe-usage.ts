@@ -58,7 +58,7 @@ export function sentence(sum: UsageSum): string {
   const broken =
     estimated === 0
       ? ""
-      : `; ${counted(estimated, "call")} broke off, and what was sent is estimated`;
+      : `; of ${counted(estimated, "call")} no provider said what was counted, and what was sent is estimated`;
   return `${sumText({ dollars: cost.total, unknown }, modelCalls)}, ${shareText(sum)} of ${counted(prompt, "prompt token")} from a cache${sides}${broken}`;
 }
 

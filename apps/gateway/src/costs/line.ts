@@ -39,8 +39,8 @@ const CallSchema = z.object({
   plugin: z.string().nullable(),
   ...{ input: count, cacheRead: count, cacheWrite: count, output: count },
   /**
-   * It broke off before its provider said what it counted: tokens and cost are estimated by what
-   * was sent and had arrived. Absent: they are its provider's.
+   * Its provider did not say what it counted, as of a call that broke off: tokens and cost are
+   * estimated by what was sent and had arrived. Absent: they are its provider's.
    */
   isEstimated: z.literal(true).optional(),
   /** Null: not known. */

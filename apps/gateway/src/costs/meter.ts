@@ -141,7 +141,7 @@ export function createCosts(options: CostsOptions): Costs {
         ...(failure !== null && { failure }),
         ...(ended.failure?.unsent && { unsent: true }),
       });
-    if (cost === null && usage !== undefined && isCapped(caps) && !blind.has(model)) {
+    if (cost === null && (usage ?? estimate) != null && isCapped(caps) && !blind.has(model)) {
       blind.add(model);
       const text = `The cost caps do not count ${model}, as its prices are not known; the settings of its server can name them (models[].cost).`;
       log.warn(text);
@@ -261,12 +261,14 @@ async function* countedStream(
   };
   try {
     for await (const event of port.stream(call)) {
-      if (event.type === "done") await end(event.message, null);
-      else if (event.type === "error") {
-        const estimated = await end(event.partial, event.error);
+      if (event.type === "done" || event.type === "error") {
+        const estimated = await (event.type === "done"
+          ? end(event.message, null)
+          : end(event.partial, event.error));
         yield estimated === null ? event : { ...event, estimated };
         continue;
-      } else if (event.type === "text") text += event.delta;
+      }
+      if (event.type === "text") text += event.delta;
       yield event;
     }
   } finally {
@@ -279,11 +281,12 @@ async function* countedStream(
 }
 
 /**
- * Pure. What a call came to that broke off: its provider reads the request before it answers, and
- * bills it whoever listens. Null: its provider said what it counted, or bills no such call.
+ * Pure. What a call came to whose provider did not say so: it reads the request before it answers,
+ * and bills it whoever listens. Null: it said what it counted, or bills no such call.
  */
 function estimateOf({ usage, failure, seen }: EndedCall): Usage | null {
-  if (usage !== undefined || failure === null || isFree(failure) || seen === undefined) return null;
+  if (usage !== undefined || seen === undefined) return null;
+  if (failure !== null && isFree(failure)) return null;
   const { call, arrived } = seen;
   const estimated = (messages: readonly AgentMessage[]) =>
     messages.reduce((sum, message) => sum + estimateMessage(message).estimate, 0);

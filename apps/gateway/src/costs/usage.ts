@@ -37,7 +37,7 @@ export const UsageSumSchema = z.object({
   sideCalls: count,
   /** Calls whose cost is not known: it is in none of the dollars. */
   unknown: count,
-  /** Calls that broke off: what was sent of them, and had arrived, is estimated. */
+  /** Calls whose provider did not count them, as where one broke off: they are estimated. */
   estimated: count,
   /** Of all calls. */
   tokens: TokenSumsSchema,

@@ -132,7 +132,7 @@ export const CallRowSchema = z.object({
       broke: z.string().nullable(),
     })
     .nullable(),
-  /** Of a call that broke off it may be estimated. Null: prices or counts are not known. */
+  /** Of a call whose provider did not count it, it may be estimated. Null: prices or counts are not known. */
   cost: CostSchema.nullable(),
   waste: z.array(CallWasteSchema),
   fates: FateCountsSchema,

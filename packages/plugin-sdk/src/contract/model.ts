@@ -256,6 +256,11 @@ export type StreamEvent =
       told?: ProviderTold;
       /** What the call asked and the request did not, and why, in words. Absent: nothing. */
       leftOut?: readonly string[];
+      /**
+       * What it came to, where its provider did not count it and whoever counts calls estimated
+       * it. Absent: it was counted, or nobody did.
+       */
+      estimated?: Usage;
     }
   /** `partial` holds what had arrived, with stopReason "error" or "aborted". */
   | {

@@ -2,10 +2,10 @@
 import type { Usage } from "@clew/plugin-sdk/core";
 import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
-/** Undefined when the server told nothing. Its `input_tokens` hold neither reads nor writes. */
+/** Undefined where the server did not count the prompt. Its `input_tokens` hold neither reads nor writes. */
 export function readUsage(usage: Readonly<Record<string, unknown>>): Usage | undefined {
   const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
-  if (!tellsCounts(usage.input_tokens, usage.output_tokens, read, written)) return undefined;
+  if (!tellsCounts([usage.input_tokens, read, written], [usage.output_tokens])) return undefined;
   const input = tokenCount(usage.input_tokens);
   const output = tokenCount(usage.output_tokens);
   const cacheRead = tokenCount(read);

@@ -2,10 +2,10 @@
 import type { Usage } from "@clew/plugin-sdk/core";
 import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
-/** Undefined when the server told nothing. Its `inputTokens` hold neither reads nor writes. */
+/** Undefined where the server did not count the prompt. Its `inputTokens` hold neither reads nor writes. */
 export function readUsage(usage: Readonly<Record<string, unknown>>): Usage | undefined {
   const { cacheReadInputTokens: read, cacheWriteInputTokens: written } = usage;
-  if (!tellsCounts(usage.inputTokens, usage.outputTokens, read, written)) return undefined;
+  if (!tellsCounts([usage.inputTokens, read, written], [usage.outputTokens])) return undefined;
   const input = tokenCount(usage.inputTokens);
   const output = tokenCount(usage.outputTokens);
   const cacheRead = tokenCount(read);

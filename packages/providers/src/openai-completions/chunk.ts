@@ -63,11 +63,11 @@ interface ChatUsage {
 }
 
 /**
- * Billed tokens; `prompt_tokens` includes cached ones, our `input` does not. Undefined when the
- * server told none.
+ * Billed tokens; `prompt_tokens` includes cached ones, our `input` does not. Undefined where
+ * the server did not count the prompt.
  */
 export function readUsage(usage: ChatUsage | null | undefined): Usage | undefined {
-  if (!usage || !tellsCounts(usage.prompt_tokens, usage.completion_tokens)) return undefined;
+  if (!usage || !tellsCounts([usage.prompt_tokens], [usage.completion_tokens])) return undefined;
   const prompt = tokenCount(usage.prompt_tokens);
   const output = tokenCount(usage.completion_tokens);
   const cacheRead = Math.min(

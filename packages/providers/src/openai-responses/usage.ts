@@ -3,9 +3,10 @@ import type { Usage } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
-/** Undefined when the server told none. Its `input_tokens` hold what came from the cache. */
+/** Undefined where the server did not count the prompt. Its `input_tokens` hold what came from the cache. */
 export function readUsage(usage: unknown): Usage | undefined {
-  if (!isRecord(usage) || !tellsCounts(usage.input_tokens, usage.output_tokens)) return undefined;
+  if (!isRecord(usage)) return undefined;
+  if (!tellsCounts([usage.input_tokens], [usage.output_tokens])) return undefined;
   const prompt = tokenCount(usage.input_tokens);
   const output = tokenCount(usage.output_tokens);
   const details = isRecord(usage.input_tokens_details) ? usage.input_tokens_details : {};

@@ -29,8 +29,16 @@ describe("usage that a server tells", () => {
     },
   );
 
-  it.each(WIRES)("is what it tells on %s, also of one count", (_wire, read, input, output) => {
-    expect(read({ [input]: 7, [output]: 0 })).toMatchObject({ input: 7, output: 0 });
-    expect(read({ [input]: null, [output]: 7 })).toMatchObject({ input: 0, output: 7 });
+  it.each(WIRES)(
+    "is what it tells on %s, also of the prompt alone",
+    (_wire, read, input, output) => {
+      expect(read({ [input]: 7, [output]: 0 })).toMatchObject({ input: 7, output: 0 });
+      expect(read({ [input]: 7, [output]: null })).toMatchObject({ input: 7, output: 0 });
+    },
+  );
+
+  it.each(WIRES)("is none on %s without a count of the prompt", (_wire, read, input, output) => {
+    for (const none of [undefined, null, 0])
+      expect(read({ [input]: none, [output]: 7 })).toBeUndefined();
   });
 });

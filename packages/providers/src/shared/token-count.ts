@@ -1,9 +1,12 @@
 // Reads a count of tokens, of which a server may tell anything.
 
-/** Each is a count or nothing, and one is a count: else nobody told what to believe. */
-export const tellsCounts = (...values: readonly unknown[]): boolean => {
-  const told = values.filter((value) => value !== undefined && value !== null);
-  return told.length > 0 && told.every(isCount);
+/**
+ * Each is a count or nothing, and those of the prompt are some: a prompt of no tokens was not
+ * counted, and what else is told is half of a bill.
+ */
+export const tellsCounts = (prompt: readonly unknown[], rest: readonly unknown[]): boolean => {
+  const told = [...prompt, ...rest].filter((value) => value !== undefined && value !== null);
+  return told.every(isCount) && prompt.some((value) => tokenCount(value) > 0);
 };
 
 const isCount = (value: unknown): boolean =>

@@ -249,7 +249,7 @@ interface Streamed {
   told: ProviderTold;
   /** What the call asked and the request did not. */
   leftOut: readonly string[];
-  /** Of a call that broke off before its provider said what it counted. */
+  /** Of a call whose provider did not say what it counted. */
   estimated?: Usage;
 }
 
@@ -288,6 +288,7 @@ async function stream(
         shown,
         told: event.told ?? {},
         leftOut: event.leftOut ?? [],
+        ...(event.estimated !== undefined && { estimated: event.estimated }),
       };
     if (event.type === "error")
       return {
