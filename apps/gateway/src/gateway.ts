@@ -278,6 +278,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ home, host, store, known, conversations, canonicalKey, agentOf },
     children: async () => [...(await children.list()), ...(await door.started())],
     underWay: reports.underWay,
+    costs,
   });
   const waste = createTurnWaste({ costs, host });
   const tracer = createTracer({

@@ -411,7 +411,10 @@ describe("a cost cap", () => {
     const say = saying(host);
     expect((await say("Hello")).done.outcome).toBe("completed");
     const file = join(costsFolder(host.home), `${dayOf(Date.now())}.jsonl`);
-    const line = JSON.parse((await readFile(file, "utf8")).split("\n")[0]!);
+    const [begun, line] = (await readFile(file, "utf8"))
+      .split("\n", 2)
+      .map((one) => JSON.parse(one));
+    expect([begun.kind, line.kind, line.id]).toEqual(["begun", "call", begun.id]);
     const other = { ...line, session: "x", root: "x", cost: { ...line.cost, total: 1 } };
     const yesterday = join(costsFolder(host.home), `${dayOf(Date.now() - 86_400_000)}.jsonl`);
     await appendFile(yesterday, `${JSON.stringify(other)}\n`);

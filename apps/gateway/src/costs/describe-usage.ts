@@ -2,7 +2,7 @@
 import { shortName } from "../sessions/keys.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted, number } from "../text/number.ts";
-import { dollarsText, sumText } from "./describe.ts";
+import { dollarsText, sumText, unendedText } from "./describe.ts";
 import { UNPAID } from "./unpaid.ts";
 import type { NamedSum, Usage, UsageSum, WasteSum } from "./usage.ts";
 
@@ -14,7 +14,7 @@ export function describeUsage(
   const left = notCounted.map(
     (key) => `Session "${shortName(key)}" is not in it: no model was asked for it.`,
   );
-  if (total.modelCalls === 0)
+  if (total.modelCalls + total.unended === 0)
     return [
       session === undefined
         ? "No model was asked yet."
@@ -23,7 +23,7 @@ export function describeUsage(
     ].join(" ");
   return [
     ...(unpaid === null ? [] : [UNPAID[unpaid]]),
-    `${isLess(untold) ? "At least " : ""}${sentence(total)}${untoldText(untold)}.`,
+    `${isLess(untold) || total.unended > 0 ? "At least " : ""}${sentence(total)}${untoldText(untold)}${unendedText(total)}.`,
     ...wasteLines(total),
     "",
     ...table("session", lists.sessions, shortName),
@@ -103,10 +103,10 @@ function table(
   return [formatTable(headings, rows), ""];
 }
 
-const costText = ({ cost, unknown, modelCalls }: UsageSum): string =>
+const costText = ({ cost, unknown, unended, modelCalls }: UsageSum): string =>
   unknown === modelCalls
     ? "not known"
-    : `${dollarsText(cost.total)}${unknown > 0 ? " or more" : ""}`;
+    : `${dollarsText(cost.total)}${unknown + unended > 0 ? " or more" : ""}`;
 
 const wastedIn = ({ waste }: UsageSum): number =>
   Object.values(waste).reduce((sum, { dollars }) => sum + dollars, 0);

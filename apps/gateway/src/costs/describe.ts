@@ -64,9 +64,16 @@ export function sumText(spent: { dollars: number; unknown: number }, calls: numb
     : `not known for ${spent.unknown} of ${of}`;
 }
 
+/** Of calls of which nobody knows what they came to; "" where there are none. */
+export function unendedText({ unended }: { unended: number }): string {
+  if (unended === 0) return "";
+  const [is, it] = unended === 1 ? ["is", "it"] : ["are", "they"];
+  return `; ${counted(unended, "more call")} ${is} not in it: ${it} began, and how ${it} ended is not written down`;
+}
+
 /** Of a session until now: "$4.12 for 60 model calls, 61 % of the prompts from a cache; cap …". */
 export function describeCosts(
-  { modelCalls, prompt, fromCache, summariser, waste, ...spent }: SessionSpent,
+  { modelCalls, prompt, fromCache, summariser, waste, unended, ...spent }: SessionSpent,
   caps: readonly Cap[],
 ): string {
   const share = prompt === 0 ? 0 : Math.round((100 * fromCache) / prompt);
@@ -75,7 +82,7 @@ export function describeCosts(
   const sum =
     modelCalls === 0
       ? "nothing yet"
-      : `${sumText(spent, modelCalls)} of this session, ${share} % of the prompts from a cache${sides}${wasteText(waste)}`;
+      : `${unended === 0 ? "" : "at least "}${sumText(spent, modelCalls)} of this session, ${share} % of the prompts from a cache${sides}${wasteText(waste)}${unendedText({ unended })}`;
   return [
     sum,
     ...caps.map(

@@ -9,7 +9,7 @@ import { describeUsage } from "./describe-usage.ts";
 import { costsFolder, createCostLedger, readCosts } from "./ledger.ts";
 import { type CallLine, dayOf } from "./line.ts";
 import { nothingSpent, spentOn } from "./totals.ts";
-import { sumUsage } from "./usage.ts";
+import { type DatedLine, sumUsage } from "./usage.ts";
 
 const NOON = new Date(2026, 2, 5, 12).getTime();
 const DAY = 86_400_000;
@@ -119,6 +119,36 @@ describe("what was spent", () => {
     for await (const { line } of readCosts(folder, dayOf(NOON + 2 * DAY)))
       if (line.kind === "call") told.push(line.cost!.total);
     expect(told).toHaveLength(3);
+  });
+
+  it("tells of calls that began and did not end, behind a restart too, until the session is new", async () => {
+    const { folder, start } = await home();
+    const ledger = start();
+    const begun = (id: string, root = "s") => {
+      const { at, agent, engine, model } = call(0);
+      return { ...{ kind: "begun" as const, v: 1 as const, at, agent, engine, model }, id, root };
+    };
+    await ledger.append({ ...begun("a"), session: "s" });
+    await ledger.append({ ...call(0.25), id: "a" });
+    await ledger.append({ ...begun("b"), session: "child" });
+    await ledger.append({ ...begun("c", "other"), session: "other" });
+    expect((await ledger.totals()).sessions).toMatchObject({
+      ...{ s: { unended: 1, modelCalls: 1, dollars: 0.25 }, other: { unended: 1, modelCalls: 0 } },
+    });
+    await ledger.close();
+    const again = start();
+    await again.append({ ...call(0.5, { session: "child" }), id: "b" });
+    expect((await again.totals()).sessions).toMatchObject({ s: { unended: 0, modelCalls: 2 } });
+    const lines: DatedLine[] = [];
+    for await (const line of readCosts(folder)) lines.push(line);
+    const { total, sessions } = await sumUsage(lines);
+    expect(total).toMatchObject({ unended: 1, modelCalls: 2 });
+    expect(sessions.map(({ name, unended }) => [name, unended])).toContainEqual(["other", 1]);
+    expect((await sumUsage(lines, "s")).total.unended).toBe(0);
+    expect((await sumUsage(lines, undefined, new Set(["c"]))).total.unended).toBe(0);
+    const at = new Date(NOON).toISOString();
+    await again.append({ kind: "renewed", v: 1, at, session: "other", archivedAs: "other.1" });
+    expect((await again.totals()).open).toEqual({});
   });
 
   it("begins anew with the session, as do the warnings about it", async () => {

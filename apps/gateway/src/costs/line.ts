@@ -31,9 +31,19 @@ export const WASTE_CAUSES = ["broken-prefix", "after-pause", "re-sent", "over-fu
  */
 export type WasteCause = (typeof WASTE_CAUSES)[number];
 
+/** Written before the request leaves: whoever dies in the call leaves no other trace of it. */
+const BegunSchema = z.object({
+  kind: z.literal("begun"),
+  ...who,
+  /** That of the line that tells how it ended. */
+  id: z.string(),
+});
+
 const CallSchema = z.object({
   kind: z.literal("call"),
   ...who,
+  /** Of the line that told that it began. Absent: there is none. */
+  id: z.string().optional(),
   for: z.enum(PURPOSES),
   /** Who asked; null = the host. */
   plugin: z.string().nullable(),
@@ -60,6 +70,7 @@ const WasteSchema = z.object({
 });
 
 const LineSchema = z.discriminatedUnion("kind", [
+  BegunSchema,
   CallSchema,
   WasteSchema,
   /** A session began anew under its name; what it was is called otherwise from here on. */
@@ -77,6 +88,7 @@ const LineSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
+export type BegunLine = z.infer<typeof BegunSchema>;
 export type CallLine = z.infer<typeof CallSchema>;
 export type WasteLine = z.infer<typeof WasteSchema>;
 export type CostLine = z.infer<typeof LineSchema>;

@@ -1,4 +1,5 @@
 // Counts what model calls cost, and asks no model beyond a cap.
+import { randomUUID } from "node:crypto";
 import type { LogPort, ModelPort, SideCallReport } from "@clew/engine-core";
 import {
   type AgentMessage,
@@ -53,6 +54,8 @@ export interface Costs {
   noteWaste(subject: CostSubject, waste: readonly Waste[]): Promise<void>;
   /** A session began anew under its name. */
   renewed(session: string, archivedAs: string | null): Promise<void>;
+  /** Ids of calls that go on. */
+  underWay(): ReadonlySet<string>;
   /** Of a session, with all that belongs to the one that nobody started. */
   spentIn(sessionKey: string): Promise<SessionSpent>;
   /** The caps that are set, as they stand for a session of an agent. */
@@ -78,6 +81,8 @@ export function createCosts(options: CostsOptions): Costs {
   let { caps } = options;
   /** Models whose prices nobody knows, of which it was said. */
   const blind = new Set<string>();
+  /** Calls that go on, by id with the session that nobody started. */
+  const underWay = new Map<string, string>();
   const at = () => new Date(now()).toISOString();
   const who = ({ agentId, sessionKey, engine }: CostSubject) => ({
     ...{ v: 1 as const, at: at(), agent: agentId, session: sessionKey },
@@ -118,7 +123,15 @@ export function createCosts(options: CostsOptions): Costs {
       notice?.(text);
     }
   };
-  const count = async (subject: CostSubject, about: MeteredPort, ended: EndedCall) => {
+  /** Stands in the file before the request leaves, so that nothing is paid without a trace. */
+  const begin = async (subject: CostSubject, model: string): Promise<string> => {
+    const id = randomUUID();
+    const line = { ...who(subject), model, id };
+    underWay.set(id, line.root);
+    await ledger.append({ kind: "begun", ...line });
+    return id;
+  };
+  const count = async (subject: CostSubject, about: MeteredPort, ended: EndedCall, id?: string) => {
     const { model, usage, durationMs } = ended;
     const failure = ended.failure?.kind ?? null;
     const { for: purpose } = about;
@@ -129,6 +142,7 @@ export function createCosts(options: CostsOptions): Costs {
     const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0 } = usage ?? estimated ?? {};
     const line: CallLine = {
       ...{ kind: "call", ...who(subject), model, for: purpose, plugin: subject.plugin },
+      ...(id !== undefined && { id }),
       ...{ input, cacheRead, cacheWrite, output, failure },
       ...(estimated !== null && { isEstimated: true }),
       cost: cost === null || isReply ? cost : asSideCost(cost),
@@ -148,13 +162,19 @@ export function createCosts(options: CostsOptions): Costs {
       about.notice?.(text);
     }
     await ledger.append(line);
+    if (id !== undefined) underWay.delete(id);
     // The call that comes near is the one to be told of it: the next one may be refused.
     if (isCapped(caps))
       await warnOf(planCaps(caps, await ledger.totals(), asked(subject)), subject, about.notice);
     return estimated;
   };
   /** The call, of which each try is counted when it ends, before the next is made. */
-  const countTries = (call: ModelCall, subject: CostSubject, about: MeteredPort): CountedTries => {
+  const countTries = async (
+    call: ModelCall,
+    subject: CostSubject,
+    about: MeteredPort,
+  ): Promise<CountedTries> => {
+    let id = await begin(subject, nameOf(call));
     let began = performance.now();
     /** The last try, once it is known to be the last and was counted. */
     let last: { estimated: Usage | null } | undefined;
@@ -162,9 +182,8 @@ export function createCosts(options: CostsOptions): Costs {
       if (last !== undefined) return last.estimated;
       const durationMs = performance.now() - began;
       const { usage } = arrived;
-      return count(subject, about, {
-        ...{ model: nameOf(call), usage, seen: { call, arrived }, failure, durationMs },
-      });
+      const ended = { model: nameOf(call), usage, seen: { call, arrived }, failure, durationMs };
+      return count(subject, about, ended, id);
     };
     const onRetry: ModelCall["onRetry"] = async (retry) => {
       // A try that was refused is only told by the report of its turn: nobody bills it.
@@ -174,6 +193,7 @@ export function createCosts(options: CostsOptions): Costs {
         (await refusalOf(subject, about.notice)) ??
         (await call.onRetry?.({ ...retry, ...(estimated !== null && { estimated }) }));
       if (whyNot !== undefined && isBilled) last = { estimated };
+      else if (isBilled) id = await begin(subject, nameOf(call));
       began = performance.now();
       return whyNot;
     };
@@ -189,14 +209,17 @@ export function createCosts(options: CostsOptions): Costs {
         async *stream(call) {
           const refusal = await refusalOf(subject, about.notice);
           if (refusal !== undefined) throw new ContextEngineError("COST_CAP_REACHED", refusal);
-          const tries = countTries(call, subject, about);
+          const tries = await countTries(call, subject, about);
           yield* countedStream(port, tries.call, tries.end);
         },
         async complete(call) {
           const refusal = await refusalOf(subject, about.notice);
           if (refusal !== undefined) return refused(refusal);
-          const tries = countTries(call, subject, about);
-          const result = await port.complete(tries.call);
+          const tries = await countTries(call, subject, about);
+          const result = await port.complete(tries.call).catch(async (error: unknown) => {
+            await tries.end(NOTHING_ARRIVED, { kind: "aborted" });
+            throw error;
+          });
           const arrived = result.ok ? result.message : result.partial;
           await tries.end(arrived, result.ok ? null : result.error);
           return result;
@@ -212,8 +235,12 @@ export function createCosts(options: CostsOptions): Costs {
     },
     renewed: (session, archivedAs) =>
       ledger.append({ kind: "renewed", v: 1, at: at(), session, archivedAs }),
+    underWay: () => new Set(underWay.keys()),
     async spentIn(sessionKey) {
-      return (await ledger.totals()).sessions[rootOf(sessionKey)] ?? nothingSpent();
+      const root = rootOf(sessionKey);
+      const spent = (await ledger.totals()).sessions[root] ?? nothingSpent();
+      const goOn = [...underWay.values()].filter((each) => each === root).length;
+      return { ...spent, unended: Math.max(0, spent.unended - goOn) };
     },
     async caps(subject) {
       await readCaps();

@@ -22,6 +22,8 @@ const SessionSpentSchema = SpentSchema.extend({
   summariser: z.number(),
   /** Of `dollars`: what was for nothing. */
   waste: WasteByCauseSchema,
+  /** Calls that began, and of whose end nothing is written down: they are in no other number. */
+  unended: z.number(),
 });
 /** The same of a session with all that it started. */
 export type SessionSpent = z.infer<typeof SessionSpentSchema>;
@@ -31,6 +33,8 @@ export const TotalsSchema = z.object({
   sessions: z.record(z.string(), SessionSpentSchema),
   /** By day and agent; the newest days only. */
   days: z.record(z.string(), z.record(z.string(), SpentSchema)),
+  /** Calls that began and whose end is not told yet: by id, the session that nobody started. */
+  open: z.record(z.string(), z.string()),
   /** Caps of which somebody was told, by when (day). */
   warned: z.record(z.string(), z.string()),
 });
@@ -39,22 +43,27 @@ export type Totals = z.infer<typeof TotalsSchema>;
 
 const KEPT_DAYS = 2;
 
-export const noTotals = (): Totals => ({ sessions: {}, days: {}, warned: {} });
+export const noTotals = (): Totals => ({ sessions: {}, days: {}, open: {}, warned: {} });
 export const NOTHING: Spent = { dollars: 0, unknown: 0, modelCalls: 0 };
 export const nothingSpent = (): SessionSpent => ({
   ...NOTHING,
   ...{ prompt: 0, fromCache: 0, summariser: 0, waste: noWaste() },
+  unended: 0,
 });
 
 /** Changes `totals` by one line of a day. */
 export function countLine(totals: Totals, day: string, line: CostLine): void {
   if (line.kind === "warned") totals.warned[line.cap] = day;
   else if (line.kind === "renewed") beginAnew(totals, line.session);
-  else if (line.kind === "waste") {
+  else if (line.kind === "begun") {
+    totals.open[line.id] = line.root;
+    addUnended(totals, line.root, 1);
+  } else if (line.kind === "waste") {
     totals.sessions[line.root] ??= nothingSpent();
     addWaste(totals.sessions[line.root]!.waste, line);
   } else if (line.kind === "call") {
     const { root, agent, input, cacheRead, cacheWrite, cost } = line;
+    if (line.id !== undefined) endCall(totals, line.id);
     const before = totals.sessions[root] ?? nothingSpent();
     totals.sessions[root] = {
       ...before,
@@ -69,8 +78,20 @@ export function countLine(totals: Totals, day: string, line: CostLine): void {
   }
 }
 
-function beginAnew({ sessions, warned }: Totals, session: string): void {
+function addUnended({ sessions }: Totals, root: string, more: number): void {
+  const before = sessions[root] ?? nothingSpent();
+  sessions[root] = { ...before, unended: before.unended + more };
+}
+
+function endCall(totals: Totals, id: string): void {
+  const root = totals.open[id];
+  if (root !== undefined) addUnended(totals, root, -1);
+  delete totals.open[id];
+}
+
+function beginAnew({ sessions, open, warned }: Totals, session: string): void {
   delete sessions[session];
+  for (const [id, root] of Object.entries(open)) if (root === session) delete open[id];
   for (const cap of Object.keys(warned))
     if (cap.startsWith(`session ${session} `)) delete warned[cap];
 }

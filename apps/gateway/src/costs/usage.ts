@@ -39,6 +39,11 @@ export const UsageSumSchema = z.object({
   unknown: count,
   /** Calls whose provider did not count them, as where one broke off: they are estimated. */
   estimated: count,
+  /**
+   * Calls that began, and of whose end nothing is written down, as the gateway ended in them, or
+   * another process is in them: they are in no other number, which is "at least" then.
+   */
+  unended: count,
   /** Of all calls. */
   tokens: TokenSumsSchema,
   /** Of side calls alone. */
@@ -87,7 +92,7 @@ export const noWaste = (): WasteByCause => ({
   ...{ brokenPrefix: none(), afterPause: none(), resent: none(), overFull: none() },
 });
 const nothing = (): UsageSum => ({
-  ...{ modelCalls: 0, failed: 0, sideCalls: 0, unknown: 0, estimated: 0 },
+  ...{ modelCalls: 0, failed: 0, sideCalls: 0, unknown: 0, estimated: 0, unended: 0 },
   ...{ tokens: noTokens(), sideTokens: noTokens(), cost: NO_COST },
   waste: noWaste(),
 });
@@ -106,28 +111,38 @@ export interface UnreadableLine {
 
 /**
  * Pure, but for reading `lines`, which come oldest first. `session`: of this one and those it
- * started; absent: of all. What a session cost before it began anew is its archive's.
+ * started; absent: of all. What a session cost before it began anew is its archive's. `underWay`: ids
+ * of calls of which this process knows that they go on.
  */
 export async function sumUsage(
   lines: AsyncIterable<DatedLine> | Iterable<DatedLine>,
   session?: string,
+  underWay: ReadonlySet<string> = new Set(),
 ): Promise<Usage> {
   const total = nothing();
   const sessions = new Map<string, UsageSum>();
   const engines = new Map<string, UsageSum>();
   const models = new Map<string, UsageSum>();
   const days = new Map<string, UsageSum>();
+  /** What tells of a call that began, by its id, until its end is told. */
+  const open = new Map<string, readonly UsageSum[]>();
   let unreadable = 0;
   for await (const { day, line } of await linesOf(lines, session)) {
     if (line.kind === "unreadable") unreadable++;
     if (line.kind === "renewed") rename(sessions, line.session, line.archivedAs);
-    if (line.kind !== "call" && line.kind !== "waste") continue;
-    addLine(total, line);
-    addLine(sumIn(sessions, line.session), line);
-    addLine(sumIn(engines, line.engine ?? NO_ENGINE), line);
-    addLine(sumIn(models, line.model), line);
-    addLine(sumIn(days, day), line);
+    if (line.kind !== "call" && line.kind !== "waste" && line.kind !== "begun") continue;
+    const sums = [
+      ...[total, sumIn(sessions, line.session), sumIn(engines, line.engine ?? NO_ENGINE)],
+      ...[sumIn(models, line.model), sumIn(days, day)],
+    ];
+    if (line.kind === "begun") {
+      if (!underWay.has(line.id)) open.set(line.id, sums);
+      continue;
+    }
+    for (const sum of sums) addLine(sum, line);
+    if (line.kind === "call" && line.id !== undefined) open.delete(line.id);
   }
+  for (const sum of [...open.values()].flat()) sum.unended++;
   return {
     total,
     sessions: byCost(sessions),
@@ -155,7 +170,7 @@ async function linesOf(
       const before = found.get(line.session);
       found.delete(line.session);
       if (before !== undefined && line.archivedAs !== null) found.set(line.archivedAs, before);
-    } else if (line.kind === "call" || line.kind === "waste")
+    } else if (line.kind === "call" || line.kind === "waste" || line.kind === "begun")
       for (const name of new Set([line.session, line.root]))
         if (session === name || isArchiveOf(session, name))
           if (found.get(name)?.push(each) === undefined) found.set(name, [each]);

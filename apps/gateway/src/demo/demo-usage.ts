@@ -13,12 +13,13 @@ import { DEMO_AGENT, DEMO_KEY, demoState } from "./demo-place.ts";
 /**
  * Of all sessions, or of the one with this canonical key and those it started. Nobody was asked
  * for the demo, nor for what was replayed, so they are in no sum but their own; what a person goes
- * on to say in one costs, and is.
+ * on to say in one costs, and is. `underWay`: ids of calls that go on in this process.
  */
 export async function readUsage(
   home: string,
   pricesOf: PricesOf,
   session?: string,
+  underWay?: ReadonlySet<string>,
 ): Promise<Usage> {
   const isMade = (await demoState(home)) === "made";
   if (isMade && session === DEMO_KEY) return usageByReports(home, pricesOf, session, "demo");
@@ -29,7 +30,7 @@ export async function readUsage(
     const { line } = each;
     if (line.kind === "played") played.push(line.session);
   }
-  const usage = await sumUsage(lines, session);
+  const usage = await sumUsage(lines, session, underWay);
   if (session !== undefined)
     return played.includes(session) && usage.total.modelCalls === 0
       ? usageByReports(home, pricesOf, session, "replayed")

@@ -1,5 +1,6 @@
 // What a gateway tells of its sessions without opening them.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { Costs } from "../costs/meter.ts";
 import { paidSince } from "../costs/paid-since.ts";
 import type { Usage } from "../costs/usage.ts";
 import { demoState, isDemo } from "../demo/demo-place.ts";
@@ -103,6 +104,7 @@ export interface SessionViewsOptions {
   known: KnownSessions;
   conversations: Conversations;
   underWay: TurnReports["underWay"];
+  costs: Pick<Costs, "underWay">;
   /** Sessions that others started, oldest first. */
   children: () => Promise<readonly StartedSession[]>;
   canonicalKey: (text: string) => string;
@@ -208,7 +210,9 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       return { ...(await describeContext(reports, found, last)), fates, missingTurns };
     },
     async usage(text) {
-      const usage = await readUsage(home, pricesOf, text && canonicalKey(text));
+      const usage = await readUsage(
+        ...([home, pricesOf, text && canonicalKey(text), options.costs.underWay()] as const),
+      );
       // What a session cost outlives it.
       if (text !== undefined && usage.total.modelCalls === 0) await requireName(text);
       return usage;

@@ -4,7 +4,14 @@ import { describeTurn } from "./describe-turn.ts";
 
 it("says of a turn without calls why there are none", () => {
   const rows = [callRow("4.1"), callRow("9.2")];
-  const missing = { promptEntryId: null, at: null, replies: null, calls: null, cost: null };
+  const missing = {
+    promptEntryId: null,
+    at: null,
+    replies: null,
+    calls: null,
+    unended: 0,
+    cost: null,
+  };
   const known = {
     rows,
     letGoTurns: 3,

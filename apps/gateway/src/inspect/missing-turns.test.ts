@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { Usage } from "../costs/usage.ts";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
@@ -20,8 +21,8 @@ async function asKilled(home: string): Promise<string> {
 }
 
 /** A gateway whose model the test answers for, in a home that a gateway was killed in. */
-async function killedIn({ turns }: { turns: number }) {
-  const { config, asked } = await heldModel();
+async function killedIn({ turns, cost }: { turns: number; cost?: object }) {
+  const { config, asked } = await heldModel(cost && { cost });
   const { home, say, get } = await startTestGateway(config);
   const answer = async (told: Promise<unknown>, text: string) => {
     const reply = await asked();
@@ -60,6 +61,30 @@ describe("a turn whose report is missing", () => {
     const finding = findings.find(({ code }) => code === "session-reports-missing")!;
     expect(finding).toMatchObject({ level: "warning", subject: 'reports of session "main"' });
     expect(finding.text).toMatch(/^The report of turn 3 of .*; 2 replies stored/);
+  });
+
+  it("leaves one sum everywhere, which is at least so much, as a call had begun", async () => {
+    const cost = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
+    const { config, killed, inspect } = await killedIn({ turns: 2, cost });
+    const page = CallPageSchema.parse(JSON.parse(await inspect("--json")));
+    expect(page.missingTurns).toMatchObject([{ calls: 2, unended: 1 }]);
+    const told = page.calls.map((row) => row.cost!.total);
+    const inspected = [...told, page.missingTurns[0]!.cost!.total].reduce((sum, one) => sum + one);
+    const usage = async () => (await clew(killed, ["usage", "main"])).output;
+    const { total } = JSON.parse((await clew(killed, ["usage", "main", "--json"])).output) as Usage;
+    expect(total).toMatchObject({ modelCalls: 4, unended: 1 });
+    expect(total.cost.total).toBeCloseTo(inspected, 10);
+    const more = /; 1 more call is not in it: it began, and how it ended is not written down\./;
+    expect(await usage()).toMatch(/^At least \$0\.\d+ for 4 model calls/);
+    expect(await usage()).toMatch(more);
+    const sum = /^At least (\S+)/.exec(await usage())![1]!;
+    const text = await inspect();
+    expect(text).toContain(`Cost: at least ${sum}, `);
+    expect(text).toMatch(more);
+    expect(text).toMatch(/\$0\.\d+, and of 1 call only that it began\./);
+    const { gateway } = await startTestGateway(config, killed);
+    const command = { kind: "command", name: "status", args: "" } as const;
+    expect((await gateway.command("main", command)).text).toContain(`Cost: at least ${sum} for 4`);
   });
 
   it("is none where replies came from elsewhere, and were not paid here", async () => {

@@ -1,6 +1,6 @@
 // Tells of the turns that have no report.
 import { addCosts } from "../costs/cost.ts";
-import type { CallLine } from "../costs/line.ts";
+import type { PaidLine } from "../costs/paid-since.ts";
 import { countReports, findInNewest } from "../reports/read-reports.ts";
 import { callsByPrompt, planUntold, type UntoldTurn } from "../reports/untold-turns.ts";
 import { originOf } from "../sessions/origin.ts";
@@ -74,7 +74,7 @@ export interface MissingAsked {
   /** The ordinal of the newest turn. */
   newest: number;
   /** What was written down of the session's model calls. */
-  paid: readonly CallLine[];
+  paid: readonly PaidLine[];
 }
 
 /**
@@ -103,10 +103,13 @@ export function planMissing(asked: MissingAsked): MissingTurn[] {
       missing.push(missingOf(turn, number, asked.paid));
     }
   }
-  for (const turn of numbers)
-    missing.push({ turn, promptEntryId: null, at: null, replies: null, calls: null, cost: null });
+  for (const turn of numbers) missing.push({ ...NOTHING_KNOWN, turn });
   return missing.toSorted((one, other) => (one.turn ?? Infinity) - (other.turn ?? Infinity));
 }
+
+const NOTHING_KNOWN = {
+  ...{ promptEntryId: null, at: null, replies: null, calls: null, unended: 0, cost: null },
+};
 
 /** Those between the same told turns. */
 function gapsOf(untold: readonly UntoldTurn[]): UntoldTurn[][] {
@@ -128,7 +131,7 @@ function ofHere(
   return proven.length >= gone ? proven : turns.slice(-gone);
 }
 
-function paidFor({ at, until }: UntoldTurn, paid: readonly CallLine[]): CallLine[] {
+function paidFor({ at, until }: UntoldTurn, paid: readonly PaidLine[]): PaidLine[] {
   const [from, to] = [Date.parse(at), until === null ? Infinity : Date.parse(until)];
   return paid.filter((line) => Date.parse(line.at) >= from && Date.parse(line.at) < to);
 }
@@ -136,13 +139,15 @@ function paidFor({ at, until }: UntoldTurn, paid: readonly CallLine[]): CallLine
 function missingOf(
   turn: UntoldTurn,
   number: number | null,
-  paid: readonly CallLine[],
+  paid: readonly PaidLine[],
 ): MissingTurn {
   const lines = paidFor(turn, paid);
-  const costs = lines.flatMap(({ cost }) => cost ?? []);
+  const calls = lines.filter((line) => line.kind === "call");
+  const costs = calls.flatMap(({ cost }) => cost ?? []);
   return {
     ...{ turn: number, promptEntryId: turn.promptEntryId, at: turn.at, replies: turn.replies },
-    calls: lines.length === 0 ? null : lines.length,
+    calls: lines.length === 0 ? null : calls.length,
+    unended: lines.length - calls.length,
     cost: costs.length === 0 ? null : addCosts(costs),
   };
 }

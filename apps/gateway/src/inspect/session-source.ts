@@ -1,7 +1,7 @@
 // Where the inspector finds the entries of one session.
 import type { TurnSoFar } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { CallLine } from "../costs/line.ts";
+import type { PaidLine } from "../costs/paid-since.ts";
 
 /** Where a session's reports and entries are. */
 export interface SessionSource {
@@ -15,7 +15,7 @@ export interface SessionSource {
   /** Every entry of the transcript, those of branches that were left included. */
   allEntries(): Promise<readonly TranscriptEntry[]>;
   /** What was written down of its model calls since then (ISO 8601). Absent: nobody knows. */
-  paidSince?: ((at: string) => Promise<readonly CallLine[]>) | undefined;
+  paidSince?: ((at: string) => Promise<readonly PaidLine[]>) | undefined;
   /** The turn whose report is still to be written. Absent: none is under way. */
   underWay?: TurnUnderWay | undefined;
 }

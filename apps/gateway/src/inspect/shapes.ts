@@ -380,6 +380,8 @@ export const MissingTurnSchema = z.object({
   replies: z.int().nullable(),
   /** Model calls that were paid, and what they cost; null = it is not known. */
   calls: z.int().nullable(),
+  /** Further ones, which began and of whose end nothing is written down. */
+  unended: z.int(),
   cost: CostSchema.nullable(),
 });
 

@@ -18,7 +18,8 @@ export interface HeldModel {
   asked(): Promise<HeldReply>;
 }
 
-export async function heldModel(): Promise<HeldModel> {
+/** `cost`: dollars per million tokens. Absent: nobody knows it. */
+export async function heldModel({ cost }: { cost?: object } = {}): Promise<HeldModel> {
   const waiting: HeldReply[] = [];
   const askers: ((reply: HeldReply) => void)[] = [];
   const server = createServer((request, response) => {
@@ -36,7 +37,10 @@ export async function heldModel(): Promise<HeldModel> {
   });
   const { port } = server.address() as AddressInfo;
   return {
-    config: emulatedModel(`http://127.0.0.1:${port}/v1`, { contextWindow: 10_000_000 }),
+    config: emulatedModel(`http://127.0.0.1:${port}/v1`, {
+      contextWindow: 10_000_000,
+      ...(cost !== undefined && { cost }),
+    }),
     asked() {
       const reply = waiting.shift();
       return reply === undefined

@@ -24,6 +24,7 @@ function usage(
         sideCalls: 0,
         unknown: 0,
         estimated: 0,
+        unended: 0,
         tokens: noTokens,
         sideTokens: noTokens,
       },

@@ -79,7 +79,7 @@ export function usageOf(
 
 /** Pure. */
 export function sumOfUsage(
-  { modelCalls, unknown, tokens, cost }: UsageSum,
+  { modelCalls, unknown, unended, tokens, cost }: UsageSum,
   untold: Usage["untold"],
 ): Sums {
   const prompt = promptOf(tokens);
@@ -87,7 +87,7 @@ export function sumOfUsage(
     ...{ output: tokens.output, cacheRead: prompt === 0 ? null : tokens.cacheRead },
     ...{ cacheOf: prompt, cost: modelCalls === unknown ? null : cost.total, unpriced: unknown },
     sides: cost.summariser,
-    untold: untold.turns + untold.lines,
+    untold: untold.turns + untold.lines + unended,
   };
 }
 

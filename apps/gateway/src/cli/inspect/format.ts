@@ -1,9 +1,8 @@
 // Lays out what the inspector knows for people at a terminal.
 
 import { addCosts } from "../../costs/cost.ts";
-import { dollarsText } from "../../costs/describe.ts";
+import { dollarsText, unendedText } from "../../costs/describe.ts";
 import { untoldText } from "../../costs/describe-usage.ts";
-import type { Usage } from "../../costs/usage.ts";
 import { costWithSides, ownDollars } from "../../inspect/cost-with-sides.ts";
 import { describeCounts } from "../../inspect/describe-counts.ts";
 import { describeMissing } from "../../inspect/describe-missing.ts";
@@ -40,7 +39,7 @@ export function formatCalls(page: CallPage): string {
     sumUp(page, { isListed: untold === 0 }),
     ...letGo(letGoTurns, "their calls are neither listed nor in these sums"),
     ...(calls.length < 2 ? [] : describePeaks(peaks)),
-    ...costOfAll(calls, since, { turns: untold, lines: 0 }),
+    ...costOfAll(page),
     ...since.unanswered.map((why) => `After them a message had no reply: ${why}`),
     ...describeMissing(missingTurns).map((each) => `${each}.`),
     ...damage(calls, unreadableTurns),
@@ -129,13 +128,19 @@ function sumUp({ calls, sums: { sent } }: CallPage, { isListed }: { isListed: bo
   return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${isKnown ? "" : "at least "}${number(sent)} tokens sent${without}. ${calls.length === 0 ? "" : isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`.trim();
 }
 
-/** What was paid for rows, and since for what is in none. */
-function costOfAll(
-  calls: readonly CallRow[],
-  { sideCalls, cost }: CallPage["since"],
-  untold: Usage["untold"],
-): string[] {
-  const costs = [...calls.map((row) => row.cost), ...(sideCalls === 0 ? [] : [cost])];
+/** What was paid for rows, and for what is in none: since, and of turns without a report. */
+function costOfAll({
+  calls,
+  since: { sideCalls, cost },
+  unreadableTurns,
+  missingTurns,
+  letGoTurns,
+}: CallPage): string[] {
+  const paid = missingTurns.filter((turn) => turn.calls !== null);
+  const blind = unreadableTurns.length + letGoTurns + missingTurns.length - paid.length;
+  const unended = missingTurns.reduce((sum, turn) => sum + turn.unended, 0);
+  const aside = paid.flatMap((turn) => turn.cost ?? []);
+  const costs = [...calls.map((row) => row.cost), ...(sideCalls === 0 ? [] : [cost]), ...aside];
   const known = costs.filter((each) => each !== null);
   if (known.length === 0) return [];
   const unknown = costs.length - known.length;
@@ -144,7 +149,11 @@ function costOfAll(
       ? ""
       : `, ${dollarsText(cost.total)} of it since the newest call for ${counted(sideCalls, "side call")}`;
   const without = unknown === 0 ? "" : `; of ${counted(unknown, "model call")} it is not known`;
-  const least = untold.turns === 0 ? "" : "at least ";
+  const least = blind + unended === 0 ? "" : "at least ";
+  const unlisted =
+    aside.length === 0
+      ? ""
+      : `, ${dollarsText(addCosts(aside).total)} of it in ${counted(aside.length, "turn")} whose calls are not listed`;
   const summaries = addCosts(known).summariser;
   const sides =
     summaries === 0
@@ -153,7 +162,7 @@ function costOfAll(
           `Side calls, such as for summaries, cost ${dollarsText(summaries)} of it; their tokens are not among those sent.`,
         ];
   return [
-    `Cost: ${least}${dollarsText(addCosts(known).total)}${after}${without}${untoldText(untold)}.`,
+    `Cost: ${least}${dollarsText(addCosts(known).total)}${after}${unlisted}${without}${untoldText({ turns: blind, lines: 0 })}${unendedText({ unended })}.`,
     ...sides,
   ];
 }
