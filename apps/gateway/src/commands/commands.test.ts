@@ -75,6 +75,9 @@ describe("a line", () => {
     expect(describeUndo(undone, null)).toBe(
       "Undone: the compaction of 2026-11-27 10:03 UTC (118 messages in a summary; 33,684 tokens before it); nothing was said since. There is no other to undo.",
     );
+    expect(describeUndo({ ...undone, next: target }, null)).toContain(
+      'The next "/compact undo" would take back the compaction of 2026-11-27 10:03 UTC',
+    );
     expect(describeUndo(undone, "lossless")).toContain(
       'which the host made, not engine "lossless"',
     );

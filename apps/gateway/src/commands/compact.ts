@@ -176,7 +176,7 @@ export function describeUndo(undone: UndoResult, engine: string | null): string 
   const left =
     next === null
       ? "There is no other to undo."
-      : `Undone again, ${describeTarget(next)} goes, too.`;
+      : `The next "/compact undo" would take back ${describeTarget(next)}, too.`;
   return engine === null
     ? `Undone: ${describeTarget(target)}; ${since}. ${left}`
     : `Undone: ${describeTarget(target)}, which the host made, not engine "${engine}", which leaves the history as it is; ${since}. ${left}`;

@@ -225,6 +225,8 @@ describe("the calls of a session over HTTP", () => {
       ...{ call: "2.1", entry: first, text: long, sentAt: 0 },
     });
     expect((await ask(`${path}?call=1.1`, EntryTextSchema)).call).toBe("1.1");
+    const byNumber = await ask("/api/sessions/main/entries/1", EntryTextSchema);
+    expect(byNumber).toMatchObject({ entry: first, text: long });
     const later = await get(`/api/sessions/main/entries/${entries[2]!.entryId}?call=1.1`);
     expect([later.status, await later.json()]).toMatchObject([
       404,

@@ -33,6 +33,14 @@ describe("what a summary holds", () => {
     expect(facts.missing.toSorted()).toEqual(["lockGate", "src/harbour/pump.ts"]);
   });
 
+  it("are the paths of a ledger, whose folder is written once for its files", async () => {
+    const messages = [user("See src/harbour/window-berth.ts and src/harbour/pilot.ts.")];
+    const summary = "## Files\nsrc/harbour/: lock.ts (edited @e1) window-berth.ts";
+    expect(await factsHeld(messages, summary)).toMatchObject({
+      ...{ all: 2, held: 1, missing: ["src/harbour/pilot.ts"] },
+    });
+  });
+
   it("names what was said most often first, and as many as can be read", async () => {
     const files = Array.from({ length: 40 }, (_, at) => `src/part-${at}/file.ts`);
     const messages = [

@@ -1,7 +1,7 @@
 // Counts which facts of the messages that a summary stands for its text still holds.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { createSlices } from "@clew/plugin-sdk/host";
-import { namesIn, textOf } from "@clew/plugin-sdk/transcript";
+import { namesIn, pathsInLedger, textOf } from "@clew/plugin-sdk/transcript";
 import type { SummaryFacts } from "./shapes.ts";
 
 type Kind = keyof SummaryFacts["kinds"];
@@ -18,7 +18,8 @@ const MOST_MISSING = 20;
 
 /**
  * Exact names and numbers in what persons and the model said and asked tools for, each once: what
- * only a tool printed nobody took up. Held is what stands in `summary` letter by letter, so what it
+ * only a tool printed nobody took up. Held is what stands in `summary` letter by letter, where paths
+ * that share a line with their folder are read whole, so what it
  * says in other words is missing, and what it says wrongly about a name is held. By code alone.
  */
 export async function factsHeld(
@@ -36,11 +37,13 @@ export async function factsHeld(
     }
   }
   const none = () => ({ all: 0, held: 0 });
+  // A ledger names a folder once for its files.
+  const text = [summary, ...pathsInLedger(summary)].join("\n");
   const kinds = { paths: none(), symbols: none(), ids: none(), numbers: none() };
   const missing: { fact: string; times: number }[] = [];
   for (const [fact, { kind, times }] of said) {
     kinds[kind].all++;
-    if (summary.includes(fact)) kinds[kind].held++;
+    if (text.includes(fact)) kinds[kind].held++;
     else missing.push({ fact, times });
   }
   const sum = (of: "all" | "held") => Object.values(kinds).reduce((all, kind) => all + kind[of], 0);

@@ -1,5 +1,6 @@
+import { sessionPruneEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { planMarks } from "./happened.ts";
+import { describeBetween, planMarks } from "./happened.ts";
 
 describe("marks of a call", () => {
   const marksOf = (kind: string) =>
@@ -16,5 +17,22 @@ describe("marks of a call", () => {
     expect(marksOf("aborted")).toEqual(["stopped"]);
     expect(marksOf("network")).toEqual(["failed"]);
     expect(marksOf("overflow")).toEqual(["overflow"]);
+  });
+});
+
+describe("a prune before a call", () => {
+  it("says how many results it shortened, and how many it cleared", () => {
+    const entry = {
+      ...sessionPruneEntry([
+        { entryId: "a", kind: "soft", headChars: 1, tailChars: 1 },
+        { entryId: "b", kind: "soft", headChars: 1, tailChars: 1 },
+        { entryId: "c", kind: "hard", placeholder: "gone" },
+      ]),
+      ...{ id: "p", parentId: null, timestamp: "2026-11-27T10:00:00.000Z" },
+    } as TranscriptEntry;
+    const between = { fresh: [entry], isTurned: false, compactions: [], unanswered: [] };
+    expect(
+      describeBetween({ ...between, hiddenBy: () => 0, tokensOf: (_id, estimate) => estimate }),
+    ).toEqual(["prune: 2 tool results shortened, 1 tool result cleared"]);
   });
 });

@@ -101,8 +101,14 @@ function describeEntry(entry: TranscriptEntry, { hiddenBy, tokensOf }: Between):
     const what = `${number(covers)} ${covers === 1 ? "entry" : "entries"}`;
     return [`compaction: ${what} → ${number(tokens)} tokens`];
   }
-  const pruned = prunedBy(entry);
-  return pruned > 0 ? [`prune: ${counted(pruned, "tool result")} shortened or cleared`] : [];
+  const cleared = pruneRecordOf(entry)?.entryIds.length ?? 0;
+  const kept = cleared > 0 ? [] : sessionProjections([entry]);
+  const hard = kept.filter(({ kind }) => kind === "hard").length;
+  const words = [
+    ...(kept.length > hard ? [`${counted(kept.length - hard, "tool result")} shortened`] : []),
+    ...(cleared + hard > 0 ? [`${counted(cleared + hard, "tool result")} cleared`] : []),
+  ];
+  return words.length === 0 ? [] : [`prune: ${words.join(", ")}`];
 }
 
 const describeReported =

@@ -63,14 +63,18 @@ export function listEntries(
   return { entries, matching, next: end >= matching ? null : entries.at(-1)!.number };
 }
 
-/** Null: the call's branch has no such entry. */
+const numbered = ({ members }: OpenedCall, name: string): TranscriptEntry | undefined =>
+  /^[1-9]\d*$/.test(name) ? members()[Number(name) - 1] : undefined;
+
+/** `name`: its id, or its number. Null: the call's branch has no such entry. */
 export function findEntry(
   opened: OpenedCall,
-  entryId: string,
+  name: string,
 ): Pick<EntryText, "entry" | "text" | "sentAt"> | null {
-  const found = opened.find(entryId);
-  const number = opened.numberOf(entryId);
+  const found = opened.find(name) ?? numbered(opened, name);
+  const number = opened.numberOf(found?.id ?? "");
   if (found === undefined || number === undefined) return null;
+  const entryId = found.id;
   const entry = describeFated(opened, found, number);
   const at = opened.messages.findIndex(
     ({ source }) => source.kind === "entry" && source.entryId === entryId,

@@ -40,7 +40,9 @@ describe("a column with nothing to show", () => {
     const none = initialInspect("main");
     expect(absenceOfCalls(none)).toBe("Reading the calls…");
     const read = { ...none, isReading: false };
-    expect(absenceOfCalls(read)).toMatch(/^No model was called in this session yet\./);
+    expect(absenceOfCalls(read)).toMatch(
+      /^No model was called in this session yet, or there is no session of this name any more\./,
+    );
     expect(absenceOfCalls({ ...read, unreadableTurns: [1, 2] })).toMatch(
       /^Of turns 1–2 nothing can/,
     );

@@ -31,7 +31,7 @@ export function absenceOfCalls(
   if (missing.length > 0) return missing.map((each) => `${each}.`).join(" ");
   // That there is no such call is known.
   return problem === null || problem === missingCalls(state)[0]
-    ? "No model was called in this session yet. After the first message, each call stands here with all that it was sent."
+    ? "No model was called in this session yet, or there is no session of this name any more. After the first message, each call stands here with all that it was sent."
     : "Whether a model was called in this session is not known, for the reason above; it is asked again when the session changes, or the page is reloaded.";
 }
 

@@ -5,7 +5,7 @@ import type { CallDiff, CallView, EntryRow } from "../../src/inspect/shapes.ts";
 import { BeforeAfter } from "./before-after.tsx";
 import { Fact, Facts, Pending, Text } from "./detail-parts.tsx";
 import { EntryWay } from "./entry-way.tsx";
-import { describeFate, describeMark } from "./fates.ts";
+import { describeFate, describeMark, explainReason } from "./fates.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import { callOfItem, idOfItem, itemBefore, whyOfChange } from "./item-ids.ts";
 import type { Opened } from "./place.ts";
@@ -69,7 +69,7 @@ function ItemDetail({ api, session, diff, id, onOpen }: DetailProps & { id: stri
       </h3>
       <Facts>
         <Fact label="Why it is there">
-          {reason}
+          {explainReason(reason)}
           {engineReason === null ? "" : `: ${engineReason}`}
         </Fact>
         {why !== null && <Fact label={`Since ${diff?.from.id}`}>{why}</Fact>}
@@ -148,7 +148,7 @@ function EntryDetail(props: DetailProps & { id: string }) {
         {formatCount(entry.number)} {wordOfRole(entry.role)} <span class="soft">as stored</span>
       </h3>
       <Fate entry={entry} session={session} call={call} onOpen={onOpen} />
-      <EntryWay {...{ api, session, call, calls, onCall }} entryId={id} />
+      <EntryWay {...{ api, session, call, calls, onCall }} entryId={entry.entryId} />
       {isSentOtherwise && (
         <AsSent {...{ api, session }} id={idOfItem(call, { part: "messages", index: sentAt })} />
       )}

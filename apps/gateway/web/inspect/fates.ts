@@ -63,6 +63,13 @@ export function describeMark(mark: EntryMark): string {
   return `~ changed (${rule})${told === "" ? "" : `: ${told}`}`;
 }
 
+/** Pure. What a short reason means where nothing else is said of an item. */
+export function explainReason(reason: string): string {
+  if (reason === "history") return "history: it was said before, and nothing took it from the view";
+  if (reason === "prompt") return "prompt: the message that this turn answers";
+  return reason;
+}
+
 export interface FilterChoice {
   filter: FateFilter;
   label: string;

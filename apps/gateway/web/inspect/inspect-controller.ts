@@ -41,8 +41,8 @@ export interface InspectController {
   go(change: Partial<Place>): Promise<void>;
   /** To the call so many further on; `compared`: of those compared with. */
   step(by: number, compared?: boolean): Promise<void>;
-  /** Opens the entry with a number. */
-  showEntry(number: number): Promise<void>;
+  /** Opens the entry with a number, or with this id where the call has none of that number. */
+  showEntry(number: number, entryId?: string): Promise<void>;
   /** Reads the entries of the transcript that are in sight. */
   need(span: Span): Promise<void>;
   /** Reads what the call was sent, as far as it is in sight. */
@@ -94,12 +94,16 @@ export function createInspectController(parts: InspectParts): InspectController 
       const to = stepFrom(state, callShown(state), by);
       if (to !== null) await go(to);
     },
-    async showEntry(number) {
+    async showEntry(number, entryId) {
+      const [missing] = missingCalls(store.get());
+      // An address may name no call.
+      if (missing !== undefined) await go({ call: null });
       if (store.get().place.filter !== "all") await go({ filter: "all" });
       await readEntries(parts, { first: number - 1, end: number }).catch(tell(store));
       const entry = rowAt(store.get().entries, number - 1);
-      if (entry === undefined) store.set({ problem: `There is no entry ${number} in this call.` });
-      else await go({ opened: { kind: "entry", id: entry.entryId } });
+      const id = entryId ?? entry?.entryId;
+      if (id === undefined) store.set({ problem: `There is no entry ${number} in this call.` });
+      else await go({ opened: { kind: "entry", id } });
     },
     need: (span) => readEntries(parts, span).catch(tell(store)),
     needItems: (span) => readItems(parts, span).catch(tell(store)),

@@ -309,7 +309,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     const config = { agents: { defaults: { shadowEngine: "lossless" } } };
     const { url, gateway } = await startPageGateway({ config });
     const { page } = await openPage(`${url}/#main/calls?show=shadow`);
-    await page.getByText("No model was called in this session yet.").waitFor();
+    await page.getByText("No model was called in this session yet").waitFor();
     await gateway.send({ key: "main", content: "My cat is called Minka." });
     await gateway.send({ key: "main", content: "What is my cat called?" });
     await page.getByText("2 calls in 2 turns were compared").waitFor({ timeout: 90_000 });
@@ -381,7 +381,7 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
   it("asks a fresh home for nothing that is not there", async () => {
     const { url } = await startPageGateway();
     const { page, errors } = await openPage(`${url}/#main/calls`);
-    await page.getByText("No model was called in this session yet.").waitFor();
+    await page.getByText("No model was called in this session yet").waitFor();
     await page.keyboard.press("c");
     await page.getByLabel("Message").waitFor();
     expect(errors).toEqual([]);

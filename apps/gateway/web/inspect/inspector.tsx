@@ -176,7 +176,8 @@ export function Inspector(props: InspectorProps) {
       case "chat":
         return onChat();
       case "changes":
-        return open(null);
+        open(null);
+        return place.from === null ? undefined : go({ from: null });
       case "filter":
         return row === null ? undefined : onFilter(nextFilter(row.fates, place.filter));
       case "column-1":
@@ -275,9 +276,9 @@ export function Inspector(props: InspectorProps) {
             focusSoon(isSent ? "sent" : change.opened == null ? "changes" : "column-3");
             go(change);
           }}
-          onEntry={(number) => {
+          onEntry={(number, entryId) => {
             focusSoon("column-3");
-            void controller.showEntry(number);
+            void controller.showEntry(number, entryId);
           }}
         />
         <CallSteps id={shownId} controller={controller} state={state} act={act} />
@@ -448,7 +449,7 @@ function overOf(rows: InspectState["rows"], { metric, shadow, whatIf }: Others) 
 }
 
 /** Where the lists stand when something was opened by a link or in another column. */
-function revealed({ view, items, place }: InspectState) {
+function revealed({ view, items, entries, place }: InspectState) {
   const { opened } = place;
   const index =
     opened === null || view === null
@@ -460,10 +461,14 @@ function revealed({ view, items, place }: InspectState) {
               ? item.summaryId === opened.id
               : idOfItem(view.row.id, item) === opened.id,
         );
-  const number = place.filter === "all" ? (rowAt(items, index)?.number ?? null) : null;
+  const sent = place.filter === "all" ? (rowAt(items, index)?.number ?? null) : null;
+  // What was not sent stands in the transcript alone.
+  const listed =
+    opened?.kind === "entry" ? placeOfRow(entries, ({ entryId }) => entryId === opened.id) : -1;
   return {
     sentReveal: index < 0 ? null : index,
-    entryReveal: number === null || opened?.kind === "summary" ? null : number - 1,
+    entryReveal:
+      listed >= 0 ? listed : sent === null || opened?.kind === "summary" ? null : sent - 1,
   };
 }
 

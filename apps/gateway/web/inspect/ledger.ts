@@ -187,7 +187,7 @@ function wasteLines(
     const [call, turn] = [ofRows(rows.call), ofRows(rows.turn)];
     if (of(all).calls === 0 && turn === "") return [];
     const word = (sum: UsageSum) =>
-      `${formatDollars(of(sum).dollars)} in ${formatNumberOf(of(sum).calls, "call")}`;
+      `${of(sum).dollars === 0 ? "nothing" : formatDollars(of(sum).dollars)} in ${formatNumberOf(of(sum).calls, "call")}`;
     const session = own === null ? "–" : word(own);
     return [{ label, call, turn, session, family: others === 0 ? "" : word(all) }];
   };

@@ -1,4 +1,5 @@
-// The signs of what happened at a call, and their words.
+// The signs of what happened at a call.
+import { MARK_WORDS } from "../../src/inspect/mark-words.ts";
 import type { CallMark } from "../../src/inspect/shapes.ts";
 
 export interface Sign {
@@ -8,13 +9,13 @@ export interface Sign {
 }
 
 export const MARKS: Readonly<Record<CallMark, Sign>> = {
-  compaction: { glyph: "▼", label: "compaction", isBad: false },
-  prune: { glyph: "✂", label: "tool output cleared", isBad: false },
-  overflow: { glyph: "⚠", label: "too large for the model", isBad: true },
-  "cache-broken": { glyph: "✕", label: "cache broken", isBad: true },
-  degraded: { glyph: "◆", label: "another engine answered", isBad: true },
-  failed: { glyph: "!", label: "failed", isBad: true },
-  stopped: { glyph: "■", label: "stopped", isBad: false },
-  lost: { glyph: "?", label: "a missing or damaged report hides calls", isBad: true },
-  fallback: { glyph: "↷", label: "another model answered", isBad: true },
+  compaction: { glyph: "▼", label: MARK_WORDS.compaction, isBad: false },
+  prune: { glyph: "✂", label: MARK_WORDS.prune, isBad: false },
+  overflow: { glyph: "⚠", label: MARK_WORDS.overflow, isBad: true },
+  "cache-broken": { glyph: "✕", label: MARK_WORDS["cache-broken"], isBad: true },
+  degraded: { glyph: "◆", label: MARK_WORDS.degraded, isBad: true },
+  failed: { glyph: "!", label: MARK_WORDS.failed, isBad: true },
+  stopped: { glyph: "■", label: MARK_WORDS.stopped, isBad: false },
+  lost: { glyph: "?", label: MARK_WORDS.lost, isBad: true },
+  fallback: { glyph: "↷", label: MARK_WORDS.fallback, isBad: true },
 };

@@ -21,12 +21,22 @@ export function focusSearch(): void {
   box?.select();
 }
 
+const STEPS: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowUp: -1 };
+
+/** From the box into what was found, and on in it; false = there is nothing to go to. */
+function focusHit(form: HTMLElement, step: 1 | -1): boolean {
+  const hits = [...form.querySelectorAll<HTMLElement>(`#${SEARCH_BOX}, .found button`)];
+  const next = hits[hits.indexOf(document.activeElement as HTMLElement) + step];
+  next?.focus();
+  return next !== undefined;
+}
+
 export interface SearchBoxProps {
   api: InspectApi;
   session: string;
   onGo(change: Partial<Place>): void;
-  /** To an entry by its number in the transcript. */
-  onEntry(number: number): void;
+  /** To an entry by its number in the transcript, or by its id where that is known. */
+  onEntry(number: number, entryId?: string): void;
 }
 
 type Shown =
@@ -71,6 +81,10 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
     close();
     onGo(change);
   };
+  const goToEntry = (number: number, entryId?: string) => {
+    close();
+    onEntry(number, entryId);
+  };
   return (
     <form
       class="search"
@@ -81,6 +95,8 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
         void search(box.value);
       }}
       onKeyDown={(event) => {
+        const step = STEPS[event.key];
+        if (step !== undefined && focusHit(event.currentTarget, step)) event.preventDefault();
         if (event.key !== "Escape") return;
         event.preventDefault();
         event.stopPropagation();
@@ -104,14 +120,18 @@ export function SearchBox({ api, session, onGo, onEntry }: SearchBoxProps) {
         <section class="found" aria-label="Found">
           {shown.kind === "reading" && <p class="soft">Looking through every call…</p>}
           {shown.kind === "failed" && <p role="alert">{shown.text}</p>}
-          {shown.kind === "found" && <Found found={shown.found} onGo={go} />}
+          {shown.kind === "found" && <Found found={shown.found} onGo={go} onEntry={goToEntry} />}
         </section>
       )}
     </form>
   );
 }
 
-function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>): void }) {
+interface FoundProps extends Pick<SearchBoxProps, "onGo" | "onEntry"> {
+  found: FoundText;
+}
+
+function Found({ found, onGo, onEntry }: FoundProps) {
   const { entries, matching, left, summaries } = found;
   const saying = summaries.filter(({ says }) => says);
   return (
@@ -120,10 +140,7 @@ function Found({ found, onGo }: { found: FoundText; onGo(change: Partial<Place>)
       <ul>
         {entries.map(({ entryId, number, role, preview }) => (
           <li key={entryId}>
-            <button
-              type="button"
-              onClick={() => onGo({ filter: "all", opened: { kind: "entry", id: entryId } })}
-            >
+            <button type="button" onClick={() => onEntry(number, entryId)}>
               {formatCount(number)} {wordOfRole(role)} <span class="soft">{preview}</span>
             </button>
           </li>

@@ -7,6 +7,7 @@ import { costWithSides, ownDollars } from "../../inspect/cost-with-sides.ts";
 import { describeCounts } from "../../inspect/describe-counts.ts";
 import { describeMissing } from "../../inspect/describe-missing.ts";
 import { describeLetGo } from "../../inspect/let-go.ts";
+import { MARK_WORDS } from "../../inspect/mark-words.ts";
 import { describePeaks } from "../../inspect/peaks.ts";
 import { describeRecount } from "../../inspect/recount.ts";
 import { sentTokens } from "../../inspect/sent-tokens.ts";
@@ -173,7 +174,7 @@ const whatRuns = ({ running }: CallRow): string[] => {
 };
 
 const troubles = ({ marks }: CallRow): string[] =>
-  marks.filter((mark) => mark !== "compaction" && mark !== "prune");
+  marks.flatMap((mark) => (mark === "compaction" || mark === "prune" ? [] : MARK_WORDS[mark]));
 
 function fillOf({ tokens, promptBudget }: CallRow): string {
   if (promptBudget === null || promptBudget === 0) return "";

@@ -9,7 +9,7 @@ import { describeTurn } from "../../inspect/describe-turn.ts";
 import { createInspector, type Inspector } from "../../inspect/inspector.ts";
 import { sentRequest } from "../../inspect/rebuild.ts";
 import type { SessionSource } from "../../inspect/session-source.ts";
-import type { RebuiltRequest } from "../../inspect/shapes.ts";
+import type { CallRow, RebuiltRequest } from "../../inspect/shapes.ts";
 import { pricesIn } from "../../models/prices-in.ts";
 import { reportFile, reportFiles } from "../../reports/report-files.ts";
 import { agentPaths } from "../../sessions/paths.ts";
@@ -39,7 +39,7 @@ interface Answer {
   data: unknown;
   text: string;
   /** It tells what calls cost. */
-  hasCost?: boolean;
+  hasCost: boolean;
 }
 
 export async function inspectCommand(
@@ -92,8 +92,12 @@ function printRequest(rebuilt: RebuiltRequest, output: Shell["output"]): number 
 }
 
 async function answerTo(inspector: Inspector, question: Question): Promise<Answer | null> {
-  const of = <Data>(data: Data | null, format: (data: Data) => string): Answer | null =>
-    data === null ? null : { data, text: format(data) };
+  const of = <Data>(
+    data: Data | null,
+    format: (data: Data) => string,
+    rowsOf: (data: Data) => readonly CallRow[] = () => [],
+  ): Answer | null =>
+    data === null ? null : { data, text: format(data), hasCost: hasCost(rowsOf(data)) };
   switch (question.kind) {
     case "find": {
       const { text, after, limit = MOST_FOUND } = question;
@@ -117,24 +121,25 @@ async function answerTo(inspector: Inspector, question: Question): Promise<Answe
     }
     case "call": {
       const id = await idOfCall(inspector, question.call);
-      return id === null ? null : priced(of(await inspector.call(id), formatCall));
+      return id === null ? null : of(await inspector.call(id), formatCall, ({ row }) => [row]);
     }
     case "turn": {
       const page = await inspector.calls(ALL);
       const calls = page?.calls.filter(({ turn }) => turn === question.turn) ?? [];
       return page === null || calls.length === 0
         ? null
-        : priced(of({ ...page, calls }, formatTurn));
+        : of({ ...page, calls }, formatTurn, (turn) => turn.calls);
     }
     case "list": {
       const page = await inspector.calls(ALL);
       const isNothing = page === null || page.total + page.missingTurns.length === 0;
-      return isNothing ? null : priced(of(page, formatCalls));
+      return isNothing ? null : of(page, formatCalls, ({ calls }) => calls);
     }
   }
 }
 
-const priced = (answer: Answer | null): Answer | null => answer && { ...answer, hasCost: true };
+const hasCost = (rows: readonly CallRow[]): boolean =>
+  rows.some(({ cost }) => (cost?.total ?? 0) > 0);
 
 const ALL = { limit: Number.MAX_SAFE_INTEGER };
 
