@@ -536,6 +536,24 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await page.getByRole("region", { name: "Call 3.5 as sent" }).waitFor();
   });
 
+  it("goes with ↓ into what a search found, and shows an entry in the transcript beside it", async () => {
+    const { url } = await inspectedSession();
+    // An address that names no call leads to the newest one then.
+    const { page } = await openPage(`${url}/#main/calls/77.7`);
+    await search(page, PLANTED);
+    const hit = page.getByRole("region", { name: "Found" }).getByRole("button").first();
+    await hit.waitFor();
+    const number = (await hit.textContent())!.trim().split(/\s/)[0]!;
+    await page.keyboard.press("ArrowDown");
+    expect(await hit.evaluate((element) => element === document.activeElement)).toBe(true);
+    await page.keyboard.press("Enter");
+    await column(page, 3).getByText("as stored").first().waitFor();
+    await rows(page, "transcript")
+      .filter({ has: page.locator(".row-number", { hasText: new RegExp(`^${number}$`) }) })
+      .waitFor();
+    expect(hashOf(page)).not.toContain("77.7");
+  });
+
   it("takes another search for another question, and the keys of columns to what is read", async () => {
     const { url } = await inspectedSession();
     const { page } = await openPage(`${url}/#main/calls`);
