@@ -4,7 +4,7 @@ import { type BranchPart, partOfBranch } from "@clew/engine-core";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { keepCheckpoint } from "./checkpoint-keeper.ts";
 import type { FileStamp, PlacedEntry } from "./checkpoint-lines.ts";
-import { durableFile } from "./durable-file.ts";
+import { durableFile, type MovedFile } from "./durable-file.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { keepEntry } from "./kept-entry.ts";
 import { replacesHistory, shownPart } from "./shown-part.ts";
@@ -33,6 +33,8 @@ export interface BranchFile {
   spareBytes(): number;
   /** False until the first write of a new session. */
   exists(): boolean;
+  /** What another program did to the file since; null = nothing. */
+  moved(): MovedFile | null;
   close(): Promise<void>;
 }
 
@@ -128,9 +130,12 @@ export async function openBranchFile({
     heldBytes: () => heldBytes,
     spareBytes: () => Math.max(0, heldBytes - shownBytes),
     exists: () => header !== undefined,
+    moved: file.moved,
     async close() {
+      const isMoved = file.moved() !== null;
       await file.close();
-      if (header !== undefined) await keeper.close(header);
+      if (isMoved) await keeper.letGo();
+      else if (header !== undefined) await keeper.close(header);
     },
   };
 }

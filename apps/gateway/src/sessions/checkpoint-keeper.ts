@@ -22,6 +22,8 @@ export interface CheckpointKeeper {
   lookBefore(): Promise<void>;
   /** Resolves when the checkpoint says so too. Never rejects: it is only a cache. */
   wrote(written: WrittenLines): Promise<void>;
+  /** Another program changed the session file: what is known is of another one. */
+  letGo(): Promise<void>;
   /** Makes it for a session that grew large, and anew where it has grown by many lines. */
   close(header: TranscriptHeader): Promise<void>;
 }
@@ -71,6 +73,10 @@ export async function keepCheckpoint(
       for (const each of added) placed?.push(each);
       lines++;
       await writer?.append({ placed: added, before, bytes });
+    },
+    async letGo() {
+      await writer?.remove();
+      await writer?.close();
     },
     async close(head) {
       await writer?.close();

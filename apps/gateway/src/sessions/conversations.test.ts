@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { createSessionState } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
@@ -16,20 +17,22 @@ async function conversations(
   const store = createSessionStore({ home: await temporaryHome(), checkpointFrom: 0 });
   const opened: string[] = [];
   const closed: string[] = [];
+  const notes: string[] = [];
   const all = createConversations({
     store,
     canonical: (key) => `agent:main:${key}`,
     cwd: () => "/somewhere",
     createState: createSessionState,
-    onOpened: ({ session }) => {
+    onOpened: ({ session }, told) => {
       opened.push(session.session.sessionKey);
+      for (const note of told) if (note.kind === "read-again") notes.push(note.how);
     },
     onClosing: async ({ session }) => void closed.push(session.session.sessionKey),
     ...options,
   });
   const lockOf = (key: string) =>
     all.run(key, async ({ session }) => `${session.session.sessionFile}.lock`);
-  return { all, opened, closed, lockOf };
+  return { all, opened, closed, notes, lockOf };
 }
 
 const until = async (condition: () => boolean) => {
@@ -52,6 +55,43 @@ describe("conversations", () => {
     expect(order).toEqual([1, -1, 2, -2, 3, -3]);
     expect(opened).toEqual(["agent:main:a"]);
     await all.close();
+  });
+
+  it("read their file again before the next work where another program wrote or removed it", async () => {
+    const { all, notes } = await conversations();
+    const say = (text: string) =>
+      all.run("a", async ({ session }) => {
+        const message = { role: "user" as const, content: text, timestamp: 0 };
+        await session.append([{ type: "message", message }]);
+        return session.session.sessionFile;
+      });
+    const said = () =>
+      all.run("a", async ({ session }) =>
+        session
+          .branch()
+          .map(
+            (entry) =>
+              entry.type === "message" && "content" in entry.message && entry.message.content,
+          ),
+      );
+    const file = await say("first");
+    const replace = async (text: string) => {
+      await writeFile(`${file}.new`, text);
+      await rename(`${file}.new`, file);
+    };
+    await replace((await readFile(file, "utf8")).replace('"first"', '"FIRST"'));
+    expect(await said()).toEqual(["FIRST"]);
+    await say("second");
+    expect(await readFile(file, "utf8")).toContain('"second"');
+    await truncate(file, (await readFile(file, "utf8")).trimEnd().lastIndexOf("\n") + 1);
+    expect(await said()).toEqual(["FIRST"]);
+    await rm(file);
+    await say("third");
+    expect(await said()).toEqual(["third"]);
+    expect(notes).toEqual(["replaced", "changed", "removed"]);
+    await all.close();
+    const kept = await readFile(file, "utf8");
+    expect(kept.match(/"content":"\w+"/g)).toEqual(['"content":"third"']);
   });
 
   it("are closed to be replaced, after the work before and before the work after", async () => {

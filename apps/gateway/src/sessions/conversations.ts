@@ -73,6 +73,13 @@ export function createConversations(options: ConversationsOptions): Conversation
   const { enqueue, pending } = createKeyedQueue();
   let closing = false;
 
+  /** What another program wrote, or took away, is read before anybody goes on with it. */
+  const letGoMoved = async (key: string): Promise<readonly SessionNote[]> => {
+    const how = open.get(key)?.conversation.session.moved() ?? null;
+    if (how === null) return [];
+    await closeOne(key);
+    return [{ kind: "read-again", how }];
+  };
   const closeOne = async (key: string) => {
     const found = open.get(key);
     open.delete(key);
@@ -102,7 +109,7 @@ export function createConversations(options: ConversationsOptions): Conversation
       unlessClosing(text, async (key) => {
         signal?.throwIfAborted();
         const wasOpen = open.has(key);
-        const conversation = await acquire(open, options, key);
+        const conversation = await acquire(open, options, key, await letGoMoved(key));
         try {
           return await work(conversation);
         } finally {
@@ -150,11 +157,12 @@ function planClosing(
   return closing;
 }
 
-/** The conversation of `key`, now the one used last. */
+/** The conversation of `key`, now the one used last; `before`: what was done before it is opened. */
 async function acquire(
   open: OpenConversations,
   { store, cwd, createState, onOpened }: ConversationsOptions,
   key: string,
+  before: readonly SessionNote[],
 ): Promise<Conversation> {
   const found = open.get(key);
   if (found !== undefined) {
@@ -166,6 +174,6 @@ async function acquire(
   const session = await store.open({ key, cwd: cwd(key) });
   const conversation = { session, state: createState() };
   open.set(key, { conversation, idle: undefined });
-  await onOpened(conversation, session.notes);
+  await onOpened(conversation, [...before, ...session.notes]);
   return conversation;
 }

@@ -4,9 +4,11 @@ import { constants } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { fstatSync, open, rm } from "../own-files.ts";
+import { fstatSync, lstatSync, open, rm } from "../own-files.ts";
 import { storageFailed } from "../storage-error.ts";
 import { noteWrite } from "./writes.ts";
+
+export type MovedFile = "replaced" | "removed" | "changed";
 
 export interface DurableFile {
   /** Bytes up to the end of the last durable write. */
@@ -16,6 +18,8 @@ export interface DurableFile {
    * STORAGE_FAILED or TRANSCRIPT_MOVED.
    */
   append(text: string): Promise<void>;
+  /** What another program did to it since; null = nothing. */
+  moved(): MovedFile | null;
   close(): Promise<void>;
 }
 
@@ -29,25 +33,36 @@ const TO_WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ??
 export function durableFile(file: string, initialSize: number): DurableFile {
   let handle: FileHandle | undefined;
   let size = initialSize;
+  /** Of what was read, or is written to. */
+  let inode = inodeOf(file);
 
   const openHandle = async () => {
-    handle ??= await open(file, TO_WRITE, 0o600);
+    if (handle !== undefined) return handle;
+    handle = await open(file, TO_WRITE, 0o600);
+    if (size === 0) inode = fstatSync(handle.fd).ino;
     return handle;
+  };
+  const moved = (): MovedFile | null => {
+    // One system call: not worth the way to another thread and back.
+    const found = lstatSync(file, { throwIfNoEntry: false });
+    if (found === undefined) return size === 0 ? null : "removed";
+    if (found.size !== size) return "changed";
+    return size > 0 && found.ino !== inode ? "replaced" : null;
   };
 
   return {
     get size() {
       return size;
     },
+    moved,
     async append(text) {
       const bytes = Buffer.from(text, "utf8");
       const isNew = size === 0;
       const target = await openHandle().catch((error: unknown) => {
         throw unwritable(file, error);
       });
-      // One system call: not worth the way to another thread and back.
-      const found = fstatSync(target.fd).size;
-      if (found !== size) throw moved(file, size, found);
+      const how = moved();
+      if (how !== null) throw movedError(file, how);
       try {
         await writeAll(target, bytes, size);
         await target.datasync();
@@ -123,9 +138,11 @@ export function explainStorageError(error: unknown, folder: string): unknown {
   return storageFailed(`The session cannot be opened in ${folder}`, error);
 }
 
-function moved(file: string, expected: number, found: number): ContextEngineError {
+const inodeOf = (file: string): number => lstatSync(file, { throwIfNoEntry: false })?.ino ?? 0;
+
+function movedError(file: string, how: MovedFile): ContextEngineError {
   return new ContextEngineError(
     "TRANSCRIPT_MOVED",
-    `The session file ${file} was changed by another program (${found} bytes, expected ${expected}); nothing was written, open the session again.`,
+    `The session file ${file} was ${how} by another program; nothing was written. Say it again: the file is read anew first.`,
   );
 }

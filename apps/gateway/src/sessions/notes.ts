@@ -1,9 +1,12 @@
 // What had to be done to open a session, for the log and for people.
 import type { RepairReport } from "@clew/transcript-policy/session-file";
 import { counted } from "../text/number.ts";
+import type { MovedFile } from "./durable-file.ts";
 
 export type SessionNote =
   | { kind: "lock-taken-over"; pid: number }
+  /** While it was open, by another program. */
+  | { kind: "read-again"; how: MovedFile }
   /** The file was copied while a process wrote the original. */
   | { kind: "lock-copied" }
   /** An interrupted append was cut off; its bytes are in `keptIn`. */
@@ -22,6 +25,10 @@ export function describeNote(note: SessionNote): string {
   switch (note.kind) {
     case "lock-taken-over":
       return `process ${note.pid} left its lock and is gone; the lock was taken over.`;
+    case "read-again":
+      return note.how === "removed"
+        ? "its file was removed by another program; it begins anew."
+        : `its file was ${note.how} by another program; it was read again.`;
     case "lock-copied":
       return "its lock was copied with it from another folder and locked nothing here; it was replaced.";
     case "torn-tail":

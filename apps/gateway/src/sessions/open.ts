@@ -14,6 +14,7 @@ import {
 import { acquireLock, type Lock, type LockOwner } from "../locks/lock.ts";
 import { type BranchFile, openBranchFile, randomId } from "./branch-file.ts";
 import { openDeliveries } from "./deliveries.ts";
+import type { MovedFile } from "./durable-file.ts";
 import { keepLedger } from "./ledger-file.ts";
 import { loadSession } from "./load-session.ts";
 import type { SessionNote } from "./notes.ts";
@@ -61,6 +62,8 @@ export interface OpenSession extends CompactableSession {
   heldBytes(): number;
   /** Of these, what compactions left behind: it is in memory until the session is opened again. */
   spareBytes(): number;
+  /** What another program did to its file since; null = nothing. Costs a look at the file. */
+  moved(): MovedFile | null;
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
 }
@@ -144,6 +147,7 @@ function createHandle(
   return {
     ...{ session, branch, exists: file.exists, heldBytes: file.heldBytes, notes },
     spareBytes: file.spareBytes,
+    moved: file.moved,
     read: async (part) => file.read(part),
     ...(deliveries !== undefined && { deliveries }),
     compaction: {
