@@ -1,10 +1,13 @@
 // Makes one file of a plugin's code, and finds what code imports from outside.
+import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import type * as Esbuild from "esbuild";
+import { isInside } from "../find/manifest.ts";
 import { invalidPlugin, messageOf, requestInvalid } from "../invalid.ts";
 import type { OutsideImport } from "./judge-package.ts";
+import { readBeside } from "./read-beside.ts";
 
 /** What hosts offer, and what the SDK does without where nobody installed it. */
 const LEFT_OUTSIDE = ["openclaw", "openclaw/*", "tiktoken"];
@@ -17,6 +20,15 @@ export interface Bundle {
   /** Null: the entry is one file already, and stays as its author built it. */
   code: Uint8Array | null;
   outside: OutsideImport[];
+  /** What its code reads beside the file that it is in. */
+  beside: BesideFile[];
+}
+
+export interface BesideFile {
+  /** Below the plugin's folder. */
+  from: string;
+  /** Relative to the one file. */
+  path: string;
 }
 
 /** Undefined: it is installed neither for the plugin nor for Clew. */
@@ -43,7 +55,17 @@ export async function bundle(folder: string, entry: string): Promise<Bundle> {
   const { contents, text } = built.outputFiles[0]!;
   const asks = /\b__require\(/.test(text);
   const code = asks ? Buffer.concat([Buffer.from(`${REQUIRE}\n`), contents]) : contents;
-  return { code: isOne ? null : code, outside };
+  const beside = Object.keys(built.metafile.inputs).flatMap((name) => besideOf(folder, name));
+  return { code: isOne ? null : code, outside, beside };
+}
+
+/** What is not there may be needed by nothing that runs. */
+function besideOf(folder: string, name: string): BesideFile[] {
+  const file = join(folder, name);
+  if (!isInside(folder, file) || !existsSync(file)) return [];
+  return readBeside(readFileSync(file, "utf8"))
+    .map((path) => ({ from: posix.join(posix.dirname(name), path), path }))
+    .filter(({ from }) => isInside(folder, join(folder, from)) && existsSync(join(folder, from)));
 }
 
 /** Of an entry and what it imports of its own package. */

@@ -65,6 +65,45 @@ describe("a plugin that is packed", () => {
     expect(existsSync(out)).toBe(true);
   });
 
+  it("brings what its code reads beside it, and is told what it lacks of that", async () => {
+    const scratch = await temporaryHome();
+    const code = `import { readFileSync } from "node:fs";
+      import { Worker } from "node:worker_threads";
+      export default { id: "small", register(api) {
+        api.registerCommand({ name: "look", description: "Reads", handler: () => ({
+          text: readFileSync(new URL("./data.txt", import.meta.url), "utf8")
+            + readFileSync(new URL("./notes/one.md", import.meta.url), "utf8") }) });
+        api.work = () => new Worker(new URL("./worker.js", import.meta.url));
+      } };`;
+    const path = writePlugin(join(scratch, "small"), {
+      code,
+      packageJson: { files: ["index.js"] },
+    });
+    mkdirSync(join(path, "notes"));
+    writeFileSync(join(path, "data.txt"), "the tide");
+    writeFileSync(join(path, "notes/one.md"), " comes in");
+    writeFileSync(join(path, "part.js"), "export const part = 42;");
+    writeFileSync(join(path, "worker.js"), 'import { part } from "./part.js"; console.log(part);');
+    const out = join(scratch, "plugin.tgz");
+    const packed = await packPlugin({ path, out }, scratch);
+    expect(packed.findings).toEqual([]);
+    expect(packed.files).toEqual(
+      expect.arrayContaining(["dist/data.txt", "dist/notes/one.md", "dist/worker.js"]),
+    );
+    expect(packed.files).not.toContain("dist/part.js");
+    const home = join(scratch, "home");
+    mkdirSync(home);
+    await installPlugin({ spec: out }, { home, configFile: join(home, "clew.json"), cwd: scratch });
+    const config = JSON5.parse(readFileSync(join(home, "clew.json"), "utf8"));
+    const { gateway } = await startPluginGateway(config, home);
+    const look = { kind: "command", name: "look", args: "" } as const;
+    expect((await gateway.command("main", look)).text).toBe("the tide comes in");
+    const asItIs = await packPlugin({ path, check: true }, scratch);
+    expect(asItIs.findings.map(({ text }) => text)).toContain(
+      'index.js reads "data.txt" beside it, which the package lacks: what needs it fails.',
+    );
+  });
+
   it("is the same to the byte each time", async () => {
     const scratch = await temporaryHome();
     const pack = async (name: string) => {

@@ -15,6 +15,7 @@ import { failure, note, type PackageFinding } from "./finding.ts";
 import { judgePackage, type OutsideImport } from "./judge-package.ts";
 import { layOut } from "./package-files.ts";
 import { type PackageFiles, readArchive } from "./read-archive.ts";
+import { planLacking } from "./read-beside.ts";
 
 export interface PackRequest {
   /** A folder; to check also an archive. */
@@ -81,7 +82,10 @@ async function checkPackage(
   await checkArchive(archive);
   const files = readArchive(archive);
   const outside = await lookOutside(files, join(scratch, "unpacked"));
-  const findings = [...judgePackage(files, outside.imports), ...outside.findings];
+  const lacking = planLacking(files).map(({ from, path }) =>
+    note(`${from} reads "${path}" beside it, which the package lacks: what needs it fails.`),
+  );
+  const findings = [...judgePackage(files, outside.imports), ...outside.findings, ...lacking];
   const isInstallable = findings.every(({ level }) => level !== "failure");
   const told = isInstallable ? await tryPackage(archive, join(scratch, "home")) : [];
   return { files, findings: [...findings, ...told] };
