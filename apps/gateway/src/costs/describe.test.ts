@@ -1,8 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { describeCosts } from "./describe.ts";
+import { describeCosts, ofCapText } from "./describe.ts";
 import { countLine, noTotals } from "./totals.ts";
 
 describe("what a session cost until now", () => {
+  it("is one figure beside its cap, which is told as reached only where it is", () => {
+    const of = (spent: number, cap: number) => ofCapText(spent, cap);
+    expect([of(0.496, 50), of(0.886, 0.5)]).toEqual(["$0.50", "$0.89"]);
+    expect([of(0.4999, 0.5), of(0.5, 0.5)]).toEqual(["$0.49", "$0.50"]);
+  });
+
   it("tells what of it was for nothing, by cause", () => {
     const totals = noTotals();
     const who = {

@@ -24,11 +24,14 @@ export function capText(dollars: number): string {
   return `$${dollars.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: Math.max(2, digits) })}`;
 }
 
-/** What was spent of a cap, never more than it was: what is not reached yet does not read so. */
+/** What was spent of a cap; what is not reached yet never reads so. */
 export function ofCapText(spent: number, cap: number): string {
   const digits = Math.max(2, (capText(cap).split(".")[1] ?? "").length);
-  const least = Math.floor(spent * 10 ** digits + 1e-6) / 10 ** digits;
-  return `$${least.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
+  const unit = 10 ** digits;
+  const rounded = Math.round(spent * unit) / unit;
+  const isMisleading = spent < cap && rounded >= cap;
+  const told = isMisleading ? Math.floor(spent * unit + 1e-6) / unit : rounded;
+  return `$${told.toLocaleString("en-US", { minimumFractionDigits: 2, maximumFractionDigits: digits })}`;
 }
 
 /** Of a sum in which some costs are missing. */

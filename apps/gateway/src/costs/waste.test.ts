@@ -95,6 +95,17 @@ describe("waste", () => {
     expect(waste([missed], null)).toMatchObject([{ tokens: 10_000, dollars: null }]);
   });
 
+  it("is not what no server had, as where a connection is refused at each try", () => {
+    const failure = { kind: "network" as const, unsent: true as const };
+    const refused = {
+      usage: null,
+      error: "refused",
+      failure,
+      retries: 2,
+    } as Partial<ModelCallReport>;
+    expect(waste([call(refused)])).toEqual([]);
+  });
+
   it("is not what a person stopped", () => {
     expect(waste([call({ error: "x", usage: null, failure: { kind: "aborted" } })])).toEqual([]);
   });

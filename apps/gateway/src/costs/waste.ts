@@ -50,11 +50,13 @@ export function wasteOf(
     const dollars = costOf(call, prices)?.total ?? null;
     const { retries, resent = [] } = call;
     const paidOf = (usage: Usage) => costOf({ usage, error: null }, prices)?.total ?? null;
-    if (retries > 0)
-      add("re-sent", retries, retries * promptTokens(call), sumOf(resent.map(paidOf)));
+    // What no server had was not sent.
+    const isUnsent = call.failure?.unsent === true;
+    const again = isUnsent ? resent.length : retries;
+    if (again > 0) add("re-sent", again, again * promptTokens(call), sumOf(resent.map(paidOf)));
     if (call.failure?.kind === "overflow")
       add("over-full", 1, call.failure.promptTokens ?? promptTokens(call), dollars);
-    else if (call.error !== null && call.failure?.kind !== "aborted")
+    else if (call.error !== null && call.failure?.kind !== "aborted" && !isUnsent)
       add("re-sent", 1, promptTokens(call), dollars);
     for (const { cause, tokens } of planPaidAgain(call))
       add(cause, 1, tokens, call.usage && priceOfLoss(call.usage, tokens, prices));

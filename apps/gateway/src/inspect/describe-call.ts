@@ -1,7 +1,6 @@
 // Explains why one model call held what it held.
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { whyBroke } from "../models/describe-cache.ts";
 import { saidChanges } from "../reports/said-changes.ts";
 import { counted, number } from "../text/number.ts";
 import { tokensOfItems } from "./call-scale.ts";
@@ -9,11 +8,13 @@ import { itemsOf, type PlacedItem, summaryIn } from "./describe-items.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { degradedIn, engineOf } from "./placed-call.ts";
 import type { SummaryRow } from "./shapes.ts";
+import { whyUncached } from "./why-uncached.ts";
 
 /** Pure. A sentence each: engine, budget, size, policy, recovery. */
 export function explainCall(opened: OpenedCall): string[] {
   const { report, call, row } = opened;
   const { budget } = report;
+  const uncached = whyUncached(row);
   const { size, policyChanges, remedies = [], leftOut = [] } = call;
   return [
     whoChose(opened),
@@ -30,9 +31,7 @@ export function explainCall(opened: OpenedCall): string[] {
     row.lost ?? fatesOf(row.fates),
     ...failureOf(opened),
     ...rulesOf(saidChanges(policyChanges)),
-    ...(row.cache?.broke == null
-      ? []
-      : [`Not all could come from the cache: ${whyBroke(row.cache.broke)}.`]),
+    ...(uncached === null ? [] : [`Not all could come from the cache: ${uncached}.`]),
     ...(remedies.length === 0
       ? []
       : [`The model had refused something, so it was asked differently: ${remedies.join(", ")}.`]),

@@ -50,6 +50,24 @@ describe("changes between two calls", () => {
     ]);
   });
 
+  it("name what changed besides a pause, where both lost something of the cache", () => {
+    const { facts } = planChanges({
+      from: callRow("1.1"),
+      to: callRow("1.2", {
+        cache: { predicted: 900, read: 0, written: null, broke: "expired" },
+        marks: ["cache-broken"],
+        waste: [
+          { cause: "after-pause", tokens: 300, dollars: 0.1 },
+          { cause: "broken-prefix", tokens: 600, dollars: 0.2 },
+        ],
+      }),
+      ...{ prefix: none, recounted: 0, added: [], removed: [], changed: [] },
+    });
+    expect(facts.map(({ text }) => text)).toContain(
+      "Cache broken: the call before it was too long ago, and the history had changed besides.",
+    );
+  });
+
   it("may be none", () => {
     const { facts, rows } = planChanges({
       ...{ from: callRow("1.1"), to: callRow("1.2"), prefix: { items: 0, tokens: 0, share: 0 } },

@@ -9,7 +9,7 @@ import {
 import { ownDollars } from "../../src/inspect/cost-with-sides.ts";
 import { describeRecount } from "../../src/inspect/recount.ts";
 import type { CallDiff, Cost, SentItem } from "../../src/inspect/shapes.ts";
-import { whyBroke } from "../../src/models/describe-cache.ts";
+import { whyUncached } from "../../src/inspect/why-uncached.ts";
 import { signed } from "../../src/text/number.ts";
 
 export type ChangeRow =
@@ -44,18 +44,18 @@ export function planChanges(diff: CallDiff): ChangesPlan {
       added.map((item) => ({ kind: "added", item, tokens: item.tokens, why: item.reason })),
     ),
   ];
-  const broke = to.cache?.broke ?? null;
+  const uncached = whyUncached(to);
   const isBroken = to.marks.includes("cache-broken");
   return {
     facts: [
       ...(rows.length === 0 ? [{ text: "Nothing changed.", isBad: false }] : []),
       { text: describePrefix(prefix), isBad: isBroken },
-      ...(broke === null
+      ...(uncached === null
         ? []
         : [
             isBroken
-              ? { text: `Cache broken: ${whyBroke(broke)}.`, isBad: true }
-              : { text: `Nothing was to come from a cache: ${whyBroke(broke)}.`, isBad: false },
+              ? { text: `Cache broken: ${uncached}.`, isBad: true }
+              : { text: `Nothing was to come from a cache: ${uncached}.`, isBad: false },
           ]),
       { text: describeSize(from.tokens.total, to.tokens.total), isBad: false },
       ...describeRecount(diff).map((text) => ({ text, isBad: false })),

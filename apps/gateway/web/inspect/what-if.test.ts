@@ -42,7 +42,7 @@ describe("what would have been", () => {
   it("is told beside what was", () => {
     expect(describeWhatIf(whatIf)).toEqual([
       "lossless in a window of 32,000: 1,600 tokens, estimated, in 2 calls; it was 5,000 in 2.",
-      "The largest call: 1,200 tokens; it was 3,000. 1 compaction, 1 call over budget.",
+      "The largest call: 1,200 tokens; it was 3,000. 1 compaction that the host asked for, 1 call over budget.",
       "At most 2 entries of a call are not shown: at most 1 in summaries, 0 cleared, 1 left out.",
       "It would cost $1.00; as it was it would be $1.50 by the same reckoning: with a cache that gives what it can, and without summaries. The bill was $2.00.",
       "Of the names that replies go on to use, 75 % stood in the requests.",

@@ -36,7 +36,7 @@ export function describeWhatIf(whatIf: WhatIf): string[] {
   const notShown = most(({ all, shown }) => all - shown);
   return [
     `${engine.ran} in a window of ${formatCount(contextWindow)}: ${formatCount(total)} tokens, estimated, in ${formatNumberOf(points.length, "call")}; it was ${formatCount(asItWas.tokens.total)} in ${formatCount(asItWas.calls)}.`,
-    `The largest call: ${formatCount(largest)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")}, ${formatNumberOf(over, "call")} over budget.`,
+    `The largest call: ${formatCount(largest)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")} that the host asked for, ${formatNumberOf(over, "call")} over budget.`,
     notShown === 0
       ? "Every entry is shown in every call."
       : `At most ${formatNumberOf(notShown, "entry", "entries")} of a call ${notShown === 1 ? "is" : "are"} not shown: at most ${formatCount(most(({ summary }) => summary))} in summaries, ${formatCount(most(({ cleared }) => cleared))} cleared, ${formatCount(most(({ leftOut }) => leftOut))} left out.`,

@@ -1,5 +1,6 @@
 // Lays out what the inspector knows for people at a terminal.
 
+import { formatShare } from "../../conversation/format.ts";
 import { addCosts } from "../../costs/cost.ts";
 import { dollarsText, unendedText } from "../../costs/describe.ts";
 import { untoldText } from "../../costs/describe-usage.ts";
@@ -274,7 +275,7 @@ export function formatDiff(diff: CallDiff): string {
   return [
     `From call ${from.id} (${number(from.tokens.total)} tokens) to call ${to.id} (${number(to.tokens.total)}, ${signed(to.tokens.total - from.tokens.total)}).`,
     ...describeRecount(diff),
-    `Both begin with the same ${counted(prefix.items, "item")}, ${number(prefix.tokens)} tokens, ${Math.round(100 * prefix.share)} % of the first.`,
+    `Both begin with the same ${counted(prefix.items, "item")}, ${number(prefix.tokens)} tokens, ${formatShare(prefix.share, 1)} of the first.`,
     ...to.happened.map((what) => `Before the second: ${what}.`),
     ...lines.map((cells) => cells.filter((cell) => cell !== "").join("  ")),
     ...(lines.length === 0 ? ["Nothing is different."] : []),
