@@ -10,6 +10,7 @@ import { modelToPlay, planPlaySettings } from "../lab/settings.ts";
 import { storageFailed } from "../storage-error.ts";
 import { printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { number } from "../text/number.ts";
 import { VERSION } from "../version.ts";
 import { findRecording } from "./find-recording.ts";
 import { showProgress } from "./progress.ts";
@@ -69,6 +70,7 @@ export async function compareCommand(
     if (options.json === true) output.json({ figures, compared: all.map(withoutPlaces) });
     else {
       output.line(printable(formatComparison(figures)));
+      output.line(describeWindows(all.map(({ contextWindow }) => contextWindow)));
       if (options.html !== undefined) output.line(`The report is ${resolve(options.html)}.`);
     }
     return 0;
@@ -76,6 +78,12 @@ export async function compareCommand(
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);
     log.close();
   }
+}
+
+/** Pure. What the figures depend on, and why "clew whatif" has others of a session. */
+function describeWindows(windows: readonly number[]): string {
+  const all = [...new Set(windows)].map(number).join(" and ");
+  return `Played in a window of ${all} tokens (--context-window names another), with the tools and the system prompt of the settings. "clew whatif" plays a session with its own, so its figures differ.`;
 }
 
 /** Each once. Throws REQUEST_INVALID. */

@@ -18,9 +18,9 @@ const MOST_MISSING = 20;
 
 /**
  * Exact names and numbers in what persons and the model said and asked tools for, each once: what
- * only a tool printed nobody took up. Held is what stands in `summary` letter by letter, where paths
- * that share a line with their folder are read whole, so what it
- * says in other words is missing, and what it says wrongly about a name is held. By code alone.
+ * only a tool printed nobody took up. Held is what stands in `summary` letter by letter, paths that
+ * share a line with their folder read whole: what it says in other words is missing, and what it
+ * says wrongly about a name is held. By code alone.
  */
 export async function factsHeld(
   messages: Iterable<AgentMessage>,

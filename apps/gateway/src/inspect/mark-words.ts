@@ -3,7 +3,7 @@ import type { CallMark } from "./shapes.ts";
 
 export const MARK_WORDS: Readonly<Record<CallMark, string>> = {
   compaction: "compaction",
-  prune: "tool output shortened or cleared",
+  prune: "tool output pruned",
   overflow: "too large for the model",
   "cache-broken": "cache broken",
   degraded: "another engine answered",

@@ -1,4 +1,4 @@
-// Says why not all of a call came from its provider's cache, with each cause that cost something.
+// Says why not all of a call came from the cache of its provider.
 import { whyBroke } from "../models/describe-cache.ts";
 import type { CallRow } from "./shapes.ts";
 

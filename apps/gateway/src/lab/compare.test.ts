@@ -167,6 +167,7 @@ it("a recording costs as much in a replay as in a comparison, by the model that 
   ];
   const perCall = Math.round(replayed.tokens.total / replayed.calls).toLocaleString("en-US");
   for (const text of told) expect(text).toContain(` ${perCall} `);
+  expect(told[0]).toContain("Played in a window of 16,000 tokens (--context-window names another)");
 });
 
 it("a stopped or failed call takes no cost from the others: it was sent, and is priced as they are", async () => {

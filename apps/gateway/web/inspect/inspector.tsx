@@ -242,8 +242,7 @@ export function Inspector(props: InspectorProps) {
           {own !== null && (
             <>
               <span>
-                session <b>{describeCost(own)}</b>
-                {usage!.unpaid !== null && <span class="soft"> not paid</span>}
+                {usage!.unpaid === null ? "session" : "not paid"} <b>{describeCost(own)}</b>
               </span>
               <span>
                 cached <b>{describeShare(own)}</b>
