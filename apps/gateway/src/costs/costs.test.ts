@@ -1,4 +1,4 @@
-import { appendFile, readFile, writeFile } from "node:fs/promises";
+import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createEmulator, type EmulatorOptions } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -137,6 +137,23 @@ describe("a call that is answered, and of which its provider does not count the 
     expect(output).toContain(
       `of ${total.modelCalls} calls no provider said what was counted, and what was sent is estimated`,
     );
+  });
+});
+
+describe("what was written down of money spent", () => {
+  it("is missed where it was removed, as reports tell that models were asked", async () => {
+    const host = await gatewayWith({});
+    const nobody = (await clew(host.home, ["usage"])).output;
+    expect(nobody).toBe("No model was asked yet.");
+    await saying(host)("Hello");
+    await host.stop();
+    await rm(costsFolder(host.home), { recursive: true });
+    for (const about of [[], ["main"]]) {
+      const { output } = await clew(host.home, ["usage", ...about]);
+      expect(output).toMatch(
+        /^What model calls cost is not known: 1 session asked a model, .* was removed\.$/,
+      );
+    }
   });
 });
 

@@ -14,6 +14,11 @@ export function describeUsage(
   const left = notCounted.map(
     (key) => `Session "${shortName(key)}" is not in it: no model was asked for it.`,
   );
+  if (total.modelCalls + total.unended === 0 && untold.sessions > 0)
+    return [
+      `What model calls cost is not known: ${counted(untold.sessions, "session")} asked a model, and nothing of it is in the folder costs of CLEW_HOME, as where it was removed.`,
+      ...left,
+    ].join(" ");
   if (total.modelCalls + total.unended === 0)
     return [
       session === undefined
@@ -36,10 +41,11 @@ export function describeUsage(
     .trimEnd();
 }
 
-const isLess = ({ turns, lines }: Usage["untold"]): boolean => turns + lines > 0;
+const isLess = ({ turns, lines }: Pick<Usage["untold"], "turns" | "lines">): boolean =>
+  turns + lines > 0;
 
 /** What is missing in a sum; "" = nothing is. */
-export function untoldText({ turns, lines }: Usage["untold"]): string {
+export function untoldText({ turns, lines }: Pick<Usage["untold"], "turns" | "lines">): string {
   const told = [
     ...(turns === 0 ? [] : [`${counted(turns, "turn")} cannot be told`]),
     ...(lines === 0 ? [] : [`${counted(lines, "line")} of what was written down cannot be read`]),

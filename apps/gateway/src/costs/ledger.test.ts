@@ -64,7 +64,7 @@ describe("what was spent", () => {
     await appendFile(file(), '{"kind":"call","v":1,"at":"20\n');
     for (const session of [undefined, "s"]) {
       const usage = await sumUsage(readCosts(folder), session);
-      expect(usage.untold).toEqual({ turns: 0, lines: 1 });
+      expect(usage.untold).toMatchObject({ turns: 0, lines: 1 });
       expect(describeUsage(usage, session)).toMatch(
         /^At least \$0\.25 for 1 model call.* \(1 line of what was written down cannot be read\)\.$/m,
       );

@@ -73,6 +73,8 @@ export const UsageSchema = z.object({
     turns: count,
     /** Lines of what was written down. */
     lines: count,
+    /** Sessions that asked a model, where nothing at all is written down. */
+    sessions: count,
   }),
 });
 
@@ -151,7 +153,7 @@ export async function sumUsage(
     days: named(days).toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     notCounted: [],
     unpaid: null,
-    untold: { turns: 0, lines: unreadable },
+    untold: { turns: 0, lines: unreadable, sessions: 0 },
   };
 }
 

@@ -5,6 +5,7 @@ import { type DatedLine, sumUsage, type Usage } from "../costs/usage.ts";
 import type { PricesOf } from "../inspect/cost.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
 import type { CallRow } from "../inspect/shapes.ts";
+import { findInNewest } from "../reports/read-reports.ts";
 import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
@@ -31,11 +32,33 @@ export async function readUsage(
     if (line.kind === "played") played.push(line.session);
   }
   const usage = await sumUsage(lines, session, underWay);
-  if (session !== undefined)
-    return played.includes(session) && usage.total.modelCalls === 0
-      ? usageByReports(home, pricesOf, session, "replayed")
-      : { ...usage, notCounted: played.filter((key) => key === session) };
-  return { ...usage, notCounted: [...(isMade ? [DEMO_KEY] : []), ...played] };
+  const isNothing = usage.total.modelCalls + usage.total.unended === 0;
+  if (isNothing && session !== undefined && played.includes(session))
+    return usageByReports(home, pricesOf, session, "replayed");
+  const notCounted =
+    session === undefined
+      ? [...(isMade ? [DEMO_KEY] : []), ...played]
+      : played.filter((key) => key === session);
+  const untold = isNothing ? await countForgotten(home, { session, notCounted }) : 0;
+  return { ...usage, notCounted, untold: { ...usage.untold, sessions: untold } };
+}
+
+/** Sessions whose reports tell of model calls: what these cost was written down, and is gone. */
+async function countForgotten(
+  home: string,
+  { session, notCounted }: { session: string | undefined; notCounted: readonly string[] },
+): Promise<number> {
+  let forgotten = 0;
+  for (const { key, agentId, sessionId } of await createSessionStore({ home }).list()) {
+    if (notCounted.includes(key) || (session !== undefined && session !== key)) continue;
+    const { reports } = agentPaths(home, agentId);
+    const isAsked = await findInNewest(
+      ...([reports, sessionId] as const),
+      (found) => found.some(({ report }) => report.modelCalls.length > 0) || undefined,
+    );
+    if (isAsked === true) forgotten++;
+  }
+  return forgotten;
 }
 
 /** Why nobody paid for a session's calls; null = they were paid. */
@@ -70,7 +93,7 @@ async function usageByReports(
   const usage = await sumUsage(calls.rows.flatMap((row) => linesOf(row, { key, agentId })));
   const { unreadable, letGo } = calls;
   const turns = unreadable.length + (await calls.missing()).length + letGo;
-  return { ...usage, unpaid, untold: { turns, lines: 0 } };
+  return { ...usage, unpaid, untold: { turns, lines: 0, sessions: 0 } };
 }
 
 /** Pure. A call, and what it paid for nothing, as they would have been written down then. */

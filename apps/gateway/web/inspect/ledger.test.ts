@@ -15,7 +15,7 @@ function usage(
 ): Pick<Usage, "total" | "sessions" | "untold" | "unpaid"> {
   return {
     sessions: [],
-    untold: { turns: 0, lines: 0 },
+    untold: { turns: 0, lines: 0, sessions: 0 },
     unpaid: null,
     total: {
       ...{
@@ -123,7 +123,7 @@ describe("the ledger", () => {
     const row = callRow("1.1");
     const known = usage({ modelCalls: 1, cost: dollars(0.5) });
     const lines = planLedger(row, [row], {
-      usage: { ...known, untold: { turns: 2, lines: 0 } },
+      usage: { ...known, untold: { turns: 2, lines: 0, sessions: 0 } },
       ...{ key: KEY, sums },
     });
     expect(lines.find(({ label }) => label === "cost")!.session).toBe(

@@ -80,7 +80,7 @@ export function usageOf(
 /** Pure. */
 export function sumOfUsage(
   { modelCalls, unknown, unended, tokens, cost }: UsageSum,
-  untold: Usage["untold"],
+  untold: Pick<Usage["untold"], "turns" | "lines">,
 ): Sums {
   const prompt = promptOf(tokens);
   return {
