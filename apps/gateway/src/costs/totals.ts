@@ -8,7 +8,7 @@ const SpentSchema = z.object({
   dollars: z.number(),
   /** Calls whose cost is not known; their dollars are not in it. */
   unknown: z.number(),
-  /** Calls, each of their tries, and side calls. */
+  /** Calls, each of their tries that was not refused, and side calls. */
   modelCalls: z.number(),
 });
 /** What calls came to. */

@@ -81,7 +81,8 @@ async function gatewayBefore(answers: readonly Answer[], costCaps: object = {}) 
       error: { code?: string; message: string } | null;
     };
   };
-  return { ...host, say, told, reported, close, requests: () => requests };
+  const why = async () => ((await read("calls/1.1")) as { why: string[] }).why;
+  return { ...host, say, told, why, reported, close, requests: () => requests };
 }
 
 describe("a call that is made again after its answer broke off", () => {
@@ -103,6 +104,9 @@ describe("a call that is made again after its answer broke off", () => {
     expect(calls[0]!.waste).toMatchObject([{ cause: "re-sent" }]);
     expect(calls[0]!.waste[0]!.dollars).toBeCloseTo(again, 10);
     expect(await host.reported()).toMatchObject([{ retries: 2, resent: [{}, {}] }]);
+    expect(await host.why()).toContain(
+      "It was asked 3 times: the 2 tries before it were refused or broke off, and 2 of 2 are part of its cost.",
+    );
   });
 
   it("is paid as often where every try breaks off", async () => {
@@ -151,6 +155,9 @@ describe("a call that is made again after it was refused", () => {
     expect(rows).toBeCloseTo(total.cost.total, 10);
     expect(total.waste.resent).toEqual({ calls: 2, tokens: 2000, dollars: 0 });
     expect(calls[0]!.waste).toEqual([{ cause: "re-sent", tokens: 2000, dollars: 0 }]);
+    expect(await host.why()).toContain(
+      "It was asked 3 times: the 2 tries before it were refused, or broke off before anything was read.",
+    );
   });
 });
 

@@ -29,7 +29,7 @@ export const WasteByCauseSchema = z.object({
 
 /** What some model calls came to. */
 export const UsageSumSchema = z.object({
-  /** Calls, each of their tries, and side calls. */
+  /** Calls, each of their tries that was not refused, and side calls. */
   modelCalls: count,
   /** Of those: without an answer. */
   failed: count,

@@ -29,6 +29,7 @@ export function explainCall(opened: OpenedCall): string[] {
           `It was found to be about ${number(size.tokens)} tokens (${size.source === "counted" ? "the provider's count and what came since" : "estimated"}); messages are compacted above ${number(size.water.high)}.`,
         ]),
     row.lost ?? fatesOf(row.fates),
+    ...triesOf(call),
     ...failureOf(opened),
     ...rulesOf(saidChanges(policyChanges)),
     ...(uncached === null ? [] : [`Not all could come from the cache: ${uncached}.`]),
@@ -52,6 +53,18 @@ function whoChose(opened: OpenedCall): string {
   if (degraded === null)
     return `${chose}, as ${engine.source === "configured" ? "configured" : "it is by default"}.`;
   return `${chose} in place of "${engine.configured ?? engine.infoId}", which failed in ${degraded.operation}: ${degraded.reason}`;
+}
+
+/** Those before the last one; what of them was read is paid for. */
+function triesOf({ retries, resent = [] }: OpenedCall["call"]): string[] {
+  if (retries === 0) return [];
+  const before =
+    retries === 1 ? "the try before it was" : `the ${number(retries)} tries before it were`;
+  const paid =
+    resent.length === 0
+      ? "refused, or broke off before anything was read"
+      : `refused or broke off, and ${number(resent.length)} of ${number(retries)} ${resent.length === 1 ? "is" : "are"} part of its cost`;
+  return [`It was asked ${counted(retries + 1, "time")}: ${before} ${paid}.`];
 }
 
 function failureOf({ call: { error, failure, windowTokens } }: OpenedCall): string[] {
