@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createEmulator, type EmulatorOptions } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { costOfTurn } from "../inspect/cost.ts";
+import { CallPageSchema } from "../inspect/shapes.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { clew } from "../testing/command.ts";
@@ -26,6 +27,8 @@ interface Setting {
   cost?: object | null;
   answers?: EmulatorOptions["answers"];
   defaults?: object;
+  /** Tokens. */
+  window?: number;
 }
 
 async function gatewayWith({
@@ -33,6 +36,7 @@ async function gatewayWith({
   cost = PRICES,
   answers = [{ text: "Fine." }],
   defaults = {},
+  window = 200_000,
   ...given
 }: Setting) {
   const home = given.home ?? (await temporaryHome());
@@ -50,7 +54,7 @@ async function gatewayWith({
           ...{ api: API, baseUrl: server.baseUrl, apiKey: "key-for-tests" },
           models: [
             {
-              ...{ id: "m", contextWindow: 200_000, ...(cost !== null && { cost }) },
+              ...{ id: "m", contextWindow: window, ...(cost !== null && { cost }) },
               profile: { cache: { how: "marks", marks: 4, minTokens: 16 } },
             },
           ],
@@ -364,6 +368,23 @@ describe("a cost cap", () => {
     const raise = /"clew (config set \S+ \S+)"/.exec(last.done.error!.message)![1]!.split(" ");
     expect(await clew(host.home, raise)).toMatchObject({ code: 0 });
     expect((await say("And then?")).done.outcome).toBe("completed");
+  });
+
+  it("is what a turn is told of whose messages would not fit either", async () => {
+    const host = await gatewayWith({ caps: { sessionDollars: 0.0001 }, window: 20_000 });
+    const say = saying(host);
+    expect((await say("Hello")).done.outcome).toBe("completed");
+    const { length } = host.server.requests;
+    for (let turn = 0; turn < 4; turn++) {
+      const { done } = await say(`${turn} ${LONG.repeat(3)}`);
+      expect(done.error).toMatchObject({ code: "COST_CAP_REACHED" });
+      expect(done.error!.message).toMatch(/^The cost cap of session "main" is spent to/);
+    }
+    expect(host.server.requests).toHaveLength(length);
+    const { calls, since } = CallPageSchema.parse(
+      await (await host.get("/api/sessions/main/calls")).json(),
+    );
+    expect([calls.length, since.unanswered.length]).toEqual([1, 4]);
   });
 
   it("counts at once where there was none, and where it is lowered", async () => {

@@ -48,6 +48,8 @@ export interface Costs {
   meter(port: ModelPort, subject: CostSubject, about: MeteredPort): ModelPort;
   /** Why a call beyond a cap may not be made, in one sentence; undefined: it may. */
   mayAsk(subject: CostSubject): Promise<string | undefined>;
+  /** The same without a warning of a cap that comes near, which whoever asks next gives. */
+  stopOf(subject: Pick<CostSubject, "agentId" | "sessionKey">): Promise<string | undefined>;
   /** Writes down a call that replies, which was made by no port. */
   count(subject: CostSubject, ended: EndedCall): Promise<void>;
   /** Writes down what was paid for nothing. */
@@ -225,6 +227,12 @@ export function createCosts(options: CostsOptions): Costs {
           return result;
         },
       };
+    },
+    async stopOf(subject) {
+      await readCaps();
+      if (!isCapped(caps)) return undefined;
+      const { stop } = planCaps(caps, await ledger.totals(), asked(subject));
+      return stop === null ? undefined : describeStop(stop);
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
     async count(subject, ended) {

@@ -153,6 +153,7 @@ export async function prepareTurn(
     clock: clockOf(setup),
   });
   const successors = following.port;
+  const refusal = await refusalOf(parts, setup);
   const turn = {
     ...{ engine, state, model, systemPrompt },
     ports: {
@@ -172,6 +173,7 @@ export async function prepareTurn(
     runtimeFacts: runtimeFacts(parts, session),
     ...(replacement === undefined && (await chainSettings(parts, transcript, chain))),
     llmPolicy: llmPolicyOf(engines.settings(), pluginOf(engine.guard.owner)),
+    ...(refusal !== undefined && { refusal }),
     ...(onEvent !== undefined && { onEvent }),
     ...(setup.isWatched !== undefined && { isWatched: setup.isWatched }),
     ...(setup.saidMeanwhile !== undefined && { saidMeanwhile: setup.saidMeanwhile }),
@@ -265,6 +267,21 @@ function followSuccessors(
     return adopted && (hooks?.transcript(adopted) ?? adopted);
   };
   return { transcript: () => current, port: successors && { adopt } };
+}
+
+/**
+ * Beyond a cost cap nothing is put together: where it did not fit, the person would be told of
+ * that, and a compaction cannot ask either.
+ */
+async function refusalOf(
+  { costs, log }: HostParts,
+  { transcript, replacement }: TurnSetup,
+): Promise<{ code: "COST_CAP_REACHED"; message: string } | undefined> {
+  if (replacement !== undefined) return undefined;
+  const message = await costs?.stopOf(transcript.session);
+  if (message === undefined) return undefined;
+  log.warn(message, { sessionKey: transcript.session.sessionKey });
+  return { code: "COST_CAP_REACHED", message };
 }
 
 /** Everything that asks a model is counted, but for recordings, which ask none. */

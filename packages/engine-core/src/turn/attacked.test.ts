@@ -123,6 +123,21 @@ describe("tools that cannot be listed", () => {
   });
 });
 
+describe("a turn that its host lets ask no model", () => {
+  it("stores the message and the reason behind it, and asks nobody", async () => {
+    const host = testHost({ replies: ["never"] });
+    const refusal = { code: "COST_CAP_REACHED" as const, message: "The cap is spent." };
+    const { outcome, error, report } = await host.say("hi", { refusal });
+    expect([outcome, error]).toEqual(["failed", { kind: "host", ...refusal }]);
+    expect(report.modelCalls).toEqual([]);
+    expect(host.ports.transcript.entries).toMatchObject([
+      { message: { content: "hi" } },
+      { message: { role: "assistant", stopReason: "error", errorMessage: "The cap is spent." } },
+    ]);
+    expect((await host.say("again")).outcome).toBe("completed");
+  });
+});
+
 describe("what a tool returns", () => {
   const cyclic: Record<string, unknown> = { name: "x" };
   cyclic.self = cyclic;

@@ -121,7 +121,8 @@ function setupOf(
       fixedTokens: fixedTokens + prompted,
       tokenRatio: settings.tokenRatio,
     }),
-    failure: refused === undefined ? problem : failureOfEngine(refused),
+    failure:
+      refused === undefined ? (refusalOf(request, purpose) ?? problem) : failureOfEngine(refused),
     host: {
       compacts: ports.compaction !== undefined,
       hasHooks: request.beforePromptBuild !== undefined,
@@ -129,6 +130,10 @@ function setupOf(
     },
   };
 }
+
+/** What is no turn asks no model, or may do without one. */
+const refusalOf = ({ refusal }: TurnRequest, purpose: TurnSetup["purpose"]): TurnError | null =>
+  refusal === undefined || purpose !== "turn" ? null : { kind: "host", ...refusal };
 
 const failureOfEngine = (refused: ContextEngineError): TurnError => ({
   kind: "engine",

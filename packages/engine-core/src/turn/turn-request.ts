@@ -115,6 +115,11 @@ export interface TurnRequest {
    * Absent: it does not.
    */
   fallback?: ModelError["kind"];
+  /**
+   * Why no model may answer, as the host knows before the turn: the message is stored, and the turn
+   * fails with it. Absent: one may.
+   */
+  refusal?: { code: ErrorCode; message: string };
   /** In order; the same parts each turn keep caches warm. */
   systemPrompt: readonly SystemPart[];
   /**

@@ -248,7 +248,7 @@ export interface Turn {
 export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
   return {
     setup,
-    todo: setup.failure === null ? todo : ["admit"],
+    todo: setup.failure === null ? todo : leftOf(setup.failure),
     session: setup.session,
     engine: {
       aside: null,
@@ -280,3 +280,7 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     error: setup.failure,
   };
 }
+
+/** The message is stored in any case; why the host lets no model be asked stands behind it. */
+const leftOf = ({ kind, code }: TurnError): readonly TaskName[] =>
+  kind === "host" && code !== undefined ? ["admit", "refuse"] : ["admit"];
