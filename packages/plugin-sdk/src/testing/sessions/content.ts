@@ -3,6 +3,7 @@ import type { AgentMessage } from "../../contract/message.ts";
 import { isRecord } from "../../is-record.ts";
 import { type AnyBlock, blocksOf } from "../../messages/blocks.ts";
 import { textOf } from "../../transcript/text.ts";
+import { marksIn } from "./marks.ts";
 
 /**
  * How much of a message must be there: "whole" every word · "results" all but what tools returned,
@@ -87,6 +88,8 @@ function wordsFault(
 ): string | undefined {
   if (!("content" in said)) {
     if (textOf(shown) === textOf(said)) return undefined;
+    if (said.role === "compactionSummary" && strictness !== "parts" && holdsNothingOf(shown, said))
+      return `it says ${short(textOf(shown))} where ${short(textOf(said))} was said`;
     return textFault(textOf(shown), textOf(said), { mayCut: strictness !== "whole" });
   }
   if (!("content" in shown)) return "it has no content";
@@ -117,6 +120,12 @@ function wordsFault(
   const rest = more === undefined ? blocks.filter((block) => !stands(block)) : blocks;
   const text = textOf({ ...shown, content: rest } as AgentMessage);
   return textFault(text, textOf(said), { mayCut, isLess: losses.length > 0 });
+}
+
+/** Whatever is cut, something of what it stands for is left. */
+function holdsNothingOf(shown: AgentMessage, said: AgentMessage): boolean {
+  const [text, marks] = [textOf(shown), marksIn(textOf(said))];
+  return marks.length > 0 && !marks.some((mark) => text.includes(mark));
 }
 
 /** What is missing that is no text, and how an engine says in its place that it was there. */

@@ -38,12 +38,22 @@ const without = (at: number) => TALK.toSpliced(at, 1);
 const stripped = (messages: AgentMessage[]) =>
   messages.map(({ __openclaw, ...rest }) => rest as AgentMessage);
 
+const HEADS: AgentMessage = {
+  ...{ role: "compactionSummary", __openclaw: { id: "heads" } },
+  summary: `${markOf("a", 1)} was asked, ${markOf("a", 2)} was answered.`,
+};
+
 describe("a view", () => {
   it("is right when it shows the newest part of the history, with or without ids, or all of it", () => {
     for (const messages of [TALK, TALK.slice(4), stripped(TALK), stripped(TALK.slice(8))])
       expect(faultOf(messages)).toBeUndefined();
     const summary: AgentMessage = { role: "compactionSummary", summary: "before" };
     expect(faultOf([summary, ...TALK.slice(4)], { isAmple: false })).toBeUndefined();
+    const whole = textOf(HEADS);
+    for (const words of [`${whole.split(",")[0]} (truncated)`, `Summed up before: ${whole}`]) {
+      const told = { ...HEADS, summary: words } as AgentMessage;
+      expect(faultOf([told, ...TALK], { given: [HEADS, ...TALK] })).toBeUndefined();
+    }
   });
 
   it.each<[string, AgentMessage[], Partial<Occasion>, RegExp]>([
@@ -59,6 +69,12 @@ describe("a view", () => {
       TALK.with(4, { ...TALK[4]!, content: "No" } as AgentMessage),
       {},
       /otherwise: it says "No"/,
+    ],
+    [
+      "other words for the summary of the host",
+      [{ ...HEADS, summary: "They talked about several things." } as AgentMessage, ...TALK],
+      { given: [HEADS, ...TALK] },
+      /otherwise: it says "They talked about several things\." where/,
     ],
     ["no request", TALK.slice(9), { running: 8 }, /left out .* the request that is being answered/],
     [
