@@ -26,7 +26,7 @@ export function explainCall(opened: OpenedCall): string[] {
     ...(size === undefined
       ? []
       : [
-          `It was found to be about ${number(size.tokens)} tokens (${size.source === "counted" ? "the provider's count and what came since" : "estimated"}); messages are compacted above ${number(size.water.high)}.`,
+          `Before it was sent the host reckoned with about ${number(size.tokens)} tokens (${size.source === "counted" ? "the provider's last count and what came since" : "its estimate, by what the model counted before"}); messages are compacted above ${number(size.water.high)}.`,
         ]),
     row.lost ?? fatesOf(row.fates),
     ...triesOf(call),

@@ -435,6 +435,12 @@ describe.skipIf(!hasBrowser)("the inspector in a browser", () => {
     await column(page, 3).getByText(`The code of the gate is ${PLANTED}.`).first().waitFor();
     await page.keyboard.press("Escape");
     await expect.poll(focused).toBe("transcript");
+    await page.locator("#changes").focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("Enter");
+    await column(page, 3).getByText("as sent in call").waitFor();
+    await page.keyboard.press("Escape");
+    await expect.poll(focused).toBe("changes");
     const menu = page.locator("details.exports");
     await page.getByText("Export", { exact: true }).click();
     await page.keyboard.press("Tab");

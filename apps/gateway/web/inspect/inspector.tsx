@@ -101,11 +101,13 @@ export function Inspector(props: InspectorProps) {
       const isInside = activeElement?.closest(".detail") != null;
       if (activeElement?.classList.contains("list")) opener.current = activeElement.id;
       // What has the focus goes.
-      if (opened === null && isInside) focusSoon(opener.current);
+      // A row of the changes went when what it tells was opened in their place.
+      const isNowhere = activeElement === document.body && store.get().place.opened !== null;
+      if (opened === null && (isInside || isNowhere)) focusSoon(opener.current);
       setColumn("3");
       go({ opened });
     },
-    [go],
+    [go, store],
   );
   const onTab = useCallback(
     (next: DockTab) => {
