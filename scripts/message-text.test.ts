@@ -11,8 +11,6 @@ const FOREIGN_WORDS: Record<string, string> = {
     "commander names in words only which flag or value is wrong",
   "packages/engine-core/src/engine/rejected-keys.ts":
     "older engines reject parameters they do not know in words",
-  "packages/plugin-sdk/src/testing/cases/compact.ts":
-    "engines say in words only that they put a compaction off",
   "packages/plugin-sdk/src/testing/check/load-engines.ts":
     "Node names in words what a module could not import",
   "packages/engine-core/src/engine/frozen-write.ts": "the platform tells a frozen object in words",

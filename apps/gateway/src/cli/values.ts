@@ -1,6 +1,6 @@
 // Reads what is given to options of several commands.
 import { InvalidArgumentError } from "commander";
-import { SMALLEST_WINDOW } from "../lab/smallest-window.ts";
+import { SMALLEST_WINDOW } from "../inspect/smallest-window.ts";
 
 /** For the help of arguments that name a session. */
 export const SESSION_NAME = "short name, name of your own, or agent:<agent>:<name>";

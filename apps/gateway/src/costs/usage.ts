@@ -113,8 +113,8 @@ export interface UnreadableLine {
 
 /**
  * Pure, but for reading `lines`, which come oldest first. `session`: of this one and those it
- * started; absent: of all. What a session cost before it began anew is its archive's. `underWay`: ids
- * of calls of which this process knows that they go on.
+ * started; absent: of all. What a session cost before it began anew is its archive's. `underWay`:
+ * ids of calls of which this process knows that they go on.
  */
 export async function sumUsage(
   lines: AsyncIterable<DatedLine> | Iterable<DatedLine>,

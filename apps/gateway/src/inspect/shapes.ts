@@ -1,7 +1,7 @@
 // The shapes in which a gateway tells what models saw.
 import { z } from "zod";
 import { WASTE_CAUSES } from "../costs/line.ts";
-import { SMALLEST_WINDOW } from "../lab/smallest-window.ts";
+import { SMALLEST_WINDOW } from "./smallest-window.ts";
 
 const Tokens = z.int().nonnegative();
 /** Of US dollars, as the catalogue prices them. */
@@ -132,7 +132,7 @@ export const CallRowSchema = z.object({
       broke: z.string().nullable(),
     })
     .nullable(),
-  /** Of a call whose provider did not count it, it may be estimated. Null: prices or counts are not known. */
+  /** Estimated, where its provider did not count it. Null: prices or counts are not known. */
   cost: CostSchema.nullable(),
   waste: z.array(CallWasteSchema),
   fates: FateCountsSchema,

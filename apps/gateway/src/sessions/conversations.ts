@@ -157,7 +157,7 @@ function planClosing(
   return closing;
 }
 
-/** The conversation of `key`, now the one used last; `before`: what was done before it is opened. */
+/** The conversation of `key`, now the one used last; `before`: what was done before that. */
 async function acquire(
   open: OpenConversations,
   { store, cwd, createState, onOpened }: ConversationsOptions,

@@ -183,7 +183,7 @@ export function createTalk({ screen, opened }: { screen: LiveScreen; opened: Ope
     screen.print({ kind: "problem", text: next.problem });
     if (next.isKept) screen.set({ draft: { text: sent.text, cursor: sent.text.length } });
   }
-  /** Sent again under its name, it is said once. One that is back by then has been sent everything. */
+  /** It is said once under its name. One that is back by then has been sent everything. */
   async function sendLater(sent: SentText): Promise<void> {
     await delay(AGAIN_MS);
     const { isReady, sent: waiting } = screen.state();

@@ -1,6 +1,7 @@
-// Finds what code reads beside its own file, as `new URL("./data.txt", import.meta.url)` says.
+// Finds what code reads beside its own file.
 import { posix } from "node:path";
 
+/** `new URL("./data.txt", import.meta.url)` */
 const BESIDE = /new\s+URL\(\s*(["'`])(\.{1,2}\/[^"'`$?#]+)\1\s*,\s*import\.meta\.url\s*\)/g;
 
 /** Pure. Each path once, relative to the file that the code is in. */
