@@ -2,7 +2,7 @@
 import type { Usage } from "@clew/plugin-sdk/core";
 import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
-/** Undefined: the server did not count the prompt. Its `input_tokens` hold neither reads nor writes. */
+/** Undefined: the server did not count the prompt. `input_tokens` holds no reads or writes. */
 export function readUsage(usage: Readonly<Record<string, unknown>>): Usage | undefined {
   const { cache_read_input_tokens: read, cache_creation_input_tokens: written } = usage;
   if (!tellsCounts([usage.input_tokens, read, written], [usage.output_tokens])) return undefined;

@@ -2,7 +2,7 @@
 import type { Usage } from "@clew/plugin-sdk/core";
 import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
-/** Undefined: the server did not count the prompt. Its `inputTokens` hold neither reads nor writes. */
+/** Undefined: the server did not count the prompt. `inputTokens` holds no reads or writes. */
 export function readUsage(usage: Readonly<Record<string, unknown>>): Usage | undefined {
   const { cacheReadInputTokens: read, cacheWriteInputTokens: written } = usage;
   if (!tellsCounts([usage.inputTokens, read, written], [usage.outputTokens])) return undefined;

@@ -3,7 +3,7 @@ import type { Usage } from "@clew/plugin-sdk/core";
 import { isRecord } from "@clew/plugin-sdk/host";
 import { tellsCounts, tokenCount } from "../shared/token-count.ts";
 
-/** Undefined: the server did not count the prompt. Its `input_tokens` hold what came from the cache. */
+/** Undefined: the server did not count the prompt. `input_tokens` holds what was cached. */
 export function readUsage(usage: unknown): Usage | undefined {
   if (!isRecord(usage)) return undefined;
   if (!tellsCounts([usage.input_tokens], [usage.output_tokens])) return undefined;
