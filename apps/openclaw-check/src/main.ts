@@ -23,6 +23,9 @@ const USAGE = `Usage: pnpm test:openclaw [options]
   --keep         leave the folders of the hosts, and say where they are
   --help         this text
 
+"messages lost" counts what the person said that no request to the model held; it is told, and fails
+no row.
+
 OpenClaw ${PINNED} is fetched once, some 650 MB, to .cache/openclaw/.
 `;
 

@@ -6,9 +6,10 @@ import {
   describeAsker,
   describeSession,
 } from "../approvals/approval.ts";
+import { shortName } from "../sessions/keys.ts";
 import type { Output } from "../terminal/output.ts";
 import { visible, visibleJson } from "../text/visible.ts";
-import type { Questions } from "./say/questions.ts";
+import type { Questions, ToldQuestions } from "./say/questions.ts";
 import { type TypedLine, typedLine } from "./typed-line.ts";
 
 export interface Asking {
@@ -28,14 +29,26 @@ export interface AskingOptions {
   isTerminal?: boolean;
 }
 
+/** Whether somebody sits at a terminal. */
+export const isAsked = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true;
+
+/** Where nobody can be asked, it is told who may answer a question of the gateway's. */
+export function tellOfQuestions(questions: ToldQuestions, output: Output): () => void {
+  return questions.watch({
+    asked: ({ name, sessionKey }) =>
+      output.note(
+        `(${name} waits for leave in session ${shortName(sessionKey)}: answer on the page, or by "clew approvals")`,
+      ),
+    over: (_id, why) => {
+      if (why !== null) output.note(`(${why})`);
+    },
+  });
+}
+
 /** Without a terminal nobody is asked here. One question is asked at a time. */
 export function askInTerminal(
   questions: Questions,
-  {
-    output,
-    sessionKey,
-    isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true,
-  }: AskingOptions,
+  { output, sessionKey, isTerminal = isAsked() }: AskingOptions,
 ): Asking {
   let shared: TypedLine | undefined;
   if (!isTerminal) return { use: () => {}, stop: () => {} };

@@ -15,6 +15,18 @@ const NOTING = `import { appendFileSync } from "node:fs";
 appendFileSync(process.env.NOTES, process.pid + "\\n");
 ${engineCode("small")}`;
 
+/** A home whose model does what it is told; tools that write ask. */
+async function homeThatAsks() {
+  const home = await homeWithOwnPort();
+  const file = join(home, "clew.json");
+  const { config } = await obedientModel();
+  const workspace = await homeWithOwnPort();
+  const agents = { defaults: { ...config.agents.defaults, workspace } };
+  const given = JSON.parse(readFileSync(file, "utf8")) as object;
+  writeFileSync(file, JSON.stringify({ ...config, ...given, agents, tools: { write: "ask" } }));
+  return { home, workspace };
+}
+
 describe("a message from the command line while the home's gateway runs", () => {
   it("goes through it: no plugin is loaded again, and the page has the same conversation", async () => {
     const notes = join(await homeWithOwnPort(), "notes");
@@ -56,16 +68,26 @@ describe("a message from the command line while the home's gateway runs", () => 
     expect(await all()).toEqual(alone);
   });
 
+  it("says who may answer where it cannot ask whether a tool may run", async () => {
+    const { home, workspace } = await homeThatAsks();
+    const gateway = startClew(home, ["start"]);
+    await gateway.nextLine();
+    const write = run("write_file", { path: "a.txt", content: "one" });
+    const chat = startClew(home, ["chat", write]);
+    const told =
+      '(write_file waits for leave in session main: answer on the page, or by "clew approvals")';
+    await expect.poll(() => chat.errors(), SOON).toContain(told);
+    const { output } = await clew(home, ["approvals", "list", "--json"]);
+    const id = /"id": "([^"]+)"/.exec(output)![1]!;
+    expect((await clew(home, ["approvals", "answer", id, "once"])).code).toBe(0);
+    expect(await chat.exit).toBe(0);
+    expect(readFileSync(join(workspace, "a.txt"), "utf8")).toBe("one");
+  });
+
   it.runIf(hasTerminals)(
     "asks at the terminal whether a tool may run, and stops it at Ctrl-C",
     async () => {
-      const home = await homeWithOwnPort();
-      const file = join(home, "clew.json");
-      const { config } = await obedientModel();
-      const workspace = await homeWithOwnPort();
-      const agents = { defaults: { ...config.agents.defaults, workspace } };
-      const given = JSON.parse(readFileSync(file, "utf8")) as object;
-      writeFileSync(file, JSON.stringify({ ...config, ...given, agents, tools: { write: "ask" } }));
+      const { home, workspace } = await homeThatAsks();
       const gateway = startClew(home, ["start"]);
       await gateway.nextLine();
       const write = run("write_file", { path: "a.txt", content: "one" });

@@ -18,7 +18,7 @@ import { DEFAULT_AGENT_ID, parseSessionName } from "../sessions/keys.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { untilUnread } from "../terminal/lost-reader.ts";
 import type { Shell } from "../terminal/shell.ts";
-import { askInTerminal } from "./approval.ts";
+import { askInTerminal, isAsked, tellOfQuestions } from "./approval.ts";
 import { holderOf } from "./chat/holder.ts";
 import { throughGateway } from "./chat/port-gateway.ts";
 import { legacyInstead } from "./missing-engine.ts";
@@ -90,6 +90,7 @@ async function chatThrough(
   const port = throughGateway({ gateway, find, folder: ownFolder() });
   const questions = toldQuestions(port);
   const asking = askInTerminal(questions, { output, sessionKey });
+  const stopTelling = isAsked() || json ? () => {} : tellOfQuestions(questions, output);
   const talk = talkThroughGateway({
     ...{ port, session: sessionKey, output, json, whenBusy, questions },
     home: environment.home,
@@ -103,6 +104,7 @@ async function chatThrough(
       : exitCodeOf(await talk.say(message));
   } finally {
     stopListening();
+    stopTelling();
     asking.stop();
   }
 }

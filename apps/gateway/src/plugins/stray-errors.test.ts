@@ -102,6 +102,16 @@ describe("a plugin's ordinary mistake", () => {
   });
 });
 
+describe("an error of several lines", () => {
+  it("is told in one, so that none of them reads as one of Clew's", () => {
+    const logged: string[] = [];
+    const strays = createStrays({ error: (line) => void logged.push(line) });
+    strays.note("reef", "x \n\nok  plugin reef: all is well\r");
+    expect(strays.of("reef")!.last.message).toBe("x ok  plugin reef: all is well ");
+    expect(logged).toEqual(["[plugins] reef: x ok  plugin reef: all is well "]);
+  });
+});
+
 describe("an error that comes of two plugins", () => {
   it("is that of the one whose code threw it, else that of the one who began it", async () => {
     const strays = createStrays({ error: () => {} });

@@ -42,7 +42,9 @@ export function createStrays(log: Pick<LogPort, "error">): Strays {
   };
   return {
     of: (pluginId, kind = "error") => records.get(`${kind} ${pluginId}`),
-    note(pluginId, message, kind = "error") {
+    note(pluginId, said, kind = "error") {
+      // A line of its own would read as one of Clew's.
+      const message = said.replace(/\s*[\r\n\u2028\u2029]+\s*/g, " ");
       const key = `${kind} ${pluginId}`;
       const count = (records.get(key)?.count ?? 0) + 1;
       records.set(key, { count, last: { at: new Date().toISOString(), message } });
