@@ -1,31 +1,12 @@
 // Passes requests on to the address it is given, in a process of its own.
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
+import { type BareServer, startBare, tellAddress } from "./bare-server.ts";
 
 const OWN_FILE = fileURLToPath(import.meta.url);
 
-export interface BareRelay {
-  url: string;
-  process: ChildProcess;
-  stop(): Promise<void>;
-}
-
 /** What anything costs that stands between a client and its model server. */
-export async function startRelay(to: string): Promise<BareRelay> {
-  const child = spawn(process.execPath, [OWN_FILE, to], { stdio: ["ignore", "pipe", "inherit"] });
-  const [printed] = (await once(child.stdout, "data")) as [Buffer];
-  return {
-    url: String(printed).trim(),
-    process: child,
-    async stop() {
-      child.kill("SIGTERM");
-      if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-    },
-  };
-}
+export const startRelay = (to: string): Promise<BareServer> => startBare(OWN_FILE, to);
 
 function relayTo(to: string): void {
   const agent = new Agent({ keepAlive: true });
@@ -40,10 +21,7 @@ function relayTo(to: string): void {
     });
     sent.once("error", () => response.destroy());
   });
-  server.listen(0, "127.0.0.1", () => {
-    const { port } = server.address() as AddressInfo;
-    process.stdout.write(`http://127.0.0.1:${port}\n`);
-  });
+  tellAddress(server);
 }
 
 if (process.argv[1] === OWN_FILE) relayTo(process.argv[2]!);
