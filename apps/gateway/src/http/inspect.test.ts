@@ -245,9 +245,11 @@ describe("the calls of a session over HTTP", () => {
     for (const wrong of ["entries?fate=eaten", "calls/1.1/request?form=foo"])
       expect([wrong, (await get(`/api/sessions/main/${wrong}`)).status]).toEqual([wrong, 400]);
     const byNumber = await get("/api/sessions/main/entries/1");
-    expect([byNumber.status, await byNumber.json()]).toMatchObject([
+    expect(await byNumber.json()).toMatchObject({ entry: { number: 1, preview: "one" } });
+    const noNumber = await get("/api/sessions/main/entries/999");
+    expect([noNumber.status, await noNumber.json()]).toMatchObject([
       404,
-      { error: { message: expect.stringContaining("named by their ids") } },
+      { error: { message: expect.stringContaining("by its id or number") } },
     ]);
     expect((await get("/api/sessions/nobody/calls")).status).toBe(404);
   });

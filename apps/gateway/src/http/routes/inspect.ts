@@ -112,8 +112,7 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
   app.get(`${session}/entries/:id`, async (context) => {
     const { key, id } = context.req.param();
     const entry = await (await gateway.inspect(key)).entry(id, context.req.query("call"));
-    const why = /^\d+$/.test(id) ? NO_ENTRY_ID : NO_ENTRY;
-    return entry === null ? refuse(context, "NOT_FOUND", why) : context.json(entry);
+    return entry === null ? refuse(context, "NOT_FOUND", NO_ENTRY) : context.json(entry);
   });
 
   app.get(`${session}/summaries/:id`, async (context) => {
@@ -127,9 +126,8 @@ export function addInspectRoutes(app: Hono, gateway: Gateway): void {
 
 const NO_CALL =
   "There is no such call in this session; the calls are listed at /api/sessions/:key/calls.";
-const NO_ENTRY = "There is no such entry in this call; it may be of a later one.";
-const NO_ENTRY_ID =
-  "Entries are named by their ids here; /api/sessions/:key/entries lists these beside the numbers.";
+const NO_ENTRY =
+  "There is no such entry in this call, by its id or number; it may be of a later one.";
 const NO_FORM =
   'The forms of a request are "full", which is given where none is named, and "sent"; name one of them.';
 const NO_ITEM = "There is no such item in this call.";
