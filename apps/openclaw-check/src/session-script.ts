@@ -52,7 +52,7 @@ export function sessionScript({ readFile, recall, tag }: ScriptRequest): Step[] 
     { kind: "restart" },
     say("restarted", "Are you still there?"),
     say("restarted", "Then we go on."),
-    say("recall", `What is the harbour called? ${asked ?? ""}`),
+    say("recall", ["What is the harbour called?", asked ?? []].flat().join(" ")),
     say("tool", `Two at once. ${read("f7.txt")} ${read("f8.txt")}`),
     say("plain", "That was plenty."),
     { kind: "compact" },
