@@ -47,6 +47,7 @@ export type FindingCode =
   | "plugin-off"
   | "plugin-diagnostic"
   | "plugin-stray-error"
+  | "plugin-hook-failed"
   | "plugin-refused"
   | "plugin-changed-shared"
   | "plugin-busy"

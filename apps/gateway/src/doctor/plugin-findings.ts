@@ -213,13 +213,15 @@ function memoryFindings({ id, memory }: PluginRecord, plugins: PluginsConfig): F
 }
 
 /** A gateway of an earlier version does not tell of them. */
-export function strayFindings({ id, strays, refused, changed, busy }: PluginRecord): Finding[] {
+export function strayFindings(record: PluginRecord): Finding[] {
+  const { id, strays, failedHooks, refused, changed, busy } = record;
   const next = "the gateway goes on, but tell the plugin's author";
   const warning = (code: FindingCode, text: string): Finding => ({
     ...{ level: "warning", code, subject: `plugin ${id}`, text: `${text}; ${next}` },
   });
   return [
     ...(strays ? [warning("plugin-stray-error", describeStrays(strays))] : []),
+    ...(failedHooks ? [warning("plugin-hook-failed", describeStrays(failedHooks, "hook"))] : []),
     ...(refused ? [warning("plugin-refused", describeStrays(refused, "refused"))] : []),
     ...(changed ? [warning("plugin-changed-shared", describeStrays(changed, "changed"))] : []),
     ...(busy ? [warning("plugin-busy", describeStrays(busy, "busy"))] : []),

@@ -128,6 +128,7 @@ const PluginSchema = z.looseObject({
   status: z.enum(["loaded", "off", "error"]),
   reason: NullableText,
   strays: StraySchema,
+  failedHooks: StraySchema,
   refused: StraySchema,
   changed: StraySchema,
   busy: StraySchema,

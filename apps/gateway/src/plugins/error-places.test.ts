@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
+import { strayFindings } from "../doctor/plugin-findings.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { engineCode, startServedGateway, writePlugin } from "../testing/plugins.ts";
 import { installPlugin } from "./install/install.ts";
@@ -87,11 +88,22 @@ describe("an error of a plugin is told with the line of its own code", () => {
       body: JSON.stringify({ text: "hello" }),
     }).then((response) => response.text());
     for (const line of [
-      "warn [plugins] small: hook message_received failed: hook, at index.js:2",
+      "error [plugins] small: hook message_received failed: hook, at index.js:2",
       "warn [plugins] small: service s did not start: service, at index.js:4",
     ])
       await vi.waitFor(() => expect(log.lines).toContain(line), GENEROUS);
     const [record] = plugins.records();
+    expect(record!.failedHooks).toMatchObject({
+      ...{ count: 1, last: { message: "hook message_received failed: hook, at index.js:2" } },
+    });
+    expect(strayFindings(record!)).toMatchObject([
+      {
+        code: "plugin-hook-failed",
+        text: expect.stringMatching(
+          /^a hook that failed, at .*: hook message_received failed: hook, at index\.js:2; the gateway goes on/,
+        ),
+      },
+    ]);
     expect(record!.diagnostics).toEqual([
       { level: "error", message: "service s did not start: service, at index.js:4" },
     ]);

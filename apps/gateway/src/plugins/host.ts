@@ -140,10 +140,12 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     return asPlugin({ pluginId, strays, transcripts }, looked);
   };
   const complete = completeThrough(() => connection);
+  const onFailed = (pluginId: string, message: string) =>
+    void strays.note(pluginId, message, "hook");
   const onRefused = (pluginId: string, message: string) =>
     void strays.note(pluginId, message, "refused");
   const runHooks = (hooks: () => readonly OwnedHook[]) =>
-    createHookRunner({ hooks, log, runAs, onRefused });
+    createHookRunner({ hooks, log, runAs, onRefused, onFailed });
   const subagents = () => connection?.subagents?.();
   let isClosed = false;
   let isServing = false;
@@ -234,6 +236,7 @@ export async function createPluginHost(options: PluginHostOptions): Promise<Plug
     now.plugins.records.map((record) => ({
       ...record,
       strays: straysOf(strays, record, "error"),
+      failedHooks: straysOf(strays, record, "hook"),
       refused: straysOf(strays, record, "refused"),
       changed: straysOf(strays, record, "changed"),
       busy: straysOf(strays, record, "busy"),

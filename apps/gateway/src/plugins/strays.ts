@@ -8,8 +8,8 @@ export interface StrayRecord {
   last: { at: string; message: string };
 }
 
-/** Uncaught errors, refused calls, changes of what is shared, and time taken from others. */
-export type StrayKind = "error" | "refused" | "changed" | "busy";
+/** Uncaught errors, failed hooks, refused calls, changes of what is shared, and time taken from others. */
+export type StrayKind = "error" | "hook" | "refused" | "changed" | "busy";
 
 export interface Strays {
   /**
@@ -58,6 +58,7 @@ export function createStrays(log: Pick<LogPort, "error">): Strays {
 
 const NAMES: Record<StrayKind, [one: string, many: string]> = {
   error: ["an error that nothing handled", "errors that nothing handled"],
+  hook: ["a hook that failed", "hooks that failed"],
   refused: ["something that no plugin may do", "things that no plugin may do"],
   changed: ["a change of what all plugins share", "changes of what all plugins share"],
   busy: ["little time left to others", "times when little was left to others"],

@@ -49,6 +49,8 @@ export interface PluginRecord {
   changed: StrayRecord | null;
   /** When it took so much of the event loop's time that others had little; null = never. */
   busy: StrayRecord | null;
+  /** Hooks of it that failed; null = none did. */
+  failedHooks: StrayRecord | null;
   /** Where it runs; null = in the process of whoever tells. */
   isolation: "process" | null;
   /** What it did that it is off for; null = it is not in safe mode. */
@@ -138,7 +140,8 @@ function base({ id, folder, origin, manifest, version }: RecordRequest) {
     origin,
     folder,
     tools,
-    ...{ strays: null, refused: null, changed: null, busy: null, safeMode: null, isolation: null },
+    ...{ strays: null, failedHooks: null, refused: null, changed: null, busy: null },
+    ...{ safeMode: null, isolation: null },
   };
 }
 

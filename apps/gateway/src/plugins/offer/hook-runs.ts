@@ -75,12 +75,15 @@ export function createHookRunner({
   log,
   runAs,
   onRefused,
+  onFailed = (pluginId, message) => log.warn(`[plugins] ${pluginId}: ${message}`),
 }: {
   hooks: () => readonly OwnedHook[];
   log: LogPort;
   runAs: RunAs;
   /** Told of what no plugin may do. Absent: the log is. */
   onRefused?: (pluginId: string, message: string) => void;
+  /** Told of hooks that failed. Absent: the log is. */
+  onFailed?: (pluginId: string, message: string) => void;
 }): HookRunner {
   const observing = new Map<Promise<unknown>, OwnedHook>();
   const handlersOf = (name: string) =>
@@ -89,7 +92,7 @@ export function createHookRunner({
       .toSorted((a, b) => b.priority - a.priority);
   const failed = ({ name, pluginId }: OwnedHook, error: unknown): HookOutcome => {
     const reason = messageAndPlace(error);
-    log.warn(`[plugins] ${pluginId}: hook ${name} failed: ${reason}`);
+    onFailed(pluginId, `hook ${name} failed: ${reason}`);
     return { pluginId, ok: false, reason };
   };
   const call = async (
