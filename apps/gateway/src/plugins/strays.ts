@@ -8,7 +8,7 @@ export interface StrayRecord {
   last: { at: string; message: string };
 }
 
-/** Uncaught errors, failed hooks, refused calls, changes of what is shared, and time taken from others. */
+/** Uncaught errors, failed hooks, refused calls, changes of what is shared, time taken from others. */
 export type StrayKind = "error" | "hook" | "refused" | "changed" | "busy";
 
 export interface Strays {
