@@ -340,7 +340,8 @@ describe("plugins that are loaded again", () => {
 
   it("keep those of a turn that runs, until it is over", async () => {
     const { gateway, say, server } = await waters();
-    const turn = say(dive([run("HANG"), wait({ timeoutMs: 300 })]));
+    // Long enough for a machine that stands still meanwhile.
+    const turn = say(dive([run("HANG"), wait({ timeoutMs: 2000 })]));
     await soon(() => expect(server.requests).toHaveLength(2));
     await gateway.reloadPlugins();
     expect(await diver().waitForRun({ runId: "r1", timeoutMs: 0 })).toEqual({ status: "timeout" });

@@ -8,7 +8,7 @@ export interface StrayRecord {
   last: { at: string; message: string };
 }
 
-/** Uncaught errors, failed hooks, refused calls, changes of what is shared, time taken from others. */
+/** Errors nobody caught, failed hooks, refused calls, changes of what is shared, time taken. */
 export type StrayKind = "error" | "hook" | "refused" | "changed" | "busy";
 
 export interface Strays {
