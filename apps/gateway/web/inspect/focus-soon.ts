@@ -16,3 +16,10 @@ export function focusSoon(id: string): void {
   };
   requestAnimationFrame(look);
 }
+
+/** The same at once where it is there and stays, so that what is typed next goes into it. */
+export function focusNow(id: string): void {
+  const element = document.getElementById(id);
+  element?.focus();
+  if (element === null || document.activeElement !== element) focusSoon(id);
+}

@@ -78,3 +78,31 @@ it("the cost of a session is read again once a compaction asked a model", async 
   await controller.refresh();
   await expect.poll(() => asked.usage).toBe(2);
 });
+
+it("a call that was left before it was read is not shown in the place of another", async () => {
+  const { api, ids } = manyCalls();
+  const store = createStore<InspectState>(initialInspect("main"));
+  let answer: (() => void) | undefined;
+  const slow = ids.at(-3)!;
+  const call = (async (_key: string, id: string) => {
+    if (id === slow)
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+    const none = { parts: { system: 0, tools: 0, messages: 0 }, items: [], rebuilt: null };
+    return { ...none, row: callRow(id), summaries: [] };
+  }) as unknown as InspectApi["call"];
+  const shown = new Set<string>();
+  store.subscribe(() => shown.add(store.get().view?.row.id ?? ""));
+  const controller = createInspectController({
+    ...{ api: { ...api, call }, store, isStored: async () => true },
+  });
+  await controller.follow("main");
+  const left = controller.go({ call: slow });
+  await expect.poll(() => answer).toBeDefined();
+  const wanted = controller.go({ call: null });
+  answer?.();
+  await Promise.all([left, wanted]);
+  expect([...shown].filter((id) => id !== "")).toEqual([ids.at(-1)]);
+  expect(store.get().view?.row.id).toBe(ids.at(-1));
+});

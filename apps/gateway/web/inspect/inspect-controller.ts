@@ -243,6 +243,8 @@ async function readView({ api, store }: InspectParts): Promise<void> {
   const isThere = view !== null && isToldBy(view.row, store.get(), id);
   const isCompared =
     isThere && diff?.to.id === id && diff.from.id === from && diff.from.running === null;
+  // Somebody may have gone on to another call meanwhile, whose reading comes next.
+  const isWanted = () => store.get().key === key && callShown(store.get()) === id;
   const { rows } = store.get();
   const isLost = [id, from].some((each) => (rows[indexOfCall(rows, each)]?.lost ?? null) !== null);
   const canCompare = from !== null && notCompared === undefined && !isLost;
@@ -253,7 +255,7 @@ async function readView({ api, store }: InspectParts): Promise<void> {
   const nextView = isThere ? view : await api.call(key, id, ITEMS_SIZE);
   // What takes long is not waited for with the rest; what does not is shown with it.
   await Promise.race([comparing, new Promise((resolve) => setTimeout(resolve, SHORT_MS))]);
-  if (store.get().key !== key) return;
+  if (!isWanted()) return;
   const isCurrent = store.get().diff?.to.id === id && store.get().diff?.from.id === from;
   store.set({
     ...{ view: nextView, problem: notCompared ?? null },
@@ -261,7 +263,7 @@ async function readView({ api, store }: InspectParts): Promise<void> {
     ...(!isThere && nextView !== null && itemsOf(nextView)),
   });
   const nextDiff = await comparing;
-  if (store.get().key !== key) return;
+  if (!isWanted() || callBefore(store.get()) !== from) return;
   store.set({ diff: nextDiff, answered: { call: id, from } });
 }
 

@@ -13,7 +13,7 @@ import { Detail } from "./detail.tsx";
 import { Dock, idOfTab } from "./dock.tsx";
 import { Exports } from "./exports.tsx";
 import { type FateFilter, filterChoices } from "./fates.ts";
-import { focusSoon } from "./focus-soon.ts";
+import { focusNow, focusSoon } from "./focus-soon.ts";
 import { HelpDialog } from "./help-dialog.tsx";
 import type { InspectApi } from "./inspect-api.ts";
 import type { InspectController } from "./inspect-controller.ts";
@@ -168,7 +168,7 @@ export function Inspector(props: InspectorProps) {
       case "compare-with":
         if (place.opened !== null) open(null);
         setColumn("3");
-        return focusSoon(COMPARE_BOX);
+        return place.opened === null ? focusNow(COMPARE_BOX) : focusSoon(COMPARE_BOX);
       case "search":
         return focusSearch();
       case "help":
