@@ -1,8 +1,9 @@
 // Runs `clew whatif`, a session as another engine or window would have it.
-import type { WhatIfAsk } from "../inspect/shapes.ts";
+
 import { type Figures, figuresOf, formatComparison } from "../lab/compare.ts";
 import { describeCosts } from "../lab/describe-costs.ts";
 import { formatEachCall } from "../lab/describe-what-if.ts";
+import type { WhatIfAsk } from "../lab/shapes.ts";
 import { runWhatIf } from "../lab/what-if.ts";
 import { perCall } from "../replay/summary.ts";
 import { printable } from "../terminal/output.ts";

@@ -3,7 +3,8 @@ import type { ErrorCode } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 import { UsageSchema } from "../costs/usage.ts";
 import { GatewayEventSchema } from "../events/shapes.ts";
-import * as shapes from "../inspect/shapes.ts";
+import * as inspectShapes from "../inspect/shapes.ts";
+import * as labShapes from "../lab/shapes.ts";
 import { ANSWERS } from "./answers.ts";
 import { HTTP_STATUS, type HttpCode } from "./errors.ts";
 import { MessageBodySchema } from "./message-body.ts";
@@ -36,7 +37,8 @@ interface Operation {
 const AnyObject = z.record(z.string(), z.unknown());
 
 const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
-  ...namedSchemas(shapes),
+  ...namedSchemas(inspectShapes),
+  ...namedSchemas(labShapes),
   ...ANSWERS,
   Event: GatewayEventSchema,
   Usage: UsageSchema,

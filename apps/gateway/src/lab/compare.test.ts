@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { describe, expect, it } from "vitest";
-import type { PlayedPoint } from "../inspect/shapes.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import { clew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { calls, failed, reply, result, user, writeRecording } from "../testing/recording.ts";
 import { drawChart } from "./charts.ts";
 import { countPresent, planNeededNames } from "./evidence.ts";
+import type { PlayedPoint } from "./shapes.ts";
 
 const MODEL = "anthropic/claude-sonnet-4-5";
 

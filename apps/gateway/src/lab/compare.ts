@@ -1,7 +1,8 @@
 // Sums up what engines made of recordings, and lays it out as a table.
-import type { Played, PlayedPoint } from "../inspect/shapes.ts";
+
 import { perCall, quantile } from "../replay/summary.ts";
 import { formatTable } from "../terminal/table.ts";
+import type { Played, PlayedPoint } from "./shapes.ts";
 
 /** One recording through one engine. */
 export interface Compared extends Played {

@@ -1,7 +1,7 @@
 // Tells what a session would cost beside what it would have as it was, and the bill.
 import { dollarsText } from "../costs/describe.ts";
 import { UNPAID } from "../costs/unpaid.ts";
-import type { WhatIf } from "../inspect/shapes.ts";
+import type { WhatIf } from "./shapes.ts";
 
 /**
  * Pure. Both sides with the same cache, and the bill, which is of another kind; null = the prices

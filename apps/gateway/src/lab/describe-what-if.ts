@@ -1,8 +1,8 @@
 // Lays each call of a session beside what it would have been.
 import { dollarsText } from "../costs/describe.ts";
-import type { WhatIf } from "../inspect/shapes.ts";
 import { formatTable } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
+import type { WhatIf } from "./shapes.ts";
 
 /** Pure. A row for each played call, by the session's own in whose place it stands. */
 export function formatEachCall({ unpaid, asItWas, played }: WhatIf): string {

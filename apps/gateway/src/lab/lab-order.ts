@@ -1,7 +1,7 @@
 // What a gateway and the process that plays for it tell each other.
 import type { LoadedConfig } from "../config/load.ts";
-import type { WhatIfAsk, WhatIfEvent } from "../inspect/shapes.ts";
 import type { ShadowJob } from "./shadow-player.ts";
+import type { WhatIfAsk, WhatIfEvent } from "./shapes.ts";
 
 /** What both kinds of work need; nothing of it is a function. */
 export interface LabSettings {

@@ -4,9 +4,9 @@ import { createRequire } from "node:module";
 import { constants, setPriority } from "node:os";
 import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
-import type { WhatIfAsk, WhatIfEvent } from "../inspect/shapes.ts";
 import type { LabTold, PlayOrder } from "./lab-order.ts";
 import { makePlace, removePlace } from "./play.ts";
+import type { WhatIfAsk, WhatIfEvent } from "./shapes.ts";
 
 export interface Lab {
   /** Who is being played; null = nobody is. */

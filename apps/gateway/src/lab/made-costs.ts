@@ -3,10 +3,10 @@ import type { ReportItem } from "@clew/engine-core";
 import { costOf, rounded } from "../costs/cost.ts";
 import type { Host } from "../host/host.ts";
 import { modelOf } from "../inspect/placed-call.ts";
-import type { PlayedPoint, WhatIf } from "../inspect/shapes.ts";
 import { promptTimes } from "../replay/player.ts";
 import { madeUsage } from "./made-cache.ts";
 import type { AsBilled, OwnCall } from "./session-recording.ts";
+import type { PlayedPoint, WhatIf } from "./shapes.ts";
 
 /**
  * Pure. Beside the bill what the calls with a reply would have cost with an ideal cache, as those

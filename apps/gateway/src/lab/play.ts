@@ -9,7 +9,6 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import type { Host, Replacement } from "../host/host.ts";
 import { ownToolsIn } from "../host/played-tools.ts";
-import type { Played } from "../inspect/shapes.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { countedIds } from "../replay/counted-ids.ts";
@@ -20,6 +19,7 @@ import { DEFAULT_AGENT_ID } from "../sessions/keys.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { createMeter, followRows, type MeasuredPoint } from "./points.ts";
+import type { Played } from "./shapes.ts";
 
 export interface PlayRequest {
   environment: Environment;

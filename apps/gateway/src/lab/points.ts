@@ -3,7 +3,7 @@ import type { TurnReport } from "@clew/engine-core";
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import type { Prices } from "../costs/prices.ts";
 import { createSessionCalls } from "../inspect/session-calls.ts";
-import type { CallRow, PlayedPoint } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes.ts";
 import { createPlayedCache, type PlayedCache } from "../replay/prompt-cache.ts";
 import type { RecordedTurn } from "../replay/recorded-turns.ts";
 import type { ReplayWatch } from "../replay/run-replay.ts";
@@ -11,6 +11,7 @@ import type { OpenSession } from "../sessions/open.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { countPresent, type NeededNames, planNeededNames } from "./evidence.ts";
+import type { PlayedPoint } from "./shapes.ts";
 
 /** The recorded call in whose place a played one stands. */
 export interface PlayedPlace {

@@ -1,7 +1,8 @@
 // Writes a comparison as one page that needs nothing from anywhere.
-import type { PlayedPoint } from "../inspect/shapes.ts";
+
 import { type Chart, drawChart, escapeHtml, type Line } from "./charts.ts";
 import { type Compared, figuresOf, NOTES, notShownOf, planTable } from "./compare.ts";
+import type { PlayedPoint } from "./shapes.ts";
 
 /** Calls over which shares are averaged, so that a line can be read. */
 const AVERAGED = 15;

@@ -8,7 +8,6 @@ import { NO_PRICES } from "../inspect/cost.ts";
 import { ownDollars } from "../inspect/cost-with-sides.ts";
 import { sentTokens } from "../inspect/sent-tokens.ts";
 import { createSessionCalls, type WalkedCall } from "../inspect/session-calls.ts";
-import type { WhatIf } from "../inspect/shapes.ts";
 import { planRecordedTurns, type RecordedTurn } from "../replay/recorded-turns.ts";
 import { quantile } from "../replay/summary.ts";
 import { readPart } from "../reports/report-log.ts";
@@ -16,6 +15,7 @@ import { agentPaths, transcriptFile } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import type { MeasuredPoint } from "./points.ts";
+import type { WhatIf } from "./shapes.ts";
 
 export interface SessionRecording {
   key: string;

@@ -1,9 +1,9 @@
 // Keeps beside a session's reports what a shadow engine would have made of its calls.
 import { appendFile, mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { PlayedPoint } from "../inspect/shapes.ts";
 import { fromJson, toJson } from "../own-json.ts";
 import { agentPaths, fileOf } from "../sessions/paths.ts";
+import type { PlayedPoint } from "./shapes.ts";
 
 /** A call as it was made, and as the shadow would have made it. */
 export interface ShadowedCall {

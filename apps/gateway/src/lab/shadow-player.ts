@@ -12,7 +12,7 @@ import type { Host, Replacement } from "../host/host.ts";
 import { NO_PRICES } from "../inspect/cost.ts";
 import { createSessionCalls, type SessionCalls } from "../inspect/session-calls.ts";
 import type { SessionSource } from "../inspect/session-source.ts";
-import type { CallRow, PlayedPoint } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes.ts";
 import type { PluginHost } from "../plugins/host.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { promptTimes } from "../replay/player.ts";
@@ -31,6 +31,7 @@ import { createMeter, engineMsOf, followRows, pointOfRow } from "./points.ts";
 import { readTools } from "./session-recording.ts";
 import { planPlaySettings } from "./settings.ts";
 import { appendShadowLine, readShadowLines, type ShadowLine, shadowFile } from "./shadow-lines.ts";
+import type { PlayedPoint } from "./shapes.ts";
 
 /** A turn that is over. */
 export interface ShadowJob {

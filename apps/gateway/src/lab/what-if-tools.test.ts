@@ -5,7 +5,6 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { startUpstream } from "../door/testing/upstream.ts";
-import type { WhatIf } from "../inspect/shapes.ts";
 import { REPORTS_START, readReports } from "../reports/read-reports.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { createSessionStore } from "../sessions/store.ts";
@@ -16,6 +15,7 @@ import { collectLog } from "../testing/plugins.ts";
 import { playRecording } from "./play.ts";
 import { readSessionRecording } from "./session-recording.ts";
 import { planPlaySettings } from "./settings.ts";
+import type { WhatIf } from "./shapes.ts";
 import { runWhatIf } from "./what-if.ts";
 
 /** More than a window of 12,000 tokens holds, so that an engine has to leave something out. */

@@ -6,12 +6,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
 import { addCosts } from "../costs/cost.ts";
-import type { CallRow, WhatIf, WhatIfEvent } from "../inspect/shapes.ts";
+import type { CallRow } from "../inspect/shapes.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { clew, startClew } from "../testing/command.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
 import { createLab } from "./lab.ts";
+import type { WhatIf, WhatIfEvent } from "./shapes.ts";
 
 /** Everything in a folder but what a gateway that runs writes by itself. */
 async function hashOf(folder: string): Promise<string> {

@@ -5,12 +5,12 @@ import type { Environment } from "../config/environment.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { whyUnpaid } from "../demo/demo-usage.ts";
 import type { Host } from "../host/host.ts";
-import type { WhatIf, WhatIfAsk } from "../inspect/shapes.ts";
 import { createTokenRatios } from "../models/token-ratios.ts";
 import { withExpected } from "./made-costs.ts";
 import { playRecording } from "./play.ts";
 import { atOwnCall, readSessionRecording } from "./session-recording.ts";
 import { planPlaySettings } from "./settings.ts";
+import type { WhatIf, WhatIfAsk } from "./shapes.ts";
 
 export interface WhatIfRequest {
   environment: Environment;

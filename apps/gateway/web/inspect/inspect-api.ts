@@ -15,9 +15,8 @@ import type {
   ItemText,
   Proof,
   SummaryRow,
-  WhatIfAsk,
-  WhatIfEvent,
 } from "../../src/inspect/shapes.ts";
+import type { WhatIfAsk, WhatIfEvent } from "../../src/lab/shapes.ts";
 import { createHttp, sessionPath } from "../http.ts";
 import type { FateFilter } from "./fates.ts";
 

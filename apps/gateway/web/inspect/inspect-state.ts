@@ -13,8 +13,8 @@ import type {
   MissingTurn,
   Proof,
   SentItem,
-  WhatIf,
 } from "../../src/inspect/shapes.ts";
+import type { WhatIf } from "../../src/lab/shapes.ts";
 import type { FateFilter } from "./fates.ts";
 import { type Link, NO_LINK } from "./links.ts";
 import { NEWEST, type Place, turnNamed } from "./place.ts";

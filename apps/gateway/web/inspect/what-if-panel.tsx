@@ -1,7 +1,7 @@
 // Shows how the session would go with another engine or window.
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatCount } from "../../src/conversation/format.ts";
-import type { WhatIf } from "../../src/inspect/shapes.ts";
+import type { WhatIf } from "../../src/lab/shapes.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import { describeWhatIf } from "./what-if.ts";
 

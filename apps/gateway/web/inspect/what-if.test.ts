@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { WhatIf } from "../../src/inspect/shapes.ts";
+import type { WhatIf } from "../../src/lab/shapes.ts";
 import { callRow, dollars, playedPoint } from "../testing/calls.ts";
 import { describeWhatIf, planOver } from "./what-if.ts";
 

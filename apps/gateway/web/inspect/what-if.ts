@@ -1,8 +1,9 @@
 // Lays what a session would have been over what it was, call by call.
 
 import { formatCount, formatNumberOf, formatShare } from "../../src/conversation/format.ts";
-import type { CallRow, PlayedPoint, WhatIf } from "../../src/inspect/shapes.ts";
+import type { CallRow } from "../../src/inspect/shapes.ts";
 import { describeCosts } from "../../src/lab/describe-costs.ts";
+import type { PlayedPoint, WhatIf } from "../../src/lab/shapes.ts";
 import type { Metric } from "./sources.ts";
 
 type Points = WhatIf["played"]["points"];

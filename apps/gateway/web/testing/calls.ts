@@ -1,5 +1,6 @@
 // Calls of models for tests, named by what matters.
-import type { CallRow, EntryRow, PlayedPoint, SentItem } from "../../src/inspect/shapes.ts";
+import type { CallRow, EntryRow, SentItem } from "../../src/inspect/shapes.ts";
+import type { PlayedPoint } from "../../src/lab/shapes.ts";
 
 const NO_TOKENS = {
   system: 0,

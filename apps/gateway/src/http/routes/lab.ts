@@ -1,7 +1,7 @@
 // Streams how a session would go with another engine, window or model.
 import type { Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
-import { type WhatIfAsk, WhatIfAskSchema, type WhatIfEvent } from "../../inspect/shapes.ts";
+import { type WhatIfAsk, WhatIfAskSchema, type WhatIfEvent } from "../../lab/shapes.ts";
 import { sessionNotFound } from "../../sessions/name-errors.ts";
 import { limitOf } from "../asked-number.ts";
 import { refuse } from "../errors.ts";
