@@ -232,7 +232,8 @@ export class KnownRequests {
     const place = ends.findIndex(({ session }) => session === id);
     if (place >= 0) {
       // Asked again: what was answered before still is.
-      ends[place] = { ...ends[place]!, open: true };
+      const asked = ends[place]!;
+      ends[place] = { ...asked, kind: end.kind === "turn" ? "turn" : asked.kind, open: true };
       return;
     }
     ends.push(end);

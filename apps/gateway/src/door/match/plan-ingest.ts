@@ -25,15 +25,15 @@ export function planIngest(
   const all = messages.map((_, index) => index);
   if (session === undefined) return { fresh: all, edited: [] };
 
-  const rest = all.slice(match.known);
+  const rest = all.slice(match.stored);
   const summary = rest.find((index) => holdsSummary(messages[index]!, session));
   const made = madeUp(messages, summary);
-  const standings = standingsOf(known, session, messages, { from: match.known, made });
+  const standings = standingsOf(known, session, messages, { from: match.stored, made });
   // What is known by its words alone cannot stand behind what is certainly new.
   const firstNew = rest.find((index) => hasIds(messages[index]!) && standings.get(index) === "new");
   const isKnown = (index: number) =>
     index < (firstNew ?? messages.length) && (standings.get(index) ?? "new") !== "new";
-  const lastKnown = rest.findLast(isKnown) ?? match.known - 1;
+  const lastKnown = rest.findLast(isKnown) ?? match.stored - 1;
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
   return {
     fresh: rest.filter((index) => index > lastKnown && !made.includes(index)),

@@ -19,6 +19,8 @@ export interface Match {
   parent?: string;
   /** Messages that an earlier request had just so, and the reply behind them. */
   known: number;
+  /** The same of an earlier turn, of which all is stored. */
+  stored: number;
 }
 
 /**
@@ -37,9 +39,22 @@ export function planMatch(known: KnownRequests, request: RequestSketch): Match {
     ...(parent !== undefined && { parent }),
   };
   if (match === undefined || session === undefined)
-    return { session: null, by: "nothing", kind: "turn", known: 0, ...names };
-  const kind = kindOf(request, session, match.end);
-  return { session: session.id, by: match.by, kind, known: match.known, ...names };
+    return { session: null, by: "nothing", kind: "turn", known: 0, stored: 0, ...names };
+  const kind = kindOf(request, session, match);
+  const { by, known: recognised } = match;
+  const stored = storedOf(known, request, match);
+  return { session: session.id, by, kind, known: recognised, stored, ...names };
+}
+
+/** What was asked beside the session is stored when a turn goes on from it. */
+function storedOf(
+  known: KnownRequests,
+  request: RequestSketch,
+  { session, known: recognised, end }: Found,
+): number {
+  if (end === undefined || end.kind === "turn") return recognised;
+  const place: Place = { mayBe: (found) => found.session === session, kind: "turn" };
+  return matchedByEnd(known, request, place, "sure")?.known ?? 0;
 }
 
 /** Among which sessions a request may be found, and what a new one would be called. */
@@ -50,6 +65,8 @@ interface Place {
   family?: string | undefined;
   parent?: string | undefined;
   mayBe(found: { session: string }): boolean;
+  /** What the request was that this one goes on from. Absent: anything. */
+  kind?: RequestKind;
 }
 
 /**
@@ -92,7 +109,7 @@ function matchedByKey(
   const found =
     matchedByEnd(known, request, place, "sure") ?? matchedByEnd(known, request, place, "open");
   if (found !== undefined) return { ...found, by: "key" };
-  const isBeside = isToolless(request, own) && !request.client.compacts;
+  const isBeside = isToolless(request, own) && !goesOn(request, own) && !request.client.compacts;
   return isBeside ? undefined : { session: own.id, by: "key", known: 0 };
 }
 
@@ -114,7 +131,7 @@ const matchedByContents = (
 function matchedByEnd(
   known: KnownRequests,
   request: RequestSketch,
-  { family, mayBe }: Place,
+  { family, mayBe, kind }: Place,
   wanted: "sure" | "open",
 ): Found | undefined {
   const { messages } = request;
@@ -124,7 +141,7 @@ function matchedByEnd(
     const following = messages.slice(index + 1);
     const fitting = known
       .endsAt(hash)
-      .filter(mayBe)
+      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind))
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ fit }) => fit === wanted);
     const best =
@@ -246,13 +263,10 @@ function repeats(text: string, summary: string): boolean {
   return lines.length > 1 && found.length * 2 >= lines.length;
 }
 
-function kindOf(
-  request: RequestSketch,
-  session: KnownSession,
-  end: KnownEnd | undefined,
-): RequestKind {
+function kindOf(request: RequestSketch, session: KnownSession, found: Found): RequestKind {
+  const { end } = found;
   if (request.client.compacts || asksForSummary(request)) return "compaction";
-  if (isToolless(request, session)) return "side";
+  if (isToolless(request, session)) return goesOn(request, session, found) ? "turn" : "side";
   const own = new Set(session.tools);
   const shared = request.tools.filter((tool) => own.has(tool)).length;
   if (shared * 2 < own.size && request.head !== session.head) return "side";
@@ -261,6 +275,17 @@ function kindOf(
 
 const isToolless = (request: RequestSketch, session: KnownSession) =>
   request.tools.length === 0 && session.tools.length > 0;
+
+/**
+ * With the same system prompt, and behind an earlier turn, a call or the summary of the session:
+ * tools are only put away for once.
+ */
+function goesOn(request: RequestSketch, session: KnownSession, found?: Found): boolean {
+  if (request.head !== session.head) return false;
+  if (found?.end !== undefined) return found.end.kind === "turn";
+  const isNamed = found?.by === "call-id";
+  return isNamed || request.messages.some((message) => holdsSummary(message, session));
+}
 
 /** Clients ask at length; a person who wants a summary does not. */
 const LEAST_ASKING = 800;

@@ -89,17 +89,27 @@ export class Agent {
 
   #turnAsk(): Ask {
     this.#requests++;
-    const request = this.#write(this.said);
+    const plans = this.#isPlanning();
+    const request = this.#write(this.said, plans ? { tools: [] } : {});
     return {
       kind: "turn",
       request,
       headers: this.#headers(),
-      wantsWords: false,
+      wantsWords: plans,
       take: (reply) => {
         if (reply === null) this.#beside.push(this.#again(request));
         else this.#take(reply);
       },
     };
+  }
+
+  /** The person's newest request is answered without tools. */
+  #isPlanning(): boolean {
+    const { plans = false } = this.habits;
+    const hasTools = this.said.some((one) => one.by === "model" && one.calls.length > 0);
+    return (
+      plans && hasTools && this.said.at(-1)?.by === "person" && this.#world.chance.happens(0.2)
+    );
   }
 
   /** The same request once more, as clients do after an answer that broke off. */

@@ -42,6 +42,8 @@ export interface Habits {
   remembers?: boolean;
   /** A check without tools over the newest messages. */
   checksLoops?: boolean;
+  /** Some of its turns go without tools: it plans, or must answer now. */
+  plans?: boolean;
   compaction?: CompactionHabit;
 }
 
@@ -70,6 +72,7 @@ export const HABITS: readonly Habits[] = [
     before: [],
     marks: true,
     nudges: true,
+    plans: true,
     compaction: {
       asks: "history",
       restart: (said, summary) => [made(`Continued:\n${summary}\nGo on.`), ...newestPair(said)],
@@ -116,6 +119,7 @@ export const HABITS: readonly Habits[] = [
     head: ["You are pi."],
     tools: ["bash", "edit", "read", "write"],
     before: [],
+    plans: true,
     compaction: {
       asks: "text",
       restart: (said, summary) => [made(`<summary>${summary}</summary>`), ...newestPair(said)],
@@ -182,6 +186,7 @@ export const HABITS: readonly Habits[] = [
     head: ["You are cline."],
     tools: [...TOOLS, "done", "ask"],
     before: [],
+    plans: true,
     compaction: {
       asks: "text",
       restart: (said, summary) => [made(`Context summary:\n${summary}`), ...newestPair(said)],
