@@ -60,6 +60,61 @@ describe("the memory of the door", () => {
     expect(next).toMatchObject({ session: first.session, plan: { fresh: [1, 2] } });
   });
 
+  it("takes a turn without tools, with the same system prompt, for a turn like others", () => {
+    const door = new PlayedDoor();
+    const told = [person("Hi"), model("Hello."), person("Plan it.")];
+    const planned = writeRequest("openai-completions", told, {
+      ...{ model: "m", head: ["Be brief."], tools: [] },
+    });
+    door.reply(door.request("openai-completions", ask(person("Hi"))), said("Hello."));
+    const plan = door.request("openai-completions", { request: planned, headers: {} });
+    expect(plan).toMatchObject({ match: { kind: "turn" }, plan: { fresh: [2] } });
+    door.reply(plan, said("A plan."));
+    const next = door.request(
+      "openai-completions",
+      ask(...told, model("A plan."), person("Build it.")),
+    );
+    expect(next).toMatchObject({ session: plan.session, plan: { fresh: [4] } });
+  });
+
+  it("stores what was asked beside a session when a turn goes on from it", () => {
+    const door = new PlayedDoor();
+    const first = door.request("openai-completions", ask(person("Hi")));
+    door.reply(first, said("Hello."));
+    const told = [person("Hi"), model("Hello."), person("Check it.")];
+    const beside = writeRequest("openai-completions", told, {
+      ...{ model: "m", head: ["You are somebody else."], tools: [] },
+    });
+    const side = door.request("openai-completions", { request: beside, headers: {} });
+    expect(side).toMatchObject({ match: { kind: "side" }, plan: { fresh: [] } });
+    door.reply(side, said("It is right."));
+    const next = door.request(
+      "openai-completions",
+      ask(...told, model("It is right."), person("Go")),
+    );
+    expect(next).toMatchObject({ session: first.session, plan: { fresh: [2, 3, 4] } });
+  });
+
+  it("knows a conversation whose client has written the first part of its first message anew", () => {
+    const door = new PlayedDoor();
+    const request = (date: string, more: readonly object[]) => {
+      const parts = [{ text: `Today is ${date}.` }, { text: "Fix the parser." }];
+      const body = { contents: [{ role: "user", parts }, ...more] };
+      const path = "/v1beta/models/m:streamGenerateContent";
+      return door.request("google-generative-ai", {
+        request: { path, body, uids: [] },
+        headers: {},
+      });
+    };
+    const content = (role: string, text: string) => ({ role, parts: [{ text }] });
+    const first = request("Monday", []);
+    door.reply(first, said("It is fixed."));
+    const other = request("Tuesday", []);
+    expect(other.session).not.toBe(first.session);
+    const next = request("Friday", [content("model", "It is fixed."), content("user", "Go on")]);
+    expect(next).toMatchObject({ session: first.session, plan: { fresh: [2] } });
+  });
+
   it("knows nothing of a session that it forgot", () => {
     const door = new PlayedDoor();
     const first = door.request("openai-completions", ask(person("Hi")));

@@ -161,8 +161,8 @@ const foundAt = (index: number, { end, replied }: Fitting): Found => ({
 });
 
 /**
- * As above, for a client that has written its first message anew, with another date or another list
- * of files; only where a model has spoken, and one session alone fits.
+ * As above, for a client that has written its first message, or the first part of it, anew, with
+ * another date or another list of files; only where a model has spoken, and one session alone fits.
  */
 function matchedBehindFirst(
   known: KnownRequests,
@@ -170,7 +170,7 @@ function matchedBehindFirst(
   { mayBe }: Place,
 ): Found | undefined {
   const { messages } = request;
-  for (let index = messages.length - 1; index > 0; index--) {
+  for (let index = messages.length - 1; index >= 0; index--) {
     const { behindFirst } = messages[index]!;
     if (behindFirst === null) return undefined;
     const fitting = known

@@ -10,7 +10,10 @@ export interface SketchedMessage extends MessageLook {
   hash: string | null;
   /** Of this message and all before it. */
   end: string;
-  /** The same without the first one; null where the first two are not both a person's. */
+  /**
+   * The same without what clients write anew when they begin again: the first message where the
+   * second is a person's too, else the first part of it; null where it has but one.
+   */
   behindFirst: string | null;
   /**
    * What it is found by when what stands before it has changed: its first id, a reply by its words,
@@ -39,7 +42,7 @@ export function sketchRequest(
   const sketched: SketchedMessage[] = [];
   // The chain begins with the wire: what looks alike on two is not the same conversation.
   let chain: Chain = {
-    ...{ end: wire.api, behindFirst: `${wire.api} behind the first`, isIntroduced: false },
+    ...{ end: wire.api, behindFirst: START_BEHIND + wire.api, isIntroduced: false },
     newest: undefined,
   };
   for (const message of messages.slice(leading)) {
@@ -52,11 +55,13 @@ export function sketchRequest(
   return { client, messages: sketched, tools: [...request.tools].sort(), head };
 }
 
+const START_BEHIND = "behind the first: ";
+
 /** Of all messages up to one. */
 interface Chain {
   end: string;
   behindFirst: string;
-  /** True: the first two messages are both a person's. */
+  /** True: something stands before the person's first words. */
   isIntroduced: boolean;
   newest: SketchedMessage | undefined;
 }
@@ -77,21 +82,30 @@ function linkBehind(chain: Chain, message: JsonObject, make: (chain: Chain) => L
 
 function lookAt(wire: DoorWire, message: JsonObject, before: Chain, index: number): Link {
   const look = wire.look(message);
-  const isIntroduced =
-    index === 1
-      ? before.newest?.speaker === "person" && look.speaker === "person"
-      : before.isIntroduced;
   // Of the identity only the hash is kept: all of them are as large as the request.
   const hash = look.identity === null ? null : contentHash(look.identity);
   const end = hash === null ? before.end : contentHash(before.end + hash);
+  const isSecondOfPerson =
+    index === 1 && before.newest?.speaker === "person" && look.speaker === "person";
+  const hashBehind = index === 0 ? hashBehindFirstPart(wire, message) : hash;
+  const isIntroduced = index === 0 ? hashBehind !== null : before.isIntroduced || isSecondOfPerson;
+  const chained = isSecondOfPerson ? START_BEHIND + wire.api : before.behindFirst;
   const behindFirst =
-    hash !== null && isIntroduced ? contentHash(before.behindFirst + hash) : before.behindFirst;
+    isIntroduced && hashBehind !== null ? contentHash(chained + hashBehind) : chained;
   // What is only computed when it is asked for stays so.
   const newest = Object.assign(look, {
     ...{ identity: hash, hash, end, token: tokenOf(look, hash) },
     behindFirst: isIntroduced ? behindFirst : null,
   });
   return { end, behindFirst, isIntroduced, newest };
+}
+
+function hashBehindFirstPart(wire: DoorWire, message: JsonObject): string | null {
+  const list = ["content", "parts"].find((name) => Array.isArray(message[name]));
+  const [, ...rest] = list === undefined ? [] : (message[list] as readonly unknown[]);
+  if (list === undefined || rest.length === 0) return null;
+  const { identity } = wire.look({ ...message, [list]: rest });
+  return identity === null ? null : contentHash(identity);
 }
 
 function tokenOf({ calls, answers, speaker, text }: MessageLook, hash: string | null) {
