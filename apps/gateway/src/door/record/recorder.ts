@@ -21,7 +21,7 @@ import { LiveSession } from "./live-session.ts";
 import { planEntries } from "./plan-entries.ts";
 import { budgetOf, doorReport } from "./report.ts";
 
-/** Nothing of it is waited for by whoever answers. */
+/** A request is answered while it is stored; the next one of its session waits for that. */
 export interface Recorder {
   /** Why no model may be asked, in one sentence; undefined: one may. */
   refusalOf(turn: DoorTurn): Promise<string | undefined>;
@@ -31,6 +31,12 @@ export interface Recorder {
   /** What is to be told of the reply while it comes. */
   follow(turn: DoorTurn): (event: StreamEvent) => void;
   reply(turn: DoorTurn, ended: EndedTurn): void;
+  /**
+   * Resolves when all is stored that was told of a session until then, and not much of others is
+   * left: clients that are faster than the disk go as fast as that, and what ends a gateway takes
+   * one turn of a session at most.
+   */
+  caughtUp(key: string): Promise<void>;
   /** Resolves when all is stored that was told until then. */
   settled(): Promise<void>;
 }
@@ -50,6 +56,9 @@ export interface AskedView {
   scale: number;
 }
 
+/** Sessions of which something is still to be stored. */
+const MOST_BEHIND = 32;
+
 /** What a model was asked last. */
 interface AskedCall {
   view: SentView;
@@ -68,7 +77,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const calls = new WeakMap<DoorTurn, AskedCall>();
   const lives = new WeakMap<Conversation, Promise<LiveSession>>();
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
-  const pending = new Set<Promise<unknown>>();
+  const pending = new Map<string, Promise<unknown>>();
   const liveOf = (conversation: Conversation) => {
     const live = lives.get(conversation) ?? LiveSession.open(conversation);
     lives.set(conversation, live);
@@ -89,8 +98,9 @@ export function createRecorder(parts: RecorderParts): Recorder {
         log.warn(`session ${key}: a request at the door was not stored: ${messageOf(error)}`);
         return undefined;
       });
-    pending.add(done);
-    void done.finally(() => pending.delete(done));
+    // One after another in each session: the newest ends last.
+    pending.set(key, done);
+    void done.finally(() => pending.get(key) === done && pending.delete(key));
     return done;
   };
   const subjectOf = ({ key }: DoorTurn) => ({
@@ -171,8 +181,12 @@ export function createRecorder(parts: RecorderParts): Recorder {
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       });
     },
+    async caughtUp(key) {
+      await pending.get(key);
+      while (pending.size >= MOST_BEHIND) await pending.values().next().value;
+    },
     async settled() {
-      while (pending.size > 0) await Promise.all(pending);
+      while (pending.size > 0) await Promise.all(pending.values());
     },
   };
 }

@@ -38,6 +38,7 @@ export async function answerTransparently(
 ): Promise<void> {
   await parts.memory.ready();
   const turn = openTurn(parts, { call, upstream });
+  await parts.recorder.caughtUp(turn.key);
   const named: RawHeaders = [["x-clew-session", shortName(turn.key)]];
   const refusal = await parts.recorder.refusalOf(turn);
   if (refusal !== undefined) {

@@ -80,6 +80,32 @@ describe("a client that sends its whole history", () => {
     },
   );
 
+  it("is never more than its newest turn ahead of what is stored, however many there are", async () => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const behind = await Promise.all(
+      Array.from({ length: 12 }, async (_, number) => {
+        const client = new Client("openai-completions");
+        client.say(`Fix the parser number ${number}.`);
+        const least: number[] = [];
+        for (let round = 0; round < 8; round++) {
+          const reply = client.reply();
+          const calls = reply.calls.map((call) => ({ ...call, id: `${number}_${call.id}` }));
+          const { session } = await upstream.play(door.url, client.ask(), {
+            ...{ reply: { ...reply, calls }, fault: undefined },
+          });
+          const found = await door.gateway.store.read(session!);
+          const stored = found?.branch.filter(
+            (entry) => entry.type === "message" && entry.message.role === "assistant",
+          );
+          least.push(round - (stored?.length ?? 0));
+        }
+        return Math.max(...least);
+      }),
+    );
+    expect(Math.max(...behind)).toBeLessThanOrEqual(0);
+  });
+
   it.each(DOOR_APIS)("by %s never overflows in fifty calls, and its prefix stays", async (api) => {
     const upstream = await startUpstream();
     const door = await startTestDoor(upstream);
