@@ -166,7 +166,7 @@ function lengthOfSame<Item>(
 }
 
 const asSent = (api: DoorApi, message: JsonObject, { toolNames }: LiveSession): AgentMessage[] =>
-  toAgentMessages(api, [message], { answerer: { provider: "", model: "" }, toolNames });
+  toAgentMessages(api, [message], { toolNames });
 
 interface MessageToDescribe {
   live: LiveSession;

@@ -139,6 +139,10 @@ export class LiveSession {
     if (known !== undefined && known.hash === null) this.stored[place] = { ...known, hash };
   }
 
+  isOfPerson(entryId: string): boolean {
+    return messageOf(this.#entries.get(entryId))?.role === "user";
+  }
+
   describe(entryId: string): DescribedEntry | undefined {
     const known = this.#described.get(entryId);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 // Decides which entries a transcript gets of a request's new messages.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { SketchedMessage } from "../match/sketch.ts";
-import { type Answerer, toAgentMessages } from "../transcript/agent-messages.ts";
+import { toAgentMessages } from "../transcript/agent-messages.ts";
 import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 
 /** Messages of the client that become entries together. */
@@ -20,17 +20,16 @@ export function planEntries(input: {
   list: readonly JsonObject[];
   sketched: readonly SketchedMessage[];
   fresh: readonly number[];
-  answerer: Answerer;
   toolNames: ReadonlyMap<string, string>;
   now: number;
 }): EntryGroup[] {
-  const { api, list, sketched, fresh, answerer, now } = input;
+  const { api, list, sketched, fresh, now } = input;
   const toolNames = new Map(input.toolNames);
   return runsOf(fresh, sketched).map((indexes) => {
     const made = toAgentMessages(
       api,
       indexes.map((index) => list[index]!),
-      { answerer, toolNames },
+      { toolNames },
     );
     for (const message of made)
       if (message.role === "assistant")

@@ -198,14 +198,12 @@ const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
 });
 
 async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
-  const { call, sketch, plan, upstream } = turn;
-  const { provider, id } = upstream.resolved.model;
+  const { call, sketch, plan } = turn;
   const groups = planEntries({
     api: call.wire.api,
     list: call.request.messages.slice(call.request.leading),
     sketched: sketch.messages,
     fresh: plan.fresh,
-    answerer: { provider, model: id },
     toolNames: live.toolNames,
     now: turn.startedAt.getTime(),
   });
@@ -232,12 +230,12 @@ async function storeReply(
 const storedReply = (event: ReplyEvent, entries: readonly string[]): StoredMessage[] =>
   entries.length === 0 ? [] : tokensOfReply(event).map((token) => ({ token, hash: null, entries }));
 
-/** The newest thing that a person said. */
+/** What a person said last, though the client itself may have put something behind it. */
 function promptOf({ sketch, match }: DoorTurn, live: LiveSession): string | null {
   if (match.kind !== "turn") return null;
-  const last = sketch.messages.at(-1);
-  if (last?.speaker !== "person") return null;
-  return live.stored.at(-1)?.entries.at(-1) ?? null;
+  const token = sketch.messages.findLast(({ speaker }) => speaker !== "system")?.token;
+  const stored = live.stored.findLast((one) => one.token === token);
+  return stored?.entries.findLast((id) => live.isOfPerson(id)) ?? null;
 }
 
 /** Steps of which a turn of the door consists: reading and choosing, then the model. */

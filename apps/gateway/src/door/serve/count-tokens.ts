@@ -36,11 +36,12 @@ export async function countTokens(
     return wire.error(400, "The body is no JSON object with a list of messages.");
   const { system, tools } = readAsk(wire.api, body, request);
   const held = key === undefined ? undefined : await sessions.tokensIn(key);
-  const nobody = { answerer: { provider: "", model: "" }, toolNames: new Map<string, string>() };
   const { results, said } = newestTurn(wire, request);
   const messages =
     held === undefined
-      ? toAgentMessages(wire.api, request.messages.slice(request.leading), nobody)
+      ? toAgentMessages(wire.api, request.messages.slice(request.leading), {
+          toolNames: new Map(),
+        })
       : [...results, { role: "user" as const, content: [...said] }];
   const fixed = held ?? estimateText(system + (tools.length > 0 ? toJson(tools) : ""));
   const tokens =

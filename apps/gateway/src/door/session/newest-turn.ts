@@ -17,7 +17,6 @@ export function newestTurn(wire: DoorWire, { messages, leading }: DoorRequest): 
   const rest = messages.slice(leading);
   const start = rest.findLastIndex((message) => wire.look(message).speaker === "model") + 1;
   const read = toAgentMessages(wire.api, rest.slice(start), {
-    answerer: { provider: "", model: "" },
     toolNames: new Map(),
   });
   const system = read.flatMap((message) =>

@@ -16,12 +16,13 @@ export interface Answerer {
 
 /**
  * `toolNames` has the name of every call that was made before these messages, by id: a result may
- * stand without its call here. System messages become a custom message that people are not shown.
+ * stand without its call here. Without an `answerer` nobody knows who answered. System messages
+ * become a custom message that people are not shown.
  */
 export function toAgentMessages(
   api: DoorApi,
   messages: readonly JsonObject[],
-  { answerer, toolNames }: { answerer: Answerer; toolNames: ReadonlyMap<string, string> },
+  { answerer, toolNames }: { answerer?: Answerer; toolNames: ReadonlyMap<string, string> },
 ): AgentMessage[] {
   const names = new Map(toolNames);
   const made: AgentMessage[] = [];
@@ -60,8 +61,7 @@ export function toAgentMessages(
             content: reply,
             stopReason: "stop",
             api,
-            provider: answerer.provider,
-            model: answerer.model,
+            ...answerer,
           });
         }
         reply.push(...read.content);

@@ -80,6 +80,23 @@ describe("a client that sends its whole history", () => {
     },
   );
 
+  it("has each of its turns told of, also where it puts words of its own behind a person's", async () => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const client = new Client("anthropic-messages");
+    const play = () =>
+      upstream.play(door.url, client.ask(), { reply: client.reply(), fault: undefined });
+    client.say("Fix the parser.");
+    client.said.push({ uid: null, by: "system", text: "Mind your list of tasks." });
+    await play();
+    await play();
+    client.say("Stop that, and read the other one.");
+    const { session } = await play();
+    await door.gateway.door.settled();
+    const { missingTurns } = (await (await door.gateway.inspect(session!)).calls({ limit: 9 }))!;
+    expect(missingTurns).toEqual([]);
+  });
+
   it("is never more than its newest turn ahead of what is stored, however many there are", async () => {
     const upstream = await startUpstream();
     const door = await startTestDoor(upstream);
