@@ -1,5 +1,6 @@
 // What the door remembers of the requests it has answered, to recognise the next one.
-import { tokensOfReply } from "./sketch.ts";
+import { isSaid, tokensOfReply } from "./sketch.ts";
+import type { WordMark } from "./word-marks.ts";
 
 /** How a request stands to its session: only a turn moves it on. */
 export type RequestKind = "turn" | "side" | "compaction";
@@ -49,6 +50,8 @@ export interface ReplyEvent {
   words: string;
   /** Tokens of what it said, one for each message. */
   said: readonly string[];
+  /** By what its words are found in a longer text. Absent: they are too few. */
+  mark?: WordMark;
   /** What a later history may begin with in place of this one, in words. Absent: nothing. */
   summaries?: readonly string[];
 }
@@ -88,6 +91,8 @@ export interface KnownSession {
   tokens: readonly string[];
   /** Replies to side requests and compactions, newest last. */
   summaries: readonly string[];
+  /** Of replies to its turns, newest last. */
+  marks: readonly WordMark[];
 }
 
 interface KnownCall {
@@ -97,10 +102,13 @@ interface KnownCall {
 }
 
 const MOST_SUMMARIES = 8;
+const MOST_MARKED = 16;
 const MOST_REPLIES = 8;
 const FIRST_ENDS = 8;
 const MOST_ENDS = 256;
 const MOST_CALLS = 4_096;
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 /** Ends and calls of one session, in the order they came. */
 interface Trail {
@@ -115,6 +123,8 @@ export class KnownRequests {
   readonly #ends = new Map<string, KnownEnd[]>();
   /** Small servers give the same ids to everybody, and clients copy histories. */
   readonly #calls = new Map<string, KnownCall[]>();
+  /** Who was told a reply, by its token. */
+  readonly #told = new Map<string, Set<string>>();
 
   session(id: string): KnownSession | undefined {
     return this.#sessions.get(id);
@@ -139,6 +149,11 @@ export class KnownRequests {
     return known.length === 1 ? known[0]!.session : undefined;
   }
 
+  /** Sessions that were told this reply, though it may have been taken back since. */
+  toldReply(token: string): ReadonlySet<string> {
+    return this.#told.get(token) ?? NOBODY;
+  }
+
   call(session: string, id: string): KnownCall | undefined {
     return this.#calls.get(id)?.find((call) => call.session === session);
   }
@@ -156,8 +171,9 @@ export class KnownRequests {
   }
 
   forget(id: string): void {
-    const { key } = this.#sessions.get(id) ?? {};
+    const { key, tokens = [] } = this.#sessions.get(id) ?? {};
     if (key !== undefined) this.#keys.delete(key);
+    for (const token of tokens) this.#forgetTold(id, token);
     for (const end of this.#trails.get(id)?.ends ?? []) this.#forgetEnd(id, end);
     for (const call of this.#trails.get(id)?.calls ?? []) this.#forgetCall(id, call);
     this.#trails.delete(id);
@@ -173,7 +189,7 @@ export class KnownRequests {
       ...(key !== undefined && { key }),
       ...(family !== undefined && { family }),
       ...(parent !== undefined && { parent }),
-      summaries: [],
+      ...{ summaries: [], marks: [] },
       provisional: !begun,
       ...before,
       tools: before?.tools ?? tools,
@@ -188,6 +204,7 @@ export class KnownRequests {
     this.#sessions.delete(id);
     this.#sessions.set(id, session);
     if (session.key !== undefined) this.#keys.set(session.key, id);
+    for (const token of session.tokens.slice(event.kept)) this.#rememberTold(id, token);
     const known = { session: id, kind, tools, head, begun, replies: [], open: true };
     this.#rememberEnd(id, end, known);
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
@@ -195,15 +212,18 @@ export class KnownRequests {
   }
 
   #learnReply(event: ReplyEvent): void {
-    const { session: id, kind, whole, calls, forms, words, summaries = [] } = event;
+    const { session: id, kind, whole, calls, forms, words, mark, summaries = [] } = event;
     const session = this.#sessions.get(id);
     if (session === undefined) return;
     for (const hash of [event.end, event.behindFirst])
       if (hash !== undefined) this.#answerEnd(id, hash, { whole, calls, forms, words });
     const isTip = kind === "turn" && session.tip === event.end;
+    const told = isTip ? tokensOfReply(event) : [];
+    for (const token of told) this.#rememberTold(id, token);
     this.#sessions.set(id, {
       ...session,
-      ...(isTip && { tokens: [...session.tokens, ...tokensOfReply(event)] }),
+      ...(isTip && { tokens: [...session.tokens, ...told] }),
+      ...(mark && { marks: [...session.marks, mark].slice(-MOST_MARKED) }),
       summaries: [...session.summaries, ...summaries].slice(-MOST_SUMMARIES),
     });
     for (const call of calls) this.#rememberCall(id, call, null);
@@ -247,6 +267,18 @@ export class KnownRequests {
     const left = (this.#ends.get(hash) ?? []).filter(({ session }) => session !== id);
     if (left.length > 0) this.#ends.set(hash, left);
     else this.#ends.delete(hash);
+  }
+
+  #rememberTold(id: string, token: string): void {
+    if (!isSaid(token)) return;
+    const told = this.#told.get(token) ?? new Set();
+    this.#told.set(token, told.add(id));
+  }
+
+  #forgetTold(id: string, token: string): void {
+    const told = this.#told.get(token);
+    told?.delete(id);
+    if (told?.size === 0) this.#told.delete(token);
   }
 
   #rememberCall(id: string, call: string, answer: string | null): void {

@@ -1,10 +1,11 @@
 // Decides which session a request continues, and by what it was recognised.
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { fitOfReply, isLike } from "./reply-fit.ts";
-import type { RequestSketch, SketchedMessage } from "./sketch.ts";
+import { isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
+import { marksWithin } from "./word-marks.ts";
 
 /** In the order in which they are tried. */
-export type MatchedBy = "key" | "prefix" | "call-id" | "summary" | "nothing";
+export type MatchedBy = "key" | "prefix" | "call-id" | "summary" | "words" | "nothing";
 
 export interface Match {
   /** Null: it opens a session. */
@@ -122,6 +123,8 @@ const matchedByContents = (
   matchedBehindFirst(known, request, place) ??
   matchedByCall(known, request, place) ??
   matchedBySummary(known, request, place) ??
+  matchedByReply(known, request, place) ??
+  matchedByQuotes(known, request, place) ??
   matchedByEnd(known, request, place, "open");
 
 /**
@@ -248,6 +251,62 @@ function matchedBySummary(
     : { session: session.id, by: "summary", known: 0 };
 }
 
+/** Shorter replies are given to anybody. */
+const LEAST_REPLY = 40;
+
+/** What was said last and answered, just so, in one session alone. */
+function matchedByReply(
+  known: KnownRequests,
+  { messages }: RequestSketch,
+  { mayBe }: Place,
+): Found | undefined {
+  const at = messages.findLastIndex(({ token }) => isSaid(token ?? undefined));
+  const [asked, reply] = [messages[at - 1]?.token, messages[at]];
+  if (!asked || reply?.token == null || reply.text.trim().length < LEAST_REPLY) return undefined;
+  const { token } = reply;
+  const fitting = [...known.toldReply(token)].filter((session) => {
+    const { tokens = [] } = known.session(session) ?? {};
+    return mayBe({ session }) && tokens[tokens.lastIndexOf(token) - 1] === asked;
+  });
+  const [session, ...others] = fitting;
+  return session === undefined || others.length > 0
+    ? undefined
+    : { session, by: "words", known: 0 };
+}
+
+/** Most sessions of which a long text may tell, and the fewest replies that make sure. */
+const MOST_QUOTED = 200;
+const LEAST_QUOTED = 2;
+
+/**
+ * The session whose replies a client without tools has put into one text, for a summary of them;
+ * the newest in use are looked through.
+ */
+function matchedByQuotes(
+  known: KnownRequests,
+  { messages, tools }: RequestSketch,
+  { mayBe }: Place,
+): Found | undefined {
+  const texts = messages.map(({ text }) => text);
+  if (tools.length > 0 || messages.some(({ speaker }) => speaker !== "person")) return undefined;
+  if (!wantsSummary(texts.join("\n"))) return undefined;
+  const sessions = [...known.sessions()]
+    .slice(-MOST_QUOTED)
+    .filter(({ id, tools: own }) => own.length > 0 && mayBe({ session: id }));
+  const within = marksWithin(
+    texts,
+    sessions.flatMap(({ marks }) => marks),
+  );
+  const quoted = sessions.filter(({ marks }) => {
+    const told = marks.filter((mark) => within.has(mark));
+    return told.length > 0 && told.length >= Math.min(LEAST_QUOTED, marks.length);
+  });
+  const [session, ...others] = quoted;
+  return session === undefined || others.length > 0
+    ? undefined
+    : { session: session.id, by: "words", known: 0 };
+}
+
 /** True: the message repeats what a compaction of the session was answered. */
 export const holdsSummary = (message: SketchedMessage, session: KnownSession): boolean =>
   message.speaker === "person" &&
@@ -281,7 +340,7 @@ const isToolless = (request: RequestSketch, session: KnownSession) =>
  * tools are only put away for once.
  */
 function goesOn(request: RequestSketch, session: KnownSession, found?: Found): boolean {
-  if (request.head !== session.head) return false;
+  if (request.head !== session.head || isAsking(request.messages.at(-1))) return false;
   if (found?.end !== undefined) return found.end.kind === "turn";
   const isNamed = found?.by === "call-id";
   return isNamed || request.messages.some((message) => holdsSummary(message, session));
@@ -290,13 +349,13 @@ function goesOn(request: RequestSketch, session: KnownSession, found?: Found): b
 /** Clients ask at length; a person who wants a summary does not. */
 const LEAST_ASKING = 800;
 
-function asksForSummary({ messages }: RequestSketch): boolean {
-  const last = messages.at(-1);
-  return (
-    last !== undefined &&
-    last.speaker !== "model" &&
-    messages.some(({ speaker }) => speaker === "model") &&
-    last.text.length >= LEAST_ASKING &&
-    /\b(?:summar|compact|condens)/i.test(last.text)
-  );
-}
+const wantsSummary = (text: string) => /\b(?:summar|compact|condens)/i.test(text);
+
+const isAsking = (message: SketchedMessage | undefined): boolean =>
+  message !== undefined &&
+  message.speaker !== "model" &&
+  message.text.length >= LEAST_ASKING &&
+  wantsSummary(message.text);
+
+const asksForSummary = ({ messages }: RequestSketch): boolean =>
+  isAsking(messages.at(-1)) && messages.some(({ speaker }) => speaker === "model");

@@ -2,6 +2,7 @@
 import { contentHash } from "../../text/content-hash.ts";
 import type { ReplyEvent, RequestKind } from "./known-requests.ts";
 import { saidToken } from "./sketch.ts";
+import { wordMark } from "./word-marks.ts";
 
 /** A summary that is shorter tells nothing. */
 const LEAST_SUMMARY = 40;
@@ -19,12 +20,14 @@ export interface ReplyContents {
 export const replyMarks = (
   kind: RequestKind,
   { calls, forms, texts }: ReplyContents,
-): Pick<ReplyEvent, "calls" | "forms" | "words" | "said" | "summaries"> => {
+): Pick<ReplyEvent, "calls" | "forms" | "words" | "said" | "mark" | "summaries"> => {
   const isSummary = kind !== "turn" && calls.length === 0;
   const summaries = texts.filter((text) => isSummary && text.trim().length >= LEAST_SUMMARY);
+  const mark = kind === "turn" ? wordMark(texts.join("\n")) : undefined;
   return {
     ...{ calls, forms: forms.map(hashOfForm), words: hashOfWords(texts) },
     said: texts.map(saidToken),
+    ...(mark && { mark }),
     ...(summaries.length > 0 && { summaries }),
   };
 };
