@@ -15,7 +15,13 @@ async function startSessions(
     api = "openai-completions",
     door = {},
     agents = {},
-  }: { api?: string; door?: Record<string, unknown>; agents?: Record<string, unknown> } = {},
+    limits = {},
+  }: {
+    api?: string;
+    door?: Record<string, unknown>;
+    agents?: Record<string, unknown>;
+    limits?: Record<string, unknown>;
+  } = {},
 ) {
   const server = await createEmulator(api, { answers });
   onTestFinished(() => server.close());
@@ -30,6 +36,7 @@ async function startSessions(
       },
     },
     door,
+    gateway: { limits },
   });
   return { ...gateway, server, heard: (at: number) => JSON.stringify(server.requests[at]?.body) };
 }
@@ -282,6 +289,63 @@ describe("a client of a session", () => {
     expect(await spoken(gateway, "agent:clerk:desk")).toHaveLength(2);
   });
 
+  it("is told that there is no such agent, by model or session", async () => {
+    const gateway = await startSessions();
+    const model = "clew/nobody";
+    for (const sent of [{ model }, { model, session: "work" }, { session: "agent:nobody:work" }]) {
+      const { answer, body } = await ask(gateway, "openai-completions", [person("hi")], sent);
+      expect(answer.status).toBe(404);
+      expect(body).toContain('There is no agent \\"nobody\\" here');
+    }
+    expect(gateway.server.requests).toHaveLength(0);
+  });
+
+  it("is told when to come again, where too much waits", async () => {
+    const gateway = await startSessions(obey, { limits: { waitingMessages: 1 } });
+    const sent = { session: "work" };
+    const left = new AbortController();
+    const asked = [0, 1, 2].map(() =>
+      request(gateway, "openai-completions", [person("HANG")], { ...sent, signal: left.signal }),
+    );
+    const full = await Promise.race(
+      asked.map(async (each) => {
+        const answer = await each;
+        return answer.status === 429 ? answer : new Promise<never>(() => {});
+      }),
+    );
+    expect(Number(full.headers.get("retry-after"))).toBeGreaterThan(0);
+    left.abort();
+    await Promise.allSettled(asked);
+  });
+
+  it("is told what is said to its session while it runs a tool", async () => {
+    const gateway = await startSessions();
+    const sent = { session: "work", tools: ["look"] };
+    const { calls } = await ask(gateway, "openai-completions", [person(run("look", {}))], sent);
+    const said = gateway.gateway.send({ key: "work", content: "Mind b.", whenBusy: "steer" });
+    const listed = async () => (await gateway.gateway.waiting.list("work")).length;
+    await expect.poll(listed).toBe(1);
+    const given = results({ id: calls[0]!.id, name: "look", text: "seen" });
+    await ask(gateway, "openai-completions", [given], sent);
+    await said;
+    expect(gateway.heard(1)).toContain("Mind b.");
+  });
+
+  it.each(["__proto__", "constructor"])("may call its model %s", async (model) => {
+    const gateway = await startSessions();
+    const { text } = await ask(gateway, "openai-completions", [person("hi")], { model });
+    expect(text).toBe("heard: hi");
+  });
+
+  it("is told that its request is nested too deeply", async () => {
+    const gateway = await startSessions();
+    const deep = `${"[".repeat(20_000)}${"]".repeat(20_000)}`;
+    const body = `{"model":"emulated","messages":[{"role":"user","content":${deep}}]}`;
+    const headers = { "content-type": "application/json" };
+    const answer = await gateway.get("/v1/chat/completions", { method: "POST", headers, body });
+    expect(answer.status).toBe(400);
+  });
+
   it("asks of its model what it may", async () => {
     const gateway = await startSessions();
     await ask(gateway, "anthropic-messages", [person("hi")], {
@@ -298,6 +362,12 @@ describe("what clients ask beside", () => {
     const gateway = await startSessions();
     const listed = (await (await gateway.get("/v1/models")).json()) as { data: { id: string }[] };
     expect(listed.data.map(({ id }) => id)).toEqual(["emulated", "clew"]);
+    const one = await (await gateway.get("/v1/models/clew")).json();
+    expect(one).toMatchObject({ id: "clew", object: "model" });
+    expect((await gateway.get("/v1/models/gone")).status).toBe(404);
+    const google = { headers: { "x-goog-api-key": "key" } };
+    const named = await (await gateway.get("/v1beta/models/clew", google)).json();
+    expect(named).toMatchObject({ name: "models/clew" });
   });
 
   it("is asked by Google's newest clients without the beta", async () => {
@@ -359,6 +429,15 @@ describe("a conversation of Responses", () => {
       error: { param: "previous_response_id", code: "previous_response_not_newest" },
     });
     expect(other.answer.headers.get("x-clew-session")).toMatch(/^door-/);
+  });
+
+  it("is not begun by a model whose server keeps none, and that is said", async () => {
+    const gateway = await startSessions();
+    const more = { previous_response_id: "resp_unknown" };
+    const asked = await ask(gateway, "openai-responses", [person("hi")], { more });
+    expect(asked.answer.status).toBe(400);
+    expect(asked.body).toContain("previous_response_not_found");
+    expect(gateway.server.requests).toHaveLength(0);
   });
 
   it("is refused where nobody knows the reply before", async () => {

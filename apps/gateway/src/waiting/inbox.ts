@@ -233,7 +233,7 @@ export function createInbox(options: InboxOptions): Inbox {
         return { content: said, idempotencyKey: key };
       });
     };
-    const isSteered = item.request.client === undefined && item.request.kind === undefined;
+    const isSteered = item.request.kind === undefined;
     return {
       ...{ request: item.request, prompt: { content, idempotencyKey }, onEvent },
       mayBeKnown: item.mayBeKnown,

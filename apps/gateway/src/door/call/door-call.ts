@@ -48,13 +48,16 @@ export interface DoorOutlet {
 /** Gives a whole answer as JSON. */
 export function answerWith(
   outlet: DoorOutlet,
-  { status, body }: DoorAnswer,
+  { status, body, retryAfterSeconds }: DoorAnswer,
   headers: RawHeaders = [],
 ): void {
   const bytes = new TextEncoder().encode(toJson(body));
   outlet.begin(status, [
     ["content-type", "application/json"],
     ["content-length", String(bytes.length)],
+    ...(retryAfterSeconds === undefined
+      ? []
+      : [["retry-after", String(retryAfterSeconds)] as const]),
     ...headers,
   ]);
   void outlet.write(bytes);

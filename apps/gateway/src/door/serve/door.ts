@@ -13,6 +13,7 @@ import { createDoorMemory } from "../memory/door-memory.ts";
 import { createLookUp } from "../recall/look-up.ts";
 import { createRecorder, type RecorderParts } from "../record/recorder.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
+import { notKeptAcross } from "../session/plan-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
@@ -20,7 +21,7 @@ import { DOOR_WIRES } from "../wires/find-wire.ts";
 import { readGooglePath } from "../wires/google-path.ts";
 import { countTokens, sessionOfCount } from "./count-tokens.ts";
 import { forward, isCount, mayForward } from "./forward.ts";
-import { listModels } from "./list-models.ts";
+import { listModels, oneModel } from "./list-models.ts";
 import { planMode } from "./plan-mode.ts";
 
 export interface Door {
@@ -31,8 +32,8 @@ export interface Door {
   answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
   /** What holds no conversation: it goes on as it is, or is not there. */
   pass(visit: DoorVisit & { wire: DoorWire }, outlet: DoorOutlet): Promise<void>;
-  /** The models that clients may name, in the form of a wire. */
-  models(wire: DoorWire): DoorAnswer;
+  /** The models that clients may name, or one of them, in the form of a wire. */
+  models(wire: DoorWire, id?: string): DoorAnswer;
   /** Sessions that others started, as their clients say. */
   started(): Promise<StartedSession[]>;
   /** Resolves when all that was answered is stored. */
@@ -64,9 +65,10 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
     try {
       await work();
     } catch (error) {
-      if (!isAbort(error) && !outlet.gone.aborted)
+      if (!isAbort(error) && !isTooDeep(error) && !outlet.gone.aborted)
         log.error(`${path} failed: ${error instanceof Error ? error.message : String(error)}`);
       if (outlet.hasBegun) outlet.breakOff();
+      else if (isTooDeep(error)) answerWith(outlet, wire.error(400, TOO_DEEP));
       else answerWith(outlet, wire.error(500, UNEXPECTED));
     }
   };
@@ -79,6 +81,8 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
         const upstream = upstreamOf(call.wire, call.request.model);
         if ("problem" in upstream)
           return answerWith(outlet, call.wire.error(404, upstream.problem));
+        const before = upstream.across ? call.body.previous_response_id : undefined;
+        if (typeof before === "string") return answerWith(outlet, notKeptAcross(before));
         return answerTransparently(parts, { call, upstream, outlet });
       }),
     pass: (visit, outlet) =>
@@ -93,7 +97,7 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
         }
         await forward(parts, { visit, upstream, outlet });
       }),
-    models: (wire) => listModels(parts, wire),
+    models: (wire, id) => (id === undefined ? listModels(parts, wire) : oneModel(parts, wire, id)),
     async started() {
       await parts.memory.ready();
       return [...parts.memory.known.sessions()].flatMap(({ id, parent }) =>
@@ -126,6 +130,10 @@ const startedBy = (parent: string, key: string): StartedSession => ({
   end: { outcome: "completed", reason: null, notice: "completed", at: 0 },
 });
 
+/** What a client sends may be nested as deeply as it likes. */
+const isTooDeep = (error: unknown) =>
+  error instanceof RangeError && error.message.includes("call stack");
+const TOO_DEEP = "The body is nested too deeply to be read.";
 const UNEXPECTED = "Something unexpected happened; the log in CLEW_HOME/logs says what.";
 
 /** Of what is no conversation, where it names one. */

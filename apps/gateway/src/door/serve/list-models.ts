@@ -1,5 +1,6 @@
 // Lists the models that clients may name, in the form of each wire.
 import { DOOR_APIS } from "../../config/door.ts";
+import { toJson } from "../../own-json.ts";
 import type { DoorParts } from "../call/parts.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorApi, DoorWire } from "../wires/door-wire.ts";
@@ -8,7 +9,22 @@ import type { DoorAnswer, DoorApi, DoorWire } from "../wires/door-wire.ts";
  * Those that a request of the wire would reach, and the agents, which answer in sessions; the two
  * of OpenAI share one address.
  */
-export function listModels(parts: Pick<DoorParts, "host" | "home">, wire: DoorWire): DoorAnswer {
+export function listModels(parts: ModelParts, wire: DoorWire): DoorAnswer {
+  return { status: 200, body: LISTS[wire.api](namesOf(parts, wire)) };
+}
+
+/** As it stands in the list. */
+export function oneModel(parts: ModelParts, wire: DoorWire, id: string): DoorAnswer {
+  const { data, models } = LISTS[wire.api](namesOf(parts, wire).filter((name) => name === id));
+  const [found] = (data ?? models) as Record<string, unknown>[];
+  return found === undefined
+    ? wire.error(404, `There is no model ${toJson(id)} here; GET the list for those there are.`)
+    : { status: 200, body: found };
+}
+
+type ModelParts = Pick<DoorParts, "host" | "home">;
+
+function namesOf(parts: ModelParts, wire: DoorWire): string[] {
   const { config } = parts.host;
   const apis: readonly DoorApi[] = wire.api.startsWith("openai-")
     ? DOOR_APIS.filter((api) => api.startsWith("openai-"))
@@ -21,7 +37,7 @@ export function listModels(parts: Pick<DoorParts, "host" | "home">, wire: DoorWi
     return [...Object.keys(upstream.settings.models), ...listed, id];
   });
   const agents = ["clew", ...config.agents.list.map(({ id }) => `clew/${id}`)];
-  return { status: 200, body: LISTS[wire.api]([...new Set([...names, ...agents])]) };
+  return [...new Set([...names, ...agents])];
 }
 
 type Listing = (ids: readonly string[]) => Record<string, unknown>;

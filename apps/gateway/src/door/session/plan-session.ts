@@ -4,7 +4,7 @@ import { toJson } from "../../own-json.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import type { DoorCall } from "../call/door-call.ts";
 import { headerOf, SESSION_HEADER } from "../call/door-call.ts";
-import type { DoorAnswer } from "../wires/door-wire.ts";
+import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { openaiError } from "../wires/openai-errors.ts";
 import { placeOfReply, type ReplyPlace } from "./reply-id.ts";
 
@@ -42,13 +42,22 @@ export function planSession(
   const isFirst = isResponses && named === undefined && place === undefined && body.store !== false;
   const name = named ?? place?.key ?? (isFirst ? `door-${newId()}` : unnamed);
   const asked = /^clew\/(.+)$/.exec(request.model)?.[1];
-  const agent = asked !== undefined && agents.includes(asked) ? asked : agentId;
-  const key = parseSessionName(name, agent)?.key;
-  if (key === undefined)
+  const known = [agentId, ...agents];
+  if (asked !== undefined && !known.includes(asked)) return { refused: noSuchAgent(wire, asked) };
+  const session = parseSessionName(name, asked ?? agentId);
+  if (session === undefined)
     return { refused: wire.error(400, `${toJson(name)} is no name of a session.`) };
+  const { key } = session;
+  if (!known.includes(session.agentId)) return { refused: noSuchAgent(wire, session.agentId) };
   if (place !== undefined && place.key !== key) return { refused: noSuchReply(previous!) };
   return place === undefined ? { key } : { key, after: place };
 }
+
+export const noSuchAgent = (wire: DoorWire, id: string): DoorAnswer =>
+  wire.error(
+    404,
+    `There is no agent ${toJson(id)} here; the agents of agents.list are listed with the models.`,
+  );
 
 /** In the words by which clients know it. */
 export const noSuchReply = (id: string): DoorAnswer =>
@@ -56,6 +65,14 @@ export const noSuchReply = (id: string): DoorAnswer =>
     param: "previous_response_id",
     code: "previous_response_not_found",
   });
+
+/** A model server of that wire would keep its replies; one of another wire does not. */
+export const notKeptAcross = (id: string): DoorAnswer =>
+  openaiError(
+    400,
+    `Previous response with id '${id}' not found: this model's server keeps no responses. Send the whole conversation, or let Clew keep it: name a conversation or a session (x-clew-session).`,
+    { param: "previous_response_id", code: "previous_response_not_found" },
+  );
 
 export const notTheNewest = (id: string): DoorAnswer =>
   openaiError(

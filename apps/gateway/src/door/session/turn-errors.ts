@@ -1,6 +1,7 @@
 // What clients are told of a turn that has no reply, in the dialect of their wire.
 import type { TurnError } from "@clew/engine-core";
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
+import { BacklogFull } from "../../waiting/refusals.ts";
 import { errorStatus } from "../reply/error-status.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 
@@ -26,7 +27,11 @@ export function turnErrorAnswer(wire: DoorWire, { kind, code, message }: TurnErr
 
 /** What was thrown before or beside a turn. */
 export function thrownAnswer(wire: DoorWire, error: unknown): DoorAnswer {
-  if (ContextEngineError.is(error)) return wire.error(BY_CODE[error.code] ?? 500, error.message);
+  if (ContextEngineError.is(error)) {
+    const answer = wire.error(BY_CODE[error.code] ?? 500, error.message);
+    if (!(error instanceof BacklogFull)) return answer;
+    return { ...answer, retryAfterSeconds: error.retryAfterSeconds };
+  }
   return isAbort(error)
     ? wire.error(503, "The run was cancelled.")
     : wire.error(500, "Something unexpected happened; the log in CLEW_HOME/logs says what.");

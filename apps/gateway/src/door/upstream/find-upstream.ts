@@ -65,12 +65,16 @@ function placed(resolved: ResolvedModel, api: DoorApi, settings: UpstreamConfig)
     : { resolved, across: true, settings };
 }
 
+/** A client may call its model "constructor". */
+const renamed = (models: UpstreamConfig["models"], model: string): string | undefined =>
+  Object.hasOwn(models, model) ? models[model] : undefined;
+
 /** What stands for the client's name with its provider, "provider/model". */
 function modelElsewhere(
   { model, named }: UpstreamAsked,
   { models }: UpstreamConfig,
 ): ResolvedModel | undefined {
-  const name = models[model];
+  const name = renamed(models, model);
   return name?.includes("/") === true ? known(name, named) : undefined;
 }
 
@@ -109,7 +113,7 @@ function modelAt(
   settings: UpstreamConfig,
   provider: string,
 ): ResolvedModel | { problem: string } {
-  const wanted = settings.models[model] ?? model;
+  const wanted = renamed(settings.models, model) ?? model;
   const prefix = `${provider}/`;
   const names = [
     ...(wanted === ""

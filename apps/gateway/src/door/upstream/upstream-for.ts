@@ -1,6 +1,7 @@
 // Finds the model server that a client's request is for, by the settings.
 import { agentSettings } from "../../config/agent.ts";
 import type { Config } from "../../config/schema.ts";
+import { toJson } from "../../own-json.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { findUpstream, type Upstream } from "./find-upstream.ts";
@@ -13,6 +14,10 @@ export function upstreamFor(
 ): Upstream | { problem: string } {
   const { config } = host;
   const asked = agentNamedBy(model, config);
+  if (asked === undefined && model.startsWith("clew/") && !isRenamed(model, api, config))
+    return {
+      problem: `There is no agent ${toJson(model.slice(5))} here; name one of agents.list.`,
+    };
   return findUpstream({
     ...{ api, model, config, asksAgent: asked !== undefined },
     agentModel: agentSettings(config, home, asked ?? doorAgent(config)).model,
@@ -20,8 +25,13 @@ export function upstreamFor(
   });
 }
 
+/** The settings may have another model behind that name. */
+const isRenamed = (model: string, api: DoorApi, { door }: Config): boolean =>
+  Object.hasOwn(door.upstreams[api]?.models ?? {}, model);
+
 /** "clew" is the door's own agent, "clew/<agent>" another one, as lists of models have them. */
 function agentNamedBy(model: string, config: Config): string | undefined {
   if (model === "clew") return doorAgent(config);
-  return config.agents.list.map(({ id }) => id).find((id) => model === `clew/${id}`);
+  const agents = [doorAgent(config), ...config.agents.list.map(({ id }) => id)];
+  return agents.find((id) => model === `clew/${id}`);
 }

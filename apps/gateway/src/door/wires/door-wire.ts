@@ -49,6 +49,8 @@ export interface MessageLook {
 export interface DoorAnswer {
   status: number;
   body: JsonObject;
+  /** When the request may be sent again, s. Absent: nobody knows, or there is no sense in it. */
+  retryAfterSeconds?: number;
 }
 
 /** How much a request is too large by, in tokens. */

@@ -32,12 +32,19 @@ export function addDoorRoutes(
   const listModels = visited(async ({ door, wire, outlet }) =>
     answerWith(outlet, door.models(wire)),
   );
+  const oneModel = visited(async ({ door, visit, wire, outlet }) => {
+    const id = decodeURIComponent(visit.path.replace(/^\/v1(?:beta)?\/models\//, ""));
+    answerWith(outlet, door.models(wire, id));
+  });
   const noSocket = visited(async ({ wire, outlet }) => {
     const sentence = "Responses are not spoken by a WebSocket here; use POST.";
     answerWith(outlet, wire.error(426, sentence), [["upgrade", "HTTP/1.1"]]);
   });
   app.get("/v1/models", listModels);
   app.get("/v1beta/models", listModels);
+  // Names of models may have slashes.
+  app.get("/v1/models/*", oneModel);
+  app.get("/v1beta/models/*", oneModel);
   app.get("/v1/responses", (context) =>
     context.req.header("upgrade") === undefined ? pass(context) : noSocket(context),
   );
