@@ -7,4 +7,4 @@ import promises from "node:fs/promises";
  * plugin of the process shares. What `open` gives is locked before the first plugin is loaded.
  */
 export const { appendFile, open, rename, rm } = promises;
-export const { fstatSync, lstatSync } = fs;
+export const { closeSync, fstatSync, lstatSync, openSync, readSync, statSync, writeSync } = fs;

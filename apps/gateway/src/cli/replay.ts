@@ -108,7 +108,7 @@ async function replayInto(home: string, request: ReplayInto): Promise<void> {
   const { agentId, sessionId } = session.session;
   const folder = agentPaths(home, agentId).reports;
   const reports = openReportLog(folder, sessionId);
-  if (options.into !== undefined) await notePlayed(home, session.session.sessionKey, new Date());
+  if (options.into !== undefined) notePlayed(home, session.session.sessionKey, new Date());
   const allEntries = () => readAllEntries(session.session.sessionFile);
   try {
     const progress = showProgress(output, name);

@@ -1,4 +1,4 @@
-import { appendFile, readdir, rm, truncate, writeFile } from "node:fs/promises";
+import { appendFile, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import fc from "fast-check";
@@ -185,6 +185,36 @@ describe("what was spent", () => {
     expect((await ledger.totals()).sessions.s?.dollars).toBe(4);
     expect((await other.totals()).sessions.s?.dollars).toBe(4);
     expect(said).toEqual([]);
+  });
+
+  it("is written to the file that has the name, also when another program put it there", async () => {
+    const { start, file } = await home();
+    const ledger = start();
+    await ledger.append(call(1));
+    await ledger.totals();
+    const text = await readFile(file(), "utf8");
+    await rm(file());
+    await ledger.append(call(2));
+    expect((await ledger.totals()).sessions.s?.dollars).toBe(2);
+    await rm(file());
+    await writeFile(file(), text.repeat(3));
+    await ledger.append(call(4));
+    expect((await ledger.totals()).sessions.s?.dollars).toBe(7);
+    await ledger.close();
+    expect((await start().totals()).sessions.s?.dollars).toBe(7);
+  });
+
+  it("of days before is counted, also where the first line of all could not be written", async () => {
+    const { folder, start } = await home();
+    await start(NOON - DAY).append(call(1, { ms: NOON - DAY }));
+    await rename(costsFolder(folder), `${costsFolder(folder)}.away`);
+    await writeFile(costsFolder(folder), "");
+    const ledger = start();
+    await ledger.append(call(2));
+    await rm(costsFolder(folder));
+    await rename(`${costsFolder(folder)}.away`, costsFolder(folder));
+    await ledger.append(call(4));
+    expect((await ledger.totals()).sessions.s?.dollars).toBe(7);
   });
 
   it("is counted all the same where it cannot be written down, which is said", async () => {

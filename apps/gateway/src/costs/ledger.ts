@@ -1,11 +1,12 @@
 // Writes down what is spent, and knows at any time what it comes to.
-import { type FileHandle, mkdir, open, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
 import { z } from "zod";
 import { fromJson, toJson } from "../own-json.ts";
 import { readFileLines } from "../sessions/file-lines.ts";
+import { type DayFile, openDayFile, sizeOf } from "./day-file.ts";
 import { type CostLine, dayOf, parseLine } from "./line.ts";
 import { countLine, noTotals, type Totals, TotalsSchema } from "./totals.ts";
 import type { UnreadableLine } from "./usage.ts";
@@ -33,7 +34,10 @@ const SnapshotSchema = z.object({
 });
 type Snapshot = z.infer<typeof SnapshotSchema>;
 
-/** A line is counted when it is read, by whomever it was written: never twice, never not at all. */
+/**
+ * A line is counted where all before it were, by whomever it was written: never twice, never not at
+ * all. Own lines that follow what is counted need not be read for that.
+ */
 export function createCostLedger({
   home,
   log,
@@ -48,6 +52,7 @@ export function createCostLedger({
   let known: Snapshot | undefined;
   let lookedOn: string | undefined;
   let uncounted = 0;
+  let written: { day: string; file: DayFile } | undefined;
   const inOrder = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const result = queue.then(work);
     queue = result.catch(() => undefined);
@@ -57,18 +62,23 @@ export function createCostLedger({
     known ??= (await readSnapshot(folder)) ?? emptySnapshot();
     return known;
   };
+  const countAnew = (why: string) => {
+    log.warn(`${why}; all that was spent is counted anew`);
+    known = emptySnapshot();
+    lookedOn = undefined;
+  };
   const readOn = async (): Promise<Totals> => {
-    let snapshot = await begin();
+    const snapshot = await begin();
     const today = dayOf(now());
     const days =
       lookedOn === today ? newestDays(snapshot, today) : await daysSince(folder, snapshot);
     for (const day of days) {
-      const file = join(folder, `${day}.jsonl`);
-      const found = await readLines(file, snapshot.read[day] ?? 0);
+      const from = snapshot.read[day] ?? 0;
+      if (sizeOf(folder, nameOf(day)) === from) continue;
+      const file = join(folder, nameOf(day));
+      const found = await readLines(file, from);
       if (found === undefined) {
-        log.warn(`${file} is shorter than it was; all that was spent is counted anew`);
-        known = snapshot = emptySnapshot();
-        lookedOn = undefined;
+        countAnew(`${file} is shorter than it was`);
         return readOn();
       }
       for (const line of found.lines) countLine(snapshot.totals, day, line);
@@ -80,6 +90,24 @@ export function createCostLedger({
     keepNewest(snapshot.read);
     if (isNewDay || uncounted >= SNAPSHOT_LINES) await keep();
     return snapshot.totals;
+  };
+  const fileOf = (day: string): DayFile => {
+    if (written?.day !== day) written?.file.close();
+    if (written?.day !== day) written = { day, file: openDayFile(folder, nameOf(day)) };
+    return written.file;
+  };
+  const write = (day: string, line: CostLine) => {
+    const text = toJson(line);
+    const counted = known?.read[day] ?? 0;
+    const { from, to, isOther } = fileOf(day).append(text, counted);
+    if (isOther) return countAnew(`${join(folder, nameOf(day))} is another file than it was`);
+    const areAllCounted = lookedOn !== undefined && from === counted;
+    if (known === undefined || !areAllCounted || to === undefined) return;
+    // As whoever reads it will understand it.
+    const read = parseLine(text);
+    if (read !== undefined) countLine(known.totals, day, read);
+    known.read[day] = to;
+    uncounted++;
   };
   const keep = async () => {
     if (known === undefined || uncounted === 0) return;
@@ -93,14 +121,19 @@ export function createCostLedger({
       inOrder(async () => {
         const day = dayOf(Date.parse(line.at));
         try {
-          await appendLine(folder, `${day}.jsonl`, line);
+          write(day, line);
         } catch (error) {
           log.warn(`what a model call cost was not written down: ${(error as Error).message}`);
           countLine((await begin()).totals, day, line);
         }
       }),
     totals: () => inOrder(readOn),
-    close: () => inOrder(keep),
+    close: () =>
+      inOrder(async () => {
+        written?.file.close();
+        written = undefined;
+        await keep();
+      }),
   };
 }
 
@@ -115,13 +148,14 @@ export async function* readCosts(
   const folder = costsFolder(home);
   for (const day of await dayFiles(folder)) {
     if (day < since) continue;
-    const found = await readLines(join(folder, `${day}.jsonl`), 0);
+    const found = await readLines(join(folder, nameOf(day)), 0);
     for (const line of found?.lines ?? []) yield { day, line };
     for (let at = 0; at < (found?.unreadable ?? 0); at++)
       yield { day, line: { kind: "unreadable" } };
   }
 }
 
+const nameOf = (day: string): string => `${day}.jsonl`;
 const emptySnapshot = (): Snapshot => ({ v: 1, read: {}, totals: noTotals() });
 
 async function readSnapshot(folder: string): Promise<Snapshot | undefined> {
@@ -171,30 +205,12 @@ async function readLines(
 }
 
 /** Of a session into which a recording is played. */
-export const notePlayed = (home: string, session: string, at: Date): Promise<void> =>
-  appendLine(costsFolder(home), `${dayOf(at.getTime())}.jsonl`, {
-    ...{ kind: "played", v: 1, at: at.toISOString(), session },
-  });
-
-/** In one piece, so that lines of several processes do not mix. */
-async function appendLine(folder: string, name: string, line: CostLine): Promise<void> {
-  const file = join(folder, name);
-  const handle = await open(file, "a+", 0o600).catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== "ENOENT") throw error;
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    return open(file, "a+", 0o600);
-  });
+export function notePlayed(home: string, session: string, at: Date): void {
+  const file = openDayFile(costsFolder(home), nameOf(dayOf(at.getTime())));
+  const line: CostLine = { kind: "played", v: 1, at: at.toISOString(), session };
   try {
-    const before = (await isTorn(handle)) ? "\n" : "";
-    await handle.appendFile(`${before}${toJson(line)}\n`);
+    file.append(toJson(line), 0);
   } finally {
-    await handle.close();
+    file.close();
   }
-}
-
-async function isTorn(handle: FileHandle): Promise<boolean> {
-  const { size } = await handle.stat();
-  if (size === 0) return false;
-  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-  return buffer[0] !== 10;
 }

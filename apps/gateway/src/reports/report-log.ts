@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import type { ModelCallReport, ReportParts, TurnReport } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { fstatSync } from "../own-files.ts";
 import { toJson } from "../own-json.ts";
 import { isSafeId } from "../sessions/keys.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
@@ -90,7 +91,7 @@ export function openReportLog(
     stored.clear();
   };
   const openOnce = async () => {
-    if (target !== undefined && (await isThere(target))) return target;
+    if (target !== undefined && isThere(target)) return target;
     await letGo();
     await mkdir(join(folder, "parts"), { recursive: true, mode: 0o700 });
     known = await knownList(folder, sessionId);
@@ -257,9 +258,9 @@ async function endOf(file: ReportFile): Promise<FileStart> {
   return { turns, bytes: file.after.bytes + file.bytes, ...(isKnown && { leafId: leafId! }) };
 }
 
-/** Somebody may have removed, replaced or emptied the file since. */
-async function isThere({ handle, writer }: Target): Promise<boolean> {
-  const { nlink, size } = await handle.stat();
+/** Somebody may have removed, replaced or emptied the file since. Not worth another thread. */
+function isThere({ handle, writer }: Target): boolean {
+  const { nlink, size } = fstatSync(handle.fd);
   return nlink > 0 && size >= writer.bytes;
 }
 

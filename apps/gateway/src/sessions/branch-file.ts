@@ -1,5 +1,5 @@
 // Keeps the active branch of a session in memory and in its file, the file first.
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type BranchPart, partOfBranch } from "@clew/engine-core";
 import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import { keepCheckpoint } from "./checkpoint-keeper.ts";
@@ -67,7 +67,8 @@ export interface BranchFileRequest {
   newId: () => string;
 }
 
-export const randomId = (): string => randomBytes(4).toString("hex");
+/** Its first eight digits are random; the system is asked for many of them at once. */
+export const randomId = (): string => randomUUID().slice(0, 8);
 
 export async function openBranchFile({
   path,

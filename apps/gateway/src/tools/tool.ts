@@ -77,8 +77,15 @@ export function createToolPort({
   approve?: Approve | undefined;
 }): ToolPort {
   const definitions = new Map(tools.map((tool) => [tool, describe(tool)]));
-  const available = (session: HostSession) =>
-    tools.filter((tool) => tool.isAvailable?.(session) ?? true);
+  /** What several ask, such as whether there is a workspace, is asked once. */
+  const available = (session: HostSession) => {
+    const answers = new Map<Tool["isAvailable"], boolean>();
+    return tools.filter((tool) => {
+      const answer = answers.get(tool.isAvailable) ?? tool.isAvailable?.(session) ?? true;
+      answers.set(tool.isAvailable, answer);
+      return answer;
+    });
+  };
   return {
     list: (session) => available(session).map((tool) => definitions.get(tool)!),
     async run({ call, session, signal }) {

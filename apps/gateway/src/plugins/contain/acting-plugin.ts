@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { getCallSites } from "node:util";
-import { pluginOfStack } from "../load/module-hooks.ts";
+import { arePluginsLoaded, pluginOfStack } from "../load/module-hooks.ts";
 import { type RunningPlugin, runningPlugin } from "../load/running.ts";
 
 export interface Caller {
@@ -18,6 +18,8 @@ export interface Caller {
  */
 export function callingPlugin(below: (...given: never[]) => unknown): Caller | undefined {
   const running = runningPlugin();
+  // Nobody to be found in a stack: to write one down is what takes time.
+  if (running === undefined && !arePluginsLoaded()) return undefined;
   const nearest = nearestFrame(below);
   const isOf = nearest === undefined ? undefined : pluginOfStack(nearest);
   if (nearest !== undefined && isOf === undefined && isOurs(nearest)) return undefined;

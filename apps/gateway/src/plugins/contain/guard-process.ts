@@ -127,6 +127,9 @@ function answerFor(holder: object, name: string, answer: Answer): void {
 
 const INHERITED = [...ADDING, ...REMOVING, ...LISTING, "removeAllListeners", "emit"] as const;
 
+/** What a guard of an ancestor calls in its turn. */
+const innerOf = new WeakMap<Listener, Listener>();
+
 /** For all others they are as they were, and some 20 ns slower. */
 function guardEmitters(): void {
   guardInherited(EventEmitter.prototype, INHERITED);
@@ -159,6 +162,7 @@ function inheritedGuard(inner: Listener, name: string): Listener {
     return apply(inner, this, given);
   };
   Object.defineProperty(made, "name", { value: name });
+  innerOf.set(made, inner);
   return made;
 }
 
@@ -208,7 +212,9 @@ export function guardServer(server: object): void {
 }
 
 function guardMember(holder: object, name: string, answer: Answer): void {
-  const inner = (holder as Members)[name]!;
+  const member = (holder as Members)[name]!;
+  // Asked once who calls, not by an ancestor's guard again.
+  const inner = innerOf.get(member) ?? member;
   answerFor(holder, name, answer);
   const value = (...given: unknown[]): unknown => {
     const caller = callingPlugin(value);

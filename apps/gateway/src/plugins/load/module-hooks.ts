@@ -21,6 +21,9 @@ let isHooked = false;
 /** Of each of them, the address of the module that was read last. */
 const newest = new Map<string, string>();
 
+/** Whether `pluginOfStack` can find any. */
+export const arePluginsLoaded = (): boolean => roots.size > 0;
+
 /** Its file; undefined: none was read yet. */
 export function lastModuleOf(root: string): string | undefined {
   const url = newest.get(root);
