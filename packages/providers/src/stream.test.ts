@@ -414,6 +414,33 @@ describe("streamModel over a real connection", () => {
     await gone;
   });
 
+  it("goes by the same connection as the call before, whose answer ended after its last event", async () => {
+    const ports: (number | undefined)[] = [];
+    const server = await listening((request, response) => {
+      ports.push(request.socket.remotePort);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`${HALF}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n`);
+      response.write("data: [DONE]\n\n", () => setTimeout(() => response.end("\n"), 20));
+    });
+    const goneTwice = async () => {
+      expect((await gather({ baseUrl: server })).at(-1)).toMatchObject({ type: "done" });
+      return ports.length - new Set(ports).size;
+    };
+    await expect.poll(goneTwice, { timeout: 5000 }).toBeGreaterThan(0);
+  });
+
+  it("waits for no end that does not come", async () => {
+    let gone = 0;
+    const server = await listening((request, response) => {
+      request.socket.once("close", () => gone++);
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`${HALF}data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n`);
+      response.write("data: [DONE]\n\n");
+    });
+    expect((await gather({ baseUrl: server })).at(-1)).toMatchObject({ type: "done" });
+    await expect.poll(() => gone, { timeout: 10_000 }).toBe(1);
+  });
+
   it("says in one sentence where nothing listens and what to do", async () => {
     const probe = createTcpServer();
     const port = await new Promise<number>((resolve) =>

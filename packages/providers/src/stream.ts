@@ -185,6 +185,7 @@ async function* streamWire(
               : decoder.fail(piece.error);
         for (const event of events)
           yield withLeftOut(distrustSilentOverflow(event, call, origin), leftOut);
+        if (events.at(-1)?.type === "done") answer.isWhole();
         if (events.some(isFinal)) return;
       }
       return;

@@ -42,7 +42,13 @@ export type AnswerPiece =
 
 /** An answer of which the first byte has arrived, or why none did. */
 export type Answer =
-  | { ok: true; contentType: string | null; pieces: AsyncIterable<AnswerPiece> }
+  | {
+      ok: true;
+      contentType: string | null;
+      pieces: AsyncIterable<AnswerPiece>;
+      /** Nothing that matters is to come: who reads no further lets the next call have its way. */
+      isWhole(): void;
+    }
   | { ok: false; error: ModelError };
 
 /** Bytes of an error body that are read at most. */
@@ -105,10 +111,14 @@ export async function openAnswer(options: OpenAnswerOptions): Promise<Answer> {
       watch.stop();
       return { ok: false, error: error ?? emptyAnswerError(origin) };
     }
+    const state = { isWhole: false };
     return {
       ok: true,
       contentType: response.headers.get("content-type"),
-      pieces: readPieces(first, reader, watch, origin, options.answerLimit),
+      pieces: readPieces(first, reader, watch, origin, options.answerLimit, state),
+      isWhole() {
+        state.isWhole = true;
+      },
     };
   } catch (cause) {
     return failed(cause);
@@ -128,6 +138,7 @@ async function* readPieces(
   watch: Watchdog,
   origin: FailureOrigin,
   limit: AnswerLimit,
+  state: { readonly isWhole: boolean },
 ): AsyncGenerator<AnswerPiece> {
   let ended = false;
   let bytes = first.byteLength;
@@ -151,10 +162,32 @@ async function* readPieces(
     };
   } finally {
     watch.stop();
-    // The caller stopped reading, or the final event came before the end of the body: let the
-    // connection go.
-    if (!ended) reader.cancel().catch(() => {});
+    // The final event came before the end of the body, or the caller stopped reading.
+    if (!ended && state.isWhole) readToEnd(reader);
+    else if (!ended) reader.cancel().catch(() => {});
   }
+}
+
+/** How long the end of a whole answer is waited for, and bytes before it. */
+const LAST_BYTES_MS = 1000;
+const LAST_BYTES = 65_536;
+
+/** A connection whose answer is cut off is closed, and the next call would need a new one. */
+function readToEnd(reader: Reader): void {
+  const cancel = () => void reader.cancel().catch(() => {});
+  const late = setTimeout(cancel, LAST_BYTES_MS);
+  late.unref?.();
+  const readOn = async () => {
+    for (let bytes = 0; bytes <= LAST_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value.byteLength;
+    }
+    cancel();
+  };
+  readOn()
+    .catch(() => {})
+    .finally(() => clearTimeout(late));
 }
 
 async function firstBytes(reader: Reader): Promise<Uint8Array | undefined> {
