@@ -73,6 +73,7 @@ export async function main(args: readonly string[]): Promise<number> {
       ...DEFAULTS,
       rounds: rounds ?? bench.rounds ?? DEFAULTS.rounds,
       warmups: bench.warmups ?? DEFAULTS.warmups,
+      minSampleMs: bench.minSampleMs ?? DEFAULTS.minSampleMs,
       onRound: quiet ? () => {} : progress,
     });
     const failures = values.filter === undefined ? (bench.check?.(byName(results)) ?? []) : [];

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CaseResult, defineBench, type PreparedCase } from "../runner/bench.ts";
+import { quantile } from "../runner/measure.ts";
 import { startEcho } from "./bare-echo.ts";
 import { newHome, startGateway } from "./gateway-process.ts";
 
@@ -62,13 +63,10 @@ async function ask(agent: Agent, urlOf: (asker: number) => string, end: string) 
   return took;
 }
 
-const quantile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? Number.NaN;
-
-function figures(took: readonly number[]) {
-  const sorted = took.toSorted((one, other) => one - other);
-  return { medianMs: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99) };
-}
+const figures = (took: readonly number[]) => ({
+  askMs: quantile(took, 0.5),
+  askP99Ms: quantile(took, 0.99),
+});
 
 async function prepareLoad(): Promise<PreparedCase> {
   const model = await startModel();

@@ -30,6 +30,8 @@ export interface CaseResult {
   medianMs: number;
   minMs: number;
   maxMs: number;
+  /** What 99 of 100 rounds took at most. Absent: there were fewer rounds. */
+  p99Ms?: number;
   /** ms per run of each round, in order. */
   samplesMs: number[];
   /** Runs per sample: fast work is repeated until a sample can be measured. */
@@ -51,6 +53,13 @@ export interface Bench {
    * counted rather than timed.
    */
   warmups?: number;
+  /**
+   * Work that is faster is repeated until it takes so long, and the mean of that is told. Default 5;
+   * 0 where single runs matter, as for the slowest of a hundred.
+   */
+  minSampleMs?: number;
+  /** What the table does not say, one line each. */
+  tell?(results: ReadonlyMap<string, CaseResult>): string[];
   /**
    * The claims that do not hold, one sentence each. Ratios and counts only: times belong to
    * one machine and one moment.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type BenchCase, defineBench } from "./bench.ts";
-import { DEFAULTS, measure, median } from "./measure.ts";
+import { DEFAULTS, measure, median, quantile } from "./measure.ts";
 
 /** Cases that take `ms` of a clock of their own, and a record of the order they ran in. */
 function scene(costs: Record<string, number>, compareTo?: Record<string, string>) {
@@ -49,6 +49,16 @@ describe("measure", () => {
     });
     expect(small).not.toHaveProperty("ratio");
     expect(large).toMatchObject({ ratio: 4, compareTo: "small" });
+  });
+
+  it("tells what 99 of 100 rounds took at most, where there are so many", async () => {
+    const { bench, options } = scene({ steady: 2 });
+    const [few] = await measure(bench, { ...options, rounds: 99, warmups: 0 });
+    expect(few).not.toHaveProperty("p99Ms");
+    const [many] = await measure(bench, { ...options, rounds: 100, warmups: 0 });
+    expect(many).toMatchObject({ p99Ms: 2 });
+    const upTo100 = Array.from({ length: 100 }, (_, at) => 100 - at);
+    expect([quantile(upTo100, 0.5), quantile(upTo100, 0.99)]).toEqual([50, 99]);
   });
 
   it("repeats work that is too fast to be measured and divides", async () => {

@@ -62,6 +62,15 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
+/** What so large a part of the values is at most; NaN of none. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Fewer rounds have no hundredth. */
+const ROUNDS_FOR_P99 = 100;
+
 // A case that always ran last would always meet the fullest heap and the warmest caches.
 function rotate<T>(values: readonly T[], by: number): T[] {
   const start = values.length === 0 ? 0 : by % values.length;
@@ -99,6 +108,7 @@ function toResult({
     medianMs: median(samplesMs),
     minMs: Math.min(...samplesMs),
     maxMs: Math.max(...samplesMs),
+    ...(samplesMs.length >= ROUNDS_FOR_P99 && { p99Ms: quantile(samplesMs, 0.99) }),
     samplesMs,
     runsPerSample,
     ...(compareTo !== undefined && { compareTo }),

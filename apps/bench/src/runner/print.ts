@@ -10,13 +10,16 @@ export function formatMachine({ cpu, cores, load, node, commit, platform }: Mach
 /** A table of all cases: times in ms per run, ratios, facts. */
 export function formatResults(bench: Bench, results: readonly CaseResult[]): string {
   const factNames = [...new Set(results.flatMap(({ facts }) => Object.keys(facts ?? {})))];
-  const header = ["case", "median ms", "min", "max", "ratio", ...factNames];
+  const hasP99 = results.some(({ p99Ms }) => p99Ms !== undefined);
+  const p99 = (text: string) => (hasP99 ? [text] : []);
+  const header = ["case", "ratio", "median ms", ...p99("p99"), "min", "max", ...factNames];
   const rows = results.map((result) => [
     result.name,
+    result.ratio === undefined ? "" : `×${result.ratio.toFixed(2)} of ${result.compareTo}`,
     milliseconds(result.medianMs),
+    ...p99(result.p99Ms === undefined ? "" : milliseconds(result.p99Ms)),
     milliseconds(result.minMs),
     milliseconds(result.maxMs),
-    result.ratio === undefined ? "" : `×${result.ratio.toFixed(2)} of ${result.compareTo}`,
     ...factNames.map((name) =>
       result.facts?.[name] === undefined ? "" : number(result.facts[name]),
     ),
@@ -31,11 +34,13 @@ export function formatResults(bench: Bench, results: readonly CaseResult[]): str
       )
       .join("  ")
       .trimEnd();
-  return [`${bench.name}: ${bench.description}`, line(header), ...rows.map(line)].join("\n");
+  const told = bench.tell?.(new Map(results.map((result) => [result.name, result]))) ?? [];
+  const title = `${bench.name}: ${bench.description}`;
+  return [title, line(header), ...rows.map(line), ...told].join("\n");
 }
 
 // Names and ratios read from the left, numbers from the right.
-const isText = (column: number) => column === 0 || column === 4;
+const isText = (column: number) => column <= 1;
 const milliseconds = (value: number) =>
   value >= 100 ? value.toFixed(0) : value >= 1 ? value.toFixed(2) : value.toFixed(4);
 const number = (value: number) =>

@@ -11,19 +11,71 @@ export interface Judgement {
   saidAnyway: string[];
 }
 
+/** Nobody took it back, or too late. */
+export const isWanted = ({ takenBack }: SentMessage): boolean =>
+  takenBack === "no" || takenBack === "tooLate";
+
 /** Pure. `stored`: the names of people's messages in all sessions, as often as each is there. */
 export function judge(sent: readonly SentMessage[], stored: readonly string[]): Judgement {
   const counts = new Map<string, number>();
   for (const key of stored) counts.set(key, (counts.get(key) ?? 0) + 1);
   const keysOf = (isBad: (message: SentMessage, count: number) => boolean) =>
     sent.filter((one) => isBad(one, counts.get(one.key) ?? 0)).map(({ key }) => key);
-  const isWanted = ({ takenBack }: SentMessage) => takenBack === "no" || takenBack === "tooLate";
   return {
     messages: sent.length,
     lost: keysOf((message, count) => message.isTaken && isWanted(message) && count === 0),
     doubled: keysOf((_, count) => count > 1),
     saidAnyway: keysOf(({ takenBack }, count) => takenBack === "yes" && count > 0),
   };
+}
+
+/** Pure. The names of people's messages in a transcript, as often as each is there. */
+export function storedKeys(transcript: string): string[] {
+  const entries = transcript.split("\n").flatMap((line) => {
+    try {
+      return [JSON.parse(line) as { message?: { role?: string; idempotencyKey?: string } }];
+    } catch {
+      return [];
+    }
+  });
+  return entries.flatMap(({ message }) =>
+    message?.role === "user" ? [message.idempotencyKey ?? ""] : [],
+  );
+}
+
+export interface Slope {
+  perMinute: number;
+  /** It is as likely as 95 in 100 that it differs by no more. NaN: too few samples. */
+  within: number;
+  /** What was measured grows: the least it may be is more than nothing. */
+  grows: boolean;
+}
+
+/** What one moment has in common with the next, as garbage does, says nothing of growth. */
+const BLOCKS = 12;
+/** Of Student's distribution with ten degrees of freedom, for 95 of 100. */
+const T_95 = 2.228;
+
+/** Pure. How it grows, by the means of twelve equal parts. */
+export function slopeOf(samples: readonly (readonly [number, number])[]): Slope {
+  const size = Math.floor(samples.length / BLOCKS);
+  if (size === 0) return { perMinute: slopePerMinute(samples), within: Number.NaN, grows: false };
+  const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / size;
+  const blocks = Array.from({ length: BLOCKS }, (_, at) => {
+    const block = samples.slice(at * size, (at + 1) * size);
+    return [
+      mean(block.map(([seconds]) => seconds)),
+      mean(block.map(([, value]) => value)),
+    ] as const;
+  });
+  const perMinute = slopePerMinute(blocks);
+  const middle = (pick: 0 | 1) => blocks.reduce((sum, block) => sum + block[pick], 0) / BLOCKS;
+  const [time, value] = [middle(0), middle(1)];
+  const left = blocks.map(([at, is]) => is - value - (perMinute / 60) * (at - time));
+  const spread = blocks.reduce((sum, [at]) => sum + (at - time) ** 2, 0);
+  const error = Math.sqrt(left.reduce((sum, one) => sum + one ** 2, 0) / (BLOCKS - 2) / spread);
+  const within = 60 * T_95 * error;
+  return { perMinute, within, grows: perMinute > within };
 }
 
 /** Pure. By how much it grows per minute, from `[seconds, value]`; least squares. */

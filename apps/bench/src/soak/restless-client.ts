@@ -30,31 +30,49 @@ export type ClientCounts = Record<
 export interface ClientParts {
   /** Where the gateway is now. */
   url: () => string;
+  /** What says who asks. */
+  headers: Readonly<Record<string, string>>;
+  /** Between two messages at most, ms. */
+  pauseMs: number;
   chance: Chance;
   counts: ClientCounts;
   isOver: () => boolean;
   /** Ended when nobody is to try any more. */
   signal: AbortSignal;
+  /** Absent: it talks in one session all the time. */
+  renewal?: Renewal;
 }
 
-/** Between two messages, ms. */
-const PAUSE = { least: 50, most: 1000 };
+/** When a client leaves its session for a new one, and what becomes of the old one. */
+export interface Renewal {
+  messages: number;
+  leave(session: string, sent: readonly SentMessage[]): Promise<void>;
+}
+
+const LEAST_PAUSE_MS = 50;
 const RETRY_MS = 300;
 
-/** Resolves when all that it sent was taken. */
-export async function beRestless(session: string, parts: ClientParts): Promise<SentMessage[]> {
-  const { chance, isOver } = parts;
-  const sent: SentMessage[] = [];
-  await sleep(chance.between(0, PAUSE.most));
-  for (let number = 0; !isOver(); ) {
+/** Resolves when all that it sent was taken, with what it sent in the session it is in. */
+export async function beRestless(name: string, parts: ClientParts): Promise<SentMessage[]> {
+  const { chance, isOver, pauseMs, renewal } = parts;
+  let session = name;
+  let sent: SentMessage[] = [];
+  await sleep(chance.between(0, pauseMs));
+  for (let number = 0, generation = 0; !isOver(); ) {
+    if (renewal !== undefined && sent.length >= renewal.messages) {
+      await renewal.leave(session, sent);
+      session = `${name}-${++generation}`;
+      number = 0;
+      sent = [];
+    }
     const burst = chance.happens(0.2) ? chance.between(2, 4) : 1;
     const messages = Array.from({ length: burst }, (): SentMessage => {
-      const key = `${session}-${number++}`;
+      const key = `${session}:${number++}`;
       return { session, key, isTaken: false, takenBack: "no" };
     });
     sent.push(...messages);
     await Promise.all(messages.map((message) => sayUntilTaken(message, parts)));
-    await sleep(chance.between(PAUSE.least, PAUSE.most));
+    await sleep(chance.between(LEAST_PAUSE_MS, pauseMs));
   }
   return sent;
 }
@@ -85,7 +103,7 @@ interface Told {
 
 /** Reads until the turn is over, unless it does something else. */
 async function say(message: SentMessage, parts: ClientParts): Promise<void> {
-  const { chance, counts, url } = parts;
+  const { chance, counts, url, headers } = parts;
   const { session, key } = message;
   const gone = new AbortController();
   const steers = chance.happens(0.3);
@@ -95,7 +113,7 @@ async function say(message: SentMessage, parts: ClientParts): Promise<void> {
   if (plan < 0.05) setTimeout(() => gone.abort(), chance.between(0, 30));
   const response = await fetch(`${url()}/api/sessions/${session}/messages`, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({
       ...{ text: key, idempotencyKey: key },
       whenBusy: steers ? "steer" : "follow",
@@ -121,7 +139,7 @@ async function say(message: SentMessage, parts: ClientParts): Promise<void> {
     }
     if (event.type === "accepted" && plan > 0.95) {
       counts.cancelled++;
-      await fetch(`${url()}/api/sessions/${session}/abort`, { method: "POST" });
+      await fetch(`${url()}/api/sessions/${session}/abort`, { method: "POST", headers });
     }
     if (message.isTaken && plan > 0.05 && plan < 0.15) {
       counts.left++;
@@ -133,10 +151,10 @@ async function say(message: SentMessage, parts: ClientParts): Promise<void> {
   counts.broken++;
 }
 
-async function takeBack(message: SentMessage, id: string, { url, counts }: ClientParts) {
+async function takeBack(message: SentMessage, id: string, { url, counts, headers }: ClientParts) {
   message.takenBack = "unknown";
   const path = `${url()}/api/sessions/${message.session}/waiting/${id}`;
-  const { status } = await fetch(path, { method: "DELETE" });
+  const { status } = await fetch(path, { method: "DELETE", headers });
   message.takenBack = status === 200 ? "yes" : status === 404 ? "tooLate" : "unknown";
   if (status === 200) counts.takenBack++;
 }

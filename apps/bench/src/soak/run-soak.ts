@@ -8,12 +8,23 @@ import { newHome, type RunningGateway, startGateway } from "../gateway/gateway-p
 import { createChance } from "./chance.ts";
 import { type ModelCounts, startFaultyModel } from "./faulty-model.ts";
 import { type Judgement, judge } from "./judge.ts";
-import { beRestless, type ClientCounts } from "./restless-client.ts";
+import { leaveSession } from "./leave-session.ts";
+import type { MemoryReading } from "./memory-probe.ts";
+import { beRestless, type ClientCounts, type SentMessage } from "./restless-client.ts";
 
 export interface SoakOptions {
   sessions: number;
   seconds: number;
   seed: number;
+  /**
+   * True: nobody kills the gateway, and what is left shows whether anything grows: clients talk at
+   * leisure and leave each session for a new one after a while. Absent: it is killed in the middle.
+   */
+  steady?: boolean;
+  /** What a client says in one session where it is steady. Default 40. */
+  messagesOfASession?: number;
+  /** Between two samples. Default 5000. */
+  sampleMs?: number;
   /** Told every now and then. */
   onSample?: (sample: Sample) => void;
 }
@@ -24,8 +35,12 @@ export interface Sample {
   /** How often the gateway was started anew by then. */
   restarts: number;
   rssMB: number;
+  /** What of it is in use. NaN: nobody was asked. */
+  liveMB: number;
   descriptors: number;
+  /** All but what calls cost and what was logged, of which a line for each is kept. */
   diskMB: number;
+  costsMB: number;
 }
 
 export interface SoakResult extends Judgement {
@@ -37,15 +52,20 @@ export interface SoakResult extends Judgement {
 }
 
 const SAMPLE_MS = 5000;
+const PAUSE_MS = { restless: 1000, steady: 3000 };
+const TOKEN = "a-token-for-the-soak";
+const HEADERS = { authorization: `Bearer ${TOKEN}` };
+const PROBE = new URL("memory-probe.ts", import.meta.url).href;
 /** For turns to end once nobody says anything more, ms. */
 const SETTLE_MS = 120_000;
 
 export async function runSoak(options: SoakOptions): Promise<SoakResult> {
-  const { sessions, seconds, seed, onSample = () => {} } = options;
+  const { sessions, seconds, seed, steady = false, sampleMs = SAMPLE_MS } = options;
   const chance = createChance(seed);
   const model = await startFaultyModel(chance.apart(-1));
   const home = await newHome(configFor(model.baseUrl));
-  let gateway = await startGateway({ home });
+  const start = () => startGateway({ home, ...(steady && { probe: PROBE }) });
+  let gateway = await start();
   const began = performance.now();
   const elapsed = () => (performance.now() - began) / 1000;
   const samples: Sample[] = [];
@@ -56,32 +76,44 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     ...{ waited: 0, steered: 0, refused: 0, broken: 0 },
   };
   const sampling = setInterval(() => {
-    void sampleOf(gateway, home).then((found) => {
+    void sampleOf(gateway, { home, steady }).then((found) => {
       const sample = { seconds: Math.round(elapsed()), restarts, ...found };
       samples.push(sample);
-      onSample(sample);
+      options.onSample?.(sample);
     });
-  }, SAMPLE_MS);
+  }, sampleMs);
+  /** Of sessions that are gone. */
+  const gone: Judgement[] = [];
+  const to = { url: () => gateway.url, headers: HEADERS, signal: over.signal };
+  const renewal = {
+    messages: options.messagesOfASession ?? 40,
+    leave: async (session: string, sent: readonly SentMessage[]) =>
+      void gone.push(judge(sent, await leaveSession(session, sent, to))),
+  };
   try {
     const talking = Array.from({ length: sessions }, (_, at) =>
       beRestless(`soak-${at}`, {
-        ...{ url: () => gateway.url, chance: chance.apart(at), counts: clients },
-        ...{ isOver: () => elapsed() > seconds, signal: over.signal },
+        ...{ ...to, chance: chance.apart(at), counts: clients },
+        ...{ pauseMs: steady ? PAUSE_MS.steady : PAUSE_MS.restless },
+        ...{ isOver: () => elapsed() > seconds, ...(steady && { renewal }) },
       }),
     );
-    await sleep(seconds * 500);
-    gateway.process.kill("SIGKILL");
-    await once(gateway.process, "exit");
-    gateway = await startGateway({ home });
-    restarts++;
-    const stuck = setTimeout(() => over.abort(), seconds * 500 + SETTLE_MS);
+    if (!steady) {
+      await sleep(seconds * 500);
+      gateway.process.kill("SIGKILL");
+      await once(gateway.process, "exit");
+      gateway = await start();
+      restarts++;
+    }
+    const stuck = setTimeout(() => over.abort(), (seconds - elapsed()) * 1000 + SETTLE_MS);
     const sent = (await Promise.all(talking)).flat();
     clearTimeout(stuck);
     const left = await settled(gateway.url);
     clearInterval(sampling);
     await gateway.stop();
-    const stored = await storedIn(home, sessions);
-    return { ...judge(sent, stored), samples, clients, model: model.counts, left };
+    const stored = await storedIn(home, new Set(sent.map(({ session }) => session)));
+    const judged = together([...gone, judge(sent, stored)]);
+    return { ...judged, samples, clients, model: model.counts, left };
   } finally {
     clearInterval(sampling);
     over.abort();
@@ -91,7 +123,15 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   }
 }
 
+const together = (all: readonly Judgement[]): Judgement => ({
+  messages: all.reduce((sum, { messages }) => sum + messages, 0),
+  lost: all.flatMap(({ lost }) => lost),
+  doubled: all.flatMap(({ doubled }) => doubled),
+  saidAnyway: all.flatMap(({ saidAnyway }) => saidAnyway),
+});
+
 const configFor = (baseUrl: string) => ({
+  gateway: { auth: { token: TOKEN } },
   agents: { defaults: { model: { primary: "soak/soak" } } },
   models: {
     providers: {
@@ -107,7 +147,8 @@ const configFor = (baseUrl: string) => ({
 async function settled(url: string): Promise<number> {
   const until = performance.now() + SETTLE_MS;
   for (;;) {
-    const { turns } = (await (await fetch(`${url}/api/health`)).json()) as {
+    const health = await fetch(`${url}/api/health`, { headers: HEADERS });
+    const { turns } = (await health.json()) as {
       turns: { running: number; waiting: number };
     };
     if (turns.running === 0 || performance.now() > until) return turns.waiting;
@@ -116,11 +157,11 @@ async function settled(url: string): Promise<number> {
 }
 
 /** The names of people's messages, each as often as it stands in a session. */
-async function storedIn(home: string, sessions: number): Promise<string[]> {
+async function storedIn(home: string, sessions: ReadonlySet<string>): Promise<string[]> {
   const store = createSessionStore({ home });
   const stored: string[] = [];
-  for (let at = 0; at < sessions; at++) {
-    const session = await store.read(`soak-${at}`);
+  for (const name of sessions) {
+    const session = await store.read(name).catch(() => null);
     for (const entry of session?.branch ?? [])
       if (entry.type === "message" && entry.message.role === "user")
         stored.push(entry.message.idempotencyKey ?? "");
@@ -130,11 +171,22 @@ async function storedIn(home: string, sessions: number): Promise<string[]> {
 
 async function sampleOf(
   gateway: RunningGateway,
-  home: string,
-): Promise<Pick<Sample, "rssMB" | "descriptors" | "diskMB">> {
+  { home, steady }: { home: string; steady: boolean },
+): Promise<Omit<Sample, "seconds" | "restarts">> {
   const open = await readdir(`/proc/${gateway.process.pid}/fd`).catch(() => []);
   const rssMB = Math.round((await gateway.rss()) / 1e6);
-  return { rssMB, descriptors: open.length, diskMB: (await bytesBelow(home)) / 1e6 };
+  const costs = await bytesBelow(join(home, "costs"));
+  const kept = costs + (await bytesBelow(join(home, "logs")));
+  return {
+    ...{ rssMB, liveMB: steady ? await liveMBOf(gateway) : Number.NaN, descriptors: open.length },
+    ...{ diskMB: ((await bytesBelow(home)) - kept) / 1e6, costsMB: costs / 1e6 },
+  };
+}
+
+async function liveMBOf({ process: child }: RunningGateway): Promise<number> {
+  child.send("memory");
+  const [reading] = (await once(child, "message")) as [MemoryReading];
+  return reading.liveMB;
 }
 
 async function bytesBelow(folder: string): Promise<number> {

@@ -1,19 +1,22 @@
 // The command `pnpm bench soak`, which looks for lost and doubled messages under faults.
 import { parseArgs } from "node:util";
 import { formatTable } from "../../../gateway/src/terminal/table.ts";
-import { slopePerMinute } from "./judge.ts";
+import { slopeOf } from "./judge.ts";
 import { runSoak, type Sample } from "./run-soak.ts";
 
 export const description =
   "many sessions with faults of model and clients and a kill -9 in the middle: nothing lost, nothing doubled";
 
-const USAGE = `Usage: pnpm bench soak [--sessions N] [--seconds N] [--seed N]
+const USAGE = `Usage: pnpm bench soak [--steady] [--sessions N] [--seconds N] [--seed N]
 
-  --sessions N   sessions that talk at the same time (default: 200)
-  --seconds N    how long (default: 600); the gateway is killed and started anew in the middle
+  --sessions N   sessions that talk at the same time (default: 200; steady: 20)
+  --seconds N    how long (default: 600; steady: 28800, which is a night)
   --seed N       another number makes other choices
+  --steady       whether anything grows: clients talk at leisure and delete each session after 40
+                 messages; without it, the gateway is killed in the middle and started anew
 
-Exit code 0, 1 where a message was lost, doubled or still waits, 2 for wrong options.
+Exit code 0, 1 where a message was lost, doubled or still waits or, steady, where memory in use,
+descriptors or the disk grow, 2 for wrong options.
 `;
 
 /** Exit code. */
@@ -24,10 +27,11 @@ export async function main(args: readonly string[]): Promise<number> {
     return args[0] === "--help" ? 0 : 2;
   }
   const seed = asked.seed ?? Date.now() % 1_000_000;
-  process.stdout.write(
-    `${asked.sessions} sessions, ${asked.seconds} s, seed ${seed}\n  s  starts   RSS MB  descriptors  disk MB\n`,
-  );
-  const result = await runSoak({ ...asked, seed, onSample: (sample) => say(rowOf(sample)) });
+  say(`${asked.sessions} sessions, ${asked.seconds} s, seed ${seed}`);
+  say(COLUMNS.map(([title, width]) => title.padStart(width)).join("  "));
+  const sampleMs = Math.min(60_000, Math.max(5000, (asked.seconds * 1000) / 480));
+  const onSample = (sample: Sample) => say(rowOf(sample));
+  const result = await runSoak({ ...asked, seed, sampleMs, onSample });
   const { samples, clients, model, messages, lost, doubled, saidAnyway, left } = result;
   say("");
   say(formatTable(["clients", "times"], rowsOf(clients)));
@@ -36,23 +40,43 @@ export async function main(args: readonly string[]): Promise<number> {
   say("");
   // What a start takes and a kill gives back is no growth.
   const last = samples.filter(({ restarts }) => restarts === samples.at(-1)?.restarts);
-  const late = last.slice(Math.floor(last.length / 2));
-  for (const field of ["rssMB", "descriptors", "diskMB"] as const) {
-    const slope = slopePerMinute(late.map((sample) => [sample.seconds, sample[field]] as const));
-    say(`${field}: ${slope >= 0 ? "+" : ""}${slope.toFixed(2)} a minute at the end`);
+  const late = last.slice(Math.floor(last.length * (asked.steady ? 0.25 : 0.5)));
+  const growing = [];
+  for (const field of ["rssMB", "liveMB", "descriptors", "diskMB", "costsMB"] as const) {
+    const values = late.map((sample) => [sample.seconds, sample[field]] as const);
+    if (values.every(([, value]) => Number.isNaN(value))) continue;
+    const { perMinute, within, grows } = slopeOf(values);
+    const sure = Number.isNaN(within) ? "" : ` ± ${within.toFixed(3)}`;
+    const sign = perMinute >= 0 ? "+" : "";
+    say(`${field}: ${sign}${perMinute.toFixed(3)}${sure} a minute${grows ? ", it grows" : ""}`);
+    if (grows && MUST_NOT_GROW.includes(field)) growing.push(field);
   }
   say(
     `${messages} messages: ${lost.length} lost, ${doubled.length} doubled, ${saidAnyway.length} said although they were taken back, ${left} still waiting`,
   );
   const wrong = [...lost, ...doubled, ...saidAnyway];
   if (wrong.length > 0) say(`Wrong: ${wrong.slice(0, 20).join(", ")}`);
-  return wrong.length === 0 && left === 0 ? 0 : 1;
+  const isSteady = !asked.steady || growing.length === 0;
+  return wrong.length === 0 && left === 0 && isSteady ? 0 : 1;
 }
+
+/** What stays in the end: memory with its garbage is as large as the system lets it be. */
+const MUST_NOT_GROW: readonly (keyof Sample)[] = ["liveMB", "descriptors", "diskMB"];
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 
-const rowOf = ({ seconds, restarts, rssMB, descriptors, diskMB }: Sample): string =>
-  `${String(seconds).padStart(3)}  ${String(restarts + 1).padStart(6)}  ${String(rssMB).padStart(7)}  ${String(descriptors).padStart(11)}  ${diskMB.toFixed(1).padStart(7)}`;
+const COLUMNS = [
+  ["s", 5, ({ seconds }) => String(seconds)],
+  ["starts", 6, ({ restarts }) => String(restarts + 1)],
+  ["RSS MB", 7, ({ rssMB }) => String(rssMB)],
+  ["in use", 7, ({ liveMB }) => (Number.isNaN(liveMB) ? "" : liveMB.toFixed(2))],
+  ["descriptors", 11, ({ descriptors }) => String(descriptors)],
+  ["disk MB", 8, ({ diskMB }) => diskMB.toFixed(2)],
+  ["costs MB", 8, ({ costsMB }) => costsMB.toFixed(2)],
+] as const satisfies readonly (readonly [string, number, (sample: Sample) => string])[];
+
+const rowOf = (sample: Sample): string =>
+  COLUMNS.map(([, width, cell]) => cell(sample).padStart(width)).join("  ");
 
 const rowsOf = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts).map(([name, count]) => [name, String(count)]);
@@ -60,17 +84,23 @@ const rowsOf = (counts: Readonly<Record<string, number>>) =>
 /** Undefined: they are wrong, or help is asked for. */
 function readOptions(
   args: readonly string[],
-): { sessions: number; seconds: number; seed?: number } | undefined {
+): { sessions: number; seconds: number; seed?: number; steady: boolean } | undefined {
   try {
     const text = { type: "string" } as const;
-    const options = { sessions: text, seconds: text, seed: text };
+    const options = {
+      sessions: text,
+      seconds: text,
+      seed: text,
+      steady: { type: "boolean" },
+    } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const { sessions = "200", seconds = "600", seed } = values;
+    const { steady = false, seed } = values;
+    const { sessions = steady ? "20" : "200", seconds = steady ? "28800" : "600" } = values;
     const numbers = { sessions: Number(sessions), seconds: Number(seconds) };
     const isCount = (value: number) => Number.isInteger(value) && value > 0;
     if (!isCount(numbers.sessions) || !isCount(numbers.seconds)) return undefined;
     if (seed !== undefined && !isCount(Number(seed))) return undefined;
-    return { ...numbers, ...(seed !== undefined && { seed: Number(seed) }) };
+    return { ...numbers, steady, ...(seed !== undefined && { seed: Number(seed) }) };
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { judge, slopePerMinute } from "./judge.ts";
+import { judge, slopeOf, slopePerMinute, storedKeys } from "./judge.ts";
 import { runSoak } from "./run-soak.ts";
 
 describe("a soak", () => {
@@ -14,6 +14,41 @@ describe("a soak", () => {
     expect(messages).toBeGreaterThan(20);
     expect(clients.waited).toBeGreaterThan(0);
   }, 240_000);
+
+  it("that is steady leaves sessions for new ones, and loses and doubles nothing in them", async () => {
+    const seed = Number(process.env.CLEW_SEED ?? Date.now() % 1_000_000);
+    const { lost, doubled, saidAnyway, left, messages, samples } = await runSoak({
+      ...{ sessions: 3, seconds: 6, seed, steady: true, sampleMs: 500, messagesOfASession: 3 },
+    });
+    expect({ seed, lost, doubled, saidAnyway, left }).toEqual({
+      ...{ seed, lost: [], doubled: [], saidAnyway: [], left: 0 },
+    });
+    expect(messages).toBeGreaterThan(5);
+    expect(samples.at(-1)?.liveMB).toBeGreaterThan(0);
+  }, 240_000);
+
+  it("reads of a transcript what people said", () => {
+    const lines = [
+      { type: "session" },
+      { type: "message", message: { role: "user", idempotencyKey: "a" } },
+      { type: "message", message: { role: "assistant" } },
+    ];
+    const text = lines.map((line) => JSON.stringify(line)).join("\n");
+    expect(storedKeys(`${text}\n{"torn`)).toEqual(["a"]);
+  });
+
+  it("tells growth from noise", () => {
+    const noisy = (perMinute: number) =>
+      Array.from({ length: 240 }, (_, at) => {
+        const noise = ((at * 7919) % 101) / 101;
+        return [at * 5, 100 + (perMinute * at * 5) / 60 + noise] as const;
+      });
+    expect(slopeOf(noisy(0)).grows).toBe(false);
+    const growing = slopeOf(noisy(1));
+    expect(growing.grows).toBe(true);
+    expect(Math.abs(growing.perMinute - 1)).toBeLessThan(growing.within + 0.02);
+    expect(slopeOf([[0, 1]]).grows).toBe(false);
+  });
 
   it("names what is lost, doubled, or said although it was taken back", () => {
     const sent = ["a", "b", "c", "d", "e"].map((key) => ({
