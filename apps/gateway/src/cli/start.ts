@@ -85,6 +85,7 @@ async function serve(
   let demo: DemoInBackground | undefined;
   let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
   try {
+    const waited = await gateway.waiting.takeIn();
     server = await startServer({
       ...{ gateway, log, page, version: VERSION, identity, port, environment },
       onStop: (graceMs) => stop.now({ reason: "it was told to", exitCode: EXIT.done, graceMs }),
@@ -104,8 +105,8 @@ async function serve(
     await Promise.race([started, stop.ending]);
     watchedStart.isUp();
     await gateway.scheduler.start();
-    const resumed = await gateway.waiting.resume();
-    if (resumed > 0) log.info(`messages that waited when the gateway ended begin now: ${resumed}`);
+    await gateway.waiting.resume();
+    if (waited > 0) log.info(`messages that waited when the gateway ended begin now: ${waited}`);
     log.info("gateway started", { url: server.url, model, engine });
     const makesDemo = environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);

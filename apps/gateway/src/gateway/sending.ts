@@ -21,7 +21,15 @@ export interface WaitingMessages {
   takeBack(key: string, id: string): Promise<boolean>;
   /** How many were taken back. */
   clear(key: string): Promise<number>;
-  /** Lets what waited when a process ended have its turn; how many did. Absent: in all sessions. */
+  /**
+   * Takes in what waited when a process ended, in all sessions; how many messages. To be called
+   * before anybody can send one.
+   */
+  takeIn(): Promise<number>;
+  /**
+   * Lets what waited have its turn. `key`: of this session, of which it is taken in now, unless
+   * another process has it; how many messages. Absent: all that was taken in.
+   */
   resume(key?: string): Promise<number>;
 }
 
@@ -83,12 +91,14 @@ export function createSending({
       list: async (text) => inbox.list(canonicalKey(text)),
       takeBack: async (text, id) => inbox.takeBack(canonicalKey(text), id),
       clear: async (text) => inbox.clear(canonicalKey(text)),
+      takeIn: () => inbox.takeIn(),
       async resume(text) {
-        if (text === undefined) return inbox.resume();
-        const key = canonicalKey(text);
+        const key = text === undefined ? undefined : canonicalKey(text);
         // Whoever has it open has what waits in it.
-        const owner = await ownerElsewhere(store, key);
-        return owner === null ? inbox.resume(key) : 0;
+        const isHere = key !== undefined && (await ownerElsewhere(store, key)) === null;
+        const count = isHere ? await inbox.takeIn(key) : 0;
+        inbox.resume();
+        return count;
       },
     },
   };

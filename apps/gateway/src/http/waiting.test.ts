@@ -245,12 +245,34 @@ describe("a message that comes while a reply is being written", () => {
     await before.stop();
     for (let starts = 0; starts < 2; starts++) {
       const after = await gatewayWith(model.config, home);
-      expect(await after.gateway.waiting.resume()).toBe(starts === 0 ? 1 : 0);
+      expect(await after.gateway.waiting.takeIn()).toBe(starts === 0 ? 1 : 0);
+      await after.gateway.waiting.resume();
       if (starts === 0) (await model.asked()).finish();
       const users = async () => (await after.said()).filter((text) => text.startsWith("user"));
       await expect.poll(users, SOON).toEqual(["user: one", "user: two"]);
       await expect.poll(() => after.gateway.busy().running, SOON).toBe(0);
       await after.stop();
     }
+  });
+
+  it("is not lost to messages that come while a gateway starts", async () => {
+    const model = await heldModel();
+    const home = await temporaryHome();
+    const before = await gatewayWith(model.config, home);
+    before.read(before.send({ text: "one" })).catch(() => {});
+    await model.asked();
+    const second = before.read(before.send({ text: "two" }));
+    await expect.poll(async () => (await before.waiting()).length, SOON).toBe(1);
+    await before.gateway.close();
+    await second;
+    await before.stop();
+    const after = await gatewayWith(model.config, home);
+    await after.gateway.waiting.takeIn();
+    const told = ["three", "four"].map((text) => after.read(after.send({ text })));
+    for (const _ of ["two", "three", "four"]) (await model.asked()).finish();
+    await Promise.all(told);
+    const users = (await after.said()).filter((text) => text.startsWith("user"));
+    expect(users.toSorted()).toEqual(["user: four", "user: one", "user: three", "user: two"]);
+    await after.stop();
   });
 });

@@ -39,8 +39,13 @@ export interface Inbox {
   takeBack(key: string, id: string): Promise<boolean>;
   /** How many were taken back. */
   clear(key: string): Promise<number>;
-  /** Lets what waited when a process ended have its turn; of one session where one is named. */
-  resume(key?: string): Promise<number>;
+  /**
+   * Takes in what waited when a process ended; of one session where one is named. To be called
+   * before anything is offered there: what is written then holds only what is known.
+   */
+  takeIn(key?: string): Promise<number>;
+  /** Lets what was taken in have its turn, unless a later message did. */
+  resume(): void;
   /** Cancels the turn that begins in a session; false: none does, or it is of a kept message. */
   cancel(key: string): boolean;
   /** Messages that wait. */
@@ -373,7 +378,7 @@ export function createInbox(options: InboxOptions): Inbox {
       await Promise.all(items.map((item) => takeBackOne(lane, item)));
       return items.length;
     },
-    async resume(key) {
+    async takeIn(key) {
       const found =
         key === undefined
           ? await files.all()
@@ -391,10 +396,12 @@ export function createInbox(options: InboxOptions): Inbox {
           lane.items.push(item);
           count++;
         }
-        pump(lane);
         if (lane.items.length === 0 && lane.running === undefined) lanes.delete(sessionKey);
       }
       return count;
+    },
+    resume() {
+      for (const lane of lanes.values()) pump(lane);
     },
     cancel(key) {
       const item = lanes.get(key)?.running;
