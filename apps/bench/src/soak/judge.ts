@@ -9,6 +9,8 @@ export interface Judgement {
   doubled: string[];
   /** Taken back, and said all the same. */
   saidAnyway: string[];
+  /** What happened to each of these, a line for each step. */
+  trails: string[];
 }
 
 /** Nobody took it back, or too late. */
@@ -21,12 +23,14 @@ export function judge(sent: readonly SentMessage[], stored: readonly string[]): 
   for (const key of stored) counts.set(key, (counts.get(key) ?? 0) + 1);
   const keysOf = (isBad: (message: SentMessage, count: number) => boolean) =>
     sent.filter((one) => isBad(one, counts.get(one.key) ?? 0)).map(({ key }) => key);
-  return {
-    messages: sent.length,
-    lost: keysOf((message, count) => message.isTaken && isWanted(message) && count === 0),
-    doubled: keysOf((_, count) => count > 1),
-    saidAnyway: keysOf(({ takenBack }, count) => takenBack === "yes" && count > 0),
-  };
+  const lost = keysOf((message, count) => message.isTaken && isWanted(message) && count === 0);
+  const doubled = keysOf((_, count) => count > 1);
+  const saidAnyway = keysOf(({ takenBack }, count) => takenBack === "yes" && count > 0);
+  const wrong = new Set([...lost, ...doubled, ...saidAnyway]);
+  const trails = sent
+    .filter(({ key }) => wrong.has(key))
+    .flatMap(({ key, trail }) => trail.map((step) => `${key} ${step}`));
+  return { messages: sent.length, lost, doubled, saidAnyway, trails };
 }
 
 /** Pure. The names of people's messages in a transcript, as often as each is there. */

@@ -11,6 +11,8 @@ export interface SentMessage {
   isTaken: boolean;
   /** "unknown": it was asked for, and no answer came. */
   takenBack: "no" | "yes" | "unknown" | "tooLate";
+  /** What happened to it, each with the time of day. */
+  trail: string[];
 }
 
 /** What clients did, by name. */
@@ -68,7 +70,7 @@ export async function beRestless(name: string, parts: ClientParts): Promise<Sent
     const burst = chance.happens(0.2) ? chance.between(2, 4) : 1;
     const messages = Array.from({ length: burst }, (): SentMessage => {
       const key = `${session}:${number++}`;
-      return { session, key, isTaken: false, takenBack: "no" };
+      return { session, key, isTaken: false, takenBack: "no", trail: [] };
     });
     sent.push(...messages);
     await Promise.all(messages.map((message) => sayUntilTaken(message, parts)));
@@ -84,8 +86,9 @@ async function sayUntilTaken(message: SentMessage, parts: ClientParts): Promise<
     if (attempts > 0) counts.again++;
     try {
       await say(message, parts);
-    } catch {
+    } catch (error) {
       // It left, or the gateway did.
+      note(message, `broke off: ${(error as Error).message}`);
       if (!message.isTaken) await sleep(RETRY_MS);
     }
   }
@@ -93,8 +96,12 @@ async function sayUntilTaken(message: SentMessage, parts: ClientParts): Promise<
   const isGone = message.takenBack === "yes" || message.takenBack === "unknown";
   if (!chance.happens(0.1) || signal.aborted || isGone) return;
   counts.again++;
+  note(message, "sent again, to be sure");
   await say(message, parts).catch(() => {});
 }
+
+const note = ({ trail }: SentMessage, what: string) =>
+  trail.push(`${new Date().toISOString().slice(11, 23)} ${what}`);
 
 interface Told {
   type: string;
@@ -110,6 +117,7 @@ async function say(message: SentMessage, parts: ClientParts): Promise<void> {
   const plan = chance.next();
   // The gateway may be gone for good: nobody waits for ever.
   const signal = AbortSignal.any([gone.signal, parts.signal, AbortSignal.timeout(120_000)]);
+  note(message, steers ? "sent, may steer" : "sent");
   if (plan < 0.05) setTimeout(() => gone.abort(), chance.between(0, 30));
   const response = await fetch(`${url()}/api/sessions/${session}/messages`, {
     method: "POST",
@@ -129,6 +137,7 @@ async function say(message: SentMessage, parts: ClientParts): Promise<void> {
   if (!response.ok) throw new Error(`answered ${response.status}`);
   let hasWaited = false;
   for await (const event of eventsOf(response)) {
+    if (event.type !== "text") note(message, event.type);
     if (event.type === "waiting" || event.type === "accepted") message.isTaken = true;
     if (event.type === "accepted" && hasWaited && steers) counts.steered++;
     if (event.type === "waiting") {
@@ -139,10 +148,12 @@ async function say(message: SentMessage, parts: ClientParts): Promise<void> {
     }
     if (event.type === "accepted" && plan > 0.95) {
       counts.cancelled++;
+      note(message, "cancels");
       await fetch(`${url()}/api/sessions/${session}/abort`, { method: "POST", headers });
     }
     if (message.isTaken && plan > 0.05 && plan < 0.15) {
       counts.left++;
+      note(message, "leaves");
       gone.abort();
       return;
     }
@@ -155,6 +166,7 @@ async function takeBack(message: SentMessage, id: string, { url, counts, headers
   message.takenBack = "unknown";
   const path = `${url()}/api/sessions/${message.session}/waiting/${id}`;
   const { status } = await fetch(path, { method: "DELETE", headers });
+  note(message, `taken back: ${status}`);
   message.takenBack = status === 200 ? "yes" : status === 404 ? "tooLate" : "unknown";
   if (status === 200) counts.takenBack++;
 }

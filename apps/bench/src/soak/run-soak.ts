@@ -49,6 +49,8 @@ export interface SoakResult extends Judgement {
   model: ModelCounts;
   /** Messages that still waited when all was over. */
   left: number;
+  /** Where the sessions are, to be looked at. Absent: nothing is wrong, and they are gone. */
+  home?: string;
 }
 
 const SAMPLE_MS = 5000;
@@ -71,6 +73,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const samples: Sample[] = [];
   let restarts = 0;
   const over = new AbortController();
+  let isWrong = false;
   const clients = {
     ...{ messages: 0, left: 0, again: 0, cancelled: 0, takenBack: 0 },
     ...{ waited: 0, steered: 0, refused: 0, broken: 0 },
@@ -113,13 +116,15 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     await gateway.stop();
     const stored = await storedIn(home, new Set(sent.map(({ session }) => session)));
     const judged = together([...gone, judge(sent, stored)]);
-    return { ...judged, samples, clients, model: model.counts, left };
+    isWrong = judged.trails.length > 0 || left > 0;
+    const told = { ...judged, samples, clients, model: model.counts, left };
+    return isWrong ? { ...told, home } : told;
   } finally {
     clearInterval(sampling);
     over.abort();
     if (gateway.process.exitCode === null) gateway.process.kill("SIGKILL");
     model.close();
-    await rm(home, { recursive: true, force: true });
+    if (!isWrong) await rm(home, { recursive: true, force: true });
   }
 }
 
@@ -128,6 +133,7 @@ const together = (all: readonly Judgement[]): Judgement => ({
   lost: all.flatMap(({ lost }) => lost),
   doubled: all.flatMap(({ doubled }) => doubled),
   saidAnyway: all.flatMap(({ saidAnyway }) => saidAnyway),
+  trails: all.flatMap(({ trails }) => trails),
 });
 
 const configFor = (baseUrl: string) => ({

@@ -56,6 +56,8 @@ export async function main(args: readonly string[]): Promise<number> {
   );
   const wrong = [...lost, ...doubled, ...saidAnyway];
   if (wrong.length > 0) say(`Wrong: ${wrong.slice(0, 20).join(", ")}`);
+  if (result.home !== undefined) say(`The sessions are in ${result.home}.`);
+  for (const step of result.trails.slice(0, 200)) say(`  ${step}`);
   const isSteady = !asked.steady || growing.length === 0;
   return wrong.length === 0 && left === 0 && isSteady ? 0 : 1;
 }

@@ -54,9 +54,11 @@ describe("a soak", () => {
     const sent = ["a", "b", "c", "d", "e"].map((key) => ({
       ...{ session: "s", key, isTaken: key !== "e" },
       takenBack: key === "d" ? ("yes" as const) : ("no" as const),
+      trail: ["sent"],
     }));
     expect(judge(sent, ["a", "b", "b", "d"])).toEqual({
       ...{ messages: 5, lost: ["c"], doubled: ["b"], saidAnyway: ["d"] },
+      trails: ["b sent", "c sent", "d sent"],
     });
   });
 
