@@ -21,6 +21,8 @@ export interface SoakOptions {
    * leisure and leave each session for a new one after a while. Absent: it is killed in the middle.
    */
   steady?: boolean;
+  /** How often the gateway is killed where it is not steady. Default 1. */
+  kills?: number;
   /** What a client says in one session where it is steady. Default 40. */
   messagesOfASession?: number;
   /** Between two samples. Default 5000. */
@@ -101,8 +103,9 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
         ...{ isOver: () => elapsed() > seconds, ...(steady && { renewal }) },
       }),
     );
-    if (!steady) {
-      await sleep(seconds * 500);
+    const kills = steady ? 0 : (options.kills ?? 1);
+    for (let kill = 1; kill <= kills; kill++) {
+      await sleep(Math.max(0, ((seconds * kill) / (kills + 1) - elapsed()) * 1000));
       gateway.process.kill("SIGKILL");
       await once(gateway.process, "exit");
       gateway = await start();

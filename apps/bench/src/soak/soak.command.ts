@@ -2,18 +2,19 @@
 import { parseArgs } from "node:util";
 import { formatTable } from "../../../gateway/src/terminal/table.ts";
 import { slopeOf } from "./judge.ts";
-import { runSoak, type Sample } from "./run-soak.ts";
+import { runSoak, type Sample, type SoakOptions } from "./run-soak.ts";
 
 export const description =
   "many sessions with faults of model and clients and a kill -9 in the middle: nothing lost, nothing doubled";
 
-const USAGE = `Usage: pnpm bench soak [--steady] [--sessions N] [--seconds N] [--seed N]
+const USAGE = `Usage: pnpm bench soak [--steady] [--sessions N] [--seconds N] [--kills N] [--seed N]
 
   --sessions N   sessions that talk at the same time (default: 200; steady: 20)
   --seconds N    how long (default: 600; steady: 28800, which is a night)
+  --kills N      how often the gateway is killed and started anew meanwhile (default: 1)
   --seed N       another number makes other choices
   --steady       whether anything grows: clients talk at leisure and delete each session after 40
-                 messages; without it, the gateway is killed in the middle and started anew
+                 messages; nobody kills the gateway
 
 Exit code 0, 1 where a message was lost, doubled or still waits or, steady, where memory in use,
 descriptors or the disk grow, 2 for wrong options.
@@ -83,24 +84,27 @@ const rowOf = (sample: Sample): string =>
 const rowsOf = (counts: Readonly<Record<string, number>>) =>
   Object.entries(counts).map(([name, count]) => [name, String(count)]);
 
+type Asked = Pick<SoakOptions, "sessions" | "seconds" | "kills" | "steady">;
+
 /** Undefined: they are wrong, or help is asked for. */
-function readOptions(
-  args: readonly string[],
-): { sessions: number; seconds: number; seed?: number; steady: boolean } | undefined {
+function readOptions(args: readonly string[]): (Asked & { seed?: number }) | undefined {
   try {
     const text = { type: "string" } as const;
     const options = {
       sessions: text,
       seconds: text,
       seed: text,
+      kills: text,
       steady: { type: "boolean" },
     } as const;
     const { values } = parseArgs({ args: [...args], options });
-    const { steady = false, seed } = values;
+    const { steady = false, seed, kills = "1" } = values;
     const { sessions = steady ? "20" : "200", seconds = steady ? "28800" : "600" } = values;
-    const numbers = { sessions: Number(sessions), seconds: Number(seconds) };
+    const numbers = {
+      ...{ sessions: Number(sessions), seconds: Number(seconds), kills: Number(kills) },
+    };
     const isCount = (value: number) => Number.isInteger(value) && value > 0;
-    if (!isCount(numbers.sessions) || !isCount(numbers.seconds)) return undefined;
+    if (!Object.values(numbers).every(isCount)) return undefined;
     if (seed !== undefined && !isCount(Number(seed))) return undefined;
     return { ...numbers, steady, ...(seed !== undefined && { seed: Number(seed) }) };
   } catch {

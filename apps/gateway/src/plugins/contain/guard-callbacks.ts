@@ -6,6 +6,7 @@ import perfHooks from "node:perf_hooks";
 import { pluginOfStack } from "../load/module-hooks.ts";
 import { asPlugin, type RunningPlugin } from "../load/running.ts";
 import { callingPlugin } from "./acting-plugin.ts";
+import { workInSlices } from "./work-in-slices.ts";
 
 type OnThrown = (error: unknown, plugin: RunningPlugin) => void;
 type Callback = (...given: unknown[]) => unknown;
@@ -23,13 +24,13 @@ type Watcher = new (callback: Callback) => object;
 
 /** Node calls these when it comes to it, and as nobody's. */
 function guardWatchers(onThrown: OnThrown): void {
-  const guarded = (made: Watcher): Watcher => {
+  const guarded = (made: Watcher, outliving: typeof outlivingAs): Watcher => {
     const construct = (target: Watcher, [callback, ...others]: unknown[], newTarget: Watcher) => {
       const plugin = callingPlugin(construct)?.plugin;
       const given =
         plugin === undefined || typeof callback !== "function"
           ? callback
-          : outlivingAs(plugin, callback as Callback, onThrown);
+          : outliving(plugin, callback as Callback, onThrown);
       return Reflect.construct(target, [given, ...others], newTarget) as object;
     };
     const proxy = new Proxy(made, { construct });
@@ -37,8 +38,8 @@ function guardWatchers(onThrown: OnThrown): void {
     Object.defineProperty(made.prototype, "constructor", own);
     return proxy;
   };
-  globalThis.FinalizationRegistry = guarded(FinalizationRegistry as Watcher) as never;
-  const observer = guarded(PerformanceObserver as unknown as Watcher) as never;
+  globalThis.FinalizationRegistry = guarded(FinalizationRegistry as Watcher, laterAs) as never;
+  const observer = guarded(PerformanceObserver as unknown as Watcher, outlivingAs) as never;
   globalThis.PerformanceObserver = observer;
   perfHooks.PerformanceObserver = observer;
 }
@@ -53,6 +54,10 @@ const outlivingAs =
       return undefined;
     }
   };
+
+/** Of everything that was collected Node tells at once, and nobody waits for it. */
+const laterAs: typeof outlivingAs = (plugin, callback, onThrown) =>
+  workInSlices(outlivingAs(plugin, callback, onThrown));
 
 const HOOKS = ["init", "before", "after", "destroy", "promiseResolve"] as const;
 const later = process.nextTick.bind(process);
