@@ -96,8 +96,10 @@ interface Item {
   request: SendRequest;
   message: WaitingMessage;
   bytes: number;
-  /** Its file says it; the others are gone when the process is. */
+  /** Its file says it, once it is stored; the others are gone when the process is. */
   isKept: boolean;
+  /** Settles when it is stored, or could not be. Absent: nobody stores it. */
+  stored?: Promise<void>;
   /** From an earlier process, or sent under a name of the client's own. */
   mayBeKnown: boolean;
   /** Where it is: "given" to a turn that has not stored it yet. */
@@ -172,7 +174,7 @@ export function createInbox(options: InboxOptions): Inbox {
       if (isClosed) throw gatewayStopping();
       item.state = "running";
       const result = await run(turnOf(lane, item));
-      if (lane.items.includes(item)) void forgetQuietly(lane, item);
+      if (lane.items.includes(item)) unsaid(lane, item, result);
       for (const one of [item, ...lane.joined]) one.end.resolve(result);
     } catch (error) {
       onFailure();
@@ -188,6 +190,13 @@ export function createInbox(options: InboxOptions): Inbox {
     }
   };
 
+  /** Its turn is over, and did not store it: the session has it already, or could not be written. */
+  const unsaid = (lane: Lane, item: Item, result: SentResult) => {
+    if (result.outcome === "known" || result.error === null || !item.isKept)
+      return void forgetQuietly(lane, item);
+    stays(lane, item, result.error.message);
+  };
+
   const failed = (lane: Lane, item: Item, error: unknown) => {
     const isUnsaid = lane.items.includes(item);
     const isLater = isClosed && isUnsaid && item.isKept;
@@ -195,10 +204,14 @@ export function createInbox(options: InboxOptions): Inbox {
     for (const one of lane.joined) one.end.reject(error);
     if (!isUnsaid) return;
     if (!item.isKept || item.abort.signal.aborted) return void forgetQuietly(lane, item);
+    stays(lane, item, error instanceof Error ? error.message : String(error));
+  };
+
+  const stays = (lane: Lane, item: Item, problem: string) => {
     item.state = "waiting";
     if (isClosed) return;
     // What was taken in is not lost: a person takes it back, or tries again by another message.
-    item.problem = error instanceof Error ? error.message : String(error);
+    item.problem = problem;
     // Another process may have it meanwhile.
     item.mayBeKnown = true;
     log.error(`a message that waits in ${lane.key} could not begin: ${item.problem}`);
@@ -328,7 +341,11 @@ export function createInbox(options: InboxOptions): Inbox {
       if (isClosed) throw gatewayStopping();
       const { key, content, client, kind } = request;
       const again = known(lanes.get(key), request.idempotencyKey);
-      if (again !== undefined) return joinAgain(again, request);
+      if (again !== undefined) {
+        // What is acknowledged is durable, to whoever sent it.
+        await again.stored;
+        return joinAgain(again, request);
+      }
       const { idempotencyKey: name } = request;
       const entryId = name === undefined ? undefined : options.entrySaying(key, name);
       if (entryId !== undefined)
@@ -351,7 +368,8 @@ export function createInbox(options: InboxOptions): Inbox {
         for (const other of lane.items) other.problem = null;
         // Clients of the door send again by themselves, and jobs are kept as jobs.
         item.isKept = plan === "wait" && client === undefined && kind === undefined;
-        if (item.isKept) await keep(lane, item);
+        if (item.isKept) item.stored = keep(lane, item);
+        await item.stored;
         if (item.state === "arriving") item.state = "waiting";
         if (isClosed) item.end.reject(item.isKept ? keptForNextStart() : gatewayStopping());
         if (item.isKept) news(lane, item, "added");
