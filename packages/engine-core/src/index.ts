@@ -88,6 +88,7 @@ export type {
   ReportParts,
   SideCallReport,
   ToolCallReport,
+  ToolServerNote,
   TurnReport,
   WithheldEntry,
 } from "./report.ts";

@@ -103,8 +103,14 @@ export interface ToolOutcome {
 export interface ToolPort {
   /**
    * What the model is offered in this session; the same tools in the same order keep caches warm.
+   * Asked again before each request, which is offered what was listed then.
    */
   list(session: HostSession): readonly ToolDefinition[];
+  /**
+   * Brings the list up to date before a request; the request waits for it. Rejects only when it is
+   * stopped. Absent: the list is up to date.
+   */
+  refresh?(request: { session: HostSession; signal: AbortSignal }): Promise<void>;
   /**
    * Runs one call, with the host's approval rules; a refusal or failure is an outcome
    * with `isError`, not a throw.

@@ -229,6 +229,19 @@ export interface ToolCallReport {
   note?: string;
 }
 
+/** What happened to a server that offers tools. */
+export interface ToolServerNote {
+  /** Its name in the settings. */
+  server: string;
+  /**
+   * "away": its tools are not offered until it is back · "off": not until somebody asks for it ·
+   * "changed": it offers others · "odd": it says what nobody understands, or too much.
+   */
+  kind: "starting" | "away" | "back" | "off" | "changed" | "odd";
+  /** For people. */
+  text: string;
+}
+
 /** Why another engine answers than the chosen one. */
 export interface EngineFailure {
   /** Engine method, or "resolve", "factory", "contract-validation". */
@@ -477,6 +490,10 @@ export interface TurnReport {
    * adds it. Absent: the history is the host's.
    */
   door?: PassedRequest;
+  /**
+   * What became known of servers that offer tools while it ran; the host adds it. Absent: nothing.
+   */
+  toolServers?: ToolServerNote[];
   /**
    * What plugins asked their host for while it ran, and were refused; the host adds it. Absent:
    * nothing.

@@ -12,6 +12,7 @@ import type {
   PolicyChange,
   PolicySideRecord,
   SessionPace,
+  ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import type { SessionProjection, TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -84,6 +85,8 @@ export type Answer =
       pace: SessionPace;
       /** What the provider counted for the last prompt of the session; 0 = it did not. */
       lastPromptTokens: number;
+      /** What this request offers. Absent: what the last one did. */
+      tools?: readonly ToolDefinition[];
     }
   | {
       type: "answered";

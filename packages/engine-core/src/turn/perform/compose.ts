@@ -1,5 +1,10 @@
 // Puts a request's messages together and measures them.
-import type { AgentMessage, UserBlock, UserMessage } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  isAbort,
+  type UserBlock,
+  type UserMessage,
+} from "@clew/plugin-sdk/core";
 import {
   countCalls,
   growthPerCall,
@@ -7,8 +12,10 @@ import {
   pause,
   promptTokensOf,
   type SessionPace,
+  type ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import { capToolResults } from "@clew/plugin-sdk/transcript";
+import { describeError } from "../../engine/quarantine.ts";
 import { readerAmong } from "../../request/reader.ts";
 import { sizeOf } from "../../request/request-size.ts";
 import {
@@ -22,7 +29,7 @@ import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import type { PromptAdditions } from "../turn-request.ts";
 import { runningTurn } from "./transcript.ts";
-import type { World } from "./world.ts";
+import { sessionOf, type World } from "./world.ts";
 
 /**
  * The chosen history, the running turn with what hooks added, every tool result capped. Every step
@@ -33,6 +40,7 @@ export async function compose(
   asked: Extract<Ask, { do: "compose" }>,
 ): Promise<Extract<Answer, { type: "composed" }>> {
   const { state } = world;
+  const tools = await changedTools(world);
   const turn = runningTurn(world, asked.promptId);
   const whole = asked.addTurn ? joinItems(asked.items, turn) : asked.items;
   const items = cap(world, withAdditions(world, whole, asked));
@@ -51,8 +59,35 @@ export async function compose(
     newestTokens: newestTokensOf(messages),
     pace: paceOf(world),
     lastPromptTokens: state.lastUsage === undefined ? 0 : promptTokensOf(state.lastUsage),
+    ...(tools !== undefined && { tools }),
   };
 }
+
+/** What is offered from this request on; undefined = what was offered until now. */
+async function changedTools(world: World): Promise<readonly ToolDefinition[] | undefined> {
+  const { ports, setup, signal } = world;
+  const { tools } = ports;
+  if (tools === undefined || setup.purpose === "compaction") return undefined;
+  const session = sessionOf(world);
+  try {
+    await tools.refresh?.({ session, signal });
+    const listed = tools.list(session);
+    return sameTools(listed, setup.tools) ? undefined : listed;
+  } catch (error) {
+    if (isAbort(error, signal)) throw error;
+    ports.log.warn(
+      `tools are offered as before: they could not be listed: ${describeError(error)}`,
+    );
+    return undefined;
+  }
+}
+
+const sameTools = (some: readonly ToolDefinition[], others: readonly ToolDefinition[]): boolean =>
+  some.length === others.length &&
+  some.every((tool, at) => tool === others[at] || toJson(tool) === toJson(others[at]!));
+
+const toJson = ({ name, description, parameters }: ToolDefinition): string =>
+  JSON.stringify([name, description, parameters]);
 
 /** What the branch says of the session so far; looks at what is new, and at its newest calls. */
 function paceOf({ state, setup }: World): SessionPace {

@@ -1,5 +1,10 @@
 // Puts the next request together and decides whether it may be sent.
-import type { ContextSize } from "@clew/plugin-sdk/host";
+import {
+  type ContextSize,
+  fixedTokensOf,
+  planBudget,
+  type ToolDefinition,
+} from "@clew/plugin-sdk/host";
 import type { Tell } from "../effects.ts";
 import { sizeOfRequest } from "../request-size.ts";
 import { ask, done, failed, failure, type Task } from "../step.ts";
@@ -18,8 +23,9 @@ export const compose: Task = {
       unwindowed: mayOverflow && mayStillShrink(recovery) ? history : null,
     });
   },
-  take(turn, answer) {
-    if (answer.type !== "composed") return done(turn);
+  take(asked, answer) {
+    if (answer.type !== "composed") return done(asked);
+    const turn = answer.tools === undefined ? asked : withTools(asked, answer.tools);
     const size = sizeOfRequest(turn, answer, { ofEngine: true });
     const { items, lastPromptTokens } = answer;
     const estimatedTokens = answer.size.counted?.after ?? answer.size.estimate;
@@ -30,6 +36,20 @@ export const compose: Task = {
     return failed(ready, { ...failure("overflow", message), heldBack: true }, ...tells);
   },
 };
+
+/** From this request on these are offered, and what they take is not there for messages. */
+function withTools(turn: Turn, tools: readonly ToolDefinition[]): Turn {
+  const { setup } = turn;
+  const more = fixedTokensOf([], tools) - fixedTokensOf([], setup.tools);
+  const { reserveTokens, tokenRatio } = setup.settings;
+  const budget = planBudget({
+    contextWindow: setup.model.contextWindow,
+    fixedTokens: setup.budget.fixedTokens + more,
+    ...{ reserveTokens, tokenRatio },
+  });
+  const fixedTokens = setup.fixedTokens + more;
+  return { ...turn, setup: { ...setup, tools, fixedTokens, budget } };
+}
 
 /** Of the high mark: where a compaction leaves more, the next one would come after a few calls. */
 const VAIN_SHARE = 0.75;
