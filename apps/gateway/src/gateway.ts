@@ -53,6 +53,7 @@ import {
 import type { Host, HostOptions } from "./host/host.ts";
 import { createLab, type Lab } from "./lab/lab.ts";
 import { createShadows, type Shadows } from "./lab/shadows.ts";
+import { createMcpSources, type McpSources } from "./mcp/client/mcp-sources.ts";
 import { createExposition, type Exposition } from "./metrics/expose.ts";
 import { createTally } from "./metrics/tally.ts";
 import { describeSubstitute } from "./models/describe-rest.ts";
@@ -94,6 +95,8 @@ export interface Gateway extends SessionViews {
   readonly shadows: Pick<Shadows, "settled">;
   /** What people are asked before tools run. */
   readonly approvals: Approvals;
+  /** Servers that bring tools. */
+  readonly mcp: McpSources;
   /** What happens in all sessions, while it happens. */
   readonly events: EventHub;
   /** What model calls of a session cost until now, with all that belongs to its first parent. */
@@ -208,9 +211,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     conversations.visit(session.sessionKey, ({ session: open }) =>
       open.session.sessionId === session.sessionId ? work(open) : Promise.resolve(),
     );
+  const mcp = createMcpSources({ config: loaded.config.mcp, environment, log });
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
     onMissingEngine: options.onMissingEngine,
+    mcp: (session) => mcp.of(session),
     ...{ pluginSubagents, inSession, costs, sessionModel: (key) => chosenModels.get(key) },
     onSetAside: (record) => events.publish(setAsideEvent(record)),
   });
@@ -338,7 +343,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ home, metrics, busy },
+    ...{ home, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door },
     ...{ offer, send, waiting },
     ...{ shadows, unawaited: children },
@@ -410,6 +415,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "door", close: () => door.close(graceMs), extraMs: graceMs },
         { name: "memory", close: () => host.flushes.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
+        { name: "MCP servers", close: () => mcp.close(), extraMs: 1000 },
         {
           name: "plugins",
           close: async () => plugins?.close(),

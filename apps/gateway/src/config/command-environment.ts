@@ -36,6 +36,9 @@ const isOfBuilds = oneOf(OF_BUILDS);
 const SOUNDS_SECRET =
   /key|token|secret|passw|passphrase|cred|auth(?!or)|cookie|jwt|webhook|bearer|(?:^|_)(?:pass|pwd|pat|sk|pin|otp|dsn|sid)(?:_|$)|^clew_|^openclaw_/i;
 
+/** Pure. What the variable holds is rather a key than not. */
+export const soundsSecret = (name: string): boolean => SOUNDS_SECRET.test(name);
+
 /** An address with somebody's key or password in it, or an option that says one. */
 const HOLDS_SECRET =
   /:\/\/[^/\s@]+@|(?:passw|passphrase|token|secret|api_?key)[\w.-]*\s*[=:]\s*\S/i;

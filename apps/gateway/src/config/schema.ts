@@ -6,6 +6,7 @@ import { DiagnosticsConfigSchema } from "./diagnostics.ts";
 import { DoorConfigSchema } from "./door.ts";
 import { GatewayConfigSchema } from "./gateway.ts";
 import { LoggingConfigSchema } from "./logging.ts";
+import { McpConfigSchema } from "./mcp.ts";
 import { MemoryConfigSchema } from "./memory.ts";
 import { ModelsConfigSchema } from "./models.ts";
 import { SessionConfigSchema } from "./session.ts";
@@ -23,6 +24,7 @@ export const ConfigSchema = z.object({
   memory: MemoryConfigSchema.prefault({}).describe("What is remembered across sessions."),
   session: SessionConfigSchema.prefault({}).describe("Sessions."),
   tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),
+  mcp: McpConfigSchema.prefault({}).describe("Servers whose tools agents may use."),
   gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),
   door: DoorConfigSchema.prefault({}).describe("What other clients may ask for."),
   logging: LoggingConfigSchema.prefault({}).describe("The log."),

@@ -6,6 +6,7 @@ import {
   retrySession,
   runTurn,
   type SideCallReport,
+  type ToolServerNote,
   type TurnReport,
   type TurnResult,
 } from "@clew/engine-core";
@@ -94,6 +95,8 @@ export function createHost(parts: HostParts): Host {
 
 /** That a report tells of; a plugin may ask in a loop. */
 const MOST_REFUSALS = 20;
+/** The same of servers; one may change its tools before each request. */
+const MOST_NOTES = 50;
 
 /** What is told while a turn runs, for its report. */
 interface Told {
@@ -138,13 +141,18 @@ async function prepared<Result>(
 async function answer(
   { loaded, tokenRatios, windows, rests, engines }: HostParts,
   request: AnswerRequest,
-  { turn, hooks, substitute, memory }: PreparedTurn,
+  { turn, hooks, substitute, mcp, memory }: PreparedTurn,
 ): Promise<TurnResult> {
   const { prompt, signal, transcript, replacement, onStep, onBegin } = request;
   if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
   await hooks?.began(prompt);
+  const toolServers: ToolServerNote[] = [];
+  mcp?.listen((note) => {
+    if (toolServers.length < MOST_NOTES) toolServers.push(note);
+    request.onEvent?.({ type: "notice", text: note.text });
+  });
   const run = (bounded: AbortSignal | undefined) =>
     inMemoryRun(memory.prepared, () =>
       runTurn({
@@ -165,7 +173,8 @@ async function answer(
     await windows.learn(result.report, (name) => windowOf(turn, name));
     rests.learn(result.report);
   }
-  return result;
+  if (toolServers.length === 0) return result;
+  return { ...result, report: { ...result.report, toolServers } };
 }
 
 /** What the host knows of a turn that the core does not. */

@@ -29,6 +29,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Costs } from "../costs/meter.ts";
 import type { Prices } from "../costs/prices.ts";
+import type { McpTools } from "../mcp/client/mcp-tools.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
@@ -85,6 +86,8 @@ export interface HostOptions {
   onSetAside?: ((record: QuarantineRecord) => void) | undefined;
   /** Counts model calls, and asks no model beyond a cap. Absent: nobody does. */
   costs?: Costs | undefined;
+  /** Servers that bring tools to a session. Absent: none do. */
+  mcp?: ((session: HostSession) => readonly McpTools[]) | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
   approvals?: Approvals | undefined;
 }

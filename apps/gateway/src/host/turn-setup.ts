@@ -28,6 +28,7 @@ import { sessionPruneOf } from "../config/pruning.ts";
 import type { CostSubject } from "../costs/meter.ts";
 import { limitToolCalls } from "../limits/tool-calls.ts";
 import { limitToolResults } from "../limits/tool-results.ts";
+import { createMcpPort, type McpPort } from "../mcp/client/mcp-port.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import { describeSubstitute } from "../models/describe-rest.ts";
 import type { Rest } from "../models/plan-rest.ts";
@@ -62,6 +63,8 @@ export interface PreparedTurn {
   compaction: BuiltInCompaction;
   /** Tells that another model than the one of the settings answers; null = that one does. */
   substitute: string | null;
+  /** Servers that bring tools to it; undefined = none do. */
+  mcp: McpPort | undefined;
   /** What the chosen memory plugin gives to it. */
   memory: TurnMemory;
   /** Takes note of a plugin's model call. */
@@ -96,18 +99,23 @@ export async function prepareTurn(
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
   const skills = plugins?.skillsBeside(owner) ?? [];
   const added = await toolsAdded(parts, session, { plugins, ofPlugins, skills });
+  const own = setup.client?.ownTools ?? "all";
+  const isToolless =
+    own === "none" || parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
+  const sources =
+    isToolless || own !== "all" || replacement !== undefined ? [] : (parts.mcp?.(session) ?? []);
+  const hostTools = parts.tools(approve, added);
+  const mcp =
+    sources.length === 0 ? undefined : createMcpPort({ base: hostTools, sources, approve });
   const live = limitTools(
     pluginTools({
-      base: parts.tools(approve, added),
+      base: mcp ?? hostTools,
       ...{ tools: ofPlugins, approve },
     }),
     limits,
   );
   const base = replacement === undefined ? live : playedTools(replacement, live, plugins);
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
-  const own = setup.client?.ownTools ?? "all";
-  const isToolless =
-    own === "none" || parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
   const allTools = isToolless
     ? NO_TOOLS
     : replacement?.ownTools === "none"
@@ -158,7 +166,7 @@ export async function prepareTurn(
     ...{ engine, state, model, systemPrompt },
     ports: {
       ...portsOf(parts, { ...setup, model: ports.turn }, hooks),
-      ...{ tools, compaction },
+      ...{ tools: mcp === undefined ? tools : refreshedBy(mcp, tools), compaction },
       ...(successors !== undefined && { successors }),
       ...hooksOf(parts, {
         hooks: hooks?.port,
@@ -181,7 +189,7 @@ export async function prepareTurn(
   };
   const ofSettings = chainOf(parts, session.agentId, session.sessionKey).model;
   const substitute = replacement === undefined ? describeSubstitute(chain, ofSettings) : null;
-  return { turn, hooks, compaction, substitute, memory, sideCall: ports.sideCall };
+  return { turn, hooks, compaction, substitute, mcp, memory, sideCall: ports.sideCall };
 }
 
 /** Undefined: nobody can be asked. */
@@ -193,6 +201,12 @@ function approveIn({ approvals }: HostParts, { allowTools = [] }: TurnSetup): Ap
       ? { kind: "answered", answer: "once", at: "http" }
       : approvals.ask({ ...asked, name: call.name, arguments: call.arguments }, signal);
 }
+
+/** Whatever stands between, the list is brought up to date where it comes from. */
+const refreshedBy = (mcp: McpPort, tools: ToolPort): ToolPort => ({
+  ...tools,
+  refresh: (request) => mcp.refresh(request),
+});
 
 const NO_TOOLS: ToolPort = {
   list: () => [],
@@ -446,7 +460,12 @@ export async function sizingOf(
   const ofPlugins = plugins?.toolsBeside(owner) ?? [];
   const skills = plugins?.skillsBeside(owner) ?? [];
   const added = await toolsAdded(parts, session, { plugins, ofPlugins, skills });
-  const base = parts.pluginTools({ base: parts.tools(undefined, added), tools: ofPlugins });
+  const hostTools = parts.tools(undefined, added);
+  const sources = parts.mcp?.(session) ?? [];
+  const base = parts.pluginTools({
+    base: sources.length === 0 ? hostTools : createMcpPort({ base: hostTools, sources }),
+    tools: ofPlugins,
+  });
   const { contextWindow } = model;
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
   const tools = withRecall(parts, recalls, { base, branch: () => [], contextWindow });

@@ -57,6 +57,7 @@ export interface ContextView {
     | "deliveries"
     | "memory"
     | "refusals"
+    | "toolServers"
     | "views"
   > & {
     modelCalls: number;
@@ -109,7 +110,7 @@ export async function describeContext(
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
   const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
-  const { cut, deliveries, views, memory, refusals } = report;
+  const { cut, deliveries, views, memory, refusals, toolServers } = report;
   return {
     turnId,
     startedAt,
@@ -139,6 +140,7 @@ export async function describeContext(
       ...(views !== undefined && { views }),
       ...(memory !== undefined && { memory }),
       ...(refusals !== undefined && { refusals }),
+      ...(toolServers !== undefined && { toolServers }),
       modelCalls: report.modelCalls.length,
     },
     size,
