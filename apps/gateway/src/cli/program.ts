@@ -11,6 +11,7 @@ import { addEngineCommands } from "./engines/program.ts";
 import { showExamples } from "./examples.ts";
 import { addInspectCommand } from "./inspect/program.ts";
 import { addLosslessCommands } from "./lossless/program.ts";
+import { addMcpCommands } from "./mcp/program.ts";
 import { addModelCommands } from "./models-program.ts";
 import { addOperateCommands } from "./operate/program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
@@ -47,6 +48,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addUsage(program, shell, done);
   addEngineCommands(program, shell, done);
   addApprovalCommands(program, shell, done);
+  addMcpCommands(program, shell, done);
   addCronCommands(program, shell, done);
   addLosslessCommands(program, shell, done);
   addPolicy(program, shell, done);

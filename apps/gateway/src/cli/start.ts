@@ -104,6 +104,7 @@ async function serve(
       .then(() => plugins.hooks.emit("gateway:startup", internalEvent("gateway", "startup")));
     await Promise.race([started, stop.ending]);
     watchedStart.isUp();
+    gateway.mcp.start();
     await gateway.scheduler.start();
     await gateway.waiting.resume();
     if (waited > 0) log.info(`messages that waited when the gateway ended begin now: ${waited}`);

@@ -134,6 +134,21 @@ const PluginSchema = z.looseObject({
   busy: StraySchema,
 });
 
+const McpServerSchema = z.object({
+  name: Text,
+  state: z.enum(["idle", "connecting", "ready", "away", "off"]),
+  reach: Text,
+  problem: z
+    .object({
+      kind: z.enum(["unusable", "refused", "mute", "ended", "too-large", "flood"]),
+      text: Text,
+    })
+    .nullable(),
+  about: z.object({ name: Text, version: Text, revision: Text }).nullable(),
+  tools: z.array(z.object({ name: Text, tool: Text, runsUnasked: z.boolean(), description: Text })),
+  odd: Count,
+});
+
 /** Named in the description of the API. */
 export const ANSWERS = {
   Alive: z.object({ status: z.literal("ok") }),
@@ -152,6 +167,8 @@ export const ANSWERS = {
   Approvals: z.object({ approvals: z.array(ApprovalSchema), mayAnswer: z.boolean() }),
   Answered: z.looseObject({ approval: ApprovalSchema, end: z.looseObject({}), text: Text }),
   Link: z.object({ link: Text }),
+  McpServers: z.object({ servers: z.array(McpServerSchema) }),
+  McpServer: z.object({ server: McpServerSchema }),
   Context: ContextSchema,
   Status: StatusSchema,
   Engine: EngineSchema,

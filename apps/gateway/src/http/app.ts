@@ -18,6 +18,7 @@ import { addEventRoute } from "./routes/events.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
 import { addLabRoutes } from "./routes/lab.ts";
+import { addMcpRoutes } from "./routes/mcp.ts";
 import { addMessageRoute } from "./routes/messages.ts";
 import { addLinkRoute, addPageRoute } from "./routes/page.ts";
 import { addPluginOffers, pluginRouteAt } from "./routes/plugin-offers.ts";
@@ -73,6 +74,7 @@ export function createApp(options: AppOptions): Hono {
   addDoorRoutes(app, gateway, { callers, bodyBytes: limits.bodyBytes });
   addDescriptionRoute(app, options.version);
   addApprovalRoutes(app, gateway, callers);
+  addMcpRoutes(app, gateway);
   addLinkRoute(app, { callers, onWrongKey });
   addPluginOffers(app, gateway, { callers, page, log });
   addPageRoute(app, page);

@@ -269,6 +269,19 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     answer: "Answered",
     errors: ["REQUEST_INVALID", "FORBIDDEN", "APPROVAL_OVER"],
   },
+  "GET /api/mcp": {
+    summary: "How the MCP servers are whose tools agents use.",
+    query: {
+      session: "with those of this session; default: of the settings",
+      start: "anything: start those that nobody needed yet, and wait for them",
+    },
+    answer: "McpServers",
+  },
+  "POST /api/mcp/:name/restart": {
+    summary: "Connects to an MCP server of the settings anew.",
+    answer: "McpServer",
+    errors: ["NOT_FOUND"],
+  },
   "GET /open/:key": {
     summary: "The page, in which this browser may answer from now on.",
     answer: "page",

@@ -39,6 +39,8 @@ export interface LiveServer {
   start(): void;
   /** Waits for a first connection, and reads the list anew where it changed. Never rejects. */
   refresh(signal: AbortSignal): Promise<void>;
+  /** Starts it where nobody has yet, and waits until that came to an end. Never rejects. */
+  settled(): Promise<void>;
   /** Connects anew, however it is now. */
   restart(): Promise<void>;
   /** Rejects only when it is stopped. */
@@ -217,6 +219,10 @@ export function createLiveServer(options: LiveServerOptions): LiveServer {
         relisting = undefined;
       });
       await settledWithin(relisting, LIST_WAIT_MS + 500, signal);
+    },
+    async settled() {
+      live.start();
+      await attempt;
     },
     async restart() {
       clearTimeout(timer);

@@ -10,6 +10,8 @@ import type { McpServer } from "./server.ts";
 export interface McpSources {
   /** Begins to connect to the servers of the settings, and waits for nobody. */
   start(): void;
+  /** Starts the servers of the settings, and waits until each is there or was tried once. */
+  settled(): Promise<void>;
   /** What a session is offered; its own servers first. */
   of(session: Pick<HostSession, "sessionKey">): readonly McpTools[];
   /** Of the servers of the settings; with a session's own where one is named. */
@@ -38,6 +40,7 @@ export function createMcpSources({
   const ofSessions = new Map<string, McpTools>();
   return {
     start: () => ofAll?.start(),
+    settled: async () => ofAll?.settled(),
     of: ({ sessionKey }) =>
       [ofSessions.get(sessionKey), ofAll].filter((tools) => tools !== undefined),
     status: (sessionKey) => [

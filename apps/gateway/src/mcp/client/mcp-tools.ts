@@ -28,6 +28,8 @@ export interface McpTools {
    * rejects.
    */
   refresh(request: { session: HostSession; signal: AbortSignal }): Promise<void>;
+  /** Starts them all, and waits until each is there or was tried once. Never rejects. */
+  settled(): Promise<void>;
   /** What this session is offered now. */
   list(session: Pick<HostSession, "agentId">): readonly OfferedTool[];
   /** Runs one of them, whoever allowed it. Rejects only when it is stopped. */
@@ -84,6 +86,9 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
   return {
     start() {
       for (const each of servers) each.start();
+    },
+    async settled() {
+      await Promise.all(servers.map((each) => each.settled()));
     },
     async refresh({ session, signal }) {
       await Promise.all(of(session).map((each) => each.refresh(signal)));
