@@ -22,11 +22,28 @@ export function toOutcome(tool: string, result: unknown): ToolOutcome {
 
 const textBlock = (text: string): ToolResultBlock => ({ type: "text", text });
 
-/** True: there is nothing in it, or the text says the same. */
+/** True: there is nothing in it, or the text says the same, as JSON or in other words. */
 function repeats(blocks: readonly ToolResultBlock[], data: unknown): boolean {
   if (data === undefined || data === null) return true;
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
   const json = JSON.stringify(data);
-  return blocks.some((block) => block.type === "text" && isSameJson(block.text, json));
+  if (texts.some((text) => isSameJson(text, json))) return true;
+  const values = valuesIn(data, []);
+  return (
+    values.length <= MOST_VALUES &&
+    values.every((each) => texts.some((text) => text.includes(each)))
+  );
+}
+
+/** To look for more of them in a long text would take too long. */
+const MOST_VALUES = 200;
+
+function valuesIn(data: unknown, found: string[]): string[] {
+  if (found.length > MOST_VALUES) return found;
+  if (Array.isArray(data)) for (const each of data) valuesIn(each, found);
+  else if (isRecord(data)) for (const each of Object.values(data)) valuesIn(each, found);
+  else found.push(String(data).trim());
+  return found;
 }
 
 function isSameJson(text: string, json: string): boolean {
