@@ -1,4 +1,5 @@
 // Joins the packages and the gateway's own files into the ports of a turn.
+import type { HostSession } from "@clew/engine-core";
 import { createLegacyEngine, createSummariserRest } from "@clew/legacy-engine";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
 import { createHost } from "./host/create-host.ts";
@@ -35,9 +36,13 @@ export function composeHost(options: HostOptions): Host {
   for (const [engineId, factory] of Object.entries(options.ownEngines ?? {}))
     engines.registry.register({ engineId, factory, owner: "host" });
   const models = createModels({ config, environment, log, windows });
+  const placeOf = ({ agentId, sessionKey }: HostSession) =>
+    options.editorOf?.(sessionKey)?.workspace ??
+    readyWorkspace(agentOf(parts, agentId), config.tools);
   const ownTools = [
-    ...workspaceTools(({ agentId }) => readyWorkspace(agentOf(parts, agentId), config.tools), {
+    ...workspaceTools(placeOf, {
       ...{ ...config.tools, own: environment },
+      editorOf: ({ sessionKey }) => options.editorOf?.(sessionKey),
       env: environment.forCommands({ settings: loaded.raw, named: config.tools.shellEnv }),
     }),
     ...sessionTools(options.sessions ?? (() => undefined)),

@@ -9,6 +9,8 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { createEditors, type Editors } from "./acp/editors.ts";
+import { saidOfTools } from "./acp/modes.ts";
 import { createGrantFiles } from "./approvals/grants.ts";
 import { type Approvals, createApprovals } from "./approvals/queue.ts";
 import { systemClock } from "./clock.ts";
@@ -97,6 +99,8 @@ export interface Gateway extends SessionViews {
   readonly approvals: Approvals;
   /** Servers that bring tools. */
   readonly mcp: McpSources;
+  /** Sessions that editors hold, and what is theirs in these. */
+  readonly editors: Editors;
   /** What happens in all sessions, while it happens. */
   readonly events: EventHub;
   /** What model calls of a session cost until now, with all that belongs to its first parent. */
@@ -200,6 +204,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const events = createEventHub();
   const unwatch = approvals.attach(watcherOf(events));
+  const editors = createEditors({ home, log, said: saidOfTools(loaded.raw) });
   const pluginSubagents = () => children.ofPlugins;
   const costs = createCosts({
     ...{ log, ledger: createCostLedger({ home, log }), caps: loaded.config.gateway.costCaps },
@@ -214,6 +219,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const mcp = createMcpSources({ config: loaded.config.mcp, environment, log });
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
+    editorOf: editors.placeOf,
     onMissingEngine: options.onMissingEngine,
     mcp: (session) => mcp.of(session),
     ...{ pluginSubagents, inSession, costs, sessionModel: (key) => chosenModels.get(key) },
@@ -245,12 +251,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   let openSessions = 0;
   const conversations = createConversations({
     ...{ store, canonical: canonicalKey, createState: createSessionState },
-    cwd: (key) => host.workspace(agentOf(key)),
+    cwd: (key) => host.workspace(agentOf(key), key),
     maxOpenBytes: loaded.config.gateway.limits.openSessionBytes,
     onOpened: async (conversation, notes) => {
       openSessions++;
       logNotes(log, conversation, notes);
       const { agentId, sessionKey } = conversation.session.session;
+      editors.forget(sessionKey);
       noteModel(sessionKey, conversation.session.branch());
       const { model } = host.models(agentId, sessionKey).answering;
       await reports.recallCount(conversation, model);
@@ -259,8 +266,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       openSessions--;
       await settleMaintenance(conversation.state.maintenance, MAINTENANCE_GRACE_MS);
       if (closing) {
-        const { agentId } = conversation.session.session;
-        await endSession(plugins, conversation, host.workspace(agentId));
+        const { agentId, sessionKey } = conversation.session.session;
+        await endSession(plugins, conversation, host.workspace(agentId, sessionKey));
       }
       await reports.close(conversation);
     },
@@ -269,7 +276,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const known = knownSessions(store, conversations);
   const tellDeleted = (session: HostSession) => {
     events.publish({ type: "session", session: session.sessionKey, change: "removed" });
-    return deletedSession(plugins, session, host.workspace(session.agentId));
+    const workspace = host.workspace(session.agentId, session.sessionKey);
+    return deletedSession(plugins, session, workspace);
   };
   const children = createChildSessions({
     ...{ home, log, host, store, known, conversations, isStopping },
@@ -344,7 +352,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   if (isTalking) children.startSweeping();
   return {
     ...{ home, metrics, busy, mcp },
-    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door },
+    ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
     ...{ offer, send, waiting },
     ...{ shadows, unawaited: children },
     ...views,
@@ -383,6 +391,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await approvals.forget({ agentId: agentOf(key), sessionKey: key });
       await children.release(key);
       await tellDeleted({ agentId: agentOf(key), sessionKey: key, sessionId });
+      await editors.remove(key);
     },
     async reloadPlugins() {
       const records = await reloadPlugins(options);

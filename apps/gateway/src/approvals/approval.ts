@@ -16,7 +16,7 @@ export const ASK_ANSWERS = ["once", "session", "no"] as const;
 export type ApprovalAnswer = (typeof ASK_ANSWERS)[number];
 
 /** Where an answer came from. */
-export type AnsweredAt = "terminal" | "chat" | "page" | "http" | "command";
+export type AnsweredAt = "terminal" | "chat" | "page" | "http" | "command" | "editor";
 
 /** What is asked. */
 export interface ApprovalRequest {
@@ -28,6 +28,8 @@ export interface ApprovalRequest {
   arguments: Record<string, unknown>;
   /** What the answer "session" allows from now on. Absent: any call of the tool. */
   grant?: string | undefined;
+  /** Of the model's call. Absent: it is not one. */
+  callId?: string | undefined;
 }
 
 /** Where a session stands among those that start others. */
@@ -46,6 +48,8 @@ export interface Approval extends Lineage {
   sessionKey: string;
   name: string;
   arguments: Record<string, unknown>;
+  /** Of the model's call. Absent: it is not one. */
+  callId?: string;
   /** What the answer "session" allows, in words. */
   grants: string;
   /** ISO 8601. */
@@ -63,7 +67,9 @@ export type ApprovalEnd =
   /** The turn was stopped while it waited. */
   | { kind: "withdrawn" }
   /** Nobody could be asked. */
-  | { kind: "nobody" };
+  | { kind: "nobody" }
+  /** Nobody is asked: the session only reads, by its mode. */
+  | { kind: "read-only" };
 
 /** Pure. */
 export const isAllowed = (end: ApprovalEnd): boolean =>
@@ -75,6 +81,7 @@ const PLACES: Record<AnsweredAt, string> = {
   page: "on the page",
   http: "over HTTP",
   command: 'with "clew approvals"',
+  editor: "in the editor",
 };
 
 /** Pure. For the turn report and for whoever answers too late. */
@@ -92,6 +99,8 @@ export function describeEnd(end: ApprovalEnd): string {
       return "the turn was stopped before anybody answered";
     case "nobody":
       return "nobody is there to ask";
+    case "read-only":
+      return "the session is in the mode that only reads";
   }
 }
 

@@ -147,11 +147,12 @@ function approvalOf(
   expireMs: number,
 ): Approval {
   const now = Date.now();
-  const { asker, session, name, grant } = request;
+  const { asker, session, name, grant, callId } = request;
   return {
     id: randomBytes(4).toString("hex"),
     ...{ asker, agentId: session.agentId, sessionKey: session.sessionKey, above, label, name },
     arguments: request.arguments,
+    ...(callId !== undefined && { callId }),
     grants: grant === undefined ? `any call of ${name}` : `the same call of ${name} again`,
     askedAt: new Date(now).toISOString(),
     expiresAt: new Date(now + expireMs).toISOString(),

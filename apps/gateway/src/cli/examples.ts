@@ -6,6 +6,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   init: "--model ollama/qwen3:8b --engine lossless",
   start: "--port 0 --model ollama/qwen3:8b",
   chat: '--session work "What did we decide yesterday?"',
+  acp: "--agent main",
   connect: "codex --write",
   status: "--json",
   stop: "--grace 60",

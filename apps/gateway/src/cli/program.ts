@@ -37,6 +37,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
     );
   addInit(program, shell, done);
   addConversing(program, shell, done);
+  addAcp(program, shell, done);
   addConnect(program, shell, done);
   addOperateCommands(program, shell, done);
   addReplay(program, shell, done);
@@ -131,6 +132,16 @@ const addConversing: Add = (program, shell, done) => {
           : await (await import("./chat.ts")).chat(words, options, shell),
       );
     });
+};
+
+const addAcp: Add = (program, shell, done) => {
+  program
+    .command("acp")
+    .description(
+      "talk to an editor over standard input and output, through this home's gateway if it runs; editors start it (Agent Client Protocol)",
+    )
+    .option("--agent <id>", "whose sessions the editor begins; default: the default agent")
+    .action(async (options) => done(await (await import("./acp.ts")).acp(options, shell)));
 };
 
 const addConnect: Add = (program, shell, done) => {

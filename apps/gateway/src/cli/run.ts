@@ -66,14 +66,6 @@ const SHOWS_STORED: ReadonlySet<string> = new Set([
 
 /** What these show or ask goes on for long, or is not for people. */
 const HOLDS_TERMINAL: ReadonlySet<string> = new Set([
-  ...[
-    "clew mcp",
-    "clew chat",
-    "clew start",
-    "clew init",
-    "clew emulate",
-    "clew logs",
-    "clew sessions tail",
-  ],
-  "clew complete-words",
+  ...["clew chat", "clew start", "clew init", "clew emulate", "clew logs", "clew sessions tail"],
+  ...["clew acp", "clew mcp", "clew complete-words"],
 ]);

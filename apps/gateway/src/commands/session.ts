@@ -303,7 +303,7 @@ function learnedOf(host: Host, { provider, id, contextWindow }: ModelRef) {
 }
 
 async function tellPlugins(
-  { plugins, agentId, host }: CommandSessionOptions,
+  { key, plugins, agentId, host }: CommandSessionOptions,
   { session }: Conversation,
   reason: "new" | "reset",
 ): Promise<void> {
@@ -311,7 +311,7 @@ async function tellPlugins(
   const { hooks } = plugins;
   const { sessionId, sessionKey, sessionFile } = session.session;
   const messages = buildContext(session.branch()).items.map(({ message }) => message);
-  const about = hookContext(session.session, { workspaceDir: host.workspace(agentId) });
+  const about = hookContext(session.session, { workspaceDir: host.workspace(agentId, key) });
   const next = {
     nextSessionKey: sessionKey,
     ...(reason === "reset" && { nextSessionId: sessionId }),
@@ -337,7 +337,8 @@ async function askPlugins(
   return plugins.command(line, scope);
 }
 
-function describeCommand({ pluginId, command, words }: OwnedCommand) {
+/** Pure. The words of a plugin's command, and what it says it does. */
+export function describeCommand({ pluginId, command, words }: OwnedCommand) {
   const description = command.description ?? `a command of plugin "${pluginId}"`;
   return words.map((word) => ({ word, description }));
 }

@@ -10,6 +10,8 @@ import type { GatewayEvent, NewEvent } from "./shapes.ts";
 export interface EventHub {
   /** `also`: further sessions whose followers are told. */
   publish(event: NewEvent, also?: readonly string[]): void;
+  /** Told at once of what is told in a session, whole; the function it gives ends that. */
+  listen(session: string, listener: (event: NewEvent) => void): () => void;
   /** Of a reply that is being written. */
   delta(session: string, type: "text" | "thinking", delta: string): void;
   /**
@@ -61,6 +63,7 @@ export function createEventHub(options: EventHubOptions = {}): EventHub {
   const ring = createRing({ maxEvents, maxBytes });
   const running: RunningTurns = new Map();
   const feeds = new Set<Feed>();
+  const listeners = new Map<string, Set<(event: NewEvent) => void>>();
   let leftAt = Number.NEGATIVE_INFINITY;
   let beats: NodeJS.Timeout | undefined;
   let isWaking = false;
@@ -84,6 +87,8 @@ export function createEventHub(options: EventHubOptions = {}): EventHub {
     const at = now();
     const told = asTold(event, running);
     takeEvent(running, event, at);
+    if ("session" in event && event.session !== null)
+      for (const listener of listeners.get(event.session) ?? []) listener(event);
     if (feeds.size === 0 && performance.now() - leftAt > keepMs) return ring.skip();
     const session = "session" in event ? event.session : null;
     const whole = { ...told, id: idOf(ring.newest() + 1), at } as GatewayEvent;
@@ -134,6 +139,14 @@ export function createEventHub(options: EventHubOptions = {}): EventHub {
     publish(event, also = []) {
       if ("session" in event && event.session !== null) deltas.flush(event.session);
       add(event, also);
+    },
+    listen(session, listener) {
+      const all = listeners.get(session) ?? new Set();
+      listeners.set(session, all.add(listener));
+      return () => {
+        all.delete(listener);
+        if (all.size === 0) listeners.delete(session);
+      };
     },
     delta: deltas.add,
     follow(request) {

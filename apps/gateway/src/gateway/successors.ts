@@ -21,7 +21,7 @@ export function successorsOf(
   conversation: Conversation,
 ): NonNullable<TurnSetup["successors"]> {
   return async (move) => {
-    const cwd = host.workspace(move.from.agentId);
+    const cwd = host.workspace(move.from.agentId, move.from.sessionKey);
     const adopted = await store.adopt({ ...move, cwd }).catch((error: unknown) => {
       if (!ContextEngineError.is(error)) throw error;
       log.warn(error.message);

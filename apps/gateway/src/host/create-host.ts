@@ -18,7 +18,7 @@ import { inMemoryRun } from "../plugins/memory/memory-run.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
-import { agentOf, asksOf, type HostParts, modelOf, modelsOf } from "./parts.ts";
+import { asksOf, type HostParts, modelOf, modelsOf, usableModels, workspaceOf } from "./parts.ts";
 import { streamReply } from "./stream-reply.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
@@ -33,13 +33,14 @@ export function createHost(parts: HostParts): Host {
     engineFactory: (engineId) => registry.get(engineId)?.factory,
     model: (agentId) => modelOf(parts, agentId),
     namedModel: (name) => parts.models.named(name),
+    usableModels: () => usableModels(parts),
     pricesOf: (name) => parts.models.pricesOf(name),
     signInHeaders: (resolved) => parts.models.signInHeaders(resolved),
     models: (agentId, sessionKey) => modelsOf(parts, agentId, sessionKey),
     asks: (agentId, branch) =>
       asksOf(parts, { agentId, branch, asked: modelsOf(parts, agentId).answering }),
     learnedWindows: () => parts.windows.all(),
-    workspace: (agentId) => agentOf(parts, agentId).workspace,
+    workspace: (agentId, sessionKey = "") => workspaceOf(parts, { agentId, sessionKey }),
     streamReply: (call) => streamReply(parts, call),
     answer: (request) =>
       prepared(parts, request, async (ready, told) =>

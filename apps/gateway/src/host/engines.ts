@@ -126,8 +126,9 @@ export function createEngines(options: EnginesOptions): Engines {
   return {
     ...{ registry, settings, told: createToldFailures(registry) },
     async resolve(agentId, { sessionKey, signal, slot } = {}) {
+      const ofEditor = sessionKey === undefined ? undefined : options.editorOf?.(sessionKey);
       const ofSession =
-        sessionKey === undefined ? undefined : options.sessionSettings?.(sessionKey);
+        sessionKey === undefined ? undefined : (options.sessionSettings?.(sessionKey) ?? ofEditor);
       const ofAgent = agentSettings(config, environment.home, agentId);
       const choice = planEngineChoice({
         ...{ run: slot, session: ofSession?.engine, agent: ofAgent.engine, plugins: settings() },
@@ -135,7 +136,7 @@ export function createEngines(options: EnginesOptions): Engines {
       const context = {
         config: raw,
         agentDir: join(environment.home, "agents", agentId),
-        workspaceDir: ofAgent.workspace,
+        workspaceDir: ofEditor?.workspace ?? ofAgent.workspace,
       };
       const resolved = await resolveContextEngine({
         ...{ registry, context },

@@ -42,6 +42,7 @@ import type { SubagentsPort } from "../plugins/load/subagents.ts";
 import type { Flushes } from "../plugins/memory/flush/flushes.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import type { SessionToolsPort } from "../subagents/session-tools.ts";
+import type { EditorPlace } from "../tools/editor-client.ts";
 import type { SessionSettings } from "./session-settings.ts";
 import type { EndedChild, PreparedChild, SpawnRequest } from "./spawn-request.ts";
 import type { TurnClient } from "./turn-client.ts";
@@ -58,6 +59,8 @@ export interface HostOptions {
   pluginSubagents?: (() => SubagentsPort | undefined) | undefined;
   /** What differs in a session from its agent's settings. Absent: nothing in any. */
   sessionSettings?: ((sessionKey: string) => SessionSettings | undefined) | undefined;
+  /** What is an editor's of a session that one holds or held. Absent: no editor holds any. */
+  editorOf?: ((sessionKey: string) => EditorPlace | undefined) | undefined;
   /** The model that a person chose for a session, where it is known. Absent: none did. */
   sessionModel?: ((sessionKey: string) => string | undefined) | undefined;
   /**
@@ -102,6 +105,8 @@ export interface Host {
   model(agentId: string): ResolvedModel;
   /** Any model, by "provider/model". Throws the same. */
   namedModel(name: string): ResolvedModel;
+  /** Models that can be asked as the settings are, by "provider/model"; those in use come first. */
+  usableModels(): string[];
   /** What its tokens cost by the settings as they are now; null = not known. */
   pricesOf(name: string): Prices | null;
   /**
@@ -118,7 +123,8 @@ export interface Host {
   asks(agentId: string, branch: readonly TranscriptEntry[]): AskSettings;
   /** What providers said that their models hold, by "provider/model". */
   learnedWindows(): ReturnType<ModelWindows["all"]>;
-  workspace(agentId: string): string;
+  /** Of an agent, or of one session where its own is another. */
+  workspace(agentId: string, sessionKey?: string): string;
   /** Asks a model in no session, with the history as its wire wants it. */
   streamReply(call: ModelCall): AsyncIterable<StreamEvent>;
   /** One turn. Outcomes of models, tools and engines are in the result. */

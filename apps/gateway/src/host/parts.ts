@@ -1,5 +1,5 @@
 // What one host is made of.
-import type { PolicyPort, ToolPort } from "@clew/engine-core";
+import type { HostSession, PolicyPort, ToolPort } from "@clew/engine-core";
 import type { SummariserRest } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { CallAsk } from "@clew/plugin-sdk/host";
@@ -8,6 +8,7 @@ import { temperatureSent, thinkingSent } from "@clew/providers";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { type AskSettings, planAsk } from "../models/call-ask.ts";
+import { listModels } from "../models/list-models.ts";
 import type { ModelRests } from "../models/model-rests.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
 import type { Models } from "../models/models.ts";
@@ -43,6 +44,12 @@ export interface HostParts extends HostOptions {
 export function agentOf({ loaded, environment }: HostParts, agentId: string): AgentSettings {
   return agentSettings(loaded.config, environment.home, agentId);
 }
+
+/** Where a session's tools work, and whose instructions its model is shown. */
+export const workspaceOf = (
+  parts: HostParts,
+  { agentId, sessionKey }: Pick<HostSession, "agentId" | "sessionKey">,
+): string => parts.editorOf?.(sessionKey)?.workspace ?? agentOf(parts, agentId).workspace;
 
 /**
  * The model of the settings; who answers in its place where only its key is missing. Throws
@@ -86,6 +93,12 @@ export function modelsOf(parts: HostParts, agentId: string, sessionKey?: string)
     now: Date.now(),
   });
 }
+
+export const usableModels = ({ loaded, environment, rests }: HostParts): string[] =>
+  listModels({ config: loaded.config, environment, rests: rests.all(), now: Date.now() })
+    // Any name may follow one of a kind, and nobody types here.
+    .filter(({ name, problem }) => problem === null && !name.endsWith("/*"))
+    .map(({ name }) => name);
 
 /** "provider/model" of whom a session asks: first its own model, where it has one. */
 export function chainOf(

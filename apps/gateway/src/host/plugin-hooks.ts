@@ -4,7 +4,7 @@ import type { PluginsInUse } from "../plugins/live-generation.ts";
 import { hookContext } from "../plugins/offer/hook-context.ts";
 import { type TurnHooks, turnHooks } from "../plugins/offer/turn-hooks.ts";
 import type { TurnSetup } from "./host.ts";
-import { agentOf, type HostParts } from "./parts.ts";
+import { type HostParts, workspaceOf } from "./parts.ts";
 
 export function pluginHooks(
   parts: HostParts,
@@ -13,7 +13,7 @@ export function pluginHooks(
 ): TurnHooks {
   const { session } = transcript;
   const { log, loaded } = parts;
-  const { workspace: workspaceDir } = agentOf(parts, session.agentId);
+  const workspaceDir = workspaceOf(parts, session);
   const context = hookContext(session, { workspaceDir, trigger: kind, runId: randomUUID() });
   const limitBytes = loaded.config.gateway.limits.hookBytes;
   return turnHooks(plugins.hooks, { context, session, log, signal, limitBytes });

@@ -45,10 +45,11 @@ import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import { contentHash } from "../text/content-hash.ts";
+import type { EditorPlace } from "../tools/editor-client.ts";
 import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { Replacement, TurnSetup } from "./host.ts";
-import { agentOf, asksOf, chainOf, type HostParts, modelsOf } from "./parts.ts";
+import { agentOf, asksOf, chainOf, type HostParts, modelsOf, workspaceOf } from "./parts.ts";
 import { withEngineTools } from "./played-tools.ts";
 import { pluginHooks } from "./plugin-hooks.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
@@ -193,13 +194,19 @@ export async function prepareTurn(
 }
 
 /** Undefined: nobody can be asked. */
-function approveIn({ approvals }: HostParts, { allowTools = [] }: TurnSetup): Approve | undefined {
+function approveIn(
+  { approvals, editorOf }: HostParts,
+  { allowTools = [] }: TurnSetup,
+): Approve | undefined {
   if (approvals === undefined) return undefined;
   const all = allowTools.includes("*");
-  return async ({ call, signal, ...asked }) =>
-    all || allowTools.includes(call.name)
-      ? { kind: "answered", answer: "once", at: "http" }
-      : approvals.ask({ ...asked, name: call.name, arguments: call.arguments }, signal);
+  return async ({ call, signal, ...asked }) => {
+    if (onlyReads(editorOf?.(asked.session.sessionKey))) return { kind: "read-only" };
+    if (all || allowTools.includes(call.name))
+      return { kind: "answered", answer: "once", at: "http" };
+    const { id: callId, name } = call;
+    return approvals.ask({ ...asked, callId, name, arguments: call.arguments }, signal);
+  };
 }
 
 /** Whatever stands between, the list is brought up to date where it comes from. */
@@ -207,6 +214,9 @@ const refreshedBy = (mcp: McpPort, tools: ToolPort): ToolPort => ({
   ...tools,
   refresh: (request) => mcp.refresh(request),
 });
+/** Whatever else asks, such as the tools of plugins. */
+const onlyReads = (place: EditorPlace | undefined): boolean =>
+  place?.rules.write === "off" && place.rules.shell === "off";
 
 const NO_TOOLS: ToolPort = {
   list: () => [],
@@ -245,7 +255,7 @@ async function systemPromptOf(
   session: HostSession,
   { tools, skills }: { tools: ToolPort; skills: readonly Skill[] },
 ) {
-  const { workspace } = agentOf(parts, session.agentId);
+  const workspace = workspaceOf(parts, session);
   const own = parts.sessionSettings?.(session.sessionKey);
   const offered = tools.list(session);
   const readsSkills = offered.some(({ name }) => name === SKILL_TOOL);
@@ -479,9 +489,10 @@ export async function sizingOf(
 
 function runtimeFacts(
   parts: HostParts,
-  { agentId }: HostSession,
+  session: HostSession,
 ): NonNullable<TurnRequest["runtimeFacts"]> {
-  const { workspace } = agentOf(parts, agentId);
+  const { agentId } = session;
+  const workspace = workspaceOf(parts, session);
   const agentDir = join(parts.environment.home, "agents", agentId);
   return { config: parts.loaded.raw, workspaceDir: workspace, cwd: workspace, agentDir };
 }

@@ -11,6 +11,7 @@ import type { Callers } from "./access/caller.ts";
 import { addAccessGuards } from "./access/guards.ts";
 import { errorHandler, refuse } from "./errors.ts";
 import type { PageFile } from "./page.ts";
+import { addAcpRoutes } from "./routes/acp.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addDescriptionRoute } from "./routes/description.ts";
 import { addDoorRoutes } from "./routes/door.ts";
@@ -70,6 +71,7 @@ export function createApp(options: AppOptions): Hono {
   addMessageRoute(app, gateway, { callers, log });
   addWaitingRoutes(app, gateway);
   addEventRoute(app, gateway);
+  addAcpRoutes(app, gateway, { callers, log });
   addLabRoutes(app, gateway);
   addDoorRoutes(app, gateway, { callers, bodyBytes: limits.bodyBytes });
   addDescriptionRoute(app, options.version);

@@ -12,6 +12,8 @@ export interface AgentPaths {
   approvals: string;
   /** Messages that wait for their turn. */
   waiting: string;
+  /** Where sessions work that editors began. */
+  editors: string;
   workspace: string;
 }
 
@@ -29,6 +31,7 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
     subagents: join(agent, "subagents"),
     approvals: join(agent, "approvals"),
     waiting: join(agent, "waiting"),
+    editors: join(agent, "editors"),
     workspace: join(agent, "workspace"),
   };
 }
@@ -46,6 +49,11 @@ export function deliveriesFile(home: string, agentId: string, sessionId: string)
 /** Where the messages are that wait in a session of the agent. */
 export function waitingFile(home: string, agentId: string, sessionKey: string): string {
   return join(agentPaths(home, agentId).waiting, `${hash("sha256", sessionKey).slice(0, 32)}.json`);
+}
+
+/** What is known of a session that an editor began. */
+export function editorFile(home: string, agentId: string, sessionKey: string): string {
+  return join(agentPaths(home, agentId).editors, `${hash("sha256", sessionKey).slice(0, 32)}.json`);
 }
 
 /** The file of one session in a folder that holds one per session. */

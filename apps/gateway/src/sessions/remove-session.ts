@@ -8,6 +8,7 @@ import type { SessionName } from "./keys.ts";
 import {
   agentPaths,
   deliveriesFile,
+  editorFile,
   fileOf,
   olderReportsOf,
   transcriptFile,
@@ -27,6 +28,7 @@ export async function removeSession(home: string, name: SessionName): Promise<vo
     await removeFiles(file);
     await rm(deliveriesFile(home, agentId, sessionId), { force: true });
     await rm(waitingFile(home, agentId, key), { force: true });
+    await rm(editorFile(home, agentId, key), { force: true });
     const { reports } = agentPaths(home, agentId);
     for (const id of [sessionId, olderReportsOf(sessionId)])
       await rm(fileOf(reports, id), { force: true });

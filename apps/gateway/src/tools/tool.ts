@@ -18,8 +18,8 @@ export interface Tool<Arguments = unknown, Prepared = unknown> {
   parameters: z.ZodType<Arguments>;
   /** False: every call is approved by a person first, unless `runsUnasked`. */
   readOnly: boolean;
-  /** True: the settings let it run although it changes something. Default: false. */
-  runsUnasked?: boolean;
+  /** True: it may run although it changes something. Absent: it never does. */
+  runsUnasked?(session: HostSession): boolean;
   /** What "for this session" allows from a call on. Absent: any call of the tool. */
   grantOf?(parameters: Arguments): string;
   /**
@@ -35,7 +35,7 @@ export interface Tool<Arguments = unknown, Prepared = unknown> {
    */
   run(
     parameters: Arguments,
-    context: { session: HostSession; signal: AbortSignal; prepared: Prepared },
+    context: { session: HostSession; signal: AbortSignal; prepared: Prepared; callId: string },
   ): Promise<string>;
 }
 
@@ -103,8 +103,9 @@ export function createToolPort({
         return "";
       });
       if (unprepared.isError) return unprepared;
-      const run = () => told(() => tool.run(checked.data, { session, signal, prepared }));
-      if (tool.readOnly || tool.runsUnasked === true) return run();
+      const context = { session, signal, callId: call.id };
+      const run = () => told(() => tool.run(checked.data, { ...context, prepared }));
+      if (tool.readOnly || tool.runsUnasked?.(session) === true) return run();
       const grant = tool.grantOf?.(checked.data);
       const asked = { asker: OWN, call, session, signal, grant };
       const end = (await approve?.(asked)) ?? NOBODY;

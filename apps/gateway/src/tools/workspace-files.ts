@@ -92,6 +92,13 @@ export interface TextFile {
   size: number;
 }
 
+/** As `readText`, of a file below `root`, wherever its text is. */
+export type TextOf = (
+  file: string,
+  maxBytes: number,
+  root: string,
+) => Promise<TextFile | undefined>;
+
 /** Up to `maxBytes` of a text file; undefined when it is no regular file or holds binary data. */
 export async function readText(file: string, maxBytes: number): Promise<TextFile | undefined> {
   // Opening a pipe would wait for somebody who writes to it.

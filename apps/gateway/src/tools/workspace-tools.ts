@@ -1,13 +1,14 @@
 // The built-in tools, which see and change the workspace.
 import { existsSync } from "node:fs";
 import { devNull } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { HostSession } from "@clew/engine-core";
 import { z } from "zod";
 import type { ToolsConfig } from "../config/tools.ts";
 import { counted, number } from "../text/number.ts";
 import { visible } from "../text/visible.ts";
+import type { EditorClient, EditorPlace } from "./editor-client.ts";
 import { planGlob } from "./glob.ts";
 import { describeRun, runCommand } from "./run-command.ts";
 import { defineTool, type Tool, ToolRefusal } from "./tool.ts";
@@ -16,11 +17,12 @@ import {
   type OwnPlaces,
   readText,
   resolveInside,
+  type TextOf,
   type Walk,
   walkFiles,
   workspaceRoot,
 } from "./workspace-files.ts";
-import { edited, placeToWrite, requireFits, writeText } from "./write-files.ts";
+import { edited, placeToWrite, requireFits, type WritePlace, writeText } from "./write-files.ts";
 
 /** Linux takes no longer argument. */
 const MAX_COMMAND_BYTES = 128 * 1024 - 1;
@@ -29,12 +31,16 @@ const MAX_LINE_CHARS = 400;
 const MAX_HITS = 40;
 const MAX_SEARCHED_FILES = 5000;
 const MAX_FILE_BYTES = 1024 * 1024;
+/** How long an editor may take for a text before anybody is asked. */
+const READ_MS = 10_000;
 
 /** What agents may do in their workspaces, `tools` of the settings. Absent: they only look. */
 export interface ToolsAllowed extends Pick<ToolsConfig, "write" | "shell" | "shellTimeoutMs"> {
   /** Variables that commands are given. */
   env: Readonly<Record<string, string | undefined>>;
   own: OwnPlaces;
+  /** What is other in a session that an editor holds. Absent: nothing in any. */
+  editorOf?(session: HostSession): EditorPlace | undefined;
 }
 
 const ONLY_LOOK: ToolsAllowed = {
@@ -53,6 +59,14 @@ export function workspaceTools(
     return root;
   };
   const boundsOf = (session: HostSession) => ({ root: rootOf(session), own: allowed.own });
+  const rulesOf = (session: HostSession) => allowed.editorOf?.(session)?.rules ?? allowed;
+  /** Who reads, writes and runs in a session, other than the gateway. */
+  const clientOf = (session: HostSession): Client => ({
+    folder: workspaceOf(session),
+    ...allowed.editorOf?.(session)?.client,
+  });
+  const writesUnasked = (session: HostSession) => rulesOf(session).write === "allow";
+  const mayWrite = (session: HostSession) => rulesOf(session).write !== "off";
   // Asked for each tool in each turn.
   const isAvailable = (session: HostSession) => existsSync(workspaceOf(session));
   return [
@@ -76,7 +90,10 @@ export function workspaceTools(
       }),
       readOnly: true,
       isAvailable,
-      run: ({ path, from_line }, { session }) => read(boundsOf(session), path, from_line ?? 1),
+      run: ({ path, from_line }, { session, signal }) =>
+        read(boundsOf(session), path, {
+          ...{ fromLine: from_line ?? 1, textOf: textsOf(clientOf(session), signal) },
+        }),
     }),
     defineTool({
       name: "list_files",
@@ -97,14 +114,14 @@ export function workspaceTools(
         content: z.string().describe("All of the file's new text."),
       }),
       readOnly: false,
-      runsUnasked: allowed.write === "allow",
-      isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
+      runsUnasked: writesUnasked,
+      isAvailable: (session) => mayWrite(session) && isAvailable(session),
       prepare: async ({ path, content }, session) => {
         requireFits(content);
         return placeToWrite(boundsOf(session), path);
       },
-      run: async ({ path, content }, { prepared: place, signal }) => {
-        await writeText(place, content, signal);
+      run: async ({ path, content }, { prepared: place, session, signal }) => {
+        await writeIn(clientOf(session), { place, text: content, signal });
         const lines = content === "" ? 0 : content.replace(/\n$/, "").split("\n").length;
         return `${place.found ? "Replaced" : "Made"} ${path} (${counted(lines, "line")}).`;
       },
@@ -120,11 +137,12 @@ export function workspaceTools(
         all: z.boolean().optional().describe("Wherever it stands. Default: once only."),
       }),
       readOnly: false,
-      runsUnasked: allowed.write === "allow",
-      isAvailable: (session) => allowed.write !== "off" && isAvailable(session),
-      prepare: (edit, session) => edited(boundsOf(session), edit),
-      run: async ({ path }, { prepared: { place, text, times }, signal }) => {
-        await writeText(place, text, signal);
+      runsUnasked: writesUnasked,
+      isAvailable: (session) => mayWrite(session) && isAvailable(session),
+      prepare: (edit, session) =>
+        edited(boundsOf(session), edit, textsOf(clientOf(session), AbortSignal.timeout(READ_MS))),
+      run: async ({ path }, { prepared: { place, text, times }, session, signal }) => {
+        await writeIn(clientOf(session), { place, text, signal });
         return `Replaced ${counted(times, "place")} in ${path}.`;
       },
     }),
@@ -137,7 +155,7 @@ export function workspaceTools(
         timeout_seconds: z.number().positive().optional().describe("Default and most: as set."),
       }),
       readOnly: false,
-      runsUnasked: allowed.shell === "allow",
+      runsUnasked: (session) => rulesOf(session).shell === "allow",
       grantOf: ({ command }) => command,
       prepare: async ({ command }) => {
         if (command.includes("\0")) throw new ToolRefusal("The command holds a null character.");
@@ -147,15 +165,62 @@ export function workspaceTools(
             `The command has ${number(bytes)} bytes, and up to ${number(MAX_COMMAND_BYTES)} can be run; write a script to a file, and run that.`,
           );
       },
-      isAvailable: (session) => allowed.shell !== "off" && isAvailable(session),
-      run: async ({ command, timeout_seconds = Infinity }, { session, signal }) => {
+      isAvailable: (session) => rulesOf(session).shell !== "off" && isAvailable(session),
+      run: async ({ command, timeout_seconds = Infinity }, { session, signal, callId }) => {
         const timeoutMs = Math.min(allowed.shellTimeoutMs, timeout_seconds * 1_000);
         const { env } = allowed;
         const cwd = rootOf(session);
+        const client = clientOf(session);
+        if (client.run !== undefined) {
+          const asked = { line: command, cwd: client.folder, timeoutMs, signal, callId };
+          return describeRun(await client.run(asked));
+        }
         return describeRun(await runCommand(command, { cwd, env, timeoutMs, signal }));
       },
     }),
   ];
+}
+
+/** An editor, and the name that it has for the workspace folder. */
+interface Client extends EditorClient {
+  folder: string;
+}
+
+/** How an editor calls a file of the workspace. */
+const nameIn = ({ folder }: Client, root: string, file: string): string =>
+  join(folder, relative(root, file));
+
+/** Texts as the editor has them; what it does not give is read from the disk. */
+function textsOf(client: Client, signal: AbortSignal): TextOf {
+  return async (file, maxBytes, root) => {
+    const text = await client
+      .readText?.(nameIn(client, root, file), signal)
+      .catch(() => signal.throwIfAborted());
+    if (typeof text !== "string") return readText(file, maxBytes);
+    const bytes = Buffer.from(text);
+    const whole = { text, size: bytes.length };
+    return bytes.length <= maxBytes
+      ? whole
+      : { ...whole, text: bytes.subarray(0, maxBytes).toString("utf8") };
+  };
+}
+
+interface Written {
+  place: WritePlace;
+  text: string;
+  signal: AbortSignal;
+}
+
+/** What an editor refuses to write is not written behind its back. Throws ToolRefusal. */
+async function writeIn(client: Client, { place, text, signal }: Written): Promise<void> {
+  if (client.writeText === undefined) return writeText(place, text, signal);
+  const { root, folder, name, path } = place;
+  try {
+    await client.writeText(nameIn(client, root, join(folder, name)), text, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new ToolRefusal(`The editor did not write "${path}": ${(error as Error).message}`);
+  }
 }
 
 const MAX_LISTED = 500;
@@ -242,8 +307,12 @@ function scoreLine(line: string, query: string, words: readonly string[]): numbe
   return line.includes(query) ? words.length + 1 : found;
 }
 
-async function read(bounds: Bounds, path: string, fromLine: number): Promise<string> {
-  const file = await readText(await resolveInside(bounds, path), MAX_FILE_BYTES);
+async function read(
+  bounds: Bounds,
+  path: string,
+  { fromLine, textOf }: { fromLine: number; textOf: TextOf },
+): Promise<string> {
+  const file = await textOf(await resolveInside(bounds, path), MAX_FILE_BYTES, bounds.root);
   if (file === undefined) throw new ToolRefusal(`"${path}" is not a text file.`);
   const lines = file.text.split("\n");
   const isCut = file.size > MAX_FILE_BYTES;

@@ -15,6 +15,7 @@ import {
   readText,
   requireNotOwn,
   resolveInside,
+  type TextOf,
 } from "./workspace-files.ts";
 
 /** Of a file that is written, bytes. */
@@ -187,9 +188,10 @@ export interface Edit {
 export async function edited(
   bounds: Bounds,
   { path, old_text, new_text, all = false }: Edit,
+  textOf: TextOf = readText,
 ): Promise<{ place: WritePlace; text: string; times: number }> {
   const place = await placeToWrite(bounds, path);
-  const file = await readText(await resolveInside(bounds, path), MAX_BYTES);
+  const file = await textOf(await resolveInside(bounds, path), MAX_BYTES, bounds.root);
   if (file === undefined || file.text.includes("\ufffd"))
     throw new ToolRefusal(`"${path}" is not a text file in UTF-8.`);
   if (file.size > MAX_BYTES)

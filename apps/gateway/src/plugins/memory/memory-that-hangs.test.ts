@@ -43,7 +43,8 @@ it.each([
   });
   const tool = tools.find(({ name }) => name === `memory_${_}`)!;
   const { signal } = new AbortController();
-  await expect(tool.run(given, { session, signal, prepared: undefined })).rejects.toThrow(
+  const context = { session, signal, callId: "c1", prepared: undefined };
+  await expect(tool.run(given, context)).rejects.toThrow(
     'The memory of plugin "mem" did not answer within 0.03 s.',
   );
 });

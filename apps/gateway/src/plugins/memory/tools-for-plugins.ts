@@ -42,10 +42,10 @@ function asPluginTool({ name, description, parameters, run }: Tool, session: Hos
   return {
     ...{ name, label: name, description, parameters: schemaOf(parameters) },
     annotations: { readOnlyHint: true },
-    async execute(_callId: string, given: unknown, signal: AbortSignal = NEVER) {
+    async execute(callId: string, given: unknown, signal: AbortSignal = NEVER) {
       const checked = parameters.safeParse(withOurNames(given));
       if (!checked.success) throw new Error(`The arguments of ${name} are wrong.`);
-      return run(checked.data, { session, signal, prepared: undefined }).then(
+      return run(checked.data, { session, signal, callId, prepared: undefined }).then(
         resultOf,
         (error: unknown) => {
           if (error instanceof ToolRefusal) return { ...resultOf(error.message), isError: true };

@@ -58,7 +58,7 @@ function appendTool(
       content: z.string().min(1).describe("What is added, as Markdown."),
     }),
     readOnly: false,
-    runsUnasked: true,
+    runsUnasked: () => true,
     isAvailable: (session) => workspaceRoot(workspaceOf(session)) !== undefined,
     run: async ({ path = relativePath, content }, { session, signal }) => {
       if (path.replace(/^\.\//, "") !== relativePath.replace(/^\.\//, ""))
