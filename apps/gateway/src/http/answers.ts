@@ -164,6 +164,7 @@ export const ANSWERS = {
   Waiting: z.object({ waiting: z.array(WaitingViewSchema) }),
   Removed: z.object({ removed: Text }),
   TakenBack: z.object({ takenBack: Count }),
+  AcpTaken: z.object({ taken: z.literal(true) }),
   Approvals: z.object({ approvals: z.array(ApprovalSchema), mayAnswer: z.boolean() }),
   Answered: z.looseObject({ approval: ApprovalSchema, end: z.looseObject({}), text: Text }),
   Link: z.object({ link: Text }),

@@ -26,7 +26,7 @@ interface Operation {
   query?: Readonly<Record<string, string>>;
   /** Named in `SCHEMAS`. Absent: it takes no body. */
   body?: string;
-  /** Named in `SCHEMAS`, or "text", "page", "events". */
+  /** Named in `SCHEMAS`, or "text", "page", "lines", "events". */
   answer: string;
   /** What 503 comes with, as named in `SCHEMAS`. Absent: an error like others. */
   unready?: string;
@@ -45,6 +45,7 @@ const SCHEMAS: Readonly<Record<string, z.ZodType>> = {
   MessageBody: MessageBodySchema,
   Action: z.object({ session: z.string().optional(), payload: z.unknown().optional() }),
   MethodCall: z.object({ params: AnyObject.optional() }),
+  AcpMessage: AnyObject,
 };
 
 const LIMIT = { limit: "how many at most" };
@@ -292,6 +293,19 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: { session: "in this session; default: in none" },
     answer: "Engine",
   },
+  "POST /api/acp": {
+    summary:
+      "Connects an editor (Agent Client Protocol): streams what it is told, a message of JSON-RPC per line, behind a line with the `connection`.",
+    query: { agent: "whose sessions it begins; default: the default agent" },
+    answer: "lines",
+    errors: ["FORBIDDEN", "REQUEST_INVALID"],
+  },
+  "POST /api/acp/:id": {
+    summary: "Takes one message of JSON-RPC from the editor of that connection.",
+    body: "AcpMessage",
+    answer: "AcpTaken",
+    errors: ["FORBIDDEN", "REQUEST_INVALID", "NOT_FOUND"],
+  },
   "POST /api/stop": {
     summary: "Ends the gateway, for the person of this home.",
     query: { grace: "seconds that running replies get" },
@@ -387,6 +401,8 @@ function contentOf(answer: string): object {
       return { "text/plain": { schema: { type: "string" } } };
     case "file":
       return { "application/octet-stream": { schema: { type: "string" } } };
+    case "lines":
+      return { "application/x-ndjson": { schema: { type: "string" } } };
     case "page":
       return { "text/html": { schema: { type: "string" } } };
     case "events":

@@ -69,6 +69,6 @@ export function addAcpRoutes(
     if (!isRecord(message))
       return refuse(context, "REQUEST_INVALID", "The body has to be one message of JSON-RPC.");
     pipe.push(message as AnyMessage);
-    return context.body(null, 204);
+    return context.json({ taken: true });
   });
 }
