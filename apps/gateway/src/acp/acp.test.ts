@@ -17,6 +17,7 @@ import { BUILT_CLEW } from "../testing/command.ts";
 import { type EditorOptions, startEditor, type TestEditor } from "../testing/editor.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { temporaryHome } from "../testing/home.ts";
+import { scriptedSettings } from "../testing/mcp.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 
 const { session } = methods.agent;
@@ -405,6 +406,23 @@ describe("clew acp", () => {
       sessionUpdate: "user_message_chunk",
       content: { type: "image", data: pixel, mimeType: "image/png" },
     });
+    expect(await editor.leave()).toBe(0);
+  }, 60_000);
+
+  it("uses the servers that an editor sends, in that session alone and asking as for any tool", async () => {
+    const given = await world();
+    const editor = await startEditor(given.home);
+    const { command, args } = scriptedSettings();
+    const servers = [{ name: "mine", command, args, env: [{ name: "MINE", value: "1" }] }];
+    const opened = await editor.agent.request(session.new, {
+      ...{ cwd: given.project, mcpServers: servers },
+    });
+    const { prompt } = talkIn(editor, opened.sessionId);
+    await prompt(run("mcp__mine__echo", { text: "from a server" }));
+    expect(editor.texts("agent_message_chunk")).toContain("from a server");
+    const other = await editor.agent.request(session.new, { cwd: given.project, mcpServers: [] });
+    await talkIn(editor, other.sessionId).prompt(run("mcp__mine__echo", { text: "x" }));
+    expect(editor.texts("agent_message_chunk")).toContain('There is no tool "mcp__mine__echo"');
     expect(await editor.leave()).toBe(0);
   }, 60_000);
 

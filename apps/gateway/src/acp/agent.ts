@@ -23,7 +23,7 @@ import { VERSION } from "../version.ts";
 import { isEditors } from "./editor-records.ts";
 import { askInEditor } from "./permissions.ts";
 import { invalid, noSuchSession, refusalOf } from "./refusal.ts";
-import type { OpenEditorServers } from "./servers.ts";
+import { planServers } from "./servers.ts";
 import { type EditorSession, openEditorSession } from "./session.ts";
 
 export interface EditorConnectionOptions {
@@ -31,8 +31,6 @@ export interface EditorConnectionOptions {
   log: LogPort;
   /** Whose sessions an editor begins. */
   agentId: string;
-  /** Absent: servers that an editor sends are not used, and it is told so before. */
-  openServers?: OpenEditorServers | undefined;
 }
 
 export interface EditorConnection {
@@ -66,10 +64,11 @@ export function connectEditor(options: EditorConnectionOptions, stream: Stream):
     const { cwd, mcpServers = [] } = asked;
     // One that is loaded again begins anew.
     await leave(sessionId);
-    const servers = await options.openServers?.({ servers: mcpServers, key, cwd });
+    const servers =
+      mcpServers.length === 0 ? null : gateway.mcp.attach(key, planServers(mcpServers, cwd));
     const session = openEditorSession({
       ...{ gateway, log, client, capabilities, sessionId, key, cwd },
-      servers: servers ?? null,
+      servers,
     });
     sessions.set(sessionId, session);
     return session;
@@ -95,7 +94,6 @@ export function connectEditor(options: EditorConnectionOptions, stream: Stream):
   const connection = agent({ name: "clew" })
     .onRequest(methods.agent.initialize, ({ params }) => {
       capabilities = params.clientCapabilities ?? {};
-      const canServe = options.openServers !== undefined;
       return {
         protocolVersion: PROTOCOL_VERSION,
         agentInfo: { name: "clew", title: "Clew", version: VERSION },
@@ -103,7 +101,7 @@ export function connectEditor(options: EditorConnectionOptions, stream: Stream):
         agentCapabilities: {
           loadSession: true,
           promptCapabilities: { image: true, audio: false, embeddedContext: true },
-          mcpCapabilities: { http: canServe, sse: false },
+          mcpCapabilities: { http: true, sse: false },
           sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
         },
       };

@@ -1,18 +1,40 @@
 // What the servers are to a session that an editor sends with it.
-import type { McpServer } from "@agentclientprotocol/sdk";
+import type { McpServer as SentServer } from "@agentclientprotocol/sdk";
+import { soundsSecret } from "../config/command-environment.ts";
+import { type McpServer, SERVER_DEFAULTS } from "../mcp/client/server.ts";
 
-/** They belong to one session, and to one editor that holds it. */
-export interface OpenServers {
-  close(): Promise<void>;
+/** Shorter ones would be found in words that are none. */
+const LEAST_SECRET_CHARS = 8;
+
+/** Pure. They are started in the session's folder. */
+export const planServers = (servers: readonly SentServer[], cwd: string): McpServer[] =>
+  servers.map((sent) => ({ ...SERVER_DEFAULTS, name: sent.name, ...planReach(sent, cwd) }));
+
+type Reach = Pick<McpServer, "reach" | "secrets" | "problem">;
+
+function planReach(sent: SentServer, cwd: string): Reach {
+  if (!("type" in sent)) {
+    const { command, args } = sent;
+    const env = valuesOf(sent.env);
+    const secrets = Object.entries(env).flatMap(([name, value]) =>
+      soundsSecret(name) ? [value] : [],
+    );
+    return { reach: { kind: "program", command, args, env, cwd }, secrets: longEnough(secrets) };
+  }
+  const { url } = sent;
+  const headers = valuesOf(sent.headers);
+  const secrets = Object.values(headers).map((value) =>
+    value.replace(/^(Bearer|Basic|Token) +/i, ""),
+  );
+  const reach = { kind: "http", url, headers } as const;
+  return {
+    ...{ reach, secrets: longEnough(secrets) },
+    ...(sent.type === "sse" && { problem: "it is reached by SSE, which is not spoken here" }),
+  };
 }
 
-export interface ServersRequest {
-  servers: readonly McpServer[];
-  /** Canonical. */
-  key: string;
-  /** Absolute; where they are started. */
-  cwd: string;
-}
+const valuesOf = (given: readonly { name: string; value: string }[]): Record<string, string> =>
+  Object.fromEntries(given.map(({ name, value }) => [name, value]));
 
-/** Never rejects: what cannot be reached is told in the session, which begins without it. */
-export type OpenEditorServers = (request: ServersRequest) => Promise<OpenServers>;
+const longEnough = (secrets: readonly string[]): string[] =>
+  secrets.filter(({ length }) => length >= LEAST_SECRET_CHARS);

@@ -36,7 +36,6 @@ import { oldTextIn } from "./old-text.ts";
 import { readPrompt } from "./prompt.ts";
 import { AcpRefusal, INVALID_REQUEST, invalid, refusalOf } from "./refusal.ts";
 import { planReplay } from "./replay.ts";
-import type { OpenServers } from "./servers.ts";
 import { planStop } from "./stop-reason.ts";
 import type { CallPlace } from "./tool-calls.ts";
 import { createUpdates, textChunk } from "./updates.ts";
@@ -53,7 +52,7 @@ export interface EditorSessionOptions {
   /** Absolute. */
   cwd: string;
   /** Of the editor; null = it sent none. */
-  servers: OpenServers | null;
+  servers: { close(): Promise<void> } | null;
 }
 
 export interface EditorSession extends CallPlace {

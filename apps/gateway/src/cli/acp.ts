@@ -86,6 +86,7 @@ async function openHost({ environment: given, output, strayErrors }: Shell) {
   const onMissingEngine = legacyInstead({}, log);
   const gateway = createGateway({ environment, loaded, log, plugins, onMissingEngine });
   plugins.startServices();
+  gateway.mcp.start();
   return {
     ...{ gateway, log },
     async close() {
