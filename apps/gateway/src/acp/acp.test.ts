@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ContentBlock,
+  type McpServer,
   methods,
   type RequestError,
   type SessionUpdate,
@@ -413,10 +414,10 @@ describe("clew acp", () => {
     const given = await world();
     const editor = await startEditor(given.home);
     const { command, args } = scriptedSettings();
-    const servers = [{ name: "mine", command, args, env: [{ name: "MINE", value: "1" }] }];
-    const opened = await editor.agent.request(session.new, {
-      ...{ cwd: given.project, mcpServers: servers },
-    });
+    const mcpServers: McpServer[] = [
+      { name: "mine", command, args, env: [{ name: "MINE", value: "1" }] },
+    ];
+    const opened = await editor.agent.request(session.new, { cwd: given.project, mcpServers });
     const { prompt } = talkIn(editor, opened.sessionId);
     await prompt(run("mcp__mine__echo", { text: "from a server" }));
     expect(editor.texts("agent_message_chunk")).toContain("from a server");
