@@ -312,6 +312,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ ...options, host, store, known, reports, cancellation, conversations },
     noteWaste: waste.note,
     ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
+    editors,
     engineStatus: views.engine,
     waiting,
   };
@@ -451,6 +452,7 @@ interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
   /** Takes note of the model that a session's branch chooses. */
   noteModel(key: string, branch: readonly TranscriptEntry[]): void;
   approvals: Approvals;
+  editors: Editors;
   waiting: WaitingMessages;
 }
 
@@ -480,7 +482,10 @@ function inCommandSession<Result>(
         children: parts.children.list,
         engineStatus: parts.engineStatus,
         noteModel: (branch) => parts.noteModel(key, branch),
-        onForked: (session) => events.publish({ type: "session", session, change: "created" }),
+        onForked(session) {
+          events.publish({ type: "session", session, change: "created" });
+          parts.editors.copy(key, session).catch((error: Error) => parts.log.warn(error.message));
+        },
         costs: parts.costs,
         successorsOf: (conversation) => successorsOf(parts, conversation),
         storeReport: (conversation, report) => reports.store(conversation, { report }),

@@ -21,6 +21,8 @@ export interface Editors {
   readonly modes: readonly Mode[];
   /** Kept, where an editor began the session; else as long as one holds it. */
   change(key: string, change: Partial<EditorRecord>): Promise<void>;
+  /** The other session works where this one does, where an editor could have begun it. */
+  copy(from: string, to: string): Promise<void>;
   /** The session is this editor's until the function that it gives is called. */
   hold(key: string, holder: Holder): () => void;
   remove(key: string): Promise<void>;
@@ -66,6 +68,10 @@ export function createEditors({ home, log, said }: EditorsOptions): Editors {
       const changed = { ...record, ...change } as EditorRecord;
       if (isEditors(key)) await records.keep(key, changed);
       else borrowed.set(key, changed);
+    },
+    async copy(from, to) {
+      const record = recordOf(from);
+      if (record !== undefined && isEditors(to)) await records.keep(to, record);
     },
     hold(key, holder) {
       const all = holders.get(key) ?? [];

@@ -109,8 +109,13 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
           missingTurns: await findMissingAtEnd({ folder, sessionId, branch, paidSince: paid }),
         };
       }),
-    withoutWorkspace: () =>
-      whyNoWorkspace(agentSettings(host.config, home, agentId), host.config.tools),
+    withoutWorkspace() {
+      const ofAgent = agentSettings(host.config, home, agentId);
+      const workspace = host.workspace(agentId, key);
+      const isOwn = workspace !== ofAgent.workspace;
+      const place = isOwn ? { workspace, isWorkspaceSet: true } : ofAgent;
+      return whyNoWorkspace(place, host.config.tools);
+    },
     compact: (focus) =>
       inSession(async (conversation) => {
         const { result, report } = await host.compact({ ...setupOf(conversation), focus });
