@@ -2,6 +2,7 @@
 import type { HostSession } from "@clew/engine-core";
 import { createLegacyEngine, createSummariserRest } from "@clew/legacy-engine";
 import { createTranscriptPolicy } from "@clew/transcript-policy";
+import { createHarnesses, harnessLoaders } from "./harness/harnesses.ts";
 import { createHost } from "./host/create-host.ts";
 import { createEngines } from "./host/engines.ts";
 import { flushPlanOf, runFlushTurn, whyNotWritable } from "./host/flush-turn.ts";
@@ -74,6 +75,13 @@ export function composeHost(options: HostOptions): Host {
       bytesOf: transcriptBytes,
       inSession: options.inSession ?? (async () => {}),
     }),
+    harnesses: createHarnesses(
+      { ...harnessLoaders(config.harness), ...options.harnesses },
+      {
+        ...{ home: environment.home, log },
+        env: environment.forCommands({ settings: loaded.raw, named: [] }),
+      },
+    ),
     tokenRatios: createTokenRatios({ home: environment.home, log }),
     rest: createSummariserRest(),
   };

@@ -176,6 +176,8 @@ export interface GatewayOptions {
   reread?: () => Promise<Pick<LoadedConfig, "config" | "raw">>;
   /** As a host's: told of each engine that the settings name and nobody has. */
   onMissingEngine?: HostOptions["onMissingEngine"];
+  /** As a host's: programs that may run turns besides those of the settings. */
+  harnesses?: HostOptions["harnesses"];
   /** Longest time in which a shadow engine plays a turn, ms. Absent: a minute. */
   shadowTurnMs?: number | undefined;
 }
@@ -220,8 +222,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
     editorOf: editors.placeOf,
-    onMissingEngine: options.onMissingEngine,
     mcp: (session) => mcp.of(session),
+    ...{ onMissingEngine: options.onMissingEngine, harnesses: options.harnesses },
     ...{ pluginSubagents, inSession, costs, sessionModel: (key) => chosenModels.get(key) },
     onSetAside: (record) => events.publish(setAsideEvent(record)),
   });

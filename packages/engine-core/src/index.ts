@@ -54,6 +54,15 @@ export {
 } from "./engine/subagents.ts";
 export { type EngineValidation, validateEngine } from "./engine/validate.ts";
 export type {
+  ExecutionAnswer,
+  ExecutionEvent,
+  ExecutionItem,
+  ExecutionOutcome,
+  ExecutionPort,
+  ExecutionRun,
+  ExecutionTurn,
+} from "./execution-port.ts";
+export type {
   ClockPort,
   CompactionCallOptions,
   CompactionHookEvent,
@@ -67,7 +76,6 @@ export type {
   PolicyPort,
   Span,
   SpanPort,
-  ToolOutcome,
   ToolPort,
 } from "./ports.ts";
 export type { ModelChoice } from "./recovery/plan-fallback.ts";
@@ -78,6 +86,8 @@ export type {
   CompactionReport,
   EngineCallReport,
   EngineFailure,
+  ExecutionProjection,
+  ExecutionReport,
   FailureKind,
   ItemCode,
   ItemSource,
@@ -108,6 +118,7 @@ export { type MaintenanceLane, settleMaintenance } from "./session/maintenance-l
 export { type RetriedSession, retrySession } from "./session/retry-session.ts";
 export type { SessionLock, WhenBusy } from "./session/session-lock.ts";
 export { createSessionState, type SessionState } from "./session/session-state.ts";
+export type { ToolOutcome } from "./tool-outcome.ts";
 export type {
   BranchPart,
   HostSession,

@@ -4,7 +4,6 @@ import type {
   AssistantMessage,
   CompactResult,
   ToolCallBlock,
-  ToolResultBlock,
 } from "@clew/plugin-sdk/core";
 import type {
   CompactionAsk,
@@ -18,6 +17,8 @@ import type {
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import type { ExecutionPort } from "./execution-port.ts";
+import type { ToolOutcome } from "./tool-outcome.ts";
 import type { HostSession, SuccessorPort, TranscriptPort } from "./transcript-port.ts";
 
 /** The model behind a run. */
@@ -85,18 +86,6 @@ export interface CompactionCallOptions {
   signal?: AbortSignal | undefined;
   /** Tells that work goes on, which extends the time bound of the call. Absent: nobody asks. */
   onProgress?: (() => void) | undefined;
-}
-
-/** What a tool gave, or why it did not. */
-export interface ToolOutcome {
-  /** What the model is shown. */
-  content: ToolResultBlock[];
-  /** True: it failed or was refused, and `content` says why. */
-  isError: boolean;
-  /** For people and plugins; never sent to a model. Absent: none. */
-  details?: unknown;
-  /** Who allowed the call, or why it did not run, for the turn's report. Absent: nothing. */
-  note?: string | undefined;
 }
 
 /** Tools of the host and its plugins. */
@@ -184,6 +173,8 @@ export interface HostPorts {
   policy?: PolicyPort;
   /** Absent: the model is offered none. */
   tools?: ToolPort;
+  /** Who runs turns in place of this package and `model`. Absent: nobody, the embedded runner does. */
+  execution?: ExecutionPort;
   /** Absent: engines that do not own compaction cannot compact. */
   compaction?: CompactionPort;
   /** Absent: a session stays in its transcript. */

@@ -1,5 +1,5 @@
 // The shape of the turn report, which records everything that happened in one turn.
-import type { CompactCode, ErrorCode, Usage } from "@clew/plugin-sdk/core";
+import type { CompactCode, ErrorCode, HostCapability, Usage } from "@clew/plugin-sdk/core";
 import type {
   CompactionTrigger,
   ContextSize,
@@ -143,6 +143,11 @@ export interface ModelCallReport {
   leftOut?: string[];
   /** What was sent differently because the model had refused something. Absent: nothing. */
   remedies?: Remedy["kind"][];
+  /**
+   * Id of the program that made it: listed is what the host handed over for it, which the program
+   * adds to what it holds already. Absent: the host made it, and listed is what was sent.
+   */
+  harness?: string;
 }
 
 /** A model call besides those that reply. */
@@ -371,6 +376,38 @@ export interface RecoveryReport {
   message: string;
 }
 
+/** How the context entered a program that keeps a thread of its own. */
+export interface ExecutionProjection {
+  /** "continued": one that had it already got what it lacked · "per-turn": one for this turn. */
+  thread: "new" | "continued" | "per-turn";
+  /** The program's id of it. */
+  threadId: string;
+  /** Why this one, for people: "the engine began another epoch". */
+  reason: string;
+  /** "prompt": the person's message alone. */
+  as: "items" | "quoted" | "prompt";
+  /** Newest messages of what the engine chose and the turn holds that were handed over now. */
+  handed: number;
+}
+
+/** Which program ran the turn. */
+export interface ExecutionReport {
+  /** Of its host, as engines are told: "codex-app-server". */
+  id: string;
+  /** Of the program. */
+  harnessId: string;
+  /** For people. */
+  label: string;
+  /** What an engine may require and this host cannot do; empty: nothing. */
+  cannot: HostCapability[];
+  /** How the context entered, once per attempt. */
+  projections: ExecutionProjection[];
+  /** How often the program made its thread smaller by itself. */
+  nativeCompactions: number;
+  /** What was odd, for people. Absent: nothing. */
+  notices?: string[];
+}
+
 /** Whose failure a turn without a reply is: the model call's, the engine's, or the host's. */
 export type FailureKind = ModelError["kind"] | "engine" | "host";
 
@@ -420,11 +457,13 @@ export interface TurnReport {
     /** Why another engine than the configured one ran. */
     degraded: EngineFailure | null;
     /**
-     * How the engine would have its assembly enter a backend that keeps its own thread; this host
-     * has none and ignores it.
+     * How the engine would have its assembly enter a backend that keeps its own thread; the
+     * embedded runner has none and ignores it.
      */
     projection: { mode: string; epoch: string | null } | null;
   };
+  /** Which program ran the turn. Absent: none, the embedded runner did. */
+  execution?: ExecutionReport;
   /** How the engine is told of turns. */
   lifecycle: "eager" | "durable";
   /** In order. */

@@ -20,6 +20,8 @@ export interface AgentSettings {
   engine: string | undefined;
   /** Registered id of the engine that its turns are compared with; undefined = none. */
   shadowEngine: string | undefined;
+  /** Name of the program that runs its turns. */
+  harness: string;
   /** Caps its models' windows, tokens; undefined = nothing does. */
   contextTokens: number | undefined;
   compaction: CompactionConfig;
@@ -40,6 +42,7 @@ export function agentSettings(config: Config, home: string, agentId: string): Ag
     isWorkspaceSet: workspace !== undefined,
     engine: own?.engine,
     shadowEngine: shadow === "none" ? undefined : shadow,
+    harness: own?.harness ?? defaults.harness,
     contextTokens: own?.contextTokens ?? defaults.contextTokens,
     compaction: { ...defaults.compaction, ...own?.compaction },
   };

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { isSafeId } from "../sessions/keys.ts";
 import { CompactionConfigSchema, OwnCompactionSchema } from "./compaction.ts";
+import { EMBEDDED_HARNESS, harnessName } from "./harness.ts";
 import { ParamsSchema, ThinkingLevelSchema } from "./params.ts";
 import { ContextPruningSchema } from "./pruning.ts";
 import { SubagentsConfigSchema } from "./subagents.ts";
@@ -81,6 +82,7 @@ export const AgentDefaultsSchema = z.object({
   shadowEngine: shadowEngine.describe(
     "A second context engine, by id, that is handed every turn once it is over, to be compared; nothing of it reaches a model or a reply. Unset = none.",
   ),
+  harness: harnessName.default(EMBEDDED_HARNESS),
   contextPruning: ContextPruningSchema.optional().describe(
     "Which old tool results the model sees shortened.",
   ),
@@ -110,6 +112,9 @@ export const AgentSchema = z.object({
   shadowEngine: shadowEngine.describe(
     'Its shadow engine, by id; unset = as the defaults say, "none" = none.',
   ),
+  harness: harnessName
+    .optional()
+    .describe("Which program runs its turns; unset = as the defaults say."),
   contextTokens: z
     .number()
     .int()

@@ -5,6 +5,7 @@ import { AgentsConfigSchema } from "./agents.ts";
 import { DiagnosticsConfigSchema } from "./diagnostics.ts";
 import { DoorConfigSchema } from "./door.ts";
 import { GatewayConfigSchema } from "./gateway.ts";
+import { HarnessConfigSchema } from "./harness.ts";
 import { LoggingConfigSchema } from "./logging.ts";
 import { McpConfigSchema } from "./mcp.ts";
 import { MemoryConfigSchema } from "./memory.ts";
@@ -21,6 +22,7 @@ export const ConfigSchema = z.object({
   agents: AgentsConfigSchema.prefault({}).describe("Who answers."),
   models: ModelsConfigSchema.prefault({}).describe("Where models are."),
   plugins: PluginsConfigSchema.prefault({}).describe("Context engines and other plugins."),
+  harness: HarnessConfigSchema.prefault({}).describe("Programs that run agents' turns."),
   memory: MemoryConfigSchema.prefault({}).describe("What is remembered across sessions."),
   session: SessionConfigSchema.prefault({}).describe("Sessions."),
   tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),

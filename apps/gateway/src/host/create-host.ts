@@ -90,7 +90,10 @@ export function createHost(parts: HostParts): Host {
     prepareChild: (request) => prepareChild(parts, request),
     childEnded: (child) => childEnded(parts, child),
     quarantined: () => registry.quarantine.list(),
-    close: () => registry.dispose(),
+    async close() {
+      await parts.harnesses.close();
+      await registry.dispose();
+    },
   };
 }
 

@@ -29,6 +29,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Costs } from "../costs/meter.ts";
 import type { Prices } from "../costs/prices.ts";
+import type { HarnessLoader } from "../harness/harnesses.ts";
 import type { McpTools } from "../mcp/client/mcp-tools.ts";
 import type { AgentModels } from "../models/agent-models.ts";
 import type { AskSettings } from "../models/call-ask.ts";
@@ -91,6 +92,8 @@ export interface HostOptions {
   costs?: Costs | undefined;
   /** Servers that bring tools to a session. Absent: none do. */
   mcp?: ((session: HostSession) => readonly McpTools[]) | undefined;
+  /** Programs that may run turns besides those of the settings, by name. Absent: none. */
+  harnesses?: Readonly<Record<string, HarnessLoader>> | undefined;
   /** Where people are asked whether a tool may run. Absent: nobody is, and the answer is no. */
   approvals?: Approvals | undefined;
 }

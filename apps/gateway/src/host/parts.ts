@@ -6,6 +6,7 @@ import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { temperatureSent, thinkingSent } from "@clew/providers";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
+import type { Harnesses } from "../harness/harnesses.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
 import { type AskSettings, planAsk } from "../models/call-ask.ts";
 import { listModels } from "../models/list-models.ts";
@@ -21,7 +22,7 @@ import type { Approve, Tool } from "../tools/tool.ts";
 import type { Engines } from "./engines.ts";
 import type { HostOptions } from "./host.ts";
 
-export interface HostParts extends HostOptions {
+export interface HostParts extends Omit<HostOptions, "harnesses"> {
   engines: Engines;
   models: Models;
   policy: PolicyPort;
@@ -33,6 +34,8 @@ export interface HostParts extends HostOptions {
   pluginTools: PluginTools;
   /** What the chosen memory stores before compactions. */
   flushes: Flushes;
+  /** Programs that run agents' turns. */
+  harnesses: Harnesses;
   tokenRatios: TokenRatios;
   windows: ModelWindows;
   /** Models that failed lately. */

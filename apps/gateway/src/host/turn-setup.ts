@@ -54,6 +54,7 @@ import { withEngineTools } from "./played-tools.ts";
 import { pluginHooks } from "./plugin-hooks.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { withClientAsk, withClientTools } from "./turn-client.ts";
+import { harnessOf } from "./turn-harness.ts";
 import { hooksOf, memoryOfTurn, memoryToolsOf } from "./turn-memory.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -147,9 +148,8 @@ export async function prepareTurn(
   const settings = await turnSettings(parts, setup, model);
   const { engineId } = engine.guard;
   const isAside = () => engines.registry.quarantine.get(engineId, session.sessionKey) !== undefined;
-  const ports = meteredPorts(parts, setup, engine.guard, () =>
-    isAside() ? FALLBACK_ENGINE_ID : engine.guard.engineId,
-  );
+  const engineOf = () => (isAside() ? FALLBACK_ENGINE_ID : engine.guard.engineId);
+  const ports = meteredPorts(parts, setup, engine.guard, engineOf);
   const compaction = createBuiltInCompaction({
     ...compactionModels(parts, { ...setup, model: ports.compaction }, model),
     transcript: following.transcript,
@@ -162,12 +162,14 @@ export async function prepareTurn(
     clock: clockOf(setup),
   });
   const successors = following.port;
-  const refusal = await refusalOf(parts, setup);
+  const harness = await harnessOf(parts, setup, { model: chain.answering, engineOf });
+  const refusal = (await refusalOf(parts, setup)) ?? harness.refusal;
   const turn = {
     ...{ engine, state, model, systemPrompt },
     ports: {
       ...portsOf(parts, { ...setup, model: ports.turn }, hooks),
       ...{ tools: mcp === undefined ? tools : refreshedBy(mcp, tools), compaction },
+      ...(harness.execution !== undefined && { execution: harness.execution }),
       ...(successors !== undefined && { successors }),
       ...hooksOf(parts, {
         hooks: hooks?.port,

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import { createGateway, type Gateway } from "../gateway.ts";
+import { createGateway, type Gateway, type GatewayOptions } from "../gateway.ts";
 import { claimHome } from "../home/claim.ts";
 import { type ServerOptions, startServer } from "../http/server.ts";
 import { createLog } from "../log/log.ts";
@@ -28,13 +28,13 @@ export async function startTestGateway(
   config: Record<string, unknown> = {},
   home?: string,
   variables: Readonly<Record<string, string>> = {},
-  given: Pick<ServerOptions, "patience"> = {},
+  { harnesses, ...given }: Pick<ServerOptions, "patience"> & Pick<GatewayOptions, "harnesses"> = {},
 ): Promise<TestGateway> {
   const folder = home ?? (await temporaryHome());
   const environment = readEnvironment({ CLEW_HOME: folder, HOME: folder, ...variables });
   const loaded = checkConfigText(JSON.stringify(config), "clew.json");
   const log = createLog({ file: join(folder, "logs/gateway.log") });
-  const gateway = createGateway({ environment, loaded, log });
+  const gateway = createGateway({ environment, loaded, log, harnesses });
   const page = new Map([
     ["/", { bytes: new TextEncoder().encode("<p>page</p>"), type: "text/html; charset=utf-8" }],
   ]);

@@ -17,6 +17,17 @@ export interface ExecutionHost {
   capabilities: readonly HostCapability[];
 }
 
+/** Everything that an engine may require. */
+export const HOST_CAPABILITIES: readonly HostCapability[] = [
+  "bootstrap",
+  "assemble-before-prompt",
+  "after-turn",
+  "maintain",
+  "compact",
+  "runtime-llm-complete",
+  "thread-bootstrap-projection",
+];
+
 const EMBEDDED: readonly HostCapability[] = [
   "bootstrap",
   "assemble-before-prompt",
@@ -32,6 +43,10 @@ export const CLEW_EMBEDDED_HOST: ExecutionHost = {
   label: "Clew embedded runner",
   capabilities: EMBEDDED,
 };
+
+/** Who runs turns where these ports are lent. */
+export const hostOf = (ports: { execution?: ExecutionHost }): ExecutionHost =>
+  ports.execution ?? CLEW_EMBEDDED_HOST;
 
 /** Whether an operation may run, and the sentence to show when it may not. */
 export type HostSupport = { ok: true } | { ok: false; missing: HostCapability[]; message: string };

@@ -20,6 +20,8 @@ export interface RuntimeSettingsInput {
   selectionSource?: "configured" | "default" | undefined;
   /** Absent: not known. */
   executionHost?: { id: string; label: string } | undefined;
+  /** Names the program that runs turns. Absent: none, the host itself does. */
+  harnessId?: string | null | undefined;
   /** Names this run. Absent: not known. */
   runtimeId?: string | null | undefined;
   /** Tokens. Absent: not known. */
@@ -51,7 +53,11 @@ export function buildRuntimeSettings(input: RuntimeSettingsInput): RuntimeSettin
         : "normal");
   return deepFreeze({
     schemaVersion: 1,
-    runtime: { host: "openclaw", mode, harnessId: null, runtimeId: text(input.runtimeId) },
+    runtime: {
+      ...{ host: "openclaw" as const, mode },
+      harnessId: text(input.harnessId),
+      runtimeId: text(input.runtimeId),
+    },
     model: { requested, resolved, provider: text(input.provider), family: text(input.modelFamily) },
     contextEngineSelection: {
       selectedId,

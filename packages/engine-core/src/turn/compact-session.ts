@@ -1,6 +1,6 @@
 // Compacts a session outside a turn because a person asked for it.
 import { pause, planContextSize } from "@clew/plugin-sdk/host";
-import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
+import { assertHostSupport, hostOf } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { TurnReport } from "../report.ts";
 import { sizeOf } from "../request/request-size.ts";
@@ -33,7 +33,7 @@ export async function compactSession(
   const { guard } = request.engine;
   if (request.engine.refused !== undefined) throw request.engine.refused;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
-    assertHostSupport(guard.info(), "manual-compact", CLEW_EMBEDDED_HOST);
+    assertHostSupport(guard.info(), "manual-compact", hostOf(request.ports));
   const { sessionKey } = request.ports.transcript.session;
   return withSession(request.state.lock, { whenBusy: request.whenBusy, sessionKey }, () =>
     compactNow(request),

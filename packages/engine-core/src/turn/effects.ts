@@ -3,6 +3,7 @@ import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { ContextSize, ToolDefinition } from "@clew/plugin-sdk/host";
 import type { NewTranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { DeliveryChange } from "../delivery-port.ts";
+import type { ExecutionAnswer } from "../execution-port.ts";
 import type { CompactionHookEvent } from "../ports.ts";
 import type { Remedy } from "../recovery/remedy.ts";
 import type { EngineFailure } from "../report.ts";
@@ -10,7 +11,7 @@ import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { CompactionRequest } from "./compaction.ts";
 import type { Delivery } from "./delivery.ts";
-import type { RefusedRequest } from "./turn.ts";
+import type { Assembly, RefusedRequest } from "./turn.ts";
 import type { PromptAdditions, TurnEvent } from "./turn-request.ts";
 
 /** When the engine may tidy up. */
@@ -22,6 +23,7 @@ export type AppendedAs =
   | "reply"
   | "refusal"
   | "tool-result"
+  | "executed"
   | "said-meanwhile"
   | "side-records"
   | "prune";
@@ -69,6 +71,18 @@ export type Ask =
       /** A request that is not sent again. */
       refused: RefusedRequest | null;
     }
+  | {
+      do: "begin-execution";
+      items: readonly ViewItem[];
+      promptId: string | undefined;
+      /** The host's parts and those of hooks. */
+      system: readonly SystemPart[];
+      /** The engine's part. */
+      addition: string | null;
+      tools: readonly ToolDefinition[];
+      projection: Assembly["projection"];
+    }
+  | { do: "await-execution"; answer: ExecutionAnswer }
   | { do: "run-tool"; call: ToolCallBlock }
   | { do: "listen" }
   | {

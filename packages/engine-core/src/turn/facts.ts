@@ -16,11 +16,12 @@ import type {
 } from "@clew/plugin-sdk/host";
 import type { TokenEstimate } from "@clew/plugin-sdk/tokens";
 import type { SessionProjection, TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { ToolOutcome } from "../ports.ts";
+import type { ExecutionEvent } from "../execution-port.ts";
 import type { Remedy } from "../recovery/remedy.ts";
 import type { EngineCallReport, EngineFailure, ModelCallReport, ReportParts } from "../report.ts";
 import type { ViewItem } from "../request/view-item.ts";
 import type { PendingTurn } from "../session/pending-turns.ts";
+import type { ToolOutcome } from "../tool-outcome.ts";
 import type { HostSession } from "../transcript-port.ts";
 import type { CompactionOutcome } from "./compaction.ts";
 import type { AppendedAs, MaintenanceReason } from "./effects.ts";
@@ -41,7 +42,7 @@ export interface Choice {
   addition: string | undefined;
   engineEstimate: number | null;
   promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
-  projection: { mode: string; epoch: string | null } | null;
+  projection: NonNullable<AssembleResult["contextProjection"]> | null;
 }
 
 /** Answers to what the turn asked for. */
@@ -101,6 +102,17 @@ export type Answer =
       outcome:
         | { ok: true; message: AssistantMessage }
         | { ok: false; error: ModelError; partial: AssistantMessage };
+    }
+  | { type: "execution-begun" }
+  | {
+      type: "executed";
+      event: ExecutionEvent;
+      ms: number;
+      /** When it was told, ms since the epoch. */
+      at: number;
+      /** Of a model call that is over. */
+      call: ModelCallReport | null;
+      parts: ReportParts;
     }
   | {
       type: "tool-ran";

@@ -11,6 +11,7 @@ import { call } from "./tasks/call.ts";
 import { compact } from "./tasks/compact.ts";
 import { compose } from "./tasks/compose.ts";
 import { deliver, deliverInLoop } from "./tasks/deliver.ts";
+import { execute } from "./tasks/execute.ts";
 import { firstSight } from "./tasks/first-sight.ts";
 import { hooks } from "./tasks/hooks.ts";
 import { listen } from "./tasks/listen.ts";
@@ -40,6 +41,7 @@ const TASKS: Readonly<Record<TaskName, Task>> = {
   "assemble-again": assembleAgain,
   compose,
   call,
+  execute,
   tools,
   listen,
   "auto-compact": autoCompact,

@@ -5,6 +5,7 @@ import { fixedTokensOf, planBudget, type ToolDefinition } from "@clew/plugin-sdk
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { GuardedEngine } from "../engine/guard.ts";
 import { describeError } from "../engine/quarantine.ts";
+import type { ExecutionPort } from "../execution-port.ts";
 import { delegatedCompaction } from "./delegated-compaction.ts";
 import { methodsOf } from "./engine-methods.ts";
 import type { Occurrence } from "./facts.ts";
@@ -54,6 +55,7 @@ export function openTurn(asked: TurnRequest, purpose: TurnSetup["purpose"]): Ope
         held: [],
         delegated: null,
         calling: null,
+        execution: null,
         rewriting: Promise.resolve(),
       };
       return world;
@@ -77,8 +79,9 @@ function setupOf(
   engine: GuardedEngine,
   purpose: TurnSetup["purpose"],
 ): TurnSetup {
-  const { ports, model, systemPrompt, prompt } = request;
-  const { transcript } = ports;
+  const { ports, systemPrompt, prompt } = request;
+  const { transcript, execution } = ports;
+  const model = modelIn(request);
   const { guard, configured, source, degraded } = request.engine;
   const settings = { ...DEFAULT_TURN_SETTINGS, ...request.settings };
   const { tools, problem } = listTools(request, purpose);
@@ -108,7 +111,8 @@ function setupOf(
     requestedModel: request.requestedModel ?? modelName(model),
     ask: request.ask ?? {},
     leftOut: request.leftOut ?? [],
-    fallbacks: purpose === "turn" ? (request.fallbacks ?? []) : [],
+    // Its program asks whom it was begun with.
+    fallbacks: purpose === "turn" && execution === undefined ? (request.fallbacks ?? []) : [],
     fallback: request.fallback ?? null,
     settings,
     systemPrompt,
@@ -123,13 +127,32 @@ function setupOf(
     }),
     failure:
       refused === undefined ? (refusalOf(request, purpose) ?? problem) : failureOfEngine(refused),
+    execution: execution === undefined ? null : factsOf(execution),
     host: {
       compacts: ports.compaction !== undefined,
       hasHooks: request.beforePromptBuild !== undefined,
-      listens: request.saidMeanwhile !== undefined,
+      listens: request.saidMeanwhile !== undefined && execution === undefined,
     },
   };
 }
+
+/** With as much of its window as the program leaves alone. */
+function modelIn({ ports: { execution, transcript }, model }: TurnRequest): TurnRequest["model"] {
+  const tokens = execution?.windowTokens?.(transcript.session, model);
+  return tokens === undefined || tokens >= model.contextWindow
+    ? model
+    : { ...model, contextWindow: tokens };
+}
+
+const factsOf = ({
+  id,
+  label,
+  harnessId,
+  capabilities,
+}: ExecutionPort): TurnSetup["execution"] => ({
+  ...{ id, label, harnessId },
+  capabilities: [...capabilities],
+});
 
 /** What is no turn asks no model, or may do without one. */
 const refusalOf = ({ refusal }: TurnRequest, purpose: TurnSetup["purpose"]): TurnError | null =>

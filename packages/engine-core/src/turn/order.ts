@@ -1,8 +1,16 @@
 // In which order the parts of a turn come.
+import type { HostCapability } from "@clew/plugin-sdk/core";
 import type { TaskName, TurnSetup } from "./turn.ts";
 
+type Host = Pick<TurnSetup, "execution">;
+
 /** From the stored history to the model's answer. */
-export const TO_THE_MODEL: readonly TaskName[] = ["read", "assemble", "hooks", "compose", "call"];
+export function toTheModel(host: Host): readonly TaskName[] {
+  const ask: TaskName = host.execution === null ? "call" : "execute";
+  return hasCapability(host, "assemble-before-prompt")
+    ? ["read", "assemble", "hooks", "compose", ask]
+    : ["read", "hooks", "compose", ask];
+}
 
 /** Between a reply that asks for tools and the next call. */
 export const TO_THE_NEXT_CALL: readonly TaskName[] = [
@@ -16,7 +24,28 @@ export const TO_THE_NEXT_CALL: readonly TaskName[] = [
 ];
 
 /** After the reply, which stands whatever happens now. */
-export const AFTER_THE_REPLY: readonly TaskName[] = ["deliver", "maintain-turn", "auto-compact"];
+export const afterTheReply = (host: Host): readonly TaskName[] =>
+  possible(host, ["deliver", "maintain-turn", "auto-compact"]);
+
+/** Whether the host of the turn can do this for its engine. */
+export const hasCapability = ({ execution }: Host, capability: HostCapability): boolean =>
+  execution === null || execution.capabilities.includes(capability);
+
+/** What a host must be able to do for these parts to be done at all. */
+const NEEDED: Partial<Record<TaskName, HostCapability>> = {
+  bootstrap: "bootstrap",
+  "maintain-bootstrap": "maintain",
+  "maintain-turn": "maintain",
+  deliver: "after-turn",
+  "require-delivery": "after-turn",
+  "auto-compact": "compact",
+};
+
+const possible = (host: Host, tasks: readonly TaskName[]): readonly TaskName[] =>
+  tasks.filter((task) => {
+    const needed = NEEDED[task];
+    return needed === undefined || hasCapability(host, needed);
+  });
 
 /**
  * Before the message is stored. A durable engine must have every earlier turn before it reads the
@@ -43,8 +72,11 @@ const PREPARE = {
 export function planTurn({
   purpose,
   lifecycle,
-}: Pick<TurnSetup, "purpose" | "lifecycle">): readonly TaskName[] {
-  if (purpose === "preview") return ["settle", "bootstrap", "admit", ...TO_THE_MODEL];
-  if (purpose === "compaction") return ["settle", "deliver", "compact"];
-  return ["settle", ...PREPARE[lifecycle], "admit", ...TO_THE_MODEL];
+  execution,
+}: Pick<TurnSetup, "purpose" | "lifecycle" | "execution">): readonly TaskName[] {
+  const host = { execution };
+  if (purpose === "preview")
+    return ["settle", ...possible(host, ["bootstrap"]), "admit", ...toTheModel(host)];
+  if (purpose === "compaction") return ["settle", ...possible(host, ["deliver"]), "compact"];
+  return ["settle", ...possible(host, PREPARE[lifecycle]), "admit", ...toTheModel(host)];
 }

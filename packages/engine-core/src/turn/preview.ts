@@ -6,7 +6,7 @@ import {
   placeEntry,
   type TranscriptEntry,
 } from "@clew/plugin-sdk/transcript";
-import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
+import { assertHostSupport, hostOf } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import type { CompactionPort, IdPort } from "../ports.ts";
 import type { ModelCallReport, ReportParts, TurnReport } from "../report.ts";
@@ -70,6 +70,7 @@ const PROMPT_ENTRY_ID = "next-message";
 /** What asks a model, or makes the context smaller; hooks are told before a compaction. */
 const STOP_BEFORE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
   "call-model",
+  "begin-execution",
   "tell-before",
   "cut-results",
 ]);
@@ -86,7 +87,7 @@ export async function previewRequest(request: PreviewRequest): Promise<RequestPr
   const { guard } = request.engine;
   if (request.engine.refused !== undefined) throw request.engine.refused;
   if (guard.engineId !== FALLBACK_ENGINE_ID)
-    assertHostSupport(guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+    assertHostSupport(guard.info(), "agent-run", hostOf(request.ports));
   const { sessionKey } = request.ports.transcript.session;
   return withSession(request.state.lock, { whenBusy: request.whenBusy, sessionKey }, () =>
     previewNow(request),

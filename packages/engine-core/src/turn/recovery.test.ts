@@ -1015,6 +1015,7 @@ describe("planRecovery", () => {
       compacts: false,
       isUnwindowed: false,
       isTooLargeAlone: given.alone === true,
+      isExecuted: false,
       model: MODEL,
       candidates:
         given.others !== true

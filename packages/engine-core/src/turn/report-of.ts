@@ -1,6 +1,6 @@
 // Adds a turn's facts up to its report.
 import { headOf } from "@clew/plugin-sdk/transcript";
-import type { ToolOutcome } from "../ports.ts";
+import { HOST_CAPABILITIES } from "../engine/host-support.ts";
 import type {
   BudgetReport,
   CompactionReport,
@@ -9,8 +9,9 @@ import type {
   ToolCallReport,
   TurnReport,
 } from "../report.ts";
+import type { ToolOutcome } from "../tool-outcome.ts";
 import { compactionReport } from "./compaction.ts";
-import type { Fact } from "./facts.ts";
+import type { Choice, Fact } from "./facts.ts";
 import { modelName } from "./perform/model.ts";
 import type { Turn, TurnSetup } from "./turn.ts";
 
@@ -50,8 +51,9 @@ export function reportOf(
       source: setup.engine.source,
       ownsCompaction: setup.engine.info.ownsCompaction === true,
       degraded: engine.aside ?? setup.engine.degraded,
-      projection: facts.findLast(isFirstChoice)?.choice.projection ?? null,
+      projection: projectionOf(facts.findLast(isFirstChoice)?.choice.projection),
     },
+    ...executionOf(setup, facts),
     lifecycle: setup.lifecycle,
     engineCalls,
     budget: budgetOf(setup, facts),
@@ -59,14 +61,41 @@ export function reportOf(
     replyEntryId: replyOf(facts),
     historyChanges: facts.flatMap(historyChangesIn),
     modelCalls: facts.flatMap((fact) =>
-      fact.type === "answered" && fact.call !== null ? [namedCall(fact.call, setup)] : [],
+      isAnswer(fact) && fact.call !== null ? [namedCall(fact.call, setup)] : [],
     ),
     ...(recoveries.length > 0 && { recoveries: [...recoveries] }),
-    toolCalls: facts.flatMap((fact) => (fact.type === "tool-ran" ? [toolCallOf(fact)] : [])),
+    toolCalls: facts.flatMap(toolCallsIn),
     compactions: compactionsIn(facts),
     ...cutNotes(facts),
     ...viewNotes(facts, engine.badViews),
     ...deliveryNotes(facts),
+  };
+}
+
+const projectionOf = (
+  chosen: Choice["projection"] | undefined,
+): TurnReport["engine"]["projection"] =>
+  chosen == null ? null : { mode: chosen.mode, epoch: chosen.epoch ?? null };
+
+/** Which program ran the turn, and what it told. */
+function executionOf(
+  { execution }: TurnSetup,
+  facts: readonly Fact[],
+): Pick<TurnReport, "execution"> {
+  if (execution === null) return {};
+  const { id, harnessId, label, capabilities } = execution;
+  const told = facts.flatMap((fact) => (fact.type === "executed" ? [fact.event] : []));
+  const notices = told.flatMap((event) => (event.type === "notice" ? [event.text] : []));
+  return {
+    execution: {
+      ...{ id, harnessId, label },
+      cannot: HOST_CAPABILITIES.filter((each) => !capabilities.includes(each)),
+      projections: told.flatMap((event) =>
+        event.type === "handed-over" ? [event.projection] : [],
+      ),
+      nativeCompactions: told.filter(({ type }) => type === "native-compaction").length,
+      ...(notices.length > 0 && { notices }),
+    },
   };
 }
 
@@ -78,7 +107,22 @@ export function namedCall({ model, ...call }: ModelCallReport, { model: answerin
 /** Of what a failed call told the model, in characters. */
 const NOTE_CHARS = 500;
 
-function toolCallOf({ name, ms, outcome }: Extract<Fact, { type: "tool-ran" }>): ToolCallReport {
+function toolCallsIn(fact: Fact): ToolCallReport[] {
+  if (fact.type === "tool-ran") return [toolCallOf(fact)];
+  if (fact.type !== "executed" || fact.event.type !== "messages") return [];
+  const { messages, durationMs = 0 } = fact.event;
+  return messages.flatMap((message) =>
+    message.role === "toolResult"
+      ? [toolCallOf({ name: message.toolName, ms: durationMs, outcome: message })]
+      : [],
+  );
+}
+
+function toolCallOf({
+  name,
+  ms,
+  outcome,
+}: Pick<Extract<Fact, { type: "tool-ran" }>, "name" | "ms" | "outcome">): ToolCallReport {
   const { content, isError, note } = outcome;
   const told = isError ? headOf(textIn(content), NOTE_CHARS) : "";
   const both = note === undefined || told === "" ? (note ?? told) : joined(note, told);
@@ -96,12 +140,17 @@ const textIn = (content: ToolOutcome["content"]): string =>
 
 /** Contents the report names by hash. */
 export const partsOf = (facts: readonly Fact[]): ReportParts =>
-  Object.assign({}, ...facts.map((fact) => (fact.type === "answered" ? fact.parts : {})));
+  Object.assign({}, ...facts.map((fact) => (isAnswer(fact) ? fact.parts : {})));
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
 
-const isWait = (fact: Fact): fact is Extract<Fact, { type: "answered" | "tool-ran" }> =>
-  fact.type === "answered" || fact.type === "tool-ran";
+const isAnswer = (fact: Fact): fact is Extract<Fact, { type: "answered" | "executed" }> =>
+  fact.type === "answered" || fact.type === "executed";
+
+const isWait = (
+  fact: Fact,
+): fact is Extract<Fact, { type: "answered" | "executed" | "tool-ran" }> =>
+  isAnswer(fact) || fact.type === "tool-ran";
 
 const isFirstChoice = (fact: Fact): fact is Extract<Fact, { type: "assembled" }> =>
   fact.type === "assembled" && !fact.again;
@@ -142,7 +191,7 @@ function replyOf(facts: readonly Fact[]): string | null {
 function compactionsIn(facts: readonly Fact[]): CompactionReport[] {
   let calls = 0;
   return facts.flatMap((fact) => {
-    if (fact.type === "answered" && fact.call !== null) calls++;
+    if (isAnswer(fact) && fact.call !== null) calls++;
     return fact.type === "compacted" ? [{ ...compactionReport(fact), afterCalls: calls }] : [];
   });
 }

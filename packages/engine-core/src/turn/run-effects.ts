@@ -30,6 +30,7 @@ const IN_ANY_CASE: ReadonlySet<Ask["do"]> = new Set<Ask["do"]>([
   "append",
   "record",
   "run-tool",
+  "await-execution",
   "tell-after",
 ]);
 
@@ -74,6 +75,7 @@ export async function runEffects(
     if (asked === undefined || options.stopBefore?.has(asked.do)) {
       for (const fact of waiting.splice(0)) take(fact);
       if (asked === undefined) facts.push(...(await lastLook(world)));
+      world.execution?.run.close();
       world.engine.release();
       const stoppedBefore = asked ?? null;
       return { turn, facts, stoppedBefore, close: (ended) => storeEnd(world, ended) };

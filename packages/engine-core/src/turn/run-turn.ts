@@ -1,5 +1,5 @@
 // Runs one turn from the person's message to the model's reply.
-import { assertHostSupport, CLEW_EMBEDDED_HOST } from "../engine/host-support.ts";
+import { assertHostSupport, hostOf } from "../engine/host-support.ts";
 import { FALLBACK_ENGINE_ID } from "../engine/registry.ts";
 import { withSession } from "../session/session-lock.ts";
 import type { Fact } from "./facts.ts";
@@ -17,7 +17,7 @@ import type { TurnRequest, TurnResult } from "./turn-request.ts";
  */
 export async function runTurn(request: TurnRequest): Promise<TurnResult> {
   if (request.engine.guard.engineId !== FALLBACK_ENGINE_ID)
-    assertHostSupport(request.engine.guard.info(), "agent-run", CLEW_EMBEDDED_HOST);
+    assertHostSupport(request.engine.guard.info(), "agent-run", hostOf(request.ports));
   const { sessionKey } = request.ports.transcript.session;
   return withSession(request.state.lock, { whenBusy: request.whenBusy, sessionKey }, () =>
     run(request),

@@ -3,6 +3,7 @@ import type {
   AssembleResult,
   AssistantMessage,
   ContextEngineInfo,
+  ErrorCode,
   ToolCallBlock,
   UserMessage,
 } from "@clew/plugin-sdk/core";
@@ -16,11 +17,13 @@ import type {
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { SessionProjection } from "@clew/plugin-sdk/transcript";
+import type { ExecutionPort } from "../execution-port.ts";
 import type { ModelChoice } from "../recovery/plan-fallback.ts";
 import type { Remedy, RemedyRecord } from "../recovery/remedy.ts";
 import type { EngineFailure, RecoveryReport, TurnReport } from "../report.ts";
 import type { SystemPart } from "../request/request-items.ts";
 import type { ViewItem } from "../request/view-item.ts";
+import type { ToolOutcome } from "../tool-outcome.ts";
 import type { HostSession } from "../transcript-port.ts";
 import type { CompactionOutcome, CompactionRequest } from "./compaction.ts";
 import type { Delivery } from "./delivery.ts";
@@ -42,6 +45,7 @@ export type TaskName =
   | "assemble-again"
   | "compose"
   | "call"
+  | "execute"
   | "tools"
   | "listen"
   | "auto-compact"
@@ -96,6 +100,8 @@ export interface TurnSetup {
   readonly budget: TokenBudget;
   /** Why the turn ends as soon as its message is stored; null = it does not. */
   readonly failure: TurnError | null;
+  /** The program that runs the turn; null = none, the host asks the model itself. */
+  readonly execution: Pick<ExecutionPort, "id" | "label" | "harnessId" | "capabilities"> | null;
   /** What this host can do besides. */
   readonly host: {
     readonly compacts: boolean;
@@ -111,6 +117,8 @@ export interface Assembly {
   readonly system: readonly SystemPart[];
   readonly engineEstimate: number | null;
   readonly promptAuthority: NonNullable<AssembleResult["promptAuthority"]>;
+  /** As the engine gave it; null = it did not. */
+  readonly projection: NonNullable<AssembleResult["contextProjection"]> | null;
 }
 
 /** What a run has already tried; attempts and cuts start again after each successful model call. */
@@ -150,6 +158,8 @@ export const NO_RECOVERY_YET: RecoveryState = {
 
 /** A model call without a reply, or one that was held back. */
 export interface LoopFailure {
+  /** Of docs/errors.md. Absent: its kind says enough. */
+  readonly code?: ErrorCode;
   readonly error: ModelError;
   readonly partial: AssistantMessage;
   /** Set when the host held the request back before sending it. */
@@ -214,6 +224,10 @@ export interface Turn {
     readonly size: ContextSize | null;
   };
   readonly calls: number;
+  /** The newest text of a program, which is the reply if none follows; null = it said nothing. */
+  readonly draft: AssistantMessage | null;
+  /** What the host's tool gave that a program called, until the program is told. */
+  readonly executed: { readonly outcome: ToolOutcome; readonly ids: readonly string[] } | null;
   /** No call was answered since the engine last chose. */
   readonly freshAssembly: boolean;
   /** Calls of the last reply that have not run yet. */
@@ -263,6 +277,8 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
     view: null,
     composed: { items: [], lastPromptTokens: 0, estimatedTokens: 0, size: null },
     calls: 0,
+    draft: null,
+    executed: null,
     freshAssembly: true,
     wanted: [],
     toolsAborted: false,

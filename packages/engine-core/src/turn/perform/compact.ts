@@ -30,11 +30,13 @@ export async function compact(
       ? Promise.resolve(world.engine.compact(compactParams(world, request)))
       : compactBuiltIn(world, request),
   );
+  const ended = withDelegated(outcome, world.delegated);
+  if (ended.ok && ended.compacted) world.ports.execution?.compacted?.(sessionOf(world));
   return {
     type: "compacted",
     trigger: request.trigger,
     ms: clock.monotonic() - started,
-    outcome: withDelegated(outcome, world.delegated),
+    outcome: ended,
   };
 }
 

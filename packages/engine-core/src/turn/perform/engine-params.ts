@@ -10,7 +10,7 @@ import type {
 } from "@clew/plugin-sdk/core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
-import { CLEW_EMBEDDED_HOST } from "../../engine/host-support.ts";
+import { hostOf } from "../../engine/host-support.ts";
 import { completeForEngine, type LlmBinding } from "../../engine/llm.ts";
 import { pluginOf } from "../../engine/resolve.ts";
 import { buildRuntimeSettings } from "../../engine/runtime-settings.ts";
@@ -60,7 +60,10 @@ function sessionTargetOf(world: World): SessionTarget {
   return { agentId, sessionId, sessionKey };
 }
 
-function settingsFor({ setup }: World, { degradedReason }: HostParamOptions): RuntimeSettings {
+function settingsFor(
+  { setup, ports }: World,
+  { degradedReason }: HostParamOptions,
+): RuntimeSettings {
   const { engine, model, requestedModel, turnId, budget, fallback } = setup;
   return buildRuntimeSettings({
     requestedModel,
@@ -68,7 +71,8 @@ function settingsFor({ setup }: World, { degradedReason }: HostParamOptions): Ru
     provider: model.provider,
     selectedId: engine.info.id,
     selectionSource: engine.info.id === "legacy" ? "default" : engine.source,
-    executionHost: CLEW_EMBEDDED_HOST,
+    executionHost: hostOf(ports),
+    harnessId: ports.execution?.harnessId,
     runtimeId: turnId,
     promptTokenBudget: budget.promptBudget,
     maxOutputTokens: budget.reserve,
@@ -92,6 +96,7 @@ function contextFor(world: World, phase: EnginePhase, options: HostParamOptions)
     model: model.id,
     modelId: model.id,
     modelContextWindow: model.contextWindow,
+    ...(setup.execution !== null && { agentHarnessId: setup.execution.harnessId }),
     ...(sessionOf(world).sessionFile !== undefined && { transcriptStorage: { kind: "jsonl" } }),
     sessionTarget: sessionTargetOf(world),
     tokenBudget: budget.tokenBudget,

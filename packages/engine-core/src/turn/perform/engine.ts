@@ -138,8 +138,7 @@ async function choiceOf(
     addition: result.systemPromptAddition,
     engineEstimate: usableEstimate(result.estimatedTokens),
     promptAuthority: result.promptAuthority ?? "assembled",
-    projection:
-      projection === undefined ? null : { mode: projection.mode, epoch: projection.epoch ?? null },
+    projection: projection ?? null,
   };
 }
 

@@ -207,7 +207,7 @@ function withheldIn(
 }
 
 /** The reason of the item a message is, or is made from. */
-function whyIn(items: readonly ViewItem[]): (message: AgentMessage, index: number) => Why {
+export function whyIn(items: readonly ViewItem[]): (message: AgentMessage, index: number) => Why {
   const find = itemFinder(items);
   return (message, index) => {
     if (items[index]?.message === message) return items[index]!.why;

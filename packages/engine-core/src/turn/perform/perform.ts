@@ -6,6 +6,7 @@ import type { TurnEvent } from "../turn-request.ts";
 import { compact } from "./compact.ts";
 import { compose } from "./compose.ts";
 import { assemble, bootstrap, deliver } from "./engine.ts";
+import { awaitExecution, beginExecution } from "./execute.ts";
 import { askHooks, tellHook } from "./hooks.ts";
 import { maintain } from "./maintenance.ts";
 import { callModel } from "./model.ts";
@@ -46,6 +47,10 @@ export async function perform(world: World, ask: Ask): Promise<Answer> {
       return compose(world, ask);
     case "call-model":
       return callModel(world, ask);
+    case "begin-execution":
+      return beginExecution(world, ask);
+    case "await-execution":
+      return awaitExecution(world, ask);
     case "run-tool":
       return runTool(world, ask);
     case "listen":

@@ -4,7 +4,7 @@ import { isRecord } from "@clew/plugin-sdk/host";
 import { takeFrom } from "../../engine/plain-data.ts";
 import { describeError } from "../../engine/quarantine.ts";
 import { takeMessage } from "../../engine/taken-messages.ts";
-import type { ToolOutcome } from "../../ports.ts";
+import type { ToolOutcome } from "../../tool-outcome.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
 import { sessionOf, type World } from "./world.ts";

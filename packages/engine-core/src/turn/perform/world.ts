@@ -3,12 +3,24 @@ import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
 import type { DeliveryLine, DeliveryPort } from "../../delivery-port.ts";
 import type { GuardedEngine } from "../../engine/guard.ts";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
+import type { ExecutionRun } from "../../execution-port.ts";
 import type { HostPorts } from "../../ports.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { HostSession, TranscriptPort } from "../../transcript-port.ts";
+import type { Ask } from "../effects.ts";
 import type { Answer, Occurrence } from "../facts.ts";
 import type { TurnSetup } from "../turn.ts";
 import type { TurnRequest } from "../turn-request.ts";
+
+export interface ExecutionUnderWay {
+  run: ExecutionRun;
+  /** What is handed over: the engine's choice and the turn. */
+  asked: Extract<Ask, { do: "begin-execution" }>;
+  /** How many of its newest messages no call was reported with yet. */
+  untold: number;
+  /** When the call that is made now began; monotonic ms. */
+  since: number;
+}
 
 export interface World {
   /** As the turn has it now: another model may have to answer. */
@@ -28,6 +40,8 @@ export interface World {
   delegated: CompactResult | "started" | null;
   /** The model call that is being answered; null = none is. */
   calling: Pick<Extract<Answer, { type: "answered" }>, "call" | "parts"> | null;
+  /** The turn under way in a program; null = none is. */
+  execution: ExecutionUnderWay | null;
   /** Settles when no rewrite of the transcript is under way. */
   rewriting: Promise<unknown>;
   /** Told of what happens beside the answers. */

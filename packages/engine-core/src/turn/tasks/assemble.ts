@@ -60,6 +60,7 @@ const assemblyOf = ({ setup }: Turn, choice: Choice): Assembly => ({
   system: placeAddition(setup.systemPrompt, normalizePromptText(choice.addition)),
   engineEstimate: choice.engineEstimate,
   promptAuthority: choice.promptAuthority,
+  projection: choice.projection,
 });
 
 const wholeHistory = ({ setup, history }: Turn): Assembly => ({
@@ -67,6 +68,7 @@ const wholeHistory = ({ setup, history }: Turn): Assembly => ({
   system: setup.systemPrompt,
   engineEstimate: null,
   promptAuthority: "assembled",
+  projection: null,
 });
 
 /**

@@ -3,10 +3,11 @@ import type { AssistantMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { remedyEntry } from "../../recovery/remedy.ts";
 import type { Tell } from "../effects.ts";
 import type { Answer } from "../facts.ts";
-import { AFTER_THE_REPLY, TO_THE_NEXT_CALL } from "../order.ts";
+import { afterTheReply, TO_THE_NEXT_CALL } from "../order.ts";
 import { replyNotice } from "../reply-notice.ts";
 import { ask, done, doneOnly, failed, failure, type Step, type Task } from "../step.ts";
 import type { Turn } from "../turn.ts";
+import { allowedTools, withAdditions } from "./additions.ts";
 import { settleRemedy } from "./remedy.ts";
 
 export const call: Task = {
@@ -20,16 +21,12 @@ export const call: Task = {
           `The model asked for tools ${setup.settings.maxModelCalls} times without answering; the turn was stopped.`,
         ),
       );
-    const allowed = additions?.toolsAllow;
     return ask(turn, {
       do: "call-model",
       items: composed.items,
       size: composed.size,
       system: withAdditions(assembly?.system ?? setup.systemPrompt, additions),
-      tools:
-        allowed === undefined
-          ? setup.tools
-          : setup.tools.filter((tool) => allowed.includes(tool.name)),
+      tools: allowedTools(turn),
       remedies,
       refused,
     });
@@ -106,7 +103,7 @@ function stored(turn: Turn, { entries }: Extract<Answer, { type: "appended" }>):
   const text = replyNotice(entry.message, turn.setup.model);
   const odd =
     text === undefined ? [] : [{ do: "emit" as const, event: { type: "notice" as const, text } }];
-  return doneOnly({ ...turn, reply: entry.message }, AFTER_THE_REPLY, tell, ...odd);
+  return doneOnly({ ...turn, reply: entry.message }, afterTheReply(turn.setup), tell, ...odd);
 }
 
 /**
@@ -115,18 +112,4 @@ function stored(turn: Turn, { entries }: Extract<Answer, { type: "appended" }>):
 function toolCallsOf(message: AssistantMessage): ToolCallBlock[] {
   if (message.stopReason !== "toolUse") return [];
   return message.content.filter((block) => block.type === "toolCall");
-}
-
-function withAdditions(
-  parts: Turn["setup"]["systemPrompt"],
-  additions: Turn["additions"],
-): Turn["setup"]["systemPrompt"] {
-  if (additions === null) return parts;
-  const part = (id: string, text: string | undefined) => (text ? [{ id, text }] : []);
-  const base = additions.systemPrompt ? part("hook", additions.systemPrompt) : parts;
-  return [
-    ...part("hook-before", additions.prependSystemContext),
-    ...base,
-    ...part("hook-after", additions.appendSystemContext),
-  ];
 }

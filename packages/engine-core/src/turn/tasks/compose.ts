@@ -6,17 +6,18 @@ import {
   type ToolDefinition,
 } from "@clew/plugin-sdk/host";
 import type { Tell } from "../effects.ts";
+import { hasCapability } from "../order.ts";
 import { sizeOfRequest } from "../request-size.ts";
 import { ask, done, failed, failure, type Task } from "../step.ts";
 import type { RecoveryState, Turn } from "../turn.ts";
 
 export const compose: Task = {
   begin(turn) {
-    const { view, assembly, history, prompt, additions, recovery } = turn;
+    const { setup, view, assembly, history, prompt, additions, recovery } = turn;
     const mayOverflow = assembly?.promptAuthority === "preassembly_may_overflow";
     return ask(turn, {
       do: "compose",
-      items: view?.items ?? assembly?.items ?? history,
+      items: view?.items ?? assembly?.items ?? (isAssembled(setup) ? history : []),
       addTurn: view?.withTurn !== true,
       promptId: prompt?.id,
       additions,
@@ -76,7 +77,11 @@ const count = (tokens: number) => tokens.toLocaleString("en-US");
 const mayStillShrink = ({ overflowAttempts, engineCannot }: RecoveryState) =>
   overflowAttempts === 0 && !engineCannot;
 
+/** Who is told the message alone holds the rest already. */
+const isAssembled = (setup: Turn["setup"]) => hasCapability(setup, "assemble-before-prompt");
+
 /** A request that cannot fit is not sent (contract §3.4). */
 const isChecked = ({ setup, engine, recovery, freshAssembly }: Turn) =>
+  isAssembled(setup) &&
   !recovery.providerDecides &&
   (freshAssembly || engine.ownsCompaction || setup.settings.midTurnPrecheck);

@@ -1,7 +1,7 @@
 // Lets the next model of the chain answer in place of one that failed.
 import { planBudget } from "@clew/plugin-sdk/host";
 import { WHAT_HAPPENED } from "../../recovery/plan-fallback.ts";
-import { TO_THE_MODEL } from "../order.ts";
+import { toTheModel } from "../order.ts";
 import { modelName } from "../perform/model.ts";
 import { doneOnly, type Step } from "../step.ts";
 import { type LoopFailure, NO_RECOVERY_YET, type Turn } from "../turn.ts";
@@ -47,7 +47,7 @@ export function fallBack(turn: Turn, { error }: LoopFailure, to: number): Step {
         },
       ],
     },
-    TO_THE_MODEL,
+    toTheModel(turn.setup),
     // What another model counted says nothing of this one.
     { do: "forget-measurement" },
     {

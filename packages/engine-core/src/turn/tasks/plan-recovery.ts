@@ -41,6 +41,8 @@ export interface RecoveryFacts {
   isUnwindowed: boolean;
   /** The person's message has more tokens than the model holds, whatever stands beside it. */
   isTooLargeAlone: boolean;
+  /** A program runs the turn: it is asked again only after a compaction, once. */
+  isExecuted: boolean;
   /** Who failed. */
   model: ModelRef;
   /** Who may answer instead. */
@@ -62,6 +64,7 @@ export function planRecovery(
   const { error, sent } = failure;
   const { model, candidates } = facts;
   if (error.kind === "aborted" || sent?.shown === true) return { kind: "surface" };
+  if (facts.isExecuted && isFinal(failure, tried)) return { kind: "surface" };
   const smaller = planSmaller(failure, tried, facts);
   if (smaller !== undefined) return smaller;
   const remedy =
@@ -70,6 +73,12 @@ export function planRecovery(
   const to = planFallback(error, model, candidates);
   return to === undefined ? { kind: "surface" } : { kind: "fall-back", to };
 }
+
+/** What a program came to is not made another by asking it again; a request held back never ran. */
+const isFinal = (
+  { error, heldBack }: Pick<LoopFailure, "error" | "heldBack">,
+  { overflowAttempts }: RecoveryState,
+) => heldBack !== true && (error.kind !== "overflow" || overflowAttempts > 0);
 
 /** Undefined: size is not the matter, or nothing makes it smaller. */
 function planSmaller(

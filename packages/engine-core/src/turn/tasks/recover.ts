@@ -5,7 +5,7 @@ import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import { withCountedRatio } from "../counted-ratio.ts";
 import type { Ask } from "../effects.ts";
 import type { Answer } from "../facts.ts";
-import { TO_THE_MODEL } from "../order.ts";
+import { toTheModel } from "../order.ts";
 import { ask, done, doneOnly, type Step, type Task } from "../step.ts";
 import type { CompactionUnderWay, LoopFailure, RecoveryState, Turn } from "../turn.ts";
 import { fallBack } from "./fall-back.ts";
@@ -26,6 +26,7 @@ export const recover: Task = {
       compacts: setup.host.compacts && setup.engine.id !== FALLBACK_ENGINE_ID,
       isUnwindowed: failure.heldBack === true && composed.size?.source === "unwindowed",
       isTooLargeAlone: isTooLargeAlone(known),
+      isExecuted: setup.execution !== null,
       model: setup.model,
       candidates: setup.fallbacks,
     });
@@ -34,7 +35,7 @@ export const recover: Task = {
   take(turn, answer) {
     if (answer.type !== "cut") return done(turn);
     if (answer.results === 0) return doneOnly(turn, ["recover"]);
-    return doneOnly(turn, TO_THE_MODEL, {
+    return doneOnly(turn, toTheModel(turn.setup), {
       do: "emit",
       event: { type: "notice", text: cutText(answer) },
     });
@@ -61,12 +62,15 @@ function take(turn: Turn, failure: LoopFailure, step: RecoveryStep): Step {
     case "fall-back":
       return fallBack(turn, failure, step.to);
     case "send":
-      return doneOnly({ ...turn, recovery: { ...recovery, providerDecides: true } }, TO_THE_MODEL);
+      return doneOnly(
+        { ...turn, recovery: { ...recovery, providerDecides: true } },
+        toTheModel(turn.setup),
+      );
     case "retry": {
       const overflowAttempts = recovery.overflowAttempts + 1;
       return doneOnly(
         { ...turn, recovery: { ...recovery, overflowAttempts, autoCompacted: false } },
-        TO_THE_MODEL,
+        toTheModel(turn.setup),
       );
     }
     case "cut":

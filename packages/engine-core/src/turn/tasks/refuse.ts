@@ -17,7 +17,8 @@ export const refuse: Task = {
     const { error, partial } = failure;
     const text = error.kind === "overflow" ? overflowMessage(turn, failure) : error.message;
     const stopReason = error.kind === "aborted" ? "aborted" : "error";
-    const refused = { ...turn, error: { kind: error.kind, message: text } };
+    const code = failure.code === undefined ? {} : { code: failure.code };
+    const refused = { ...turn, error: { kind: error.kind, ...code, message: text } };
     if (setup.purpose !== "turn") return done(refused);
     return ask(refused, refusal({ ...partial, stopReason }, text));
   },

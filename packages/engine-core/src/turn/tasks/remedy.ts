@@ -1,7 +1,7 @@
 // Sends a refused request differently, and tells of it once something was sent.
 import type { Remedy } from "../../recovery/remedy.ts";
 import type { Tell } from "../effects.ts";
-import { TO_THE_MODEL } from "../order.ts";
+import { toTheModel } from "../order.ts";
 import { modelName } from "../perform/model.ts";
 import { doneOnly, type Step } from "../step.ts";
 import type { LoopFailure, Turn } from "../turn.ts";
@@ -21,7 +21,7 @@ export function applyRemedy(turn: Turn, { error, sent }: LoopFailure, remedy: Re
       refusedRequest: refused ?? refusedRequest,
       untold: { model, kind: because, action: "remedy", remedy: remedy.kind, message },
     },
-    TO_THE_MODEL,
+    toTheModel(turn.setup),
   );
 }
 

@@ -1,6 +1,6 @@
 // Decides how a turn goes on after a compaction.
 import type { CompactionOutcome } from "../compaction.ts";
-import { TO_THE_MODEL } from "../order.ts";
+import { toTheModel } from "../order.ts";
 import { done, doneOnly, type Task } from "../step.ts";
 import type { CompactionUnderWay, Turn } from "../turn.ts";
 import { MAX_TIMEOUT_COMPACTIONS } from "./plan-recovery.ts";
@@ -14,12 +14,12 @@ export const weigh: Task = {
     const helped = outcome.ok && outcome.compacted;
     if (compaction.request.trigger === "threshold")
       return helped
-        ? doneOnly(turn, TO_THE_MODEL)
+        ? doneOnly(turn, toTheModel(turn.setup))
         : done({ ...turn, recovery: { ...turn.recovery, highMarkIsVain: true } });
     if (helped || wasStale(turn, outcome))
       return doneOnly(
         turn,
-        TO_THE_MODEL,
+        toTheModel(turn.setup),
         ...(helped ? [] : [{ do: "forget-measurement" as const }]),
       );
     return doneOnly(afterFailure(turn, compaction, outcome), ["recover"]);

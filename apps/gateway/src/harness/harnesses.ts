@@ -1,0 +1,45 @@
+// Finds the program that runs an agent's turns, and loads it when it is first needed.
+import { EMBEDDED_HARNESS, type HarnessConfig } from "../config/harness.ts";
+import type { Harness, HarnessOptions } from "./harness.ts";
+
+export interface Harnesses {
+  /** Null: the gateway itself; undefined: nothing is called that. */
+  find(id: string): Promise<Harness | null | undefined>;
+  /** Names that settings may use. */
+  ids(): string[];
+  /** Ends every process that was begun. */
+  close(): Promise<void>;
+}
+
+/** How a program is made from the settings; its code is not loaded before. */
+export type HarnessLoader = (options: HarnessOptions) => Promise<Harness>;
+
+export function createHarnesses(
+  loaders: Readonly<Record<string, HarnessLoader>>,
+  options: HarnessOptions,
+): Harnesses {
+  const made = new Map<string, Promise<Harness>>();
+  return {
+    async find(id) {
+      if (id === EMBEDDED_HARNESS) return null;
+      const loader = Object.hasOwn(loaders, id) ? loaders[id] : undefined;
+      if (loader === undefined) return undefined;
+      const known = made.get(id) ?? loader(options);
+      made.set(id, known);
+      return known;
+    },
+    ids: () => [EMBEDDED_HARNESS, ...Object.keys(loaders)],
+    async close() {
+      const all = await Promise.allSettled(made.values());
+      made.clear();
+      await Promise.allSettled(
+        all.map((each) => (each.status === "fulfilled" ? each.value.close() : undefined)),
+      );
+    },
+  };
+}
+
+/** The programs that these settings know, by name. */
+export function harnessLoaders(_config: HarnessConfig): Record<string, HarnessLoader> {
+  return {};
+}

@@ -1,0 +1,66 @@
+// Which program runs a session's turn.
+import type { ExecutionPort, HostSession, TurnRequest } from "@clew/engine-core";
+import { meteredPort } from "../harness/metered-port.ts";
+import type { ResolvedModel } from "../models/resolve.ts";
+import { readyWorkspace } from "../tools/ready-workspace.ts";
+import type { TurnSetup } from "./host.ts";
+import { agentOf, type HostParts } from "./parts.ts";
+
+/** Neither: the gateway runs it itself. */
+interface TurnHarness {
+  execution?: ExecutionPort;
+  refusal?: NonNullable<TurnRequest["refusal"]>;
+}
+
+/**
+ * Recordings, the turns of clients that bring their own history, and what a memory stores are the
+ * gateway's own.
+ */
+export async function harnessOf(
+  parts: HostParts,
+  { transcript, replacement, client, purpose }: TurnSetup,
+  { model, engineOf }: { model: ResolvedModel; engineOf: () => string },
+): Promise<TurnHarness> {
+  if (replacement !== undefined || client !== undefined || purpose !== undefined) return {};
+  const { session } = transcript;
+  const agent = agentOf(parts, session.agentId);
+  const harness = await parts.harnesses.find(agent.harness);
+  if (harness === null) return {};
+  if (harness === undefined) return { refusal: unknownHarness(agent, parts.harnesses.ids()) };
+  const port = harness.port({
+    session,
+    workspace: readyWorkspace(agent, parts.loaded.config.tools),
+    model,
+    signInHeaders: () => parts.models.signInHeaders(model),
+    approvals: parts.approvals,
+  });
+  return { execution: counted(parts, port, { session, model, engineOf }) };
+}
+
+/** Where nobody counts it is the port itself. */
+function counted(
+  { costs }: HostParts,
+  port: ExecutionPort,
+  {
+    session,
+    model,
+    engineOf,
+  }: { session: HostSession; model: ResolvedModel; engineOf: () => string },
+): ExecutionPort {
+  if (costs === undefined) return port;
+  const subject = {
+    ...{ agentId: session.agentId, sessionKey: session.sessionKey, plugin: null },
+    get engine() {
+      return engineOf();
+    },
+  };
+  return meteredPort(port, { costs, subject, model: model.name });
+}
+
+const unknownHarness = (
+  { id, harness }: { id: string; harness: string },
+  known: readonly string[],
+): NonNullable<TurnHarness["refusal"]> => ({
+  code: "CONFIG_INVALID",
+  message: `Agent "${id}" runs its turns in "${harness}", which no setting names; there is ${known.map((name) => `"${name}"`).join(", ")}.`,
+});
