@@ -40,6 +40,11 @@ export function createHarnesses(
 }
 
 /** The programs that these settings know, by name. */
-export function harnessLoaders(_config: HarnessConfig): Record<string, HarnessLoader> {
-  return {};
+export function harnessLoaders({ codex }: HarnessConfig): Record<string, HarnessLoader> {
+  return {
+    codex: async (options) => {
+      const { createCodex } = await import("./codex/codex.ts");
+      return createCodex({ ...options, config: codex });
+    },
+  };
 }

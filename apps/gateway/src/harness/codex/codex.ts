@@ -1,0 +1,119 @@
+// Codex as a program that runs agents' turns.
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { ExecutionPort, HostSession } from "@clew/engine-core";
+import { CLEW_EMBEDDED_HOST } from "@clew/engine-core";
+import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
+import type { ModelRef } from "@clew/plugin-sdk/host";
+import type { CodexConfig } from "../../config/harness.ts";
+import type { Harness, HarnessOptions, HarnessRequest } from "../harness.ts";
+import { createBindings } from "./binding.ts";
+import { type CodexProvider, planCodexHome } from "./plan-home.ts";
+import { runTurnInCodex } from "./run.ts";
+import { createServers } from "./servers.ts";
+import { startCodex } from "./start.ts";
+
+const LABEL = "Codex app-server harness";
+export const CODEX_ID = "codex";
+
+const CAPABILITIES: readonly HostCapability[] = [
+  ...CLEW_EMBEDDED_HOST.capabilities,
+  "thread-bootstrap-projection",
+];
+
+/** The wire that Codex speaks with its models. */
+const SPOKEN_API = "openai-responses";
+/** Codex compacts above nine tenths of its window, which is less than the model's. */
+const LEFT_ALONE = 0.85;
+const CODEX_SHARE = 0.95;
+/** Of a model that Codex does not know, in tokens. */
+const UNKNOWN_WINDOW = 258_400;
+const ANSWER_MS = 60_000;
+
+export interface CodexOptions extends HarnessOptions {
+  config: CodexConfig;
+  /** Longest wait for an answer, ms. Absent: a minute. */
+  answerMs?: number;
+}
+
+export function createCodex(options: CodexOptions): Harness {
+  const { home, log, env, config, answerMs = ANSWER_MS } = options;
+  const command = config.command ?? CODEX_ID;
+  const servers = createServers({ home, log, env, command, answerMs });
+  const bindings = createBindings({ home, log });
+  /** As Codex told, by model. */
+  const windows = new Map<string, number>();
+
+  const windowTokens = (_session: HostSession, model: ModelRef): number => {
+    const known = windows.get(model.id);
+    const window = known ?? Math.min(CODEX_SHARE * model.contextWindow, UNKNOWN_WINDOW);
+    return Math.floor(LEFT_ALONE * window);
+  };
+
+  return {
+    id: CODEX_ID,
+    label: LABEL,
+    port: (request): ExecutionPort => ({
+      ...{ id: "codex-app-server", label: LABEL, harnessId: CODEX_ID },
+      ...{ capabilities: CAPABILITIES, windowTokens },
+      begin: (turn) =>
+        runTurnInCodex({
+          // Codex is told the window of the model itself: it keeps some of it for its own use.
+          turn: {
+            ...turn,
+            model: { ...turn.model, contextWindow: request.model.model.contextWindow },
+          },
+          ...{ request, config, bindings, log, cwd: folderOf(request, home) },
+          server: async () => servers.use(request.session.agentId, await providerOf(request)),
+          onWindow: (model, tokens) => void windows.set(model, tokens),
+        }),
+      compacted: (session) =>
+        void bindings
+          .setState(session, { name: "stale", why: "the session was compacted" })
+          .catch((error: unknown) =>
+            log.warn(`a thread of Codex was not let go: ${String(error)}`),
+          ),
+    }),
+    async check() {
+      const folder = join(home, "harness", "codex-check");
+      const provider = { name: "none", baseUrl: "http://127.0.0.1:9", headers: {} };
+      try {
+        const { connection, version } = await startCodex({
+          ...{ command, folder, env, log, answerMs, home: planCodexHome(provider) },
+          handlers: { news: () => {}, asked: async () => ({}) },
+        });
+        await connection.close();
+        return { ok: true, version, command };
+      } catch (error) {
+        const message = error instanceof Error ? error.message : String(error);
+        return { ok: false, code: "HARNESS_UNAVAILABLE", message };
+      }
+    },
+    async describe(session) {
+      const binding = await bindings.read(session);
+      if (binding === null) return undefined;
+      const { state, threadId } = binding;
+      const how = state.name === "stale" ? `stale: ${state.why}` : state.name;
+      return `thread ${threadId} (${how})`;
+    },
+    close: () => servers.close(),
+  };
+}
+
+/** Codex wants a folder that is there. */
+function folderOf({ workspace }: HarnessRequest, home: string): string {
+  const folder = resolve(workspace);
+  return existsSync(folder) ? folder : home;
+}
+
+/** Throws CONFIG_INVALID for a model that Codex cannot ask. */
+async function providerOf({ model, signInHeaders }: HarnessRequest): Promise<CodexProvider> {
+  const { provider, api } = model.model;
+  const { baseUrl } = model.endpoint;
+  if (api !== SPOKEN_API || baseUrl === "")
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      `Codex asks its models by the api "${SPOKEN_API}", and ${model.name} speaks "${api}"; choose another model for the agent, or set its provider's api.`,
+    );
+  return { name: provider, baseUrl, headers: await signInHeaders() };
+}

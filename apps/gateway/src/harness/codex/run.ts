@@ -1,0 +1,386 @@
+// Runs one turn in Codex: hands over, begins, and tells what happens until it ends.
+import type {
+  ExecutionAnswer,
+  ExecutionEvent,
+  ExecutionOutcome,
+  ExecutionRun,
+  ExecutionTurn,
+  LogPort,
+} from "@clew/engine-core";
+import { ContextEngineError, type ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { CodexConfig } from "../../config/harness.ts";
+import { visible } from "../../text/visible.ts";
+import { createEventQueue } from "../event-queue.ts";
+import type { HarnessRequest } from "../harness.ts";
+import { answerTo } from "./answers.ts";
+import { type Binding, type Bindings, knownAfter, type ThreadState } from "./binding.ts";
+import { CodexRefusal } from "./connection.ts";
+import { handOver } from "./hand-over.ts";
+import {
+  AnythingSchema,
+  ItemSchema,
+  NewsSchemas,
+  ToolCallSchema,
+  TurnStartedSchema,
+} from "./protocol.ts";
+import type { CodexServer } from "./servers.ts";
+import { errorOf, messagesOfItem, recordOf, type Signed, usageOf } from "./told.ts";
+
+export interface RunOptions {
+  turn: ExecutionTurn;
+  request: Pick<HarnessRequest, "session" | "approvals">;
+  /** Absolute. */
+  cwd: string;
+  config: CodexConfig;
+  bindings: Bindings;
+  log: LogPort;
+  /** The process that runs the agent's threads; throws HARNESS_UNAVAILABLE. */
+  server(): Promise<CodexServer>;
+  /** Told how many tokens a model holds, as Codex has it. */
+  onWindow(model: string, tokens: number): void;
+}
+
+/** How long Codex may take to end a turn that it was told to end. */
+const INTERRUPT_MS = 5_000;
+
+export function runTurnInCodex(options: RunOptions): ExecutionRun {
+  const { turn, request, config, bindings, log } = options;
+  const queue = createEventQueue();
+  const { signal } = turn;
+  const signed: Signed = {
+    ...{ api: turn.model.api, provider: turn.model.provider, model: turn.model.id },
+  };
+  /** Ids that the thread holds when the turn is completed. */
+  const stored: string[] = turn.turn.flatMap(({ id }) => id ?? []);
+  /** Where a tool's outcome goes, by the event that asked for it; oldest first. */
+  const calls: ((answer: Extract<ExecutionAnswer, { type: "called" }>) => void)[] = [];
+  let server: CodexServer | undefined;
+  let threadId: string | undefined;
+  let turnId: string | undefined;
+  let binding: Binding | null = null;
+  let unfollow = () => {};
+  let totalTokens = 0;
+  let lastError: Parameters<typeof errorOf>[0] | undefined;
+  let isOver = false;
+  let isInterrupting = false;
+  let hasAnswered = false;
+  let isSilent = false;
+  let compactions = 0;
+  /** What the thread is when the end was told. */
+  let lastState: ThreadState | undefined;
+  /** Something of ours is waited for: Codex has no reason to speak. */
+  let waitingForUs = 0;
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  /** What is told is written down in the order in which it was told. */
+  let writing: Promise<void> = Promise.resolve();
+
+  const push = (event: ExecutionEvent) => void (isOver || queue.push(event));
+  const notice = (text: string) => push({ type: "notice", text });
+
+  const setState = (state: ThreadState, more: Partial<Binding> = {}) => {
+    if (binding === null) return writing;
+    const next: Binding = { ...binding, ...more, state };
+    binding = next;
+    writing = writing
+      .then(() => bindings.save(turn.session, next))
+      .catch((error: unknown) => {
+        log.warn(`what Codex holds of a session could not be written down: ${String(error)}`);
+      });
+    return writing;
+  };
+
+  const end = (outcome: ExecutionOutcome, state: ThreadState | undefined) => {
+    if (isOver) return;
+    const garbage = server?.connection.takeGarbage();
+    if (garbage !== undefined)
+      notice(
+        `Codex wrote ${garbage.count === 1 ? "a line" : `${garbage.count} lines`} that cannot be read: ${visible(garbage.first)}`,
+      );
+    isOver = true;
+    clearTimeout(silence);
+    signal.removeEventListener("abort", interrupt);
+    unfollow();
+    for (const settle of calls.splice(0)) settle(NOT_RUN);
+    if (threadId !== undefined && binding === null) void leave(threadId);
+    lastState = state;
+    queue.push({ type: "end", outcome });
+  };
+  /** Everything that was told before is in the transcript by now, and so the thread may count it. */
+  const settle = async (outcome: ExecutionOutcome) => {
+    if (lastState === undefined) return writing;
+    const isCompleted = outcome.status === "completed" && binding !== null;
+    return setState(lastState, {
+      totalTokens,
+      ...(isCompleted && {
+        known: knownAfter(binding!.known, stored),
+        addition: additionAfter(binding!),
+      }),
+    });
+  };
+  /** What was added behind the first addition is gone with a compaction of Codex's own. */
+  const additionAfter = ({ addition, firstAddition }: Binding) =>
+    compactions > 0 ? firstAddition : addition;
+  /** A thread for one turn takes room until nobody follows it. */
+  const leave = async (id: string) => {
+    server?.loaded.delete(id);
+    await server?.connection
+      .request("thread/unsubscribe", { threadId: id }, AnythingSchema)
+      .catch(() => {});
+  };
+
+  /** What holds a turn without an end. */
+  const brokenState = (): ThreadState | undefined => {
+    if (binding === null) return undefined;
+    if (!hasAnswered && binding.state.name === "opening") return { name: "opening" };
+    return turnId === undefined ? binding.state : { name: "failed", turnId };
+  };
+  /** Why a turn that was stopped has no reply. */
+  const stopped = () =>
+    isSilent
+      ? fail(
+          `Codex said nothing for ${config.silenceSeconds} s in the middle of a turn, so it was stopped.`,
+          "timeout",
+        )
+      : end({ status: "interrupted" }, brokenState());
+  const fail = (sentence: string, kind: "unavailable" | "timeout" = "unavailable") =>
+    end(
+      { status: "failed", code: "HARNESS_FAILED", error: { kind, message: sentence } },
+      brokenState(),
+    );
+  const listen = () => {
+    clearTimeout(silence);
+    if (isOver || waitingForUs > 0) return;
+    silence = setTimeout(() => {
+      isSilent = true;
+      interrupt();
+    }, config.silenceSeconds * 1000);
+    silence.unref();
+  };
+  const ourTurn = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    waitingForUs++;
+    clearTimeout(silence);
+    try {
+      return await work();
+    } finally {
+      waitingForUs--;
+      listen();
+    }
+  };
+
+  /** The thread has its context for sure once a model has seen it. */
+  const noteAnswer = () => {
+    if (hasAnswered) return;
+    hasAnswered = true;
+    if (binding?.state.name === "opening")
+      void setState({ name: "running", turnId: turnId ?? null });
+  };
+
+  const news = (method: string, params: unknown) => {
+    listen();
+    if (!Object.hasOwn(NewsSchemas, method)) return;
+    const known = method as keyof typeof NewsSchemas;
+    const read = NewsSchemas[known].safeParse(params);
+    if (!read.success) return notice(`Codex told ${method} in a way that cannot be read.`);
+    take({ method: known, ...read.data } as News);
+  };
+
+  const take = (told: News) => {
+    switch (told.method) {
+      case "item/agentMessage/delta":
+        noteAnswer();
+        return turn.onDelta({ type: "text", delta: told.delta });
+      case "item/reasoning/summaryTextDelta":
+      case "item/reasoning/textDelta":
+        noteAnswer();
+        return turn.onDelta({ type: "thinking", delta: told.delta });
+      case "item/completed": {
+        const item = ItemSchema.safeParse(told.item);
+        if (!item.success) return;
+        if (item.data.type === "contextCompaction") {
+          compactions++;
+          return push({ type: "native-compaction" });
+        }
+        noteAnswer();
+        const messages = messagesOfItem(item.data, signed);
+        if (messages !== undefined) push({ type: "messages", ...messages });
+        return;
+      }
+      case "thread/tokenUsage/updated": {
+        const { last, total, modelContextWindow } = told.tokenUsage;
+        if (modelContextWindow != null) options.onWindow(turn.model.id, modelContextWindow);
+        // Told again, or estimated: no call was billed.
+        if (total.totalTokens === totalTokens) return;
+        totalTokens = total.totalTokens;
+        noteAnswer();
+        return push({ type: "usage", usage: usageOf(last) });
+      }
+      case "error":
+        lastError = told.error;
+        if (told.willRetry) notice(`Codex tries again: ${told.error.message}`);
+        return;
+      case "turn/completed":
+        // A turn that was steered into ours has our id; any other one is none of ours.
+        if (turnId === undefined || told.turn.id === turnId) completed(told.turn);
+    }
+  };
+
+  const completed = ({ status, error, id }: CompletedTurn) => {
+    turnId ??= id;
+    if (status === "completed") {
+      const stale = compactions > 0 && turn.engine.ownsCompaction;
+      return end(
+        { status: "completed" },
+        stale
+          ? { name: "stale", why: "Codex compacted the last one by itself" }
+          : { name: "ready" },
+      );
+    }
+    if (status === "interrupted" && isInterrupting) return stopped();
+    const told = error ?? lastError;
+    if (told === undefined) return fail(`Codex ended the turn as "${visible(status)}".`);
+    const failure = errorOf(told);
+    const isTooLarge = failure.kind === "overflow";
+    return end(
+      { status: "failed", error: failure },
+      isTooLarge
+        ? { name: "stale", why: "the context was too large for the last one" }
+        : brokenState(),
+    );
+  };
+
+  const asked = (method: string, params: unknown): Promise<unknown> =>
+    ourTurn(async () => {
+      noteAnswer();
+      if (method === "item/tool/call") return callTool(params);
+      const answer = await answerTo(method, params, {
+        ...{ session: request.session, approvals: request.approvals, signal },
+      });
+      if (answer === undefined) throw new Error(`${method} is not answered here`);
+      return answer;
+    });
+
+  const callTool = async (params: unknown): Promise<object> => {
+    const { callId, tool, arguments: given } = ToolCallSchema.parse(params);
+    const call: ToolCallBlock = {
+      ...{ type: "toolCall", id: callId, name: tool, arguments: recordOf(given) },
+    };
+    const { outcome } = await new Promise<Extract<ExecutionAnswer, { type: "called" }>>(
+      (resolve) => {
+        if (isOver) return resolve(NOT_RUN);
+        calls.push(resolve);
+        push({ type: "call", call });
+      },
+    );
+    return {
+      contentItems: outcome.content.map((block) =>
+        block.type === "text"
+          ? { type: "inputText", text: block.text }
+          : { type: "inputImage", imageUrl: `data:${block.mimeType};base64,${block.data}` },
+      ),
+      success: !outcome.isError,
+    };
+  };
+
+  const interrupt = () => {
+    if (isOver || isInterrupting) return;
+    isInterrupting = true;
+    const { connection } = server ?? {};
+    if (connection === undefined || threadId === undefined || turnId === undefined)
+      return stopped();
+    connection.request("turn/interrupt", { threadId, turnId }, AnythingSchema).catch(() => {});
+    setTimeout(() => {
+      if (isOver) return;
+      stopped();
+      // Whoever does not stop is stopped.
+      void connection.close();
+    }, INTERRUPT_MS).unref();
+  };
+
+  const drive = async () => {
+    server = await options.server();
+    if (isOver) return;
+    const { connection } = server;
+    const ready = await handOver({
+      ...{ turn, server, bindings, config, log, notice, cwd: options.cwd },
+    });
+    if (isOver) return;
+    ({ threadId, binding } = ready);
+    totalTokens = binding?.totalTokens ?? 0;
+    unfollow = server.follow(threadId, {
+      ...{ news, asked },
+      ended: (sentence) => fail(`${sentence.replace(/\.$/, "")} in the middle of a turn.`),
+    });
+    push({ type: "handed-over", projection: ready.projection });
+    listen();
+    const started = await connection.request(
+      "turn/start",
+      { threadId, input: ready.input, model: turn.model.id, ...effortOf(turn) },
+      TurnStartedSchema,
+    );
+    turnId ??= started.turn.id;
+    // Nobody waits for it any more.
+    if (isOver)
+      return void connection
+        .request("turn/interrupt", { threadId, turnId }, AnythingSchema)
+        .catch(() => {});
+    if (binding?.state.name === "running") await setState({ name: "running", turnId });
+    if (signal.aborted) interrupt();
+  };
+
+  signal.addEventListener("abort", interrupt, { once: true });
+  const driving = drive().catch((error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof CodexRefusal) {
+      // Nothing began: the thread is what it was.
+      const state = binding?.state.name === "running" ? { name: "ready" as const } : undefined;
+      const text = `Codex refused ${error.method}: ${message}`;
+      const refused = { kind: "invalid_request" as const, message: text };
+      return end({ status: "failed", code: "HARNESS_FAILED", error: refused }, state);
+    }
+    const code = ContextEngineError.is(error) ? error.code : "HARNESS_FAILED";
+    end({ status: "failed", code, error: { kind: "unavailable", message } }, brokenState());
+  });
+  if (signal.aborted) interrupt();
+
+  return {
+    async next(answer) {
+      if (answer.type === "stored") stored.push(...answer.ids);
+      if (answer.type === "called") {
+        stored.push(...answer.ids);
+        calls.shift()?.(answer);
+      }
+      const event = await queue.next();
+      if (event.type === "end") await settle(event.outcome);
+      return event;
+    },
+    close() {
+      interrupt();
+      void driving;
+    },
+  };
+}
+
+const NOT_RUN: Extract<ExecutionAnswer, { type: "called" }> = {
+  ...{ type: "called", ids: [] },
+  outcome: { content: [{ type: "text", text: "The turn is over." }], isError: true },
+};
+
+type CompletedTurn = {
+  id: string;
+  status: string;
+  error?: Parameters<typeof errorOf>[0] | null | undefined;
+};
+
+type News = {
+  [Method in keyof typeof NewsSchemas]: { method: Method } & ReturnType<
+    (typeof NewsSchemas)[Method]["parse"]
+  >;
+}[keyof typeof NewsSchemas];
+
+const EFFORTS: ReadonlySet<string> = new Set(["minimal", "low", "medium", "high", "xhigh"]);
+
+/** As the person chose to have the model think, in the word that Codex has for it. */
+function effortOf({ ask }: ExecutionTurn): { effort?: string } {
+  const effort = ask.reasoning?.effort;
+  return effort !== undefined && EFFORTS.has(effort) ? { effort } : {};
+}
