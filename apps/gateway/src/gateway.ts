@@ -392,6 +392,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       });
       chosenModels.delete(key);
       await approvals.forget({ agentId: agentOf(key), sessionKey: key });
+      await host.forgetInHarnesses({ agentId: agentOf(key), sessionKey: key });
       await children.release(key);
       await tellDeleted({ agentId: agentOf(key), sessionKey: key, sessionId });
       await editors.remove(key);

@@ -139,6 +139,7 @@ export function describeTurn(view: ContextView): Fact[] {
       `host ${formatDuration(turn.hostMs)}`,
     ]),
     describeModel(view.model),
+    describeExecution(turn.execution),
     fact("Model calls", formatCount(turn.modelCalls), retryLines(call.retries)),
     describeRecoveries(turn.recoveries),
     call.leftOut === undefined
@@ -202,6 +203,21 @@ function countCalls(calls: ContextView["turn"]["toolCalls"]): string {
 function describeModel({ requested, resolved, fallback }: ContextView["model"]): Fact | null {
   if (fallback === undefined) return null;
   return fact("Model", resolved, [`in place of ${requested} (${words(fallback)})`], true);
+}
+
+/** Which program ran the turn, and what it was handed. */
+function describeExecution(execution: ContextView["turn"]["execution"]): Fact | null {
+  if (execution === undefined) return null;
+  const { label, projections, nativeCompactions, notices = [], cannot } = execution;
+  return fact("Ran in", label, [
+    ...projections.map(
+      ({ thread, threadId, reason, handed }) =>
+        `${formatNumberOf(handed, "message")} handed over, thread ${threadId} (${thread}): ${reason}`,
+    ),
+    ...(nativeCompactions === 0 ? [] : [`compacted by itself: ${formatCount(nativeCompactions)}`]),
+    ...(cannot.length === 0 ? [] : [`cannot do: ${cannot.join(", ")}`]),
+    ...notices,
+  ]);
 }
 
 /** What came from the provider's cache, beside what should have. */

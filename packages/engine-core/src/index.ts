@@ -19,6 +19,7 @@ export {
   CLEW_EMBEDDED_HOST,
   type ExecutionHost,
   evaluateHostSupport,
+  HOST_CAPABILITIES,
   type HostSupport,
 } from "./engine/host-support.ts";
 export { completeForEngine, type LlmBinding, type LlmPolicy } from "./engine/llm.ts";

@@ -258,6 +258,7 @@ async function statusOf(options: StatusOptions): ReturnType<CommandSession["stat
       ownsCompaction: info.ownsCompaction === true,
       autoCompaction: agentSettings(host.config, home, agentId).compaction.enabled,
     },
+    harness: await host.harness(agentId, key),
     // Every session of this host keeps what durable engines have committed.
     lifecycle: lifecycleOf(info, { keepsDeliveries: true }),
     shadow:

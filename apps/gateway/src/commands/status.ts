@@ -20,6 +20,7 @@ import { compactionsOf, type HostCompaction } from "../compaction/of-branch.ts";
 import { describeCosts } from "../costs/describe.ts";
 import type { CapState } from "../costs/plan-caps.ts";
 import type { SessionSpent } from "../costs/totals.ts";
+import type { HarnessFacts } from "../harness/harness.ts";
 import { engineOf } from "../inspect/placed-call.ts";
 import { describeShadow } from "../lab/describe-shadow.ts";
 import type { ShadowSummary } from "../lab/shadow-lines.ts";
@@ -75,6 +76,8 @@ export interface StatusFacts {
     /** False: the host compacts only after an overflow, and when somebody asks. */
     autoCompaction: boolean;
   };
+  /** The program that runs the session's turns; null = the gateway itself. */
+  harness: HarnessFacts | null;
   lifecycle: TurnReport["lifecycle"];
   /** A second engine that is compared with it; null = there is none, or nothing to tell yet. */
   shadow: ShadowSummary | null;
@@ -121,12 +124,14 @@ export function* contextFacts(
 ): Steps<Pick<StatusFacts, "context" | "compactions">> {
   const { contextWindow } = sizing;
   const usage = lastRequest?.call.usage ?? null;
+  // What a program was handed is not all that it asked its model.
+  const own = lastRequest?.call.harness === undefined ? lastRequest : null;
   yield;
   const view = items.map(({ entryId: id, message }) => ({ id, message }));
-  const counted = lastRequest === null ? undefined : countOf(lastRequest, { branch, model });
-  const chosen = chooses !== null && lastRequest !== null && engineOf(lastRequest) === chooses;
+  const counted = own === null ? undefined : countOf(own, { branch, model });
+  const chosen = chooses !== null && own !== null && engineOf(own) === chooses;
   const next = chosen
-    ? yield* chosenTokens(lastRequest, { view, contextWindow, counted })
+    ? yield* chosenTokens(own, { view, contextWindow, counted })
     : {
         messages: yield* messageTokenSteps(view, { contextWindow, counted }),
         messageCount: view.length,
@@ -151,7 +156,7 @@ export function* contextFacts(
     compactions: {
       count: compactions.length,
       last: compactions.at(-1) ?? null,
-      engine: chooses === null ? null : { ...compacted, ...shareOf(chosen ? lastRequest : null) },
+      engine: chooses === null ? null : { ...compacted, ...shareOf(chosen ? own : null) },
       cut: lastRequest?.report.cut ?? null,
     },
   };
@@ -212,6 +217,7 @@ export function describeStatus({
   cache,
   learnedWindow,
   engine,
+  harness,
   lifecycle,
   shadow,
   context,
@@ -227,6 +233,7 @@ export function describeStatus({
     ...leftOutLine(leftOut, asks),
     ...cacheLine(cache),
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
+    ...harnessLine(harness),
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
     `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions: ${compactionsText(compactions)}; ${dueText(context, engine)}`,
@@ -242,6 +249,13 @@ function waitingLine(approval: Approval, key: string): string {
   const { id, name, sessionKey, expiresAt } = approval;
   const where = sessionKey === key ? "" : ` in session ${describeSession(approval)}`;
   return `Waits for your answer until ${timeOf(expiresAt)}${visible(`${where}: ${name}`)} ${visibleJson(approval.arguments)} ("clew approvals answer ${id} once", or session, or no)`;
+}
+
+function harnessLine(harness: HarnessFacts | null): string[] {
+  if (harness === null) return [];
+  const { id, label, cannot, holds } = harness;
+  const lacks = cannot.length === 0 ? "" : `; it cannot do ${cannot.join(", ")}`;
+  return [`Runs in: ${label} (${id})${lacks}${holds === null ? "" : `; ${visible(holds)}`}`];
 }
 
 const costLine = ({ spent, caps }: StatusFacts["cost"]): string[] =>

@@ -32,6 +32,7 @@ import { checkCompaction } from "./check-compaction.ts";
 import { checkCostCaps } from "./check-cost-caps.ts";
 import { checkEngineAndPlugins } from "./check-engine.ts";
 import { checkForgetting } from "./check-forgetting.ts";
+import { checkHarnesses } from "./check-harness.ts";
 import { checkImages } from "./check-images.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkLog } from "./check-log.ts";
@@ -90,6 +91,7 @@ export async function checkHost(
     ...checkImages(),
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),
+    ...(await checkHarnesses(environment, loaded)),
     ...(await checkShadow(environment.home, loaded.config)),
     ...(await checkJobs(environment.home, { lookup, now: Date.now() })),
     ...(await checkModel(environment, loaded)),

@@ -1,5 +1,5 @@
 // What the gateway asks of a program that runs agents' turns.
-import type { ExecutionPort, HostSession, LogPort } from "@clew/engine-core";
+import type { ExecutionHost, ExecutionPort, HostSession, LogPort } from "@clew/engine-core";
 import type { Approvals } from "../approvals/queue.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 
@@ -25,13 +25,16 @@ export type HarnessCheck =
 export interface Harness {
   /** As `agents.list[].harness` names it. */
   readonly id: string;
-  readonly label: string;
+  /** As engines are told of it. */
+  readonly host: ExecutionHost;
   /** What runs the turns of one session. */
   port(request: HarnessRequest): ExecutionPort;
   /** Whether it is there and of a version that is supported. */
   check(): Promise<HarnessCheck>;
   /** What it holds of a session, for people; undefined: nothing. */
-  describe(session: HostSession): Promise<string | undefined>;
+  describe(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<string | undefined>;
+  /** A session is gone, and what the program holds of it goes too. */
+  forget(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
   /** Ends every process that it began. */
   close(): Promise<void>;
 }
@@ -42,4 +45,14 @@ export interface HarnessOptions {
   log: LogPort;
   /** What programs may be given of the gateway's environment. */
   env: NodeJS.ProcessEnv;
+}
+
+/** What `/status` tells of the program that runs a session's turns. */
+export interface HarnessFacts {
+  id: string;
+  label: string;
+  /** What an engine may require and it cannot do. */
+  cannot: readonly string[];
+  /** What it holds of the session, for people; null = nothing. */
+  holds: string | null;
 }

@@ -10,7 +10,7 @@ function echo() {
   let closed = 0;
   const harness: Harness = {
     id: "echo",
-    label: "Echo",
+    host: { id: "echo-host", label: "Echo", capabilities: CLEW_EMBEDDED_HOST.capabilities },
     port(request) {
       requests.push(request);
       return {
@@ -40,7 +40,8 @@ function echo() {
       };
     },
     check: async () => ({ ok: true, version: "1", command: "echo" }),
-    describe: async () => undefined,
+    describe: async () => "a shell",
+    forget: async () => {},
     close: async () => void closed++,
   };
   return { harness, requests, turns, closedTimes: () => closed };

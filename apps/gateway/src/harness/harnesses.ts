@@ -1,10 +1,15 @@
 // Finds the program that runs an agent's turns, and loads it when it is first needed.
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { HostSession } from "@clew/engine-core";
 import { EMBEDDED_HARNESS, type HarnessConfig } from "../config/harness.ts";
 import type { Harness, HarnessOptions } from "./harness.ts";
 
 export interface Harnesses {
   /** Null: the gateway itself; undefined: nothing is called that. */
   find(id: string): Promise<Harness | null | undefined>;
+  /** A session is gone, whichever program ran its turns. */
+  forget(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
   /** Names that settings may use. */
   ids(): string[];
   /** Ends every process that was begun. */
@@ -19,14 +24,21 @@ export function createHarnesses(
   options: HarnessOptions,
 ): Harnesses {
   const made = new Map<string, Promise<Harness>>();
+  const find = async (id: string) => {
+    if (id === EMBEDDED_HARNESS) return null;
+    const loader = Object.hasOwn(loaders, id) ? loaders[id] : undefined;
+    if (loader === undefined) return undefined;
+    const known = made.get(id) ?? loader(options);
+    made.set(id, known);
+    return known;
+  };
   return {
-    async find(id) {
-      if (id === EMBEDDED_HARNESS) return null;
-      const loader = Object.hasOwn(loaders, id) ? loaders[id] : undefined;
-      if (loader === undefined) return undefined;
-      const known = made.get(id) ?? loader(options);
-      made.set(id, known);
-      return known;
+    find,
+    async forget(session) {
+      // No program ever ran a turn of the agent.
+      if (!existsSync(join(options.home, "agents", session.agentId, "harness"))) return;
+      const programs = await Promise.all(Object.keys(loaders).map((id) => find(id)));
+      for (const program of programs) await program?.forget(session);
     },
     ids: () => [EMBEDDED_HARNESS, ...Object.keys(loaders)],
     async close() {

@@ -1,7 +1,6 @@
 // Tells the engine that answers a session about those that it starts.
 import {
   assertHostSupport,
-  CLEW_EMBEDDED_HOST,
   needsPreparation,
   notifySubagentEnded,
   prepareSubagentSpawn,
@@ -9,6 +8,7 @@ import {
 import { inPluginScope } from "../plugins/load/scope.ts";
 import type { HostParts } from "./parts.ts";
 import type { EndedChild, PreparedChild, SpawnRequest } from "./spawn-request.ts";
+import { hostOfAgent } from "./turn-harness.ts";
 
 /** Throws when the engine cannot prepare: then the child must not start. */
 export function prepareChild(parts: HostParts, request: SpawnRequest): Promise<PreparedChild> {
@@ -16,7 +16,7 @@ export function prepareChild(parts: HostParts, request: SpawnRequest): Promise<P
   return inPluginScope(parent, async () => {
     const { agentId, sessionKey, sessionFile } = parent;
     const engine = await parts.engines.resolve(agentId, { sessionKey, signal });
-    const host = CLEW_EMBEDDED_HOST;
+    const host = await hostOfAgent(parts, agentId);
     if (contextMode === "fork") assertHostSupport(engine.guard.info(), "subagent-spawn", host);
     const child = await begin();
     const prepared = await prepareSubagentSpawn({

@@ -20,6 +20,7 @@ import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { asksOf, type HostParts, modelOf, modelsOf, usableModels, workspaceOf } from "./parts.ts";
 import { streamReply } from "./stream-reply.ts";
+import { harnessFacts, hostOfAgent } from "./turn-harness.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
@@ -83,8 +84,11 @@ export function createHost(parts: HostParts): Host {
       const quarantined = registry.quarantine.list();
       const of = { home: environment.home, agentId, named: session?.key };
       const told = () => sessionsToldTo(engine.guard.engineId, of);
-      return engineStatus({ agentId, engine, recent, quarantined, session, told });
+      const host = await hostOfAgent(parts, agentId);
+      return engineStatus({ agentId, engine, host, recent, quarantined, session, told });
     },
+    harness: (agentId, sessionKey) => harnessFacts(parts, { agentId, sessionKey }),
+    forgetInHarnesses: (session) => parts.harnesses.forget(session),
     retryEngines: ({ transcript, state }) =>
       retrySession({ transcript, state, quarantine: registry.quarantine }),
     prepareChild: (request) => prepareChild(parts, request),

@@ -29,6 +29,7 @@ import type { LoadedConfig } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import type { Costs } from "../costs/meter.ts";
 import type { Prices } from "../costs/prices.ts";
+import type { HarnessFacts } from "../harness/harness.ts";
 import type { HarnessLoader } from "../harness/harnesses.ts";
 import type { McpTools } from "../mcp/client/mcp-tools.ts";
 import type { AgentModels } from "../models/agent-models.ts";
@@ -150,6 +151,10 @@ export interface Host {
   inspectEngine(agentId: string, sessionKey?: string): Promise<EngineInspection>;
   /** Everything known about it; asks the engine's own store where it can be asked. */
   engineStatus(agentId: string, session?: AskedSession): Promise<EngineStatus>;
+  /** The program that runs an agent's turns, and what it holds of a session; null = none. */
+  harness(agentId: string, sessionKey: string): Promise<HarnessFacts | null>;
+  /** What programs hold of a session goes with it. */
+  forgetInHarnesses(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
   /** Gives engines another chance in one session, in which nothing runs. */
   retryEngines(setup: Pick<TurnSetup, "transcript" | "state">): Promise<RetriedSession>;
   /** Throws when the engine cannot prepare for a child session: then it must not start. */

@@ -1,5 +1,13 @@
 // Which program runs a session's turn.
-import type { ExecutionPort, HostSession, TurnRequest } from "@clew/engine-core";
+import {
+  CLEW_EMBEDDED_HOST,
+  type ExecutionHost,
+  type ExecutionPort,
+  HOST_CAPABILITIES,
+  type HostSession,
+  type TurnRequest,
+} from "@clew/engine-core";
+import type { HarnessFacts } from "../harness/harness.ts";
 import { meteredPort } from "../harness/metered-port.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import { readyWorkspace } from "../tools/ready-workspace.ts";
@@ -64,3 +72,24 @@ const unknownHarness = (
   code: "CONFIG_INVALID",
   message: `Agent "${id}" runs its turns in "${harness}", which no setting names; there is ${known.map((name) => `"${name}"`).join(", ")}.`,
 });
+
+/** Who runs an agent's turns, as engines are told of it. */
+export async function hostOfAgent(parts: HostParts, agentId: string): Promise<ExecutionHost> {
+  const harness = await parts.harnesses.find(agentOf(parts, agentId).harness);
+  return harness?.host ?? CLEW_EMBEDDED_HOST;
+}
+
+/** For people; null: the gateway itself, or a name that means nothing. */
+export async function harnessFacts(
+  parts: HostParts,
+  session: Pick<HostSession, "agentId" | "sessionKey">,
+): Promise<HarnessFacts | null> {
+  const harness = await parts.harnesses.find(agentOf(parts, session.agentId).harness);
+  if (!harness) return null;
+  const { label, capabilities } = harness.host;
+  return {
+    ...{ id: harness.id, label },
+    cannot: HOST_CAPABILITIES.filter((each) => !capabilities.includes(each)),
+    holds: (await harness.describe(session)) ?? null,
+  };
+}

@@ -18,6 +18,7 @@ export function explainCall(opened: OpenedCall): string[] {
   const { size, policyChanges, remedies = [], leftOut = [] } = call;
   return [
     whoChose(opened),
+    ...whoAsked(opened),
     ...(budget === null
       ? []
       : [
@@ -53,6 +54,25 @@ function whoChose(opened: OpenedCall): string {
   if (degraded === null)
     return `${chose}, as ${engine.source === "configured" ? "configured" : "it is by default"}.`;
   return `${chose} in place of "${engine.configured ?? engine.infoId}", which failed in ${degraded.operation}: ${degraded.reason}`;
+}
+
+/** Of a call that a program made: what is listed is not all that its model was sent. */
+function whoAsked({ call, report: { execution } }: OpenedCall): string[] {
+  if (call.harness === undefined || execution === undefined) return [];
+  const handed = execution.projections.map(({ thread, threadId, reason, as, handed }) => {
+    const what = `${counted(handed, "message")} as ${as === "quoted" ? "quoted text" : as === "prompt" ? "the request alone" : "messages"}`;
+    return `It was handed ${what}; thread ${threadId} (${thread}): ${reason}.`;
+  });
+  const compacted =
+    execution.nativeCompactions === 0
+      ? []
+      : [`It compacted its own thread ${counted(execution.nativeCompactions, "time")}.`];
+  return [
+    `${execution.label} asked the model: listed is what it was handed for that, which it adds to its own thread.`,
+    ...handed,
+    ...compacted,
+    ...(execution.notices ?? []),
+  ];
 }
 
 /** Those before the last one; what of them was read is paid for. */

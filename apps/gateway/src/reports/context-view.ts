@@ -59,6 +59,7 @@ export interface ContextView {
     | "refusals"
     | "toolServers"
     | "views"
+    | "execution"
   > & {
     modelCalls: number;
   };
@@ -138,6 +139,7 @@ export async function describeContext(
       ...(cut !== undefined && { cut }),
       ...(deliveries !== undefined && { deliveries }),
       ...(views !== undefined && { views }),
+      ...(report.execution !== undefined && { execution: report.execution }),
       ...(memory !== undefined && { memory }),
       ...(refusals !== undefined && { refusals }),
       ...(toolServers !== undefined && { toolServers }),

@@ -62,7 +62,7 @@ export const knownAfter = (before: readonly string[], added: readonly string[]):
 
 export interface Bindings {
   /** Null: none, or it cannot be read. */
-  read(session: HostSession): Promise<Binding | null>;
+  read(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<Binding | null>;
   /** Durable when it resolves. */
   save(session: HostSession, binding: Binding): Promise<void>;
   /** Changes the state of the one that there is, after everything that was asked before. */

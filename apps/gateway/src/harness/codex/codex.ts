@@ -1,7 +1,7 @@
 // Codex as a program that runs agents' turns.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { ExecutionPort, HostSession } from "@clew/engine-core";
+import type { ExecutionHost, ExecutionPort, HostSession } from "@clew/engine-core";
 import { CLEW_EMBEDDED_HOST } from "@clew/engine-core";
 import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
@@ -20,6 +20,10 @@ const CAPABILITIES: readonly HostCapability[] = [
   ...CLEW_EMBEDDED_HOST.capabilities,
   "thread-bootstrap-projection",
 ];
+
+const HOST: ExecutionHost = {
+  ...{ id: "codex-app-server", label: LABEL, capabilities: CAPABILITIES },
+};
 
 /** The wire that Codex speaks with its models. */
 const SPOKEN_API = "openai-responses";
@@ -52,10 +56,9 @@ export function createCodex(options: CodexOptions): Harness {
 
   return {
     id: CODEX_ID,
-    label: LABEL,
+    host: HOST,
     port: (request): ExecutionPort => ({
-      ...{ id: "codex-app-server", label: LABEL, harnessId: CODEX_ID },
-      ...{ capabilities: CAPABILITIES, windowTokens },
+      ...{ ...HOST, harnessId: CODEX_ID, windowTokens },
       begin: (turn) =>
         runTurnInCodex({
           // Codex is told the window of the model itself: it keeps some of it for its own use.
@@ -95,6 +98,12 @@ export function createCodex(options: CodexOptions): Harness {
       const { state, threadId } = binding;
       const how = state.name === "stale" ? `stale: ${state.why}` : state.name;
       return `thread ${threadId} (${how})`;
+    },
+    async forget(session) {
+      const binding = await bindings.read(session);
+      if (binding === null) return;
+      await servers.deleteThread(session.agentId, binding.key.provider, binding.threadId);
+      await bindings.forget(session);
     },
     close: () => servers.close(),
   };

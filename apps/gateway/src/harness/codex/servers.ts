@@ -1,4 +1,5 @@
 // Keeps one Codex app-server for all sessions of an agent with one provider.
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { sleep } from "@clew/plugin-sdk/host";
@@ -7,7 +8,7 @@ import type { HarnessOptions } from "../harness.ts";
 import type { Connection } from "./connection.ts";
 import { type CodexProvider, planCodexHome } from "./plan-home.ts";
 import { afterEnd, NEVER_STARTED, type StartRecord, waitBefore } from "./plan-restart.ts";
-import { OfThreadSchema } from "./protocol.ts";
+import { AnythingSchema, OfThreadSchema } from "./protocol.ts";
 import { startCodex } from "./start.ts";
 
 /** Who follows one thread. */
@@ -31,6 +32,8 @@ export interface CodexServer {
 export interface Servers {
   /** Starts it where it does not run; throws HARNESS_UNAVAILABLE. */
   use(agentId: string, provider: CodexProvider): Promise<CodexServer>;
+  /** Of a thread that nobody asks for again; also where no process runs that could do it. */
+  deleteThread(agentId: string, provider: string, threadId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -95,11 +98,23 @@ export function createServers(options: ServersOptions): Servers {
     return { connection, version, loaded, follow };
   };
 
+  const folderOf = (agentId: string, provider: string) =>
+    join(home, "agents", agentId, "harness", "codex", safe(provider));
   return {
+    async deleteThread(agentId, provider, threadId) {
+      const server = await places.get(`${agentId} ${provider}`)?.running?.catch(() => undefined);
+      if (server !== undefined) {
+        await server.connection
+          .request("thread/delete", { threadId }, AnythingSchema)
+          .catch(() => {});
+        server.loaded.delete(threadId);
+      }
+      await removeRollouts(folderOf(agentId, provider), threadId);
+    },
     async use(agentId, provider) {
       if (isClosed) throw unavailable("The gateway is closing, so Codex is not started.");
       const id = `${agentId} ${provider.name}`;
-      const folder = join(home, "agents", agentId, "harness", "codex", safe(provider.name));
+      const folder = folderOf(agentId, provider.name);
       const signature = contentHash(JSON.stringify(provider));
       const place = places.get(id) ?? { signature, record: NEVER_STARTED, running: undefined };
       places.set(id, place);
@@ -130,6 +145,14 @@ export function createServers(options: ServersOptions): Servers {
       await Promise.allSettled(running.map(async (server) => (await server).connection.close()));
     },
   };
+}
+
+/** Codex's own files are its own, but what a person had forgotten must not stay in them. */
+async function removeRollouts(folder: string, threadId: string): Promise<void> {
+  const sessions = join(folder, "sessions");
+  const files = await readdir(sessions, { recursive: true }).catch(() => []);
+  const own = files.filter((file) => file.endsWith(`${threadId}.jsonl`));
+  await Promise.all(own.map((file) => rm(join(sessions, file), { force: true })));
 }
 
 const safe = (name: string): string => name.replace(/[^A-Za-z0-9._-]/g, "_");

@@ -1,11 +1,11 @@
 // What is known about the engine that answers an agent.
 
 import {
-  CLEW_EMBEDDED_HOST,
   type DeliveryPort,
   type DeliveryStatus,
   deliveryStatus,
   type EngineFailure,
+  type ExecutionHost,
   evaluateHostSupport,
   FALLBACK_ENGINE_ID,
   type QuarantineRecord,
@@ -78,13 +78,15 @@ const OPTIONAL_METHODS = [
 export async function engineStatus(request: {
   agentId: string;
   engine: ResolvedEngine & { chosenBy: ChosenBy };
+  /** Who runs the agent's turns. */
+  host: ExecutionHost;
   quarantined: readonly QuarantineRecord[];
   recent: RecentTurns;
   session?: AskedSession | undefined;
   /** Sessions of the agent that the engine was told of, to be asked for first come first. */
   told: () => Promise<readonly ToldSession[]>;
 }): Promise<EngineStatus> {
-  const { agentId, engine, quarantined, recent, session, told } = request;
+  const { agentId, engine, host, quarantined, recent, session, told } = request;
   const { guard, configured, chosenBy, source, switchedOff, degraded } = engine;
   const info = guard.info();
   const entered = guard.enter({});
@@ -92,7 +94,7 @@ export async function engineStatus(request: {
   const support =
     guard.engineId === FALLBACK_ENGINE_ID
       ? { ok: true as const }
-      : evaluateHostSupport(info, "agent-run", CLEW_EMBEDDED_HOST);
+      : evaluateHostSupport(info, "agent-run", host);
   return {
     ...{ agentId, configured, chosenBy, source, switchedOff, degraded, quarantined, recent },
     engineId: guard.engineId,

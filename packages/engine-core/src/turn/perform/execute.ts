@@ -153,6 +153,8 @@ function callOf(
   };
   execution.since = now;
   state.lastUsage = usage;
+  // The next call that the host makes itself is told in full: this one is no beginning of it.
+  state.request = emptyRequestMemory();
   return { call, parts };
 }
 

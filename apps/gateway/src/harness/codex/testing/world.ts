@@ -31,6 +31,7 @@ export interface WorldOptions {
 
 export interface CodexWorld {
   home: string;
+  config: Record<string, unknown>;
   model: ResponsesModel;
   readonly gateway: PluginGateway;
   engine(change: Partial<EngineState>): void;
@@ -111,7 +112,7 @@ export async function codexWorld(options: WorldOptions = {}): Promise<CodexWorld
   const pids = () =>
     existsSync(pidFile) ? readFileSync(pidFile, "utf8").trim().split("\n").map(Number) : [];
   return {
-    ...{ home, model, engine },
+    ...{ home, config, model, engine },
     get gateway() {
       return gateway;
     },

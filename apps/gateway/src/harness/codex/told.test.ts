@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { planCodexHome } from "./plan-home.ts";
+import { afterEnd, NEVER_STARTED, waitBefore } from "./plan-restart.ts";
+import { errorOf, messagesOfItem, usageOf } from "./told.ts";
+import { isSupported, versionIn } from "./version.ts";
+
+describe("what Codex tells", () => {
+  it.each([
+    ["contextWindowExceeded", "overflow"],
+    ["usageLimitExceeded", "billing"],
+    [{ httpConnectionFailed: { httpStatusCode: 401 } }, "auth"],
+    [{ httpConnectionFailed: { httpStatusCode: 404 } }, "not_found"],
+    [{ responseTooManyFailedAttempts: { httpStatusCode: 429 } }, "rate_limited"],
+    ["serverOverloaded", "overloaded"],
+    [{ somethingNew: {} }, "unavailable"],
+    [null, "unavailable"],
+  ])("of a failure is read by its code: %j is %s", (codexErrorInfo, kind) => {
+    expect(errorOf({ message: "no", codexErrorInfo }).kind).toBe(kind);
+  });
+
+  it("of usage counts what came from a cache once", () => {
+    expect(
+      usageOf({
+        ...{ totalTokens: 1010, inputTokens: 1000, cachedInputTokens: 600 },
+        ...{ cacheWriteInputTokens: 100, outputTokens: 10 },
+      }),
+    ).toEqual({ input: 300, output: 10, cacheRead: 600, cacheWrite: 100, totalTokens: 1010 });
+  });
+
+  it("of a command is a call and its result", () => {
+    const told = messagesOfItem(
+      {
+        ...{ type: "commandExecution", id: "c1", command: "ls", cwd: "/w", status: "failed" },
+        ...{ aggregatedOutput: "no such file", exitCode: 2, durationMs: 7 },
+      },
+      { provider: "p" },
+    );
+    expect(told).toMatchObject({
+      durationMs: 7,
+      messages: [
+        { role: "assistant", content: [{ name: "shell", arguments: { command: "ls" } }] },
+        { role: "toolResult", toolCallId: "c1", isError: true },
+      ],
+    });
+  });
+
+  it("of its version is in its user agent", () => {
+    expect(versionIn("clew/0.171.0 (Debian 12; x86_64) unknown (clew; 0.0.0)")).toBe("0.171.0");
+    expect(versionIn("clew")).toBeUndefined();
+    expect(["0.144.9", "0.145.0", "0.171.0", "1.0.0"].map(isSupported)).toEqual([
+      ...[false, true, true, true],
+    ]);
+  });
+});
+
+describe("a home of Codex", () => {
+  it("holds where its models are, and no secret", () => {
+    const { config, env } = planCodexHome({
+      ...{ name: 'a "b"', baseUrl: "https://models.test/v1/" },
+      headers: { Authorization: "Bearer sk-secret", "x-account": "acc-secret" },
+    });
+    expect(config).toContain('base_url = "https://models.test/v1"');
+    expect(config).toContain('name = "a \\"b\\""');
+    expect(config).not.toMatch(/secret/);
+    expect(env).toEqual({ CLEW_MODEL_KEY: "sk-secret", CLEW_MODEL_HEADER_0: "acc-secret" });
+  });
+});
+
+describe("a Codex that ended", () => {
+  it("is started again at once, then ever later, up to half a minute", () => {
+    let record = NEVER_STARTED;
+    const waits = Array.from({ length: 9 }, () => {
+      record = afterEnd(record, { startedAt: 0, now: 10 });
+      return waitBefore(record, 10);
+    });
+    expect(waits).toEqual([0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+    record = afterEnd(record, { startedAt: 0, now: 100_000 });
+    expect(waitBefore(record, 100_000)).toBe(0);
+  });
+});
