@@ -1,6 +1,7 @@
 // Everything that can go wrong between the gateway and Codex: typed, told, nothing lost.
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { PROGRAMS } from "./testing/programs.ts";
 import { describeSaid } from "./testing/stored.ts";
 import { type CodexWorld, codexWorld } from "./testing/world.ts";
 
@@ -183,9 +184,11 @@ describe("a thread that cannot go on", () => {
     );
     expect(said[0]!.endsWith("second question")).toBe(true);
   });
+});
 
+describe.each(PROGRAMS)("what goes on within an epoch, $program", ({ binary }) => {
   it("is stale after a compaction in mid-turn, whose call is reported", SOON, async () => {
-    const world = await begun();
+    const world = await begun({ binary });
     world.model.answers.push(
       { call: { name: "list_files", args: {} }, input: 94_000 },
       { text: "NATIVE" },
@@ -205,7 +208,7 @@ describe("a thread that cannot go on", () => {
     "goes on after such a compaction where the engine leaves compaction to others",
     SOON,
     async () => {
-      const world = await begun({ ownsCompaction: false });
+      const world = await begun({ binary, ownsCompaction: false });
       world.engine({ addition: "ADDITION two" });
       world.model.answers.push({ text: "reply two", input: 94_000 }, { text: "NATIVE" });
       await world.say("second question");
@@ -220,11 +223,9 @@ describe("a thread that cannot go on", () => {
       expect(world.said().filter((line) => line.includes("ADDITION two"))).toHaveLength(1);
     },
   );
-});
 
-describe("what goes on within an epoch", () => {
   it("tells a changed addition once", SOON, async () => {
-    const world = await begun();
+    const world = await begun({ binary });
     world.engine({ addition: "ADDITION two" });
     await world.say("second question");
     await world.say("third question");
@@ -240,7 +241,7 @@ describe("what goes on within an epoch", () => {
   });
 
   it("hands a thread what somebody else answered meanwhile", SOON, async () => {
-    const world = await begun();
+    const world = await begun({ binary });
     world.engine({ epoch: null });
     await world.say("second question");
     world.engine({ epoch: "e1" });
@@ -252,7 +253,7 @@ describe("what goes on within an epoch", () => {
   });
 
   it("lets a thread go when the session was compacted by hand", SOON, async () => {
-    const world = await begun();
+    const world = await begun({ binary });
     await world.gateway.gateway.compact("main", { kind: "compact", focus: undefined });
     await world.say("second question");
     expect(world.threadOf()).not.toBe(world.threadOf(2));

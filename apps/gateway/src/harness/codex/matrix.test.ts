@@ -1,11 +1,7 @@
 // What Codex really sends its model, case by case; the same list runs against the real one.
-import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { REAL_CODEX } from "./testing/programs.ts";
 import { type CodexWorld, codexWorld, type WorldOptions } from "./testing/world.ts";
-
-const BINARY = process.env.CLEW_TEST_CODEX;
-const isThere = BINARY !== undefined && existsSync(BINARY);
-if (!isThere) console.log("CLEW_TEST_CODEX is not set: the real Codex is not tried.");
 
 const SOON = { timeout: 120_000 };
 
@@ -194,11 +190,11 @@ describe.each(PLACES)("Codex, $name", (place) => {
     await play(each, place);
   });
 
-  it.skipIf(!isThere).each(CASES)(
+  it.skipIf(REAL_CODEX === undefined).each(CASES)(
     "$name: the real Codex asks its model the same",
     SOON,
     async (each) => {
-      const real = await play(each, place, { binary: BINARY });
+      const real = await play(each, place, { binary: REAL_CODEX });
       const fake = await play(each, place);
       expect(asked(real)).toEqual(asked(fake));
     },

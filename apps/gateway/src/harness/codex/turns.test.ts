@@ -4,14 +4,15 @@ import type { TurnEvent } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../approvals/approval.ts";
 import { startChild } from "../../testing/child.ts";
+import { PROGRAMS } from "./testing/programs.ts";
 import { describeSaid } from "./testing/stored.ts";
 import { codexWorld } from "./testing/world.ts";
 
 const SOON = { timeout: 60_000 };
 
-describe("a turn in Codex", () => {
+describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
   it("runs the gateway's tools, stores call and result, and reports both", SOON, async () => {
-    const world = await codexWorld();
+    const world = await codexWorld({ binary });
     writeFileSync(join(world.home, "agents/main/workspace/tide.txt"), "high at noon");
     world.model.answers.push(
       {
@@ -33,6 +34,80 @@ describe("a turn in Codex", () => {
     expect(second?.said.filter((line) => line.startsWith("call read_file"))).toHaveLength(1);
   });
 
+  it("is interrupted when it is cancelled, and leaves a thread that goes on", SOON, async () => {
+    const world = await codexWorld({ binary });
+    world.engine({ epoch: "e1" });
+    await world.say("first question");
+    world.model.answers.push("never");
+    const controller = new AbortController();
+    const { gateway } = world.gateway;
+    const said = gateway.send({ key: "main", content: "second", signal: controller.signal });
+    await world.model.untilAsked(2);
+    controller.abort();
+    expect((await said).outcome).toBe("aborted");
+    expect((await world.say("third question")).outcome).toBe("completed");
+    expect(world.threadOf()).toBe(world.threadOf(3));
+    const last = world.said().join("\n");
+    expect(last).not.toContain("turn_aborted");
+    expect(last.split("first question")).toHaveLength(2);
+  });
+
+  it("shows what is written while it is written", SOON, async () => {
+    const world = await codexWorld({ binary });
+    const events: TurnEvent[] = [];
+    world.model.answers.push({ text: "The tide comes in." });
+    const { gateway } = world.gateway;
+    await gateway.send({ key: "main", content: "hi", onEvent: (event) => events.push(event) });
+    expect(events.flatMap((event) => (event.type === "text" ? [event.delta] : []))).toEqual([
+      "The tide comes in.",
+    ]);
+  });
+
+  it("says in /status which program runs it, and what it holds", SOON, async () => {
+    const world = await codexWorld({ binary });
+    world.engine({ epoch: "e1" });
+    await world.say("first question");
+    const { harness } = await world.gateway.gateway.status("main");
+    expect(harness).toMatchObject({ id: "codex", label: "Codex app-server harness", cannot: [] });
+    expect(harness?.holds).toBe(`thread ${String(world.threadOf())} (ready)`);
+    await world.gateway.gateway.remove("main");
+    expect((await world.gateway.gateway.status("main")).harness?.holds).toBeNull();
+  });
+
+  it(
+    "goes on where it was after kill -9 of the gateway in the middle of a turn",
+    SOON,
+    async () => {
+      const world = await codexWorld({ binary });
+      world.engine({ epoch: "e1" });
+      world.model.answers.push({ text: "reply one" });
+      await world.say("first question");
+      await world.gateway.stop();
+      const configFile = join(world.home, "killed.json");
+      writeFileSync(configFile, JSON.stringify(world.config));
+      world.model.answers.push("never");
+      const child = startChild(new URL("./testing/codex-process.ts", import.meta.url), [
+        ...[world.home, configFile, "killed question"],
+      ]);
+      await world.model.untilAsked(2);
+      child.process.kill("SIGKILL");
+      await child.exit;
+      await world.restart();
+      const { report, outcome } = await world.say("third question");
+      expect(outcome).toBe("completed");
+      expect(report.execution?.projections).toMatchObject([
+        { thread: "continued", reason: "without the turn that had no end" },
+      ]);
+      const said = world.said().filter((line) => !/this turn failed before/.test(line));
+      expect(said.slice(2)).toEqual([
+        ...["user: first question", "assistant: reply one"],
+        ...["user: killed question", "user: third question"],
+      ]);
+    },
+  );
+});
+
+describe("a command that Codex would run itself", () => {
   it("asks people in the one queue before Codex runs a command of its own", SOON, async () => {
     const world = await codexWorld({ codex: { sandbox: "workspace-write" } });
     world.faults({ command: "rm -r tides" });
@@ -70,76 +145,4 @@ describe("a turn in Codex", () => {
     const { report, outcome } = await world.say("clean up");
     expect([outcome, report.toolCalls[0]?.isError]).toEqual(["completed", true]);
   });
-
-  it("is interrupted when it is cancelled, and leaves a thread that goes on", SOON, async () => {
-    const world = await codexWorld();
-    world.engine({ epoch: "e1" });
-    await world.say("first question");
-    world.model.answers.push("never");
-    const controller = new AbortController();
-    const { gateway } = world.gateway;
-    const said = gateway.send({ key: "main", content: "second", signal: controller.signal });
-    await world.model.untilAsked(2);
-    controller.abort();
-    expect((await said).outcome).toBe("aborted");
-    expect((await world.say("third question")).outcome).toBe("completed");
-    expect(world.threadOf()).toBe(world.threadOf(3));
-    const last = world.said().join("\n");
-    expect(last).not.toContain("turn_aborted");
-    expect(last.split("first question")).toHaveLength(2);
-  });
-
-  it("shows what is written while it is written", SOON, async () => {
-    const world = await codexWorld();
-    const events: TurnEvent[] = [];
-    world.model.answers.push({ text: "The tide comes in." });
-    const { gateway } = world.gateway;
-    await gateway.send({ key: "main", content: "hi", onEvent: (event) => events.push(event) });
-    expect(events.flatMap((event) => (event.type === "text" ? [event.delta] : []))).toEqual([
-      "The tide comes in.",
-    ]);
-  });
-
-  it("says in /status which program runs it, and what it holds", SOON, async () => {
-    const world = await codexWorld();
-    world.engine({ epoch: "e1" });
-    await world.say("first question");
-    const { harness } = await world.gateway.gateway.status("main");
-    expect(harness).toMatchObject({ id: "codex", label: "Codex app-server harness", cannot: [] });
-    expect(harness?.holds).toBe(`thread ${String(world.threadOf())} (ready)`);
-    await world.gateway.gateway.remove("main");
-    expect((await world.gateway.gateway.status("main")).harness?.holds).toBeNull();
-  });
-
-  it(
-    "goes on where it was after kill -9 of the gateway in the middle of a turn",
-    SOON,
-    async () => {
-      const world = await codexWorld();
-      world.engine({ epoch: "e1" });
-      world.model.answers.push({ text: "reply one" });
-      await world.say("first question");
-      await world.gateway.stop();
-      const configFile = join(world.home, "killed.json");
-      writeFileSync(configFile, JSON.stringify(world.config));
-      world.model.answers.push("never");
-      const child = startChild(new URL("./testing/codex-process.ts", import.meta.url), [
-        ...[world.home, configFile, "killed question"],
-      ]);
-      await world.model.untilAsked(2);
-      child.process.kill("SIGKILL");
-      await child.exit;
-      await world.restart();
-      const { report, outcome } = await world.say("third question");
-      expect(outcome).toBe("completed");
-      expect(report.execution?.projections).toMatchObject([
-        { thread: "continued", reason: "without the turn that had no end" },
-      ]);
-      const said = world.said().filter((line) => !/this turn failed before/.test(line));
-      expect(said.slice(2)).toEqual([
-        ...["user: first question", "assistant: reply one"],
-        ...["user: killed question", "user: third question"],
-      ]);
-    },
-  );
 });
