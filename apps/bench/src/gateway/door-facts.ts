@@ -44,7 +44,7 @@ const SOURCES = ["apps/gateway/src/door", "packages/plugin-sdk/src/record", "doc
 const ROOT = new URL("../../../../", import.meta.url).pathname;
 
 /** The same seed gives the same session, as long as the files are the same. */
-export function planFactSession(seed: number): FactSession {
+export function planFactSession(seed: number, numberOf = NUMBER_OF): FactSession {
   const chance = createChance(seed);
   const files = SOURCES.flatMap(filesIn);
   const calls = Array.from({ length: CALLS }, (_, at) => ({
@@ -55,7 +55,7 @@ export function planFactSession(seed: number): FactSession {
   const facts: PlantedFact[] = [];
   let person = "Read all parts, and tell me at the end what you were asked to look for.";
   for (const place of PLACES)
-    for (let count = 0; count < NUMBER_OF[place]; count++) {
+    for (let count = 0; count < numberOf[place]; count++) {
       const { line, ...fact } = newFact(chance, facts.length);
       const call = calls[chance.below(TOLD_IN)]!;
       facts.push({ place, ...fact });

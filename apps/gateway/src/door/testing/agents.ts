@@ -18,12 +18,25 @@ export interface Ask {
   headers: Record<string, string>;
   /** True: a summary is wanted, in words alone. */
   wantsWords: boolean;
+  /** True: it shows calls of the conversation under ids that tell them. Absent: it need not. */
+  showsIds?: boolean;
   take(reply: Reply | null): void;
 }
 
 const PROMPTS = ["Fix the bug in the parser.", "Write the tests that are missing."];
 const FOLLOW_UPS = ["continue", "go on", "Is that all?"];
 const ASK_FOR_SUMMARY = `Write a detailed summary of this conversation. ${"Name every file. ".repeat(60)}`;
+
+const NEWEST_CHECKED = 20;
+
+/** As Gemini CLI shows old calls to a check. */
+function renamed(said: Said): Said {
+  const rename = <T extends { id: string; name: string }>(one: T): T => ({
+    ...{ ...one, id: `${one.name}__${one.id}` },
+  });
+  if (said.by === "model") return { ...said, calls: said.calls.map(rename) };
+  return said.by === "tools" ? { ...said, results: said.results.map(rename) } : said;
+}
 
 /** Numbers that no other agent of the same world gets. */
 export interface World {
@@ -174,13 +187,17 @@ export class Agent {
     return this.#besideAsk([asked], { tools: [], model: "small", head: ["You write titles."] });
   }
 
+  /** The newest messages out of the middle, with ids that are made of the calls' own. */
   #loopAsk(): Ask {
+    const newest = this.said.slice(-NEWEST_CHECKED);
+    const from = newest.findIndex(({ by }) => by === "model");
+    const told = [madeUp("Recent conversation history:"), ...newest.slice(Math.max(0, from))];
     const asked = madeUp("Does this go round in circles?");
-    const from = this.said.findIndex(
-      ({ by }, index) => by === "person" && index >= this.said.length - 20,
-    );
-    const newest = this.said.slice(Math.max(0, from));
-    return this.#besideAsk([...newest, asked], { tools: [], model: "flash", head: ["Look."] });
+    const asks = this.#besideAsk([...told.map(renamed), asked], {
+      ...{ tools: [], model: "flash", head: ["Look."] },
+    });
+    const hasIds = this.habits.ids !== false;
+    return { ...asks, showsIds: hasIds && newest.some((one) => one.by === "tools") };
   }
 
   #besideAsk(said: readonly Said[], writing: Partial<Writing>): Ask {

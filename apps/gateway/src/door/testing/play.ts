@@ -68,6 +68,8 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
         tell(`a request beside the session stored ${plan.fresh.length} messages`);
       else if (labels.has(session) && labels.get(session) !== agent.label)
         tell(`a request beside went to ${labels.get(session)}`);
+      else if (ask.showsIds && match.by === "nothing")
+        tell("a request beside, with ids of the session, opened another");
       return;
     }
     ways.add(match.by);

@@ -45,7 +45,7 @@ export const GENERATE_CONTENT: DoorWire = {
   look(content): MessageLook {
     const parts = objectsOf(content.parts);
     const idsOf = (name: string) =>
-      parts.map((part) => textOf(recordOf(part[name]).id)).filter(Boolean);
+      parts.map((part) => givenId(recordOf(part[name]))).filter(Boolean);
     return {
       speaker: speakerOf(content, parts),
       identity: identityOf(content),
@@ -94,6 +94,13 @@ export const GENERATE_CONTENT: DoorWire = {
     ),
   error: googleError,
 };
+
+/** Gemini CLI shows old calls to a check for loops under "read_file__<id>". */
+function givenId(call: JsonObject): string {
+  const id = textOf(call.id);
+  const prefix = `${textOf(call.name)}__`;
+  return id.startsWith(prefix) ? id.slice(prefix.length) : id;
+}
 
 const STATUSES: Readonly<Record<number, string>> = {
   401: "UNAUTHENTICATED",

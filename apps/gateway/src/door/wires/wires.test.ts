@@ -299,3 +299,12 @@ describe("a cache marker", () => {
     expect(wire.withMarker(messages.result, marker)).toBeUndefined();
   });
 });
+
+describe("a call of Google's wire", () => {
+  it("is known by the id it was given, also where Gemini CLI puts its name before that", () => {
+    const { look } = DOOR_WIRES["google-generative-ai"];
+    const shown = { id: "read_file__c1", name: "read_file" };
+    expect(look({ role: "model", parts: [{ functionCall: shown }] }).calls).toEqual(["c1"]);
+    expect(look({ role: "user", parts: [{ functionResponse: shown }] }).answers).toEqual(["c1"]);
+  });
+});
