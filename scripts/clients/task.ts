@@ -39,7 +39,7 @@ export const finalWords = (part: Part, files: number): string =>
 
 /** So many files, and twenty facts where there are enough. */
 export function planReading(folder: string, files: number): Task {
-  const plan = planFactSession(SEED, FACTS_IN);
+  const plan = planFactSession(SEED, PLANNED);
   const calls = plan.calls.slice(0, files);
   const notes = calls.map(({ text, result }, at) => ({
     text,
@@ -54,7 +54,7 @@ export function planReading(folder: string, files: number): Task {
 
 /** Two subagents, which read so many files each. */
 export function planDelegation(folder: string, files: number): Task {
-  const { calls } = planFactSession(SEED, FACTS_IN);
+  const { calls } = planFactSession(SEED, PLANNED);
   const parts = (["a", "b"] as const).map((part, at) => {
     const own = calls.slice(at * files, (at + 1) * files);
     return [part, own.map(({ result }) => ({ text: "", content: result }))] as const;
@@ -67,8 +67,12 @@ export function planDelegation(folder: string, files: number): Task {
 }
 
 const SEED = 18;
-/** A call has no room for a fact: its client says which arguments it takes. */
-const FACTS_IN = { result: 15, reply: 4, arguments: 0, person: 1 };
+const PLANNED = {
+  // With what stands around it in a request a call takes about a thousand tokens.
+  resultChars: 3_300,
+  // A call has no room for a fact: its client says which arguments it takes.
+  numberOf: { result: 15, reply: 4, arguments: 0, person: 1 },
+};
 
 const order = (folder: string, part: Part, files: number) =>
   `TASK ${part}: read the ${files} files in ${folder}/notes-${part}, in the order of their numbers.`;

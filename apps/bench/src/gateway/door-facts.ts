@@ -44,13 +44,16 @@ const SOURCES = ["apps/gateway/src/door", "packages/plugin-sdk/src/record", "doc
 const ROOT = new URL("../../../../", import.meta.url).pathname;
 
 /** The same seed gives the same session, as long as the files are the same. */
-export function planFactSession(seed: number, numberOf = NUMBER_OF): FactSession {
+export function planFactSession(
+  seed: number,
+  { numberOf = NUMBER_OF, resultChars = RESULT_CHARS } = {},
+): FactSession {
   const chance = createChance(seed);
   const files = SOURCES.flatMap(filesIn);
   const calls = Array.from({ length: CALLS }, (_, at) => ({
     text: at % 3 === 0 ? `I look at part ${at + 1} next.` : "",
     args: { path: `notes/${at + 1}.txt` } as Record<string, unknown>,
-    result: at % 4 === 3 ? logOf(chance) : textOf(chance, files),
+    result: at % 4 === 3 ? logOf(chance, resultChars) : textOf(chance, files, resultChars),
   }));
   const facts: PlantedFact[] = [];
   let person = "Read all parts, and tell me at the end what you were asked to look for.";
@@ -110,15 +113,15 @@ function filesIn(folder: string): string[] {
     .filter((text) => text.length >= RESULT_CHARS);
 }
 
-function textOf(chance: Chance, files: readonly string[]): string {
+function textOf(chance: Chance, files: readonly string[], chars: number): string {
   const text = chance.pick(files);
-  const from = chance.below(text.length - RESULT_CHARS + 1);
-  return text.slice(from, from + RESULT_CHARS);
+  const from = chance.below(text.length - chars + 1);
+  return text.slice(from, from + chars);
 }
 
-function logOf(chance: Chance): string {
+function logOf(chance: Chance, chars: number): string {
   let text = "";
-  for (let second = 0; text.length < RESULT_CHARS; second++) {
+  for (let second = 0; text.length < chars; second++) {
     const id = Math.floor(chance.next() * 2 ** 32).toString(16);
     text += `2026-11-05T10:${String(Math.floor(second / 60)).padStart(2, "0")}:${String(second % 60).padStart(2, "0")}Z INFO worker-${chance.below(8)} finished job ${id} in ${chance.below(900)} ms\n`;
   }

@@ -120,8 +120,9 @@ function describeMessages(
   const { wire, request } = call;
   const list = request.messages.slice(request.leading);
   const answered = sketch.messages.findLastIndex(({ speaker }) => speaker === "person");
-  const { elidedBefore, bareBefore, leftOut: gone, marks: moved } = view.plan;
-  const key = toJson([moved, elidedBefore, bareBefore, gone.size, request.leading]);
+  const { elidedBefore, linesBefore, bareBefore, leftOut: gone, marks: moved } = view.plan;
+  const shortened = [elidedBefore, linesBefore, bareBefore, gone.size];
+  const key = toJson([moved, ...shortened, request.leading]);
   const ends = sketch.messages.map(({ end }) => end);
   const before = live.lastView?.key === key ? live.lastView : undefined;
   const same = before === undefined ? 0 : lengthOfSame(before.ends, ends, Object.is);

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { excerptOf } from "./excerpt.ts";
+import { excerptOf, FEW_LINES } from "./excerpt.ts";
 
 const log = Array.from(
   { length: 60 },
@@ -31,6 +31,23 @@ describe("an excerpt of a result", () => {
     const excerpt = excerptOf(withLine(words, 200, '{"gate":"heron-48213"}').replaceAll("\n", ","));
     expect(excerpt).toContain("heron-48213");
     expect(excerpt.length).toBeLessThan(1_600);
+  });
+
+  it("has, where a few lines are all there is room for, those that stand out and no others", () => {
+    const fact = "WARN the spare key is heron-48213, see /srv/keys/7/readme";
+    const excerpt = excerptOf(withLine(log, 31, fact), FEW_LINES);
+    expect(excerpt).toContain(fact);
+    expect(excerpt).not.toContain(log[0]);
+    expect(excerpt.length).toBeLessThanOrEqual(400);
+  });
+
+  it("prefers a long number, which nobody guesses, to names that stand in code anyway", () => {
+    const code = Array.from(
+      { length: 40 },
+      (_, at) =>
+        `const value${"xyz"[at % 3]}Of${at} = readOther(made${at}By, { takes: other${at} });`,
+    );
+    expect(excerptOf(withLine(code, 20, "port_of_merlin = 48213"), FEW_LINES)).toContain("48213");
   });
 
   it("is short, the same each time, and made of what stands in the text alone", () => {

@@ -1,16 +1,34 @@
 // Chooses which lines stay of a long result of a tool.
 import { headOf, namesIn, tailOf } from "@clew/plugin-sdk/transcript";
 
-/** Of a result an eighth stays, and so many characters. */
-const SHARE = 1 / 8;
-const LEAST_CHARS = 240;
-const MOST_CHARS = 1_200;
-/** Of what stays: for the beginning, and for the end. */
-const EDGE_SHARE = 1 / 6;
+/** How much of a text stays. */
+export interface ExcerptSize {
+  share: number;
+  /** In characters; so are the next. */
+  least: number;
+  most: number;
+  /** Of what stays: for the beginning, and for the end. */
+  edges: number;
+  /** Lines stay away that say less than this share of what the best one says. */
+  worthOfBest: number;
+  /** What is further behind is not looked at, but for the end. */
+  read: number;
+}
+
+const READ_CHARS = 20_000;
+
+/** What a result is set aside to first. */
+export const EXCERPT: ExcerptSize = {
+  ...{ share: 1 / 8, least: 240, most: 1_200, edges: 1 / 6 },
+  ...{ worthOfBest: 0, read: READ_CHARS },
+};
+/** What it is set aside to next: nothing but what stands out. */
+export const FEW_LINES: ExcerptSize = {
+  ...{ share: 1 / 14, least: 200, most: 400, edges: 0, worthOfBest: 1 / 5, read: READ_CHARS },
+};
+
 /** A longer line is judged and shown in pieces. */
 const PIECE_CHARS = 160;
-/** What is further behind is not looked at, but for the end. */
-const READ_CHARS = 20_000;
 const MARKED_GAP = "\n…\n";
 
 interface Piece {
@@ -19,30 +37,39 @@ interface Piece {
 }
 
 /** Pure: the same text always leaves the same excerpt, in which every piece stands as it stood. */
-export function excerptOf(text: string): string {
-  const room = Math.min(MOST_CHARS, Math.max(LEAST_CHARS, Math.floor(text.length * SHARE)));
-  const edge = Math.floor(room * EDGE_SHARE);
-  const pieces = piecesOf(text);
-  const head = headEnd(text, pieces[0], edge);
-  const tail = tailStart(text, pieces.at(-1), edge);
+export function excerptOf(text: string, size = EXCERPT): string {
+  const room = Math.min(size.most, Math.max(size.least, Math.floor(text.length * size.share)));
+  const edge = Math.floor(room * size.edges);
+  const pieces = piecesOf(text, size.read);
+  const head = edge === 0 ? 0 : headEnd(text, pieces[0], edge);
+  const tail = edge === 0 ? text.length : tailStart(text, pieces.at(-1), edge);
   const between = pieces.filter(({ start, end }) => start >= head && end <= tail);
   let left = room - 2 * edge;
   const chosen: Piece[] = [];
-  for (const piece of standingOut(text, between)) {
+  for (const piece of standingOut(text, between, size)) {
     const chars = piece.end - piece.start + MARKED_GAP.length;
     if (chars > left) continue;
     left -= chars;
     chosen.push(piece);
   }
-  const shown = [
+  const edges = [
     { start: 0, end: head },
-    ...chosen.sort((a, b) => a.start - b.start),
     { start: tail, end: text.length },
   ];
+  const shown = [...chosen, ...edges.filter(({ start, end }) => end > start)].sort(
+    (a, b) => a.start - b.start,
+  );
   return shown
     .map((piece, at) => gapBefore(text, shown[at - 1], piece) + wordsOf(text, piece))
     .join("");
 }
+
+/** The same pieces, one in a line. */
+export const withoutGaps = (excerpt: string): string =>
+  excerpt
+    .split(MARKED_GAP)
+    .filter((piece) => piece !== "")
+    .join("\n");
 
 const wordsOf = (text: string, { start, end }: Piece) => text.slice(start, end);
 
@@ -70,9 +97,9 @@ function tailStart(text: string, last: Piece | undefined, room: number): number 
 }
 
 /** Lines, the long ones cut behind a blank or a comma. */
-function piecesOf(text: string): Piece[] {
+function piecesOf(text: string, read: number): Piece[] {
   const pieces: Piece[] = [];
-  for (let start = 0; start < text.length && start < READ_CHARS; ) {
+  for (let start = 0; start < text.length && start < read; ) {
     const feed = text.indexOf("\n", start);
     const line = feed < 0 ? text.length : feed;
     const end = line - start <= PIECE_CHARS ? line : cutBehind(text, start);
@@ -90,6 +117,8 @@ function cutBehind(text: string, start: number): number {
 
 /** What a number, a name, and any other word count. */
 const OF_NUMBER = 1;
+/** Nobody guesses it, and hardly anybody repeats it in words. */
+const OF_LONG_NUMBER = 2;
 const OF_NAME = 1;
 const OF_CAPITAL = 0.5;
 const OF_WORD = 0.2;
@@ -97,26 +126,29 @@ const OF_WORD = 0.2;
 const USUAL_CHARS = 40;
 
 /** Those first that say most, in few characters, of what is said nowhere else in the text. */
-function standingOut(text: string, pieces: readonly Piece[]): Piece[] {
+function standingOut(
+  text: string,
+  pieces: readonly Piece[],
+  { read, worthOfBest }: ExcerptSize,
+): Piece[] {
   const names = new Set(
-    namesIn(text.slice(0, READ_CHARS)).flatMap(({ name, weak }) =>
-      weak === true ? [] : [formOf(name)],
-    ),
+    namesIn(text.slice(0, read)).flatMap(({ name, weak }) => (weak === true ? [] : [formOf(name)])),
   );
   const forms = pieces.map(({ start, end }) => new Set(formsIn(text.slice(start, end))));
   const counts = new Map<string, number>();
   for (const line of forms) for (const form of line) counts.set(form, (counts.get(form) ?? 0) + 1);
   const scored = pieces.map((piece, at) => {
     let worth = 0;
-    for (const form of forms[at]!) worth += kindOf(form, names) / counts.get(form)! ** 2;
+    for (const form of forms[at]!) worth += kindOf(form, names) / counts.get(form)!;
     return { piece, score: worth / (USUAL_CHARS + piece.end - piece.start) };
   });
-  return scored
-    .sort((a, b) => b.score - a.score || a.piece.start - b.piece.start)
-    .map(({ piece }) => piece);
+  scored.sort((a, b) => b.score - a.score || a.piece.start - b.piece.start);
+  const leastScore = worthOfBest * (scored[0]?.score ?? 0);
+  return scored.filter(({ score }) => score >= leastScore).map(({ piece }) => piece);
 }
 
 function kindOf(form: string, names: ReadonlySet<string>): number {
+  if (form.includes("0000")) return OF_LONG_NUMBER;
   if (names.has(form)) return OF_NAME;
   if (form.includes("0")) return OF_NUMBER;
   return /^\p{Lu}/u.test(form) ? OF_CAPITAL : OF_WORD;

@@ -4,7 +4,8 @@ import type { BodyOutline } from "../body/outline.ts";
 import type { SketchedMessage } from "../match/sketch.ts";
 import type { DoorRequest, DoorWire, JsonObject, Overflow } from "../wires/door-wire.ts";
 import { recordOf } from "../wires/json.ts";
-import { excerptOf } from "./excerpt.ts";
+import { excerptOf, FEW_LINES } from "./excerpt.ts";
+import { noteOf, noteTokens } from "./left-out-note.ts";
 import { markersIn, spareMarker } from "./markers.ts";
 import {
   planView,
@@ -59,7 +60,7 @@ export interface MadeView {
 }
 
 /** Results up to so many characters stay: what would stand for them is hardly shorter. */
-const LEAST_ELIDED: Readonly<Record<ShortForm, number>> = { excerpt: 700, bare: 300 };
+const LEAST_ELIDED: Readonly<Record<ShortForm, number>> = { excerpt: 600, lines: 400, bare: 200 };
 const LEAST_REPLY = 1_024;
 /** A budget of thinking may not be below 1,024, nor the reply's limit below the budget. */
 const LEAST_THINKING_REPLY = 2_048;
@@ -67,15 +68,14 @@ const LEAST_BUDGET = 1_024;
 /** Of the window: what estimates may be wrong by. */
 const MARGIN = 0.02;
 
+/** In as few words as can be: they stand there once for each result. */
 const SET_ASIDE: Readonly<Record<ShortForm, (chars: number, words: string) => string>> = {
   excerpt: (chars, words) =>
-    `[Most of this result of ${chars} characters was set aside to make room; here are its beginning, lines that stand out, and its end. Call the tool again if the rest is needed.]\n${excerptOf(words)}`,
-  bare: (chars) =>
-    `[This result of ${chars} characters was set aside to make room. Call the tool again if it is needed.]`,
+    `[Set aside to make room, but for this: a result of ${chars} characters. Call again for the rest.]\n${excerptOf(words)}`,
+  lines: (chars, words) =>
+    `[Set aside, but for this: ${chars} characters. Call again for the rest.]\n${excerptOf(words, FEW_LINES)}`,
+  bare: (chars) => `[Set aside: a result of ${chars} characters. Call again if it is needed.]`,
 };
-
-const leftOut = (count: number) =>
-  `[${count} earlier messages stood behind this one; they were left out to make room.]`;
 
 export function makeView(input: ViewRequest): MadeView {
   const { wire, body, request, window, marks, scale = 1 } = input;
@@ -101,6 +101,7 @@ export function makeView(input: ViewRequest): MadeView {
     fixedTokens,
     window,
     leastReply,
+    noteTokens: scaled(noteTokens(window)),
     marks,
   });
   const overflow = { tokens: plan.tokens, window, fixedTokens };
@@ -144,6 +145,7 @@ type Elide = (index: number, form: ShortForm) => JsonObject;
 /** What a message is in its short forms does not change from request to request. */
 const ELIDED: Readonly<Record<ShortForm, WeakMap<JsonObject, JsonObject>>> = {
   excerpt: new WeakMap(),
+  lines: new WeakMap(),
   bare: new WeakMap(),
 };
 
@@ -197,7 +199,7 @@ const placeOf = ({
 
 /** The messages that are not as the client sent them; what it did not send is not there either. */
 function editsOf(
-  { wire, body, request, bindsThinking }: ViewRequest,
+  { wire, body, request, bindsThinking, messages, window }: ViewRequest,
   plan: ViewPlan,
   elide: Elide,
 ): Map<number, JsonObject | null> {
@@ -211,7 +213,12 @@ function editsOf(
   });
   const firstLeftOut = Math.min(...plan.leftOut, list.length);
   const noted = firstLeftOut < list.length ? lastPerson(wire, shown, firstLeftOut) : -1;
-  if (noted >= 0) shown[noted] = wire.withText(shown[noted]!, leftOut(plan.leftOut.size));
+  if (noted >= 0) {
+    const gone = list.flatMap((message, index) =>
+      plan.leftOut.has(index) ? [{ message, sketch: messages[index]! }] : [],
+    );
+    shown[noted] = wire.withText(shown[noted]!, noteOf({ wire, messages: gone, window }));
+  }
   const cut = shown.findLastIndex(
     (message, index) => index < plan.elidedBefore && message !== null,
   );

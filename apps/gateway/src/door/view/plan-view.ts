@@ -1,8 +1,11 @@
 // Decides which part of a history goes upstream, and moves that in few and large steps.
 import { type Group, type Grouped, groupsOf } from "./groups.ts";
 
-/** "excerpt": long results keep what stands out in them · "bare": only that they were there. */
-export type ShortForm = "excerpt" | "bare";
+/**
+ * "excerpt": long results keep what stands out in them · "lines": the few lines that do so most ·
+ * "bare": only that they were there.
+ */
+export type ShortForm = "excerpt" | "lines" | "bare";
 
 export interface ViewMessage extends Grouped {
   tokens: number;
@@ -14,7 +17,9 @@ export interface ViewMessage extends Grouped {
 export interface ViewMarks {
   /** Results of tools up to here are elided. Absent: none is. */
   elided?: string;
-  /** Of these up to here, nothing is left. Absent: an excerpt of each is. */
+  /** Of these up to here, a few lines are left. Absent: an excerpt of each is. */
+  lines?: string;
+  /** Of these up to here, nothing is left. Absent: something of each is. */
   bare?: string;
   /** Calls and their results up to here are left out. Absent: none are. */
   pairs?: string;
@@ -35,6 +40,8 @@ export interface ViewInput {
   window: number;
   /** The reply must have room for so many. */
   leastReply: number;
+  /** What is said of messages that are left out takes so many, if any are. */
+  noteTokens: number;
   marks: ViewMarks;
 }
 
@@ -42,7 +49,9 @@ export interface ViewInput {
 export interface ViewPlan {
   /** Results of tools before it are elided, but for those of the newest pair. */
   elidedBefore: number;
-  /** Of these, before it not even an excerpt is left. */
+  /** Of these, before it a few lines are left. */
+  linesBefore: number;
+  /** Of these, before it nothing is left. */
   bareBefore: number;
   leftOut: ReadonlySet<number>;
   /** Thinking before it is bound to a history that the model is not shown any more. */
@@ -64,8 +73,8 @@ const LOW_WATER = 0.7;
 
 /**
  * A view stays as it is until it is above high water: what a provider has in its cache is only read
- * while the beginning stays the same. Then results of tools go first but for excerpts, these next,
- * then pairs of calls and results, whole turns last, always from the oldest on; what stays in any
+ * while the beginning stays the same. Then results of tools go first but for excerpts, these next
+ * but for a few lines, and these, then pairs of calls and results, whole turns last, always from the oldest on; what stays in any
  * case is what comes before the first reply, the open request, and the newest pair with all behind
  * it.
  */
@@ -91,8 +100,8 @@ export function planView(input: ViewInput): ViewPlan {
 
 /** Everything, as most requests are shown. */
 const untouched = ({ marks }: ViewInput, tokens: number): ViewPlan => ({
-  ...{ elidedBefore: 0, bareBefore: 0, leftOut: new Set<number>(), thinkingBefore: 0 },
-  ...{ tokens, setAside: 0, fits: true, moved: false, marks },
+  ...{ elidedBefore: 0, linesBefore: 0, bareBefore: 0, leftOut: new Set<number>() },
+  ...{ thinkingBefore: 0, tokens, setAside: 0, fits: true, moved: false, marks },
 });
 
 /** A view while it is being made smaller. */
@@ -104,6 +113,7 @@ class View {
   readonly #newest: number;
   readonly #leftOut = new Set<number>();
   #elidedBefore = 0;
+  #linesBefore = 0;
   #bareBefore = 0;
   #pairsBefore = 0;
   #turnsBefore = 0;
@@ -117,12 +127,18 @@ class View {
       this.#groups.findLast(({ kind }) => kind === "pair")?.start ??
       this.#groups.at(-1)?.start ??
       messages.length;
-    const [elided, bare, pairs, turns] = [marks.elided, marks.bare, marks.pairs, marks.turns].map(
-      (place) => behind(messages, place),
-    ) as [number, number, number, number];
+    const elided = behind(messages, marks.elided);
+    const lines = behind(messages, marks.lines);
+    const bare = behind(messages, marks.bare);
+    const pairs = behind(messages, marks.pairs);
+    const turns = behind(messages, marks.turns);
     repeat(
       () => this.#elidedBefore < elided,
       () => this.#elideNext(),
+    );
+    repeat(
+      () => this.#linesBefore < lines,
+      () => this.#linesNext(),
     );
     repeat(
       () => this.#bareBefore < bare,
@@ -141,14 +157,16 @@ class View {
   shrinkTo(target: number): void {
     const isAbove = () => this.tokens > target;
     repeat(isAbove, () => this.#elideNext());
+    repeat(isAbove, () => this.#linesNext());
     repeat(isAbove, () => this.#bareNext());
     repeat(isAbove, () => this.#leavePairOut());
     repeat(isAbove, () => this.#leaveTurnOut());
   }
 
-  plan(): Pick<ViewPlan, "elidedBefore" | "bareBefore" | "leftOut" | "tokens"> {
+  plan(): Pick<ViewPlan, "leftOut" | "tokens"> & ShortenedBefore {
     return {
       elidedBefore: this.#elidedBefore,
+      linesBefore: this.#linesBefore,
       bareBefore: this.#bareBefore,
       ...{ leftOut: this.#leftOut, tokens: this.tokens },
     };
@@ -161,6 +179,7 @@ class View {
     };
     return {
       ...placed("elided", this.#elidedBefore),
+      ...placed("lines", this.#linesBefore),
       ...placed("bare", this.#bareBefore),
       ...placed("pairs", this.#pairsBefore),
       ...placed("turns", this.#turnsBefore),
@@ -174,8 +193,14 @@ class View {
     return true;
   }
 
+  #linesNext(): boolean {
+    if (this.#linesBefore >= this.#elidedBefore) return false;
+    this.#shorten(this.#linesBefore, () => this.#linesBefore++);
+    return true;
+  }
+
   #bareNext(): boolean {
-    if (this.#bareBefore >= this.#elidedBefore) return false;
+    if (this.#bareBefore >= this.#linesBefore) return false;
     this.#shorten(this.#bareBefore, () => this.#bareBefore++);
     return true;
   }
@@ -216,6 +241,7 @@ class View {
   }
 
   #leaveOut(group: Group): void {
+    if (this.#leftOut.size === 0) this.tokens += this.#input.noteTokens;
     for (let index = group.start; index < group.end; index++) {
       if (this.#leftOut.has(index)) continue;
       this.tokens -= this.#tokensOf(index);
@@ -226,20 +252,21 @@ class View {
   /** As the view shows it now. */
   #tokensOf(index: number): number {
     const { messages, shortTokens } = this.#input;
-    const form = shortFormAt(
-      { elidedBefore: this.#elidedBefore, bareBefore: this.#bareBefore },
-      index,
-    );
+    const [elidedBefore, linesBefore] = [this.#elidedBefore, this.#linesBefore];
+    const form = shortFormAt({ elidedBefore, linesBefore, bareBefore: this.#bareBefore }, index);
     return form === undefined ? messages[index]!.tokens : shortTokens(index, form);
   }
 }
 
+type ShortenedBefore = Pick<ViewPlan, "elidedBefore" | "linesBefore" | "bareBefore">;
+
 /** In which form long results of a message are shown; undefined: whole. */
 export function shortFormAt(
-  { elidedBefore, bareBefore }: Pick<ViewPlan, "elidedBefore" | "bareBefore">,
+  { elidedBefore, linesBefore, bareBefore }: ShortenedBefore,
   index: number,
 ): ShortForm | undefined {
   if (index < bareBefore) return "bare";
+  if (index < linesBefore) return "lines";
   return index < elidedBefore ? "excerpt" : undefined;
 }
 

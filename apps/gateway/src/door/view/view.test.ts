@@ -195,7 +195,7 @@ describe("a view", () => {
     expect(first.plan).toMatchObject({ moved: true, fits: true });
     expect(first.plan.tokens).toBeLessThanOrEqual(0.7 * 16_000);
     expect(first.plan.leftOut.size).toBe(0);
-    expect(first.text).toMatch(/set aside to make room.*x{4000}/);
+    expect(first.text).toMatch(/Set aside to make room.*x{4000}/);
     const second = session.send([...said, ...round(400)]);
     expect(second.plan).toMatchObject({ moved: false, elidedBefore: first.plan.elidedBefore });
   });
@@ -238,6 +238,25 @@ describe("a view", () => {
     expect(text).toContain(`[${plan.leftOut.size} earlier messages stood behind this one`);
   });
 
+  it("quotes of what it left out the lines that stand out, the same ones until it moves", () => {
+    const fact = "The spare key is heron-48213.";
+    const early = round(290, 2);
+    const [reply] = early;
+    if (reply?.by !== "model") throw new Error("a round begins with a reply");
+    early[0] = { ...reply, text: fact };
+    const rounds = Array.from({ length: 60 }, () => round(290, 2)).flat();
+    const session = new ViewedSession({ habits: claude, window: 8_000 });
+    const said = [person("Read it."), ...early, ...rounds];
+    const first = session.send(said);
+    expect(first.plan.leftOut.size).toBeGreaterThan(10);
+    expect(first.text).toContain(fact);
+    expect(first.plan.tokens).toBeLessThanOrEqual(8_000);
+    const second = session.send([...said, ...round(40)]);
+    expect(second.plan.moved).toBe(false);
+    const note = /\[\d+ earlier messages stood.*?"/;
+    expect(note.exec(second.text)?.[0]).toBe(note.exec(first.text)?.[0]);
+  });
+
   it("overflows only when the newest pair alone is too large", () => {
     const session = new ViewedSession({ habits: claude, window: 8_000 });
     const { overflow, text, client } = session.send([...long(3), ...round(40_000)]);
@@ -260,7 +279,7 @@ describe("a view", () => {
     const { body } = session.send(long(15));
     expect(markersIn(body)).toHaveLength(3);
     expect(JSON.stringify(body.messages)).toMatch(
-      /set aside[\s\S]*cache_control[\s\S]*cache_control/,
+      /Set aside[\s\S]*cache_control[\s\S]*cache_control/,
     );
   });
 
