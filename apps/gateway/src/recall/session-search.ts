@@ -20,6 +20,8 @@ export interface SearchRequest {
   page: number;
   /** Only messages with a smaller number. Absent: all. */
   before?: number | undefined;
+  /** Of quotations; the best one is shown all the same. Absent: as many as a page has. */
+  mostChars?: number | undefined;
   signal: AbortSignal;
 }
 
@@ -38,19 +40,27 @@ export async function searchSession(request: SearchRequest): Promise<string> {
   const { hits, reached } = await stepsInSlices(hitSteps(request, terms), { signal });
   const first = (page - 1) * HITS_PER_PAGE;
   signal.throwIfAborted();
-  const shown = hits.slice(first, first + HITS_PER_PAGE);
-  const rest = Math.max(0, hits.length - first - shown.length);
+  const quoted = hits
+    .slice(first, first + HITS_PER_PAGE)
+    .map(({ source, passage }) => quoteRecord(messages, source, passage));
+  const shown = thatFit(quoted, request.mostChars ?? Number.POSITIVE_INFINITY);
+  const leftOff = quoted.length - shown.length;
+  const rest = Math.max(0, hits.length - first - quoted.length);
   const notes = [
     ...(shown.length === 0 ? [`Nothing ${page > 1 ? "more " : ""}was found.`] : []),
+    ...(leftOff > 0 ? [`No room for ${leftOff} more; look for less at once to see them.`] : []),
     ...(rest > 0 ? [`${rest} more: page ${page + 1}.`] : []),
     ...(reached > 1 ? [`Older messages: before ${reached}.`] : []),
   ];
-  return [
-    ...shown.map(({ source, passage }) => quoteRecord(messages, source, passage)),
-    notes.join(" "),
-  ]
-    .filter((part) => part !== "")
-    .join("\n");
+  return [...shown, notes.join(" ")].filter((part) => part !== "").join("\n");
+}
+
+function thatFit(quoted: readonly string[], mostChars: number): string[] {
+  let chars = 0;
+  return quoted.filter((quote, at) => {
+    chars += quote.length;
+    return at === 0 || chars <= mostChars;
+  });
 }
 
 /** All hits, best first, and the oldest message that was looked at. */

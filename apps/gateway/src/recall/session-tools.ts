@@ -15,6 +15,8 @@ export interface SessionToolsRequest {
   branch: () => readonly TranscriptEntry[];
   /** Tokens of the model: a page must fit into a result it is shown. */
   contextWindow: number;
+  /** Characters of all that a search quotes. Absent: as many as a page of it has. */
+  searchChars?: number;
   /** True: calls are answered by `base`, which plays what was recorded. Absent: they are run. */
   isPlayed?: boolean;
 }
@@ -40,8 +42,8 @@ const ReadSchema = z.object({
 
 /** The same port, and with it the two tools over this session. */
 export function withSessionTools(request: SessionToolsRequest): ToolPort {
-  const { base, branch, contextWindow, isPlayed = false } = request;
-  const own = createToolPort({ tools: sessionTools(branch, contextWindow) });
+  const { base, isPlayed = false } = request;
+  const own = createToolPort({ tools: sessionTools(request) });
   const split = (session: HostSession) => {
     const others = base.list(session);
     const taken = new Set(others.map(({ name }) => name));
@@ -66,7 +68,7 @@ export function withSessionTools(request: SessionToolsRequest): ToolPort {
   };
 }
 
-function sessionTools(branch: () => readonly TranscriptEntry[], contextWindow: number): Tool[] {
+function sessionTools({ branch, contextWindow, searchChars }: SessionToolsRequest): Tool[] {
   return [
     defineTool({
       name: SESSION_TOOLS.search,
@@ -75,7 +77,10 @@ function sessionTools(branch: () => readonly TranscriptEntry[], contextWindow: n
       parameters: SearchSchema,
       readOnly: true,
       run: ({ query, page: at = 1, before }, { signal }) =>
-        searchSession({ messages: sessionMessages(branch()), query, page: at, before, signal }),
+        searchSession({
+          messages: sessionMessages(branch()),
+          ...{ query, page: at, before, mostChars: searchChars, signal },
+        }),
     }),
     defineTool({
       name: SESSION_TOOLS.read,

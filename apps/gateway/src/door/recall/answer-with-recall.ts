@@ -70,9 +70,10 @@ export async function answerWithRecall(
     if (earlier.length > MOST_LOOK_UPS) return { earlier, lookedUp, last: ENDLESS };
     added.push(...said);
     const answered: AnsweredCall[] = [];
-    for (const one of planned) {
+    for (const [at, one] of planned.entries()) {
       const left = room - tokensOf(added) - tokensOf(answered);
-      const told = await tell(parts.lookUp, one, { key, left, signal: outlet.gone });
+      const share = shareOf(left, planned.slice(at));
+      const told = await tell(parts.lookUp, one, { key, left, share, signal: outlet.gone });
       if (one.kind === "run") lookedUp++;
       answered.push({ call: one.call, hasId: madeUpIds?.(one.call.id) !== true, ...told });
     }
@@ -114,14 +115,18 @@ function repliedMessages(
   }
 }
 
+/** Calls of one reply have as much each, and as much is left for what is asked next. */
+const shareOf = (left: number, planned: readonly PlannedAnswer[]): number =>
+  Math.floor(left / (1 + planned.filter(({ kind }) => kind === "run").length));
+
 async function tell(
   lookUp: LookUp,
   planned: PlannedAnswer,
-  { key, left, signal }: { key: string; left: number; signal: AbortSignal },
+  { key, left, share, signal }: { key: string; left: number; share: number; signal: AbortSignal },
 ): Promise<{ text: string; isError: boolean }> {
   if (planned.kind === "told") return { text: planned.text, isError: true };
   if (left <= 0) return { text: NO_ROOM, isError: true };
   const { call } = planned;
-  const found = await lookUp.run({ key, call, room: Math.floor(left / 2), signal });
+  const found = await lookUp.run({ key, call, room: share, signal });
   return estimateText(found.text).high > left ? { text: NO_ROOM, isError: true } : found;
 }

@@ -20,6 +20,9 @@ export interface LookUpAsked {
   signal: AbortSignal;
 }
 
+/** So few that a text of so many characters fits whatever it is made of. */
+const CHARS_PER_TOKEN = 2.5;
+
 const NO_TOOLS: ToolPort = {
   list: () => [],
   run: async () => ({ content: [], isError: true }),
@@ -35,8 +38,11 @@ export function createLookUp(conversations: Pick<Conversations, "run">, isWanted
         key,
         async ({ session }) => {
           const { branch } = session;
-          // A page takes 0.3 of the window it is for.
-          const port = withSessionTools({ base: NO_TOOLS, branch, contextWindow: 3 * room });
+          const port = withSessionTools({
+            ...{ base: NO_TOOLS, branch, searchChars: Math.floor(room * CHARS_PER_TOKEN) },
+            // A page takes 0.3 of the window it is for.
+            contextWindow: 3 * room,
+          });
           const outcome = await port.run({ call, session: session.session, signal });
           const texts = outcome.content.map((block) => (block.type === "text" ? block.text : ""));
           return { text: texts.join("\n"), isError: outcome.isError };

@@ -16,6 +16,7 @@ import { startTestDoor } from "../../testing/test-door.ts";
 import { readReply } from "../testing/read-reply.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { wireAt } from "../wires/find-wire.ts";
+import { NO_ROOM } from "./plan-recall.ts";
 
 describe.each(DOOR_APIS)("a model by %s that looks into its session", (api) => {
   it.each([true, false])(
@@ -58,6 +59,16 @@ describe.each(DOOR_APIS)("a model by %s that looks into its session", (api) => {
       expect(JSON.stringify(upstream.bodies.at(-1))).not.toContain("own_0_session_search");
     },
   );
+
+  it("has an answer to each of many calls at once, with the best that was found", async () => {
+    const { upstream, client } = await startCut(api);
+    const reply = client.reply();
+    upstream.next.push(calling(...Array.from({ length: 10 }, () => "session_search")), reply);
+    await client.send(reply);
+    const told = JSON.stringify(upstream.bodies.at(-1));
+    expect(told.split(FACT).length - 1).toBeGreaterThanOrEqual(10);
+    expect(told).not.toContain(NO_ROOM);
+  });
 
   it("is asked to repeat calls of its client's tools that came beside", async () => {
     const { upstream, client } = await startCut(api);
