@@ -16,6 +16,9 @@ if (process.env.CLEW_SEED === undefined) {
   );
 }
 
+// Whoever starts something for all workers of a run lets it end with this process.
+process.env.CLEW_TEST_RUNNER ??= `${process.pid}-${Date.now().toString(36)}`;
+
 // "@clew/source" is our own export condition: tests read the TypeScript sources of sibling
 // packages, so they need no build.
 export default defineConfig({

@@ -22,6 +22,16 @@ export function examplesOf(readme) {
 }
 
 /**
+ * Whether it asks for a PostgreSQL of the person who runs it.
+ *
+ * @param {{ code: string }} example
+ * @returns {boolean}
+ */
+export function needsDatabase({ code }) {
+  return code.includes("process.env.DATABASE_URL");
+}
+
+/**
  * The lines of the README's shell blocks, without comments.
  *
  * @param {string} readme

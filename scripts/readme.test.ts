@@ -4,7 +4,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { exampleOf, examplesOf, importedBy, installedBy } from "./readme.mjs";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../packages/store-postgres/src/testing/shared.ts";
+import { exampleOf, examplesOf, importedBy, installedBy, needsDatabase } from "./readme.mjs";
 
 const run = promisify(execFile);
 
@@ -25,9 +30,17 @@ const readmeOf = (folder: string) => readFileSync(join(folder, "README.md"), "ut
 const foldersIn = (group: string) => readdirSync(group).map((name) => `${group}/${name}`);
 
 const packages = foldersIn("packages");
-const withExample = [...packages, ...foldersIn("apps/examples")].filter(
-  (folder) => exampleOf(readmeOf(folder)) !== undefined,
+const [withDatabase, withExample] = partition(
+  [...packages, ...foldersIn("apps/examples")].filter(
+    (folder) => exampleOf(readmeOf(folder)) !== undefined,
+  ),
+  (folder) => needsDatabase(exampleOf(readmeOf(folder))!),
 );
+
+function partition<Item>(items: readonly Item[], isFirst: (item: Item) => boolean) {
+  const groups = Map.groupBy(items, isFirst);
+  return [groups.get(true) ?? [], groups.get(false) ?? []] as const;
+}
 
 describe("the README of", () => {
   it.each(packages)("%s has an example, what people get wrong, and links", (folder) => {
@@ -66,22 +79,31 @@ describe("the README of", () => {
   it.each(withExample)("%s runs as printed", async (folder) => {
     for (const example of examplesOf(readmeOf(folder))) await runs(folder, example);
   });
+
+  it.skipIf(whyNoPostgres() !== null).each(withDatabase)(
+    `%s runs as printed, with a database ${UNLESS_THERE}`,
+    async (folder) => {
+      const env = { ...process.env, DATABASE_URL: await testDatabase() };
+      for (const example of examplesOf(readmeOf(folder))) await runs(folder, example, env);
+    },
+  );
 });
 
 /** Throws where it fails, or prints something else than the README says. */
 async function runs(
   folder: string,
   { code, output }: { code: string; output?: string | undefined },
+  env: NodeJS.ProcessEnv = process.env,
 ) {
   const scratch = await mkdtemp(join(homeOf(folder, code), ".readme-"));
   try {
     const file = join(scratch, "example.ts");
     await writeFile(file, code);
-    const { stdout } = await run(process.execPath, [
-      "--conditions=@clew/source",
-      "--disable-warning=ExperimentalWarning",
-      file,
-    ]);
+    const { stdout } = await run(
+      process.execPath,
+      ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning", file],
+      { env },
+    );
     if (output !== undefined) expect(stdout.trim()).toBe(output.trim());
   } finally {
     await rm(scratch, { recursive: true });

@@ -1,0 +1,115 @@
+// Decides who may write a session, and finds the sessions that nobody continues.
+import type { OpenRange } from "./branch.ts";
+import type { Database, Question, Statement } from "./database.ts";
+import { LIVES } from "./node.ts";
+
+/** The right to write a session, until somebody else claims it. */
+export interface Lease {
+  readonly agentId: string;
+  readonly sessionId: string;
+  readonly key: string;
+  readonly epoch: number;
+}
+
+/** A session as its row says it. */
+export interface SessionRow {
+  agent_id: string;
+  id: string;
+  key: string;
+  epoch: number;
+  step: number;
+  head_seq: number;
+  last_entry: string | null;
+  head_line: number;
+  branch: OpenRange[];
+  turn: string | null;
+}
+
+/** What is asked of a session's row; numbers are small enough for JavaScript's. */
+const ROW = (row: string): string => `
+  ${row}.agent_id, ${row}.id, ${row}.key, ${row}.epoch::float8, ${row}.step::float8,
+  ${row}.head_seq::float8, ${row}.last_entry, ${row}.head_line::float8, ${row}.branch, ${row}.turn`;
+
+/** SQL that is true when nobody who lives owns the session. */
+const IS_FREE = (row: string): string => `
+  (${row}.owner is null
+    or not exists (select 1 from node n where n.id = ${row}.owner and ${LIVES("n")}))`;
+
+/**
+ * A key without a session gets one. Whoever owns it already claims it anew: the answer to the first
+ * claim may have been lost, and its process does not claim what it has open.
+ */
+const CLAIM: Statement<SessionRow> = {
+  name: "session-claim",
+  text: `
+    insert into session as s (agent_id, id, key, owner, epoch) values ($1, $2, $3, $4, 1)
+    on conflict (agent_id, key) do update
+      set owner = $4, epoch = s.epoch + 1
+      where s.owner = $4 or ${IS_FREE("s")}
+    returning ${ROW("s")}`,
+};
+
+const OWNER: Statement<{ id: string; address: string | null }> = {
+  name: "session-owner",
+  text: `
+    select s.id, n.address from session s
+    left join node n on n.id = s.owner and ${LIVES("n")}
+    where s.agent_id = $1 and s.key = $2`,
+};
+
+const RELEASE: Statement<never> = {
+  name: "session-release",
+  text: `
+    update session set owner = null
+    where agent_id = $1 and id = $2 and owner = $3 and epoch = $4`,
+};
+
+/** Sessions with work that nobody does; `$3` names those that this node has open. */
+const SWEEP: Statement<SessionRow> = {
+  name: "session-sweep",
+  text: `
+    update session s set owner = $1, epoch = s.epoch + 1
+    where (s.agent_id, s.id) in (
+        select w.agent_id, w.id from session w
+        where (
+            w.turn is not null
+            or (w.agent_id, w.id) in (select i.agent_id, i.session_id from inbox i)
+          )
+          and (${IS_FREE("w")} or (w.owner = $1 and w.key <> all ($3::text[])))
+        limit $2
+      )
+      and (${IS_FREE("s")} or s.owner = $1)
+    returning ${ROW("s")}`,
+};
+
+/** Of the session with this key. `id` is of the session that a new key gets. */
+export const claimQuestion = (
+  { agentId, key, id }: { agentId: string; key: string; id: string },
+  nodeId: string,
+): Question<SessionRow> => ({ statement: CLAIM, values: [agentId, id, key, nodeId] });
+
+/** Address of the living node that has it; null: nobody has. */
+export async function ownerOf(
+  database: Database,
+  { agentId, key }: { agentId: string; key: string },
+): Promise<string | null> {
+  const [row] = await database.ask(OWNER, [agentId, key]);
+  return row?.address ?? null;
+}
+
+export async function release(database: Database, lease: Lease, nodeId: string): Promise<void> {
+  await database.ask(RELEASE, [lease.agentId, lease.sessionId, nodeId, lease.epoch]);
+}
+
+/** At most `limit` of them, claimed. */
+export const sweep = (
+  database: Database,
+  { nodeId, limit, open }: { nodeId: string; limit: number; open: readonly string[] },
+): Promise<SessionRow[]> => database.ask(SWEEP, [nodeId, limit, open]);
+
+export const leaseOf = (row: SessionRow): Lease => ({
+  agentId: row.agent_id,
+  sessionId: row.id,
+  key: row.key,
+  epoch: row.epoch,
+});

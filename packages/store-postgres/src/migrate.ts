@@ -1,0 +1,53 @@
+// Brings the tables of a database to the version that this code expects.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type AskText, type Database, storageFailed } from "./database.ts";
+import { MIGRATIONS } from "./migrations/all.ts";
+import { codeOf } from "./passing.ts";
+
+const VERSION_TABLE = `
+  create table if not exists migration (id integer primary key check (id = 1), version integer not null);
+  insert into migration (id, version) values (1, 0) on conflict (id) do nothing;
+`;
+
+/** Whoever creates a table beside another who does is told that it is there. */
+const IS_THERE = /^(?:23505|42P07|42710)$/;
+
+/**
+ * Each change is one transaction; of several gateways that start at once, one makes it and the
+ * others wait for that row. Throws STORAGE_FAILED when a newer version made the tables.
+ */
+export async function migrate(database: Database): Promise<void> {
+  try {
+    await makeVersionTable(database);
+    for (let isBehind = true; isBehind; )
+      await database.change(async (ask) => {
+        const version = await lockedVersion(ask);
+        const sql = MIGRATIONS[version];
+        isBehind = version + 1 < MIGRATIONS.length;
+        if (version > MIGRATIONS.length) throw tooNew(version);
+        return sql && `${sql}; update migration set version = ${version + 1};`;
+      });
+  } catch (error) {
+    throw storageFailed(error);
+  }
+}
+
+async function makeVersionTable(database: Database): Promise<void> {
+  for (let again = 0; ; again++)
+    try {
+      return await database.change(async () => VERSION_TABLE);
+    } catch (error) {
+      if (again === 3 || !IS_THERE.test(codeOf(error) ?? "")) throw error;
+    }
+}
+
+async function lockedVersion(ask: AskText): Promise<number> {
+  const [row] = await ask("select version from migration where id = 1 for update");
+  return Number(row?.version);
+}
+
+const tooNew = (version: number) =>
+  new ContextEngineError(
+    "STORAGE_FAILED",
+    `The database has tables of version ${version}, and this version of @clew/store-postgres knows ${MIGRATIONS.length}; update the gateway.`,
+  );

@@ -1,0 +1,5 @@
+// The changes that make a database what this version expects, in order.
+import { SESSIONS } from "./0001-sessions.ts";
+
+/** Only ever longer: the number of one is its place, counted from 1. */
+export const MIGRATIONS: readonly string[] = [SESSIONS];

@@ -1,0 +1,124 @@
+// Says that this gateway lives, and notices in time when nobody can be sure of it.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { Database, Statement } from "./database.ts";
+
+/** Beats within the time after which a node counts as dead. */
+const BEATS = 5;
+/** The part of that time after which a node stops by itself. */
+const STOPS_AT = 0.66;
+/** Rows of nodes that died long ago are of no use to anybody. */
+const FORGOTTEN = "1 day";
+
+/** SQL that is true of a node whose row is `node`, by the clock of the database. */
+export const LIVES = (node: string): string =>
+  `${node}.seen_at + ${node}.ttl_ms * interval '1 millisecond' > now()`;
+
+const JOIN: Statement<{ id: string }> = {
+  name: "node-join",
+  text: `
+    with old as (delete from node where seen_at < now() - interval '${FORGOTTEN}')
+    insert into node (id, address, version, ttl_ms, seen_at) values ($1, $2, $3, $4, now())
+    on conflict (id) do update set seen_at = now() returning id`,
+};
+
+const BEAT: Statement<{ id: string }> = {
+  name: "node-beat",
+  text: "update node set seen_at = now() where id = $1 returning id",
+};
+
+/** All sessions of a node are anybody's, and it is gone. */
+const LEAVE: Statement<never> = {
+  name: "node-leave",
+  text: `
+    with given as (update session set owner = null where owner = $1)
+    delete from node where id = $1`,
+};
+
+export interface ClusterNode {
+  readonly id: string;
+  /** Fires when this node may no longer act: nothing has confirmed for too long that it lives. */
+  readonly alive: AbortSignal;
+  /** Throws SESSION_LOCKED when it may no longer act, also when nobody noticed yet. */
+  requireAlive(): void;
+  /** Hands over what it owns. */
+  leave(): Promise<void>;
+}
+
+export interface NodeOptions {
+  /** Its own: a beat must not wait behind turns. */
+  database: Database;
+  id: string;
+  address: string;
+  version: string;
+  ttlMs: number;
+}
+
+/** Every start of a gateway is a node of its own. */
+export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
+  const { database, id, ttlMs } = options;
+  const life = new AbortController();
+  const stopsAfterMs = ttlMs * STOPS_AT;
+  // Counted from when a beat was sent: the database may have seen it at once.
+  let confirmedAt = performance.now();
+  let beat: ReturnType<typeof setTimeout> | undefined;
+  let deadline: ReturnType<typeof setTimeout> | undefined;
+  let isLeaving = false;
+
+  await database.ask(JOIN, [id, options.address, options.version, ttlMs]);
+  watch();
+  next();
+
+  function next(): void {
+    beat = quietly(setTimeout(() => void sendBeat(), ttlMs / BEATS));
+  }
+  async function sendBeat(): Promise<void> {
+    const sentAt = performance.now();
+    const known = await database.askOnce(BEAT, [id]).catch(() => []);
+    if (isLeaving || life.signal.aborted) return;
+    if (known.length > 0) {
+      confirmedAt = sentAt;
+      watch();
+    }
+    next();
+  }
+  function watch(): void {
+    clearTimeout(deadline);
+    deadline = quietly(setTimeout(check, confirmedAt + stopsAfterMs - performance.now()));
+  }
+  function check(): boolean {
+    const isLate = performance.now() - confirmedAt >= stopsAfterMs;
+    if (isLate && !life.signal.aborted) {
+      stopTimers();
+      life.abort(stopped());
+    }
+    return isLate;
+  }
+  function stopTimers(): void {
+    clearTimeout(beat);
+    clearTimeout(deadline);
+  }
+  return {
+    id,
+    alive: life.signal,
+    requireAlive() {
+      if (check() || life.signal.aborted) throw stopped();
+    },
+    async leave() {
+      isLeaving = true;
+      stopTimers();
+      await database.ask(LEAVE, [id]);
+    },
+  };
+}
+
+const stopped = () =>
+  new ContextEngineError(
+    "SESSION_LOCKED",
+    "This gateway was not heard of for too long, and another may have taken its sessions; ask again.",
+  );
+
+/** A timer alone keeps no process alive. */
+function quietly(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
+  if (typeof timer === "object") timer.unref();
+  return timer;
+}

@@ -1,0 +1,123 @@
+// Stores a step by one statement that does nothing for whoever lost the session.
+import type { OpenRange } from "./branch.ts";
+import type { Database, Statement } from "./database.ts";
+import type { Lease } from "./lease.ts";
+
+/** What is stored together, ready to be written. */
+export interface StepRows {
+  entries: readonly EntryRow[];
+  deliveries: readonly { engineId: string; change: string }[];
+  report: {
+    turn: string;
+    body: string;
+    parts: readonly (readonly [hash: string, body: string])[];
+  } | null;
+  /** Another branch than what goes on from the one before; null = it goes on. */
+  branch: readonly OpenRange[] | null;
+  /** The entry with which a turn began, unless one runs; "" = none runs now; null = as before. */
+  turn: string | null;
+}
+
+export interface EntryRow {
+  id: string;
+  role: number;
+  ts: number;
+  body: string;
+}
+
+/** `fenced` = the session is another's, `moved` = somebody wrote with our lease. */
+export type StepOutcome = "stored" | "fenced" | "moved";
+
+/**
+ * The row's lock lets one step through at a time; what is inserted comes from the row that was
+ * changed, so that without it nothing is.
+ */
+const STEP: Statement<{ step: number }> = {
+  name: "session-step",
+  text: `
+    with own as (
+      update session set
+        step = step + 1,
+        last_step = $5,
+        head_seq = head_seq + cardinality($6::text[]),
+        last_entry = coalesce(($6::text[])[cardinality($6::text[])], last_entry),
+        head_line = head_line + cardinality($10::text[]),
+        branch = coalesce($12::jsonb, branch),
+        turn = case $13::text when '' then null else coalesce(turn, $13::text) end,
+        changed_at = now()
+      where agent_id = $1 and id = $2 and epoch = $3 and step = $4
+      returning agent_id, id, step, head_seq, head_line
+    ), entries as (
+      insert into entry (agent_id, session_id, seq, entry_id, role, ts, body)
+      select own.agent_id, own.id, own.head_seq - cardinality($6::text[]) + e.n,
+        e.entry_id, e.role, e.ts, e.body
+      from own, unnest($6::text[], $7::smallint[], $8::bigint[], $9::text[])
+        with ordinality as e (entry_id, role, ts, body, n)
+    ), deliveries as (
+      insert into delivery (agent_id, session_id, line, engine_id, change)
+      select own.agent_id, own.id, own.head_line - cardinality($10::text[]) + d.n,
+        d.engine_id, d.change
+      from own, unnest($10::text[], $11::text[]) with ordinality as d (engine_id, change, n)
+    ), reports as (
+      insert into report (agent_id, session_id, step, turn, body)
+      select own.agent_id, own.id, own.step, $14, $15 from own where $14::text is not null
+    ), parts as (
+      insert into part (agent_id, hash, body)
+      select own.agent_id, p.hash, p.body
+      from own, unnest($16::text[], $17::text[]) as p (hash, body)
+      on conflict do nothing
+    )
+    select step::float8 from own`,
+};
+
+const LAST: Statement<{ epoch: number; last_step: string | null }> = {
+  name: "session-last-step",
+  text: "select epoch::float8, last_step from session where agent_id = $1 and id = $2",
+};
+
+export interface StepRequest {
+  lease: Lease;
+  /** How many steps the session has. */
+  at: number;
+  /** Names this attempt to store something, however often it is sent. */
+  token: string;
+  rows: StepRows;
+}
+
+/**
+ * Throws STORAGE_FAILED when nobody knows whether it was stored. Sent again after a broken
+ * connection it changes nothing, as the session has one step more by then; the name of its last
+ * step tells whose that was.
+ */
+export async function storeStep(
+  database: Database,
+  { lease: { agentId, sessionId, epoch }, at, token, rows }: StepRequest,
+): Promise<StepOutcome> {
+  const stored = await database.ask(STEP, [
+    ...[agentId, sessionId, epoch, at, token],
+    ...valuesOf(rows),
+  ]);
+  if (stored.length > 0) return "stored";
+  const [now] = await database.ask(LAST, [agentId, sessionId]);
+  if (now?.last_step === token) return "stored";
+  return now?.epoch === epoch ? "moved" : "fenced";
+}
+
+function valuesOf({ entries, deliveries, report, branch, turn }: StepRows): unknown[] {
+  // In one order for everybody, so that two steps never wait for each other.
+  const parts = (report?.parts ?? []).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  return [
+    entries.map(({ id }) => id),
+    entries.map(({ role }) => role),
+    entries.map(({ ts }) => ts),
+    entries.map(({ body }) => body),
+    deliveries.map(({ engineId }) => engineId),
+    deliveries.map(({ change }) => change),
+    branch === null ? null : JSON.stringify(branch),
+    turn,
+    report?.turn ?? null,
+    report?.body ?? null,
+    parts.map(([hash]) => hash),
+    parts.map(([, body]) => body),
+  ];
+}

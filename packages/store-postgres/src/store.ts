@@ -1,0 +1,246 @@
+// The sessions of a cluster of gateways, as one gateway opens them.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { closed } from "./branch.ts";
+import { type Database, openDatabase, type RoundTrip } from "./database.ts";
+import { claimQuestion, ownerOf, type SessionRow, sweep } from "./lease.ts";
+import { migrate } from "./migrate.ts";
+import { type ClusterNode, joinCluster } from "./node.ts";
+import { deliveriesQuestion, newestQuestion, readPart, readReports } from "./read.ts";
+import { begin, moveTo } from "./successor.ts";
+import {
+  type Ledger,
+  openTranscript,
+  type PostgresTranscript,
+  type StoredSession,
+  type StorePorts,
+} from "./transcript.ts";
+
+/** What a store is opened with. */
+export interface PostgresStoreOptions<Kept extends Ledger> {
+  /** As `postgres://user:password@host/database`. */
+  url: string;
+  /** Where other gateways reach this one. */
+  address: string;
+  /** Of this gateway, for operators. Absent: it is not said. */
+  version?: string;
+  /** What the store needs of packages beside it. */
+  ports: StorePorts<Kept>;
+  /** A gateway that was not heard of for so long is dead, ms. Absent: 10 s. */
+  ttlMs?: number;
+  /** Connections for turns; one more is for saying that this gateway lives. Absent: 10. */
+  connections?: number;
+  /** An answer that takes longer is not waited for, ms. Absent: 15 s. */
+  timeoutMs?: number;
+  /** ms since the epoch. Absent: `Date.now`. */
+  now?: () => number;
+  /** Told of every round trip that was answered. Absent: nobody is. */
+  onRoundTrip?: (trip: RoundTrip) => void;
+}
+
+/** A session by its name. */
+export interface SessionName {
+  /** Whose session it is. */
+  agentId: string;
+  /** Its stable name. */
+  key: string;
+}
+
+/** A report as it was stored. */
+export interface StoredReport {
+  /** The step of the session with which its turn ended. */
+  step: number;
+  /** As it was given. */
+  report: unknown;
+}
+
+/** One gateway's part in a cluster. */
+export interface PostgresStore<Kept extends Ledger> {
+  /** Fires when this gateway may no longer act: no new model call, no new tool. */
+  readonly alive: AbortSignal;
+  /**
+   * Opens for writing; a key without a session gets one. Throws SESSION_LOCKED while somebody who
+   * lives has it open, STORAGE_FAILED.
+   */
+  open(name: SessionName): Promise<PostgresTranscript<Kept>>;
+  /** Address of the gateway that has it open; null: none that lives. */
+  ownerOf(name: SessionName): Promise<string | null>;
+  /**
+   * Moves a session to the transcript `sessionId`, which gets the session's key, and opens it:
+   * compare-and-set, so undefined when it has another transcript than `from` by now. The old one
+   * is kept under `archivedKey`.
+   */
+  adopt(move: {
+    from: StoredSession;
+    sessionId: string;
+    archivedKey: string;
+    /** Awaited with the opened transcript before the session is moved to it. */
+    prepare(successor: PostgresTranscript<Kept>): Promise<void>;
+  }): Promise<PostgresTranscript<Kept> | undefined>;
+  /**
+   * Opens sessions with a turn or a message that nobody works on, as their gateway is dead or gave
+   * them up: at most `limit`, 20 if absent.
+   */
+  sweep(limit?: number): Promise<PostgresTranscript<Kept>[]>;
+  /** Reports of a session, newest first; `before`: of earlier steps than this. */
+  reports(
+    session: Pick<StoredSession, "agentId" | "sessionId">,
+    part: { before?: number; limit: number },
+  ): Promise<StoredReport[]>;
+  /** What reports name by its hash; null: it is not there. */
+  part(agentId: string, hash: string): Promise<string | null>;
+  /** Hands over all sessions of this gateway, and ends the connections. */
+  close(): Promise<void>;
+}
+
+/** As many as most turns need. */
+const TAIL = 64;
+
+/**
+ * Brings the database up to date and joins its cluster. Throws STORAGE_FAILED.
+ * @example
+ * ```ts
+ * import { openPostgresStore } from "@clew/store-postgres";
+ *
+ * const ports = {
+ *   createLedger: () => ({ take() {} }),
+ *   planRewrite: () => ({ kind: "nothing", result: { changed: false } }) as never,
+ * };
+ * const url = "postgres://127.0.0.1:1/nobody-listens-there";
+ * const opening = openPostgresStore({ url, address: "http://10.0.0.7:18789", ports });
+ * await opening.catch(({ code }) => console.log(code));
+ * ```
+ *
+ * ```text
+ * STORAGE_FAILED
+ * ```
+ */
+export async function openPostgresStore<Kept extends Ledger>(
+  options: PostgresStoreOptions<Kept>,
+): Promise<PostgresStore<Kept>> {
+  const { url, ttlMs = 10_000, timeoutMs = 15_000, onRoundTrip } = options;
+  const connect = (connections: number) =>
+    openDatabase({ url, connections, timeoutMs, onRoundTrip });
+  const database = connect(options.connections ?? 10);
+  const beats = connect(1);
+  const end = async () => void (await Promise.all([database.end(), beats.end()]));
+  try {
+    await migrate(database);
+    const { address, version = "" } = options;
+    const id = crypto.randomUUID();
+    const node = await joinCluster({ database: beats, id, address, version, ttlMs });
+    return createStore(options, database, node, end);
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+function createStore<Kept extends Ledger>(
+  { ports, now = Date.now }: PostgresStoreOptions<Kept>,
+  database: Database,
+  node: ClusterNode,
+  end: () => Promise<void>,
+): PostgresStore<Kept> {
+  /** What this gateway has open or opens now, and which opening that is. */
+  const open = new Map<string, symbol>();
+
+  async function claim(
+    name: SessionName,
+    { id, sessionKey = name.key }: { id: string; sessionKey?: string },
+  ): Promise<{ transcript: PostgresTranscript<Kept>; opening: symbol }> {
+    const place = placeOf(name);
+    const opening = Symbol(place);
+    node.requireAlive();
+    if (open.has(place)) throw lockedBy(name, null);
+    open.set(place, opening);
+    try {
+      const [[row], newest, lines] = await database.askTogether([
+        claimQuestion({ ...name, id }, node.id),
+        newestQuestion(name, TAIL),
+        deliveriesQuestion(name),
+      ]);
+      if (row === undefined) throw lockedBy(name, await ownerOf(database, name));
+      const transcript = openTranscript({
+        ...{ database, ports, row, sessionKey, now, nodeId: node.id },
+        newest: newestOf(row, newest),
+        deliveries: lines.map(({ engine_id: engineId, change }) => ({
+          ...{ engineId, change: JSON.parse(change) },
+        })),
+        onEnd: () => forget(opening),
+      });
+      return { transcript, opening };
+    } catch (error) {
+      forget(opening);
+      throw error;
+    }
+  }
+  function forget(opening: symbol): void {
+    for (const [place, each] of open) if (each === opening) open.delete(place);
+  }
+
+  const store: PostgresStore<Kept> = {
+    alive: node.alive,
+    open: async (name) => (await claim(name, { id: crypto.randomUUID() })).transcript,
+    ownerOf: (name) => ownerOf(database, name),
+    async adopt({ from, sessionId, archivedKey, prepare }) {
+      const { agentId, sessionKey } = from;
+      const begun = await begin(database, { agentId, sessionId });
+      const { transcript, opening } = await claim(
+        { agentId, key: begun },
+        { id: sessionId, sessionKey },
+      );
+      try {
+        await prepare(transcript);
+        const move = { agentId, from: from.sessionId, to: sessionId, key: sessionKey, archivedKey };
+        if (await moveTo(database, move)) {
+          // The one that was left stays open for its owner, under a name that nobody opens.
+          open.delete(placeOf({ agentId, key: begun }));
+          open.set(placeOf({ agentId, key: sessionKey }), opening);
+          return transcript;
+        }
+      } catch (error) {
+        await transcript.close();
+        throw error;
+      }
+      await transcript.close();
+      return undefined;
+    },
+    async sweep(limit = 20) {
+      node.requireAlive();
+      const keys = [...open.keys()].map((place) => place.slice(place.indexOf("\n") + 1));
+      const rows = await sweep(database, { nodeId: node.id, limit, open: keys });
+      const claimed = rows.map(({ agent_id: agentId, key, id }) => claim({ agentId, key }, { id }));
+      return (await Promise.all(claimed)).map(({ transcript }) => transcript);
+    },
+    reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
+      (await readReports(database, agentId, sessionId, before, limit)).map(({ step, body }) => ({
+        step,
+        report: JSON.parse(body),
+      })),
+    part: (agentId, hash) => readPart(database, agentId, hash),
+    async close() {
+      await node.leave();
+      await end();
+    },
+  };
+  return store;
+}
+
+const placeOf = ({ agentId, key }: SessionName): string => `${agentId}\n${key}`;
+
+/** Those of the branch: its end is the end of the log, but when it was cut short. */
+function newestOf(
+  { branch, head_seq: head }: SessionRow,
+  newest: readonly { seq: number; body: string }[],
+): string[] {
+  const [from, to] = closed(branch, head).at(-1) ?? [1, 0];
+  return to === head ? newest.filter(({ seq }) => seq >= from).map(({ body }) => body) : [];
+}
+
+function lockedBy({ key }: SessionName, address: string | null): ContextEngineError {
+  const who = address === null ? "by this gateway" : `by the gateway at ${address}`;
+  return new ContextEngineError(
+    "SESSION_LOCKED",
+    `The session ${key} is open already, ${who}; close it there, or ask there.`,
+  );
+}

