@@ -83,7 +83,9 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   }
   function watch(): void {
     clearTimeout(deadline);
-    deadline = quietly(setTimeout(check, confirmedAt + stopsAfterMs - performance.now()));
+    const leftMs = confirmedAt + stopsAfterMs - performance.now();
+    // Timers count whole milliseconds, and may be a part of one early.
+    deadline = quietly(setTimeout(() => void (check() || watch()), Math.ceil(leftMs)));
   }
   function check(): boolean {
     const isLate = performance.now() - confirmedAt >= stopsAfterMs;

@@ -5,6 +5,7 @@ import { type Database, openDatabase, type RoundTrip } from "./database.ts";
 import { claimQuestion, ownerOf, type SessionRow, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { type ClusterNode, joinCluster } from "./node.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { deliveriesQuestion, newestQuestion, readPart, readReports } from "./read.ts";
 import { begin, moveTo } from "./successor.ts";
 import {
@@ -178,7 +179,11 @@ function createStore<Kept extends Ledger>(
     for (const [place, each] of open) if (each === opening) open.delete(place);
   }
 
-  const store: PostgresStore<Kept> = {
+  // What one sweep has claimed it has opened before the next begins.
+  const sweepInTurn = oneAtATime();
+  let closing: Promise<void> | undefined;
+
+  return {
     alive: node.alive,
     open: async (name) => (await claim(name, { id: crypto.randomUUID() })).transcript,
     ownerOf: (name) => ownerOf(database, name),
@@ -205,25 +210,32 @@ function createStore<Kept extends Ledger>(
       await transcript.close();
       return undefined;
     },
-    async sweep(limit = 20) {
-      node.requireAlive();
-      const keys = [...open.keys()].map((place) => place.slice(place.indexOf("\n") + 1));
-      const rows = await sweep(database, { nodeId: node.id, limit, open: keys });
-      const claimed = rows.map(({ agent_id: agentId, key, id }) => claim({ agentId, key }, { id }));
-      return (await Promise.all(claimed)).map(({ transcript }) => transcript);
-    },
+    sweep: (limit = 20) =>
+      sweepInTurn(async () => {
+        node.requireAlive();
+        const keys = [...open.keys()].map((place) => place.slice(place.indexOf("\n") + 1));
+        const rows = await sweep(database, { nodeId: node.id, limit, open: keys });
+        const claimed = await Promise.allSettled(
+          rows.map(({ agent_id: agentId, key, id }) => claim({ agentId, key }, { id })),
+        );
+        return claimed.flatMap((each) => {
+          if (each.status === "fulfilled") return [each.value.transcript];
+          // Somebody asked for it meanwhile, and opens it.
+          if (ContextEngineError.is(each.reason, "SESSION_LOCKED")) return [];
+          throw each.reason;
+        });
+      }),
     reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
       (await readReports(database, agentId, sessionId, before, limit)).map(({ step, body }) => ({
         step,
         report: JSON.parse(body),
       })),
     part: (agentId, hash) => readPart(database, agentId, hash),
-    async close() {
-      await node.leave();
-      await end();
+    close() {
+      closing ??= node.leave().finally(end);
+      return closing;
     },
   };
-  return store;
 }
 
 const placeOf = ({ agentId, key }: SessionName): string => `${agentId}\n${key}`;

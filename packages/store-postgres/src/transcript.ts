@@ -13,6 +13,7 @@ import { closed, firstOf, followedFrom, type OpenRange } from "./branch.ts";
 import type { Database } from "./database.ts";
 import { type BranchPart, type HeldBranch, holdBranch } from "./held-branch.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
 import { readLines } from "./read.ts";
 import { type StepRows, storeStep } from "./step.ts";
 
@@ -291,16 +292,6 @@ function rowOf(entry: TranscriptEntry) {
     role: role < 0 ? ROLES.length : role,
     ts: Number.isNaN(ts) ? 0 : ts,
     body: stringify(entry),
-  };
-}
-
-/** Each piece of work begins when the one before has ended, however it ended. */
-function oneAtATime() {
-  let last: Promise<unknown> = Promise.resolve();
-  return <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const next = last.then(work, work);
-    last = next.catch(() => {});
-    return next;
   };
 }
 

@@ -1,0 +1,291 @@
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { openDatabase, type RoundTrip } from "./database.ts";
+import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "./store.ts";
+import { startCuttingProxy } from "./testing/cutting-proxy.ts";
+import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
+import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
+
+describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE}`, () => {
+  let url: string;
+  let names = 0;
+  const opened = new Set<PostgresStore<ListLedger>>();
+  const trips: RoundTrip[] = [];
+
+  beforeAll(async () => {
+    url = await testDatabase();
+  });
+  afterEach(async () => {
+    await Promise.all([...opened].map((store) => store.close().catch(() => {})));
+    opened.clear();
+  });
+
+  /** A gateway; unless a test waits for its death, nobody counts it as dead. */
+  async function gateway(
+    options: Partial<PostgresStoreOptions<ListLedger>> = {},
+  ): Promise<PostgresStore<ListLedger>> {
+    const store = await openPostgresStore({
+      ...{ url, ports: SIMPLE_PORTS, address: `http://gateway-${opened.size}`, ttlMs: 60_000 },
+      onRoundTrip: (trip) => trips.push(trip),
+      ...options,
+    });
+    opened.add(store);
+    return store;
+  }
+  const newName = (agentId = "main") => ({ agentId, key: `agent:${agentId}:${names++}` });
+
+  /** Round trips of some work, beats left out. */
+  async function tripsOf(work: () => Promise<unknown>): Promise<string[]> {
+    trips.length = 0;
+    await work();
+    return trips
+      .map(({ statements }) => statements.join("+"))
+      .filter((name) => !name.startsWith("node"));
+  }
+
+  /** Others count it as dead, and it does not notice: its next beat is far away. */
+  const declareDead = (address: string) =>
+    runSql(url, `update node set seen_at = now() - interval '1 hour' where address = '${address}'`);
+
+  describe("round trips", () => {
+    it("are one for opening, one for each step, and none for reading the newest entries", async () => {
+      const store = await gateway();
+      const name = newName();
+      const first = await store.open(name);
+      const stored = await tripsOf(() =>
+        first.appendStep({
+          entries: Array.from({ length: 100 }, (_, index) => said(`m${index}`)),
+          deliveries: [{ engineId: "a", change: { kind: "acknowledged" } }],
+          report: { report: { turnId: "t1" }, parts: { hash: "text" } },
+        }),
+      );
+      expect(stored).toEqual(["session-step"]);
+      await first.close();
+
+      const reopened: Awaited<ReturnType<typeof store.open>>[] = [];
+      const opening = await tripsOf(async () => reopened.push(await store.open(name)));
+      expect(opening).toEqual(["session-claim+entry-newest+delivery-read"]);
+      const [again] = reopened as [(typeof reopened)[0]];
+      const tail = await tripsOf(async () => {
+        expect(textsOf(await again.read({ tail: 3 }))).toBe("m97 m98 m99");
+        expect(await again.read({ tail: 64 })).toHaveLength(64);
+      });
+      expect(tail).toEqual([]);
+      const all = await tripsOf(async () => {
+        expect(await again.read({ after: null })).toHaveLength(100);
+        expect(await again.read({ tail: 80 })).toHaveLength(80);
+      });
+      expect(all).toEqual(["entry-read"]);
+      expect(again.deliveries.lines).toEqual([{ engineId: "a", change: { kind: "acknowledged" } }]);
+      expect(await store.reports(again.session, { limit: 9 })).toEqual([
+        { step: 1, report: { turnId: "t1" } },
+      ]);
+      expect(await store.part("main", "hash")).toBe("text");
+    });
+  });
+
+  describe("a branch", () => {
+    it("is the same after rewrites, cuts and another opening", async () => {
+      const store = await gateway();
+      const name = newName();
+      let transcript = await store.open(name);
+      const [, two] = await transcript.append(["one", "two", "three", "four"].map(said));
+      await transcript.rewrite({
+        replacements: [{ entryId: two!.id, message: { role: "user", content: "TWO" } }],
+      });
+      expect(textsOf(await transcript.read({ after: null }))).toBe("one TWO three four");
+      const leafId = (await transcript.read({ tail: 1 }))![0]!.id;
+      await transcript.graft({ keep: 3, leafId, entries: [] });
+      for (const isReopened of [false, true]) {
+        if (isReopened) {
+          await transcript.close();
+          transcript = await store.open(name);
+        }
+        expect(textsOf(await transcript.read({ tail: 2 }))).toBe("TWO three");
+        expect(textsOf(await transcript.read({ after: null }))).toBe("one TWO three");
+      }
+      await transcript.append([said("five")]);
+      await expect(transcript.graft({ keep: 1, leafId, entries: [] })).rejects.toMatchObject({
+        code: "TRANSCRIPT_MOVED",
+      });
+      await transcript.close();
+      transcript = await store.open(name);
+      expect(textsOf(await transcript.read({ after: null }))).toBe("one TWO three five");
+    });
+  });
+
+  describe("a session", () => {
+    it("belongs to one gateway, whose address the others are told", async () => {
+      const [one, two] = [await gateway({ address: "http://one" }), await gateway()];
+      const name = newName();
+      expect(await two.ownerOf(name)).toBe(null);
+      const transcript = await one.open(name);
+      await expect(two.open(name)).rejects.toMatchObject({ code: "SESSION_LOCKED" });
+      await expect(one.open(name)).rejects.toMatchObject({ code: "SESSION_LOCKED" });
+      expect(await two.ownerOf(name)).toBe("http://one");
+      await transcript.close();
+      expect(await two.ownerOf(name)).toBe(null);
+      await (await two.open(name)).append([said("here")]);
+    });
+
+    it("is opened by one of many who try at the same time", async () => {
+      const stores = await Promise.all(
+        Array.from({ length: 4 }, () => gateway({ connections: 2 })),
+      );
+      const name = newName();
+      const results = await Promise.allSettled(
+        stores.flatMap((store) => [store.open(name), store.open(name)]),
+      );
+      expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    });
+
+    it("is another agent's, whatever its key and its parts are called", async () => {
+      const store = await gateway();
+      const key = newName().key;
+      const one = await store.open({ agentId: "a", key });
+      const two = await store.open({ agentId: "b", key });
+      await one.appendStep({
+        entries: [said("mine")],
+        deliveries: [],
+        report: { report: { turnId: "t" }, parts: { "same hash": "of a" } },
+      });
+      expect(two.exists()).toBe(false);
+      expect(await two.read({ after: null })).toEqual([]);
+      expect(await store.part("b", "same hash")).toBe(null);
+      expect(await store.reports({ ...one.session, agentId: "b" }, { limit: 1 })).toEqual([]);
+    });
+
+    it("is handed over by a gateway that ends, with the turn that was not over", async () => {
+      const [one, two] = [await gateway(), await gateway()];
+      const name = newName();
+      const [prompt] = await (await one.open(name)).appendStep({
+        ...{ entries: [said("go")], deliveries: [], report: null },
+      });
+      await one.close();
+      const transcript = await two.open(name);
+      expect(transcript.openTurn).toBe(prompt!.id);
+      const report = { report: { turnId: "t" }, parts: {} };
+      await transcript.appendStep({ entries: [], deliveries: [], report });
+      await transcript.close();
+      expect((await two.open(name)).openTurn).toBe(null);
+    });
+  });
+
+  describe("a gateway that was not heard of", () => {
+    it("stops by itself, and another goes on", async () => {
+      const proxy = await startCuttingProxy(url);
+      try {
+        const one = await gateway({ url: proxy.url, ttlMs: 2000, timeoutMs: 1000 });
+        const two = await gateway();
+        const name = newName();
+        await (await one.open(name)).append([said("one")]);
+        proxy.hold(true);
+        await expect.poll(() => one.alive.aborted).toBe(true);
+        await expect(one.open(newName())).rejects.toMatchObject({ code: "SESSION_LOCKED" });
+        const open = () => two.open(name).then(({ exists }) => exists());
+        await expect.poll(() => open().catch(({ code }) => code)).toBe(true);
+      } finally {
+        await proxy.close();
+      }
+    });
+
+    it("is refused a step by whoever claimed its session meanwhile", async () => {
+      const one = await gateway({ address: "http://dead-1" });
+      const name = newName();
+      const transcript = await one.open(name);
+      await transcript.append([said("one")]);
+      const two = await gateway();
+      await declareDead("http://dead-1");
+      const taken = await two.open(name);
+      await expect(
+        transcript.appendStep({
+          entries: [said("late")],
+          deliveries: [{ engineId: "a", change: { kind: "late" } }],
+          report: { report: { turnId: "late" }, parts: { late: "late" } },
+        }),
+      ).rejects.toMatchObject({ code: "SESSION_LOCKED" });
+      await taken.append([said("two")]);
+      await expect(transcript.append([said("late")])).rejects.toMatchObject({
+        code: "SESSION_LOCKED",
+      });
+      await taken.close();
+      const again = await two.open(name);
+      expect(textsOf(await again.read({ after: null }))).toBe("one two");
+      expect(again.deliveries.lines).toEqual([]);
+      expect(await two.reports(again.session, { limit: 1 })).toEqual([]);
+      expect(await two.part("main", "late")).toBe(null);
+    });
+
+    it("leaves turns that others find, each by one of them, and no session without work", async () => {
+      const one = await gateway({ address: "http://dead-2" });
+      const busy = [newName(), newName(), newName()];
+      for (const name of busy)
+        await (await one.open(name)).appendStep({
+          ...{ entries: [said("go")], deliveries: [], report: null },
+        });
+      const idle = await one.open(newName());
+      await idle.append([said("not of a turn")]);
+      const [two, three] = [await gateway(), await gateway()];
+      expect(await two.sweep()).toEqual([]);
+      await declareDead("http://dead-2");
+      const swept = (
+        await Promise.all([two.sweep(2), three.sweep(2), two.sweep(), three.sweep()])
+      ).flat();
+      expect(swept.map(({ session }) => session.sessionKey).toSorted()).toEqual(
+        busy.map(({ key }) => key).toSorted(),
+      );
+      expect(swept.every(({ openTurn }) => openTurn !== null)).toBe(true);
+      expect(await two.sweep()).toEqual([]);
+    });
+  });
+
+  describe("a connection that breaks", () => {
+    it.each(["request", "answer"] as const)(
+      "at the %s of a step stores it once, and the next ones behind it",
+      async (cut) => {
+        const proxy = await startCuttingProxy(url);
+        const store = await gateway({ url: proxy.url });
+        const name = newName();
+        const transcript = await store.open(name);
+        const texts = Array.from({ length: 6 }, (_, index) => `m${index}`);
+        for (const text of texts) {
+          proxy.cutNext("session-step", cut);
+          await transcript.appendStep({
+            entries: [said(text)],
+            deliveries: [{ engineId: "a", change: { kind: text } }],
+            report: { report: { turnId: text }, parts: {} },
+          });
+        }
+        await transcript.close();
+        const again = await store.open(name);
+        expect(textsOf(await again.read({ after: null }))).toBe(texts.join(" "));
+        expect(again.deliveries.lines.map(({ change }) => change.kind)).toEqual(texts);
+        expect(await store.reports(again.session, { limit: 99 })).toHaveLength(texts.length);
+        await store.close();
+        await proxy.close();
+      },
+    );
+
+    it.each(["request", "answer"] as const)(
+      "at the %s of a claim opens the session",
+      async (cut) => {
+        const proxy = await startCuttingProxy(url);
+        const store = await gateway({ url: proxy.url });
+        const name = newName();
+        proxy.cutNext("session-claim", cut);
+        const transcript = await store.open(name);
+        await transcript.append([said("one")]);
+        proxy.cutNext("session-release", cut);
+        await transcript.close();
+        await (await store.open(name)).append([said("two")]);
+        await store.close();
+        await proxy.close();
+      },
+    );
+  });
+});
+
+async function runSql(url: string, text: string): Promise<void> {
+  const database = openDatabase({ url, connections: 1, timeoutMs: 20_000 });
+  await database.change(async () => text);
+  await database.end();
+}

@@ -1,0 +1,81 @@
+// Stands between a store and PostgreSQL, and cuts connections where a test says so.
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { connect, createServer, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** What becomes of the next statement with a text: it is never run, or its answer is lost. */
+export type Cut = "request" | "answer";
+
+export interface CuttingProxy {
+  /** The database's address through the proxy. */
+  readonly url: string;
+  /** Once, at the next request that contains `text`. */
+  cutNext(text: string, cut: Cut): void;
+  /** While true nothing gets through, and nobody is told. */
+  hold(isHeld: boolean): void;
+  close(): Promise<void>;
+}
+
+const SOCKET = ".s.PGSQL.5432";
+
+export async function startCuttingProxy(database: string): Promise<CuttingProxy> {
+  const target = new URL(database).searchParams.get("host") ?? "";
+  const folder = join(tmpdir(), `clew-cut-${randomUUID().slice(0, 8)}`);
+  mkdirSync(folder, { mode: 0o700 });
+  const sockets = new Set<Socket>();
+  let planned: { text: string; cut: Cut } | undefined;
+  let isHeld = false;
+
+  const server = createServer((client) => {
+    const upstream = connect(join(target, SOCKET));
+    let losesAnswer = false;
+    const end = () => {
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", end);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        end();
+      });
+    }
+    client.on("data", (bytes) => {
+      if (isHeld) return;
+      if (planned !== undefined && bytes.includes(planned.text)) {
+        const { cut } = planned;
+        planned = undefined;
+        if (cut === "request") return end();
+        losesAnswer = true;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on("data", (bytes) => {
+      if (isHeld) return;
+      // It comes when the statement is done.
+      if (losesAnswer) return end();
+      client.write(bytes);
+    });
+  });
+  await new Promise<void>((ready) => server.listen(join(folder, SOCKET), ready));
+
+  const url = new URL(database);
+  url.searchParams.set("host", folder);
+  return {
+    url: url.href,
+    cutNext(text, cut) {
+      planned = { text, cut };
+    },
+    hold(held) {
+      isHeld = held;
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((closed) => server.close(closed));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
