@@ -305,6 +305,20 @@ describe("clew connect", () => {
     expect((await connect(place)).output).toMatch(/kimi +Kimi Code +no +yes/);
   });
 
+  it("says which are not connected any more, since the gateway wants a token", async () => {
+    const place = { home: await homeWithOwnPort(), person: await temporaryPerson() };
+    await connectJson(place, "pi", "--write");
+    const file = join(place.home, "clew.json");
+    const settings = JSON.parse(await readFile(file, "utf8")) as { gateway: object };
+    const auth = { token: "own-token-0123456789" };
+    await writeFile(file, JSON.stringify({ ...settings, gateway: { ...settings.gateway, auth } }));
+    const { output, errors } = await connect(place);
+    expect(output).toMatch(/pi +pi +\w+ +outdated/);
+    expect(errors).toMatch(/clew connect pi --write/);
+    await connectJson(place, "pi", "--write");
+    expect((await connect(place)).output).toMatch(/pi +pi +\w+ +yes/);
+  });
+
   it.each([
     [["kim"], /Did you mean "kimi"\? Known: claude-code, /],
     [["claude"], /Did you mean "claude-code"\?/],

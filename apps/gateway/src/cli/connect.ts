@@ -217,7 +217,7 @@ async function listClients(
       return {
         ...{ id, title, installed: await isOnPath(bin, environment) },
         settings: placed.map(({ path }) => path),
-        state: await stateOf(client, placed, environment),
+        state: await stateOf(client, { placed, connection }, environment),
       };
     }),
   );
@@ -229,6 +229,11 @@ async function listClients(
     output.line(
       printable(formatTable(["name", "program", "installed", "connected", "settings"], rows)),
     );
+    const [outdated] = clients.filter(({ state }) => state === "outdated");
+    if (outdated !== undefined)
+      output.note(
+        `Settings that are outdated name another address or token than the gateway has; write them anew: clew connect ${outdated.id} --write`,
+      );
     output.note(
       '"clew connect NAME" prints what a client needs, --write writes it, --undo takes it out.',
     );
@@ -236,12 +241,15 @@ async function listClients(
   return EXIT.done;
 }
 
-/** "changed": it was connected, and says something else by now. */
+/**
+ * "changed": it was connected, and says something else by now. "outdated": it says what was written,
+ * and the gateway has another address or wants to be shown another token since.
+ */
 async function stateOf(
   client: ConnectClient,
-  placed: readonly PlacedFile[],
+  { placed, connection }: { placed: readonly PlacedFile[]; connection: Connection },
   { home }: Environment,
-): Promise<"yes" | "no" | "changed"> {
+): Promise<"yes" | "no" | "changed" | "outdated"> {
   const texts = await Promise.all(placed.map(({ path }) => readClientFile(path).catch(() => null)));
   const known = await readRecord(home, client.id).catch(() => []);
   const isSet =
@@ -250,6 +258,9 @@ async function stateOf(
       const at = placed.findIndex((each) => each.path === path);
       return at >= 0 && texts[at] === after;
     });
-  if (isSet || placed.every((file, at) => saysAll(texts[at]!, file))) return "yes";
+  if (placed.every((file, at) => saysAll(texts[at]!, file))) return "yes";
+  // With another model than the usual one it says other things, but these.
+  const needed = [connection.base, ...(connection.token === null ? [] : [connection.token])];
+  if (isSet) return needed.every((each) => texts.join("\n").includes(each)) ? "yes" : "outdated";
   return known.length > 0 ? "changed" : "no";
 }

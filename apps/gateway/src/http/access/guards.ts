@@ -119,4 +119,4 @@ function turnAway(context: Context, admission: Exclude<Admission, { kind: "heard
 }
 
 const UNKNOWN =
-  "This gateway answers to those who show a token: send one of gateway.auth as Authorization: Bearer (or x-api-key, x-goog-api-key, x-clew-token), or, for the page, open the link that clew start and clew approvals link print.";
+  'This gateway answers to those who show a token: send one of gateway.auth as Authorization: Bearer (or x-api-key, x-goog-api-key, x-clew-token), which "clew connect NAME --write" does for a coding agent, or, for the page, open the link that clew start and clew approvals link print.';
