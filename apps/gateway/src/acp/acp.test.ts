@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
   type ContentBlock,
@@ -14,10 +14,10 @@ import {
 } from "@agentclientprotocol/sdk";
 import { describe, expect, it } from "vitest";
 import { createSessionStore } from "../sessions/store.ts";
-import { BUILT_CLEW } from "../testing/command.ts";
+import { BUILT_CLEW, clew } from "../testing/command.ts";
 import { type EditorOptions, startEditor, type TestEditor } from "../testing/editor.ts";
 import { startTestGateway } from "../testing/gateway.ts";
-import { temporaryHome } from "../testing/home.ts";
+import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { scriptedSettings } from "../testing/mcp.ts";
 import { obedientModel, run } from "../testing/obedient-model.ts";
 
@@ -169,7 +169,9 @@ describe("clew acp", () => {
   it("shares its sessions with the gateway that runs, and goes on when that went away", async () => {
     const given = await world();
     const first = await startTestGateway(given.config, given.home);
-    const { editor, prompt, sessionId } = await begin(given);
+    const { editor, prompt, sessionId } = await begin(given, {
+      onPermission: () => new Promise(() => {}),
+    });
     expect(await prompt("one")).toEqual({ stopReason: "end_turn" });
     // What is said elsewhere is shown in the editor, and what is said there is the gateway's.
     await first.say("from the page", { session: sessionId });
@@ -177,8 +179,8 @@ describe("clew acp", () => {
     expect(editor.texts("user_message_chunk")).toBe("from the page");
     const listed = await (await first.get("/api/sessions")).json();
     expect(listed).toMatchObject({ sessions: [{ key: sessionId }] });
-    const hanging = refusal(prompt("HANG"));
-    await until(() => first.gateway.busy().running === 1);
+    const hanging = refusal(prompt(run("write_file", { path: "never.txt", content: "" })));
+    await until(() => editor.permissions.length === 1);
     await first.stop();
     expect(await hanging).toMatchObject({ data: { code: "GATEWAY_STOPPING" } });
 
@@ -427,12 +429,11 @@ describe("clew acp", () => {
     expect(await editor.leave()).toBe(0);
   }, 60_000);
 
-  it("refuses all but the first question before it is initialized, and prints nothing else", async () => {
-    const home = await temporaryHome();
-    await mkdir(home, { recursive: true });
+  it("refuses all but the first question before it is initialized, says once what comes twice, and prints nothing else", async () => {
+    const home = await homeWithOwnPort();
     const child = spawn(process.execPath, [BUILT_CLEW, "acp"], {
       env: { ...process.env, CLEW_HOME: home, OPENCLAW_STATE_DIR: "" },
-      stdio: ["pipe", "pipe", "inherit"],
+      stdio: ["pipe", "pipe", "ignore"],
     });
     let output = "";
     child.stdout.on("data", (bytes: Buffer) => {
@@ -440,19 +441,38 @@ describe("clew acp", () => {
     });
     const ask = (id: number, method: string, params: object) =>
       child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    const lines = () =>
+      output.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]));
+    const answerTo = (id: number) => lines().find((line) => line.id === id);
     ask(1, "session/new", { cwd: "/", mcpServers: [] });
     ask(2, "initialize", { protocolVersion: 99 });
-    await until(() => output.includes('"id":2'));
+    await until(() => answerTo(2) !== undefined);
+    expect(answerTo(1)).toMatchObject({ error: { code: -32600 } });
+    const agentInfo = { name: "clew" };
+    expect(answerTo(2)).toMatchObject({ result: { protocolVersion: 1, agentInfo } });
+    ask(3, "session/new", { cwd: home, mcpServers: [] });
+    await until(() => answerTo(3) !== undefined);
+    const sessionId = String(answerTo(3)!.result!.sessionId);
+    const prompt = [{ type: "text", text: "once" }];
+    for (const _time of [1, 2]) ask(4, "session/prompt", { sessionId, prompt });
+    await until(() => answerTo(4) !== undefined);
     child.stdin.end();
     await once(child, "exit");
     expect(child.exitCode).toBe(0);
-    const lines = output
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line) as object);
-    expect(lines).toMatchObject([
-      { id: 1, error: { code: -32600 } },
-      { id: 2, result: { protocolVersion: 1, agentInfo: { name: "clew" } } },
+    expect(lines().filter(({ id }) => id === 4)).toMatchObject([
+      { result: { stopReason: "end_turn" } },
     ]);
+    expect(await shown(home, sessionId)).toEqual(["user", "assistant"]);
   }, 60_000);
 });
+
+it("says which agents there are where another one is named", async () => {
+  const { code, errors } = await clew(await temporaryHome(), ["acp", "--agent", "nobody"]);
+  expect(code).toBe(2);
+  expect(errors).toBe('clew: There is no agent "nobody"; there is: main. [REQUEST_INVALID]');
+});
+
+interface Line {
+  id?: number;
+  result?: Record<string, unknown>;
+}

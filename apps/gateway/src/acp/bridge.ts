@@ -138,6 +138,8 @@ export async function runBridge({ editor, open, note }: BridgeOptions): Promise<
       await backend.send({ ...message, id: JSON.parse(answered[2]!) as Id } as AnyMessage);
       return;
     }
+    if (id !== undefined && asked.has(id))
+      return note(`${method} came again under the id ${JSON.stringify(id)} and was left out`);
     if (id !== undefined) asked.set(id, { method, params: isRecord(params) ? params : {} });
     // Nobody is left to be told of the end of something.
     else if (backend === null) return;

@@ -19,7 +19,7 @@ describe("a prompt of an editor", () => {
     const blob = { uri: "file:///p/a.bin", blob: "AAAA" };
     expect(readPrompt([text("and"), { type: "resource", resource: blob }], "/p")).toEqual([
       text("and"),
-      text("\nAttached a.bin: 3 bytes of data, not shown.\n"),
+      text("\nAttached a.bin: 0.1 KiB of data, not shown.\n"),
     ]);
     const image = { uri: "x:y", blob: "AAAA", mimeType: "image/png" };
     expect(readPrompt([{ type: "resource", resource: image }], "/p")).toEqual([

@@ -24,7 +24,6 @@ export interface AcpOptions {
 
 export async function acp({ agent }: AcpOptions, shell: Shell): Promise<number> {
   const { environment, output } = shell;
-  const printed = guardStdout();
   const { config } = await loadConfig(environment.configFile);
   const ids = agentIds(config);
   if (agent !== undefined && !ids.includes(agent))
@@ -32,6 +31,7 @@ export async function acp({ agent }: AcpOptions, shell: Shell): Promise<number> 
       "REQUEST_INVALID",
       `There is no agent "${agent}"; there is: ${ids.join(", ")}.`,
     );
+  const printed = guardStdout();
   const { ndJsonStream } = await import("@agentclientprotocol/sdk");
   const { runBridge } = await import("../acp/bridge.ts");
   const { openHere, openThere } = await import("../acp/backend.ts");

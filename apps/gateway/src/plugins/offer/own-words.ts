@@ -14,6 +14,17 @@ export const OWN_WORDS: readonly string[] = [
     "cron",
   ],
   ...["demo", "doctor", "emulate", "engine", "help", "init", "inspect", "logs", "lossless"],
-  ...["models", "plugin", "plugins", "policy", "replay", "service", "sessions", "start", "status"],
+  ...[
+    "mcp",
+    "models",
+    "plugin",
+    "plugins",
+    "policy",
+    "replay",
+    "service",
+    "sessions",
+    "start",
+    "status",
+  ],
   ...["stop", "usage", "whatif"],
 ];
