@@ -2,29 +2,8 @@
 
 /** Each ends up at Clew's own command, whatever a plugin adds under it. */
 export const OWN_WORDS: readonly string[] = [
-  ...[
-    "acp",
-    "approvals",
-    "chat",
-    "compare",
-    "complete-words",
-    "completion",
-    "config",
-    "connect",
-    "cron",
-  ],
+  ...["approvals", "chat", "compare", "complete-words", "completion", "config", "connect", "cron"],
   ...["demo", "doctor", "emulate", "engine", "help", "init", "inspect", "logs", "lossless"],
-  ...[
-    "mcp",
-    "models",
-    "plugin",
-    "plugins",
-    "policy",
-    "replay",
-    "service",
-    "sessions",
-    "start",
-    "status",
-  ],
-  ...["stop", "usage", "whatif"],
+  ...["models", "plugin", "plugins", "policy", "replay", "service", "sessions", "start", "status"],
+  ...["acp", "mcp", "stop", "usage", "whatif"],
 ];
