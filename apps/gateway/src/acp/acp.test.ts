@@ -272,7 +272,7 @@ describe("clew acp", () => {
     expect(await editor.leave()).toBe(0);
   }, 60_000);
 
-  it("answers a second prompt after the first one, steers, or refuses it, as the settings say", async () => {
+  it("answers a second prompt after the first one, or refuses it, as the settings say, and cancels all", async () => {
     for (const whenBusy of ["follow", "refuse"]) {
       const given = await world({ session: { whenBusy } });
       const { editor, prompt, sessionId } = await begin(given);
@@ -290,6 +290,49 @@ describe("clew acp", () => {
       expect(await prompt("third")).toEqual({ stopReason: "end_turn" });
       expect(await editor.leave()).toBe(0);
     }
+  }, 60_000);
+
+  it("steers by a second prompt where the settings say so, and answers both", async () => {
+    const given = await world({ session: { whenBusy: "steer" } });
+    const allowed = Promise.withResolvers<string>();
+    const { editor, prompt } = await begin(given, { onPermission: () => allowed.promise });
+    const first = prompt(run("write_file", { path: "a.txt", content: "" }));
+    await until(() => editor.permissions.length === 1);
+    const second = prompt("also this");
+    const folder = join(given.home, "agents/main/waiting");
+    await until(() => existsSync(folder));
+    allowed.resolve("once");
+    expect([await first, await second]).toEqual([
+      { stopReason: "end_turn" },
+      { stopReason: "end_turn" },
+    ]);
+    expect(editor.texts("agent_message_chunk")).toBe("heard: also this");
+    expect(editor.texts("user_message_chunk")).toBe("");
+    expect(await editor.leave()).toBe(0);
+  }, 60_000);
+
+  it("takes an answer that was given elsewhere, and says who has a session that it cannot have", async () => {
+    const given = await world();
+    const running = await startTestGateway(given.config, given.home);
+    const { editor, prompt, sessionId } = await begin(given, {
+      onPermission: () => new Promise(() => {}),
+    });
+    const asked = prompt(run("write_file", { path: "a.txt", content: "" }));
+    await until(() => editor.permissions.length === 1);
+    const [approval] = running.gateway.approvals.pending();
+    running.gateway.approvals.answer(approval!.id, "once", "page");
+    expect(await asked).toEqual({ stopReason: "end_turn" });
+    expect(existsSync(join(given.project, "a.txt"))).toBe(true);
+    // A command that cannot find the gateway goes on alone, and the gateway has the session.
+    await writeFile(join(given.home, "gateway.json"), "{}");
+    const alone = await startEditor(given.home);
+    await alone.agent.request(session.resume, { sessionId, cwd: given.project });
+    expect(await refusal(talkIn(alone, sessionId).prompt("mine"))).toMatchObject({
+      ...{ code: -32603, data: { code: "SESSION_LOCKED" } },
+    });
+    expect(await alone.leave()).toBe(0);
+    expect(await prompt("still here")).toEqual({ stopReason: "end_turn" });
+    expect(await editor.leave()).toBe(0);
   }, 60_000);
 
   it("reads, writes and runs in the editor where that offers it", async () => {
