@@ -316,7 +316,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
     editors,
     engineStatus: views.engine,
-    waiting,
+    ...{ waiting, mcp },
   };
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
@@ -456,6 +456,7 @@ interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
   noteModel(key: string, branch: readonly TranscriptEntry[]): void;
   approvals: Approvals;
   editors: Editors;
+  mcp: McpSources;
   waiting: WaitingMessages;
 }
 
@@ -483,6 +484,7 @@ function inCommandSession<Result>(
           clear: () => parts.waiting.clear(key),
         },
         children: parts.children.list,
+        toolServers: () => parts.mcp.status(key),
         engineStatus: parts.engineStatus,
         noteModel: (branch) => parts.noteModel(key, branch),
         onForked(session) {

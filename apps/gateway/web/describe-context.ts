@@ -180,6 +180,7 @@ export function describeTurn(view: ContextView): Fact[] {
     describeDeliveries(turn.deliveries),
     describeMemory(turn.memory),
     describeRefusals(turn.refusals),
+    describeToolServers(turn.toolServers),
   ];
   return facts.filter((each) => each !== null);
 }
@@ -343,6 +344,13 @@ function describeMemory(memory: ContextView["turn"]["memory"]): Fact | null {
 }
 
 /** What plugins were not given, or did not give in time. */
+function describeToolServers(notes: ContextView["turn"]["toolServers"] = []): Fact | null {
+  if (notes.length === 0) return null;
+  const isBad = notes.some(({ kind }) => kind !== "back" && kind !== "changed");
+  const lines = notes.map(({ text }) => text);
+  return fact("MCP servers", formatNumberOf(notes.length, "event"), lines, isBad);
+}
+
 function describeRefusals(refusals: ContextView["turn"]["refusals"] = []): Fact | null {
   if (refusals.length === 0) return null;
   const lines = refusals.map(({ plugin, asked, reason }) => `${plugin}, ${asked}: ${reason}`);

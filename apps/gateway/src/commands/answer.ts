@@ -9,6 +9,7 @@ import type { CompactionPreview, UndoResult, UndoTarget } from "@clew/legacy-eng
 import type { CompactResult, UserBlock } from "@clew/plugin-sdk/core";
 import type { ThinkingLevel } from "../config/params.ts";
 import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
+import type { McpServerStatus } from "../mcp/client/live-server.ts";
 import type { AskSettings } from "../models/call-ask.ts";
 import type { PluginAnswer } from "../plugins/offer/chat-commands.ts";
 import type { UndoneTurn } from "../sessions/undo-turn.ts";
@@ -71,6 +72,8 @@ export interface CommandSession {
   }>;
   /** Why no tool can work with files, a clause; null = one can, or nothing asks for it. */
   withoutWorkspace(): string | null;
+  /** MCP servers that bring tools to it, or would. */
+  toolServers(): readonly McpServerStatus[];
   /** With what it asked models for. */
   compact(focus: string | undefined): Promise<MadeCompaction>;
   previewCompaction(focus: string | undefined): Promise<CompactionPreview>;

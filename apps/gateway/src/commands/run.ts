@@ -79,7 +79,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     alone: true,
     run: async (_args, session) => {
       const { preview } = await session.preview();
-      return describeTools(preview, session.withoutWorkspace());
+      return describeTools(preview, session.withoutWorkspace(), session.toolServers());
     },
   },
   retry: {

@@ -62,6 +62,7 @@ export interface CommandSessionOptions {
   /** Keeps the report of a compaction, like that of a turn. */
   storeReport: (conversation: Conversation, report: TurnReport) => Promise<void>;
   successorsOf: (conversation: Conversation) => Parameters<Host["answer"]>[0]["successors"];
+  toolServers: CommandSession["toolServers"];
   /** Told of a session that began as a copy. */
   onForked(key: string): void;
   /** Takes note of the model that the session's branch chooses. */
@@ -116,6 +117,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       const place = isOwn ? { workspace, isWorkspaceSet: true } : ofAgent;
       return whyNoWorkspace(place, host.config.tools);
     },
+    toolServers: options.toolServers,
     compact: (focus) =>
       inSession(async (conversation) => {
         const { result, report } = await host.compact({ ...setupOf(conversation), focus });

@@ -36,6 +36,7 @@ import { checkHarnesses } from "./check-harness.ts";
 import { checkImages } from "./check-images.ts";
 import { checkJobs } from "./check-jobs.ts";
 import { checkLog } from "./check-log.ts";
+import { checkMcp } from "./check-mcp.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
 import { checkShadow } from "./check-shadow.ts";
@@ -92,6 +93,7 @@ export async function checkHost(
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),
     ...(await checkHarnesses(environment, loaded)),
+    ...(await checkMcp(loaded.config, environment, lookup)),
     ...(await checkShadow(environment.home, loaded.config)),
     ...(await checkJobs(environment.home, { lookup, now: Date.now() })),
     ...(await checkModel(environment, loaded)),

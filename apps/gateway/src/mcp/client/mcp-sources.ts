@@ -2,6 +2,7 @@
 import type { HostSession, LogPort } from "@clew/engine-core";
 import type { Environment } from "../../config/environment.ts";
 import type { McpConfig } from "../../config/mcp.ts";
+import { parseSessionName } from "../../sessions/keys.ts";
 import type { McpServerStatus } from "./live-server.ts";
 import { createMcpTools, type McpTools } from "./mcp-tools.ts";
 import { planServers } from "./plan-servers.ts";
@@ -14,7 +15,7 @@ export interface McpSources {
   settled(): Promise<void>;
   /** What a session is offered; its own servers first. */
   of(session: Pick<HostSession, "sessionKey">): readonly McpTools[];
-  /** Of the servers of the settings; with a session's own where one is named. */
+  /** Of the servers of the settings; where a session is named, of those that it may use. */
   status(sessionKey?: string): McpServerStatus[];
   /** Connects a server of the settings anew; undefined = there is none of that name. */
   restart(name: string): Promise<McpServerStatus | undefined>;
@@ -43,10 +44,13 @@ export function createMcpSources({
     settled: async () => ofAll?.settled(),
     of: ({ sessionKey }) =>
       [ofSessions.get(sessionKey), ofAll].filter((tools) => tools !== undefined),
-    status: (sessionKey) => [
-      ...(ofSessions.get(sessionKey ?? "")?.status() ?? []),
-      ...(ofAll?.status() ?? []),
-    ],
+    status(sessionKey = "") {
+      const agentId = parseSessionName(sessionKey)?.agentId;
+      return [
+        ...(ofSessions.get(sessionKey)?.status() ?? []),
+        ...(ofAll?.status(agentId === undefined ? undefined : { agentId }) ?? []),
+      ];
+    },
     restart: async (name) => ofAll?.restart(name),
     attach(sessionKey, given) {
       const before = ofSessions.get(sessionKey);

@@ -36,7 +36,8 @@ export interface McpTools {
   call(offered: OfferedTool, ...asked: CallArguments): ReturnType<LiveServer["call"]>;
   /** What became known since the session was last told; at first, which servers are not there. */
   news(session: HostSession): readonly ToolServerNote[];
-  status(): McpServerStatus[];
+  /** Of those that an agent may use; of all where none is named. */
+  status(session?: Pick<HostSession, "agentId">): McpServerStatus[];
   /** Connects one anew, and says how it is then; undefined = there is none of that name. */
   restart(name: string): Promise<McpServerStatus | undefined>;
   /** Ends all of them at once; a server that will not end is killed. */
@@ -109,7 +110,8 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
       const ofOwn = new Set(own.map(({ server }) => server.name));
       return notes.flatMap(({ at, note }) => (at > since && ofOwn.has(note.server) ? [note] : []));
     },
-    status: () => servers.map((each) => each.status()),
+    status: (session) =>
+      (session === undefined ? servers : of(session)).map((each) => each.status()),
     async restart(name) {
       const live = servers.find(({ server }) => server.name === name);
       await live?.restart();
