@@ -240,6 +240,20 @@ describe.each(PROGRAMS)("what goes on within an epoch, $program", ({ binary }) =
     );
   });
 
+  it("begins another thread when a turn was taken back", SOON, async () => {
+    const world = await begun({ binary });
+    await world.say("second question");
+    const undone = await world.gateway.gateway.command("main", {
+      ...{ kind: "command", name: "undo", args: "" },
+    });
+    expect(undone.ok).toBe(true);
+    const { report } = await world.say("third question");
+    expect(report.execution?.projections).toMatchObject([
+      { thread: "new", reason: "the last one holds what the view leaves out" },
+    ]);
+    expect(world.said().slice(2)).toEqual([...PAST, "user: third question"]);
+  });
+
   it("hands a thread what somebody else answered meanwhile", SOON, async () => {
     const world = await begun({ binary });
     world.engine({ epoch: null });

@@ -45,20 +45,13 @@ const BindingSchema = z.object({
   firstAddition: z.string(),
   /** Of the one that it was told last. */
   addition: z.string(),
-  /** Ids of the newest messages that it holds, oldest first. */
-  known: z.array(z.string()),
+  /** Id of the newest message that it holds; null = none that has one. */
+  through: z.string().nullable(),
   /** Tokens of all its calls so far, as Codex counts them. */
   totalTokens: z.number(),
   state: StateSchema,
 });
 export type Binding = z.infer<typeof BindingSchema>;
-
-/** Of the newest messages, so that those that a view leaves out do not hide where it stands. */
-const KNOWN_IDS = 200;
-
-/** Pure. */
-export const knownAfter = (before: readonly string[], added: readonly string[]): string[] =>
-  [...before, ...added].slice(-KNOWN_IDS);
 
 export interface Bindings {
   /** Null: none, or it cannot be read. */
@@ -74,7 +67,7 @@ export interface Bindings {
 export function createBindings({ home, log }: { home: string; log: LogPort }): Bindings {
   const fileOf = ({ agentId, sessionKey }: Pick<HostSession, "agentId" | "sessionKey">) =>
     join(
-      ...[home, "agents", agentId, "harness", "codex", "threads"],
+      ...[home, "agents", agentId, "harness", "codex-threads"],
       `${hash("sha256", sessionKey).slice(0, 32)}.json`,
     );
   /** One write after the other. */

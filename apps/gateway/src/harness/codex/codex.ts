@@ -1,5 +1,7 @@
 // Codex as a program that runs agents' turns.
 import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ExecutionHost, ExecutionPort, HostSession } from "@clew/engine-core";
 import { CLEW_EMBEDDED_HOST } from "@clew/engine-core";
@@ -78,7 +80,8 @@ export function createCodex(options: CodexOptions): Harness {
           ),
     }),
     async check() {
-      const folder = join(home, "harness", "codex-check");
+      // Codex writes into its home, even where nothing runs in it.
+      const folder = await mkdtemp(join(tmpdir(), "clew-codex-"));
       const provider = { name: "none", baseUrl: "http://127.0.0.1:9", headers: {} };
       try {
         const { connection, version } = await startCodex({
@@ -90,6 +93,8 @@ export function createCodex(options: CodexOptions): Harness {
       } catch (error) {
         const message = error instanceof Error ? error.message : String(error);
         return { ok: false, code: "HARNESS_UNAVAILABLE", message };
+      } finally {
+        await rm(folder, { recursive: true, force: true, maxRetries: 5 });
       }
     },
     async describe(session) {

@@ -1,9 +1,8 @@
 // Hands a turn's context to Codex, as it was planned, or anew where Codex refuses that.
 import type { ExecutionItem, ExecutionProjection, ExecutionTurn, LogPort } from "@clew/engine-core";
-import { messageId } from "@clew/plugin-sdk/core";
 import type { CodexConfig } from "../../config/harness.ts";
 import { contentHash } from "../../text/content-hash.ts";
-import { type Binding, type Bindings, knownAfter, type ThreadKey } from "./binding.ts";
+import type { Binding, Bindings, ThreadKey } from "./binding.ts";
 import { CodexRefusal } from "./connection.ts";
 import {
   developerItem,
@@ -65,12 +64,11 @@ export async function handOver(given: HandOver): Promise<ReadyThread> {
   }
 }
 
-/** Also what a policy joined to it. */
-const idsOf = (message: ExecutionItem["message"], id: string | null): string[] => [
-  ...(id === null ? [] : [id]),
-  ...(message.__openclaw?.merged ?? []),
-  ...(messageId(message) === undefined ? [] : [messageId(message)!]),
-];
+/** Also of what a policy joined to it, the newest last. */
+const idsOf = (message: ExecutionItem["message"], id: string | null): string[] => {
+  const { merged = [] } = message.__openclaw ?? {};
+  return [...(id === null ? [] : [id]), ...merged];
+};
 
 const additionHash = ({ addition }: ExecutionTurn): string => contentHash(addition ?? "");
 
@@ -134,7 +132,7 @@ async function begin(
       : {
           ...{ v: 1, sessionKey: turn.session.sessionKey, sessionId: turn.session.sessionId },
           ...{ threadId: thread.id, key, firstAddition: addition, addition },
-          known: knownIn([], turn.history),
+          through: throughOf(turn.history),
           totalTokens: 0,
           state: { name: "opening" },
         };
@@ -235,7 +233,7 @@ async function goOn(
   }
   const ready: Binding = {
     ...binding,
-    known: knownIn(binding.known, [...lacking, ...attempted]),
+    through: throughOf([...lacking, ...attempted]) ?? binding.through,
     addition: additionHash(turn),
     state: { name: "running", turnId: null },
   };
@@ -254,8 +252,6 @@ const additionText = ({ addition }: ExecutionTurn): string =>
     ? "What the context engine told here before no longer holds."
     : `In place of what the context engine told here before:\n\n${addition}`;
 
-const knownIn = (before: readonly string[], added: readonly ExecutionItem[]): string[] =>
-  knownAfter(
-    before,
-    added.flatMap(({ message, id }) => idsOf(message, id)),
-  );
+/** The newest of them that has an id. */
+const throughOf = (items: readonly ExecutionItem[]): string | null =>
+  items.flatMap(({ message, id }) => idsOf(message, id)).at(-1) ?? null;

@@ -8,7 +8,7 @@ const KEY: ThreadKey = {
 };
 const binding = (change: Partial<Binding> = {}): Binding => ({
   ...{ v: 1, sessionKey: "main", sessionId: "s1", threadId: "old", key: KEY, totalTokens: 0 },
-  ...{ firstAddition: "a", addition: "a", known: ["m1", "m2"], state: { name: "ready" } },
+  ...{ firstAddition: "a", addition: "a", through: "m2", state: { name: "ready" } },
   ...change,
 });
 const seen = (...ids: string[]) => ids.map((id) => ({ ids: [id] }));
@@ -74,14 +74,14 @@ describe("how a context enters Codex", () => {
     });
   });
 
-  it("is another one where the view shows nothing of what it holds", () => {
-    expect(plan({ history: seen("m8", "m9") })).toMatchObject({ kind: "new" });
+  it("is another one where it holds what the view leaves out, as after an undo", () => {
+    expect(plan({ history: seen("m1") })).toMatchObject({
+      ...{ kind: "new", reason: "the last one holds what the view leaves out" },
+    });
   });
 
-  it("is not disturbed by what a view leaves out behind it", () => {
-    expect(plan({ binding: binding({ known: ["m1", "m2", "heartbeat"] }) })).toMatchObject({
-      ...{ kind: "continue", missing: 0 },
-    });
+  it("gets all of a view while it holds nothing that has an id", () => {
+    expect(plan({ binding: binding({ through: null }) })).toMatchObject({ missing: 2 });
   });
 
   it("is told a changed addition, or begins anew where nothing can be added", () => {

@@ -62,8 +62,8 @@ export function planProjection(facts: ProjectionFacts): ProjectionPlan {
       if (state.turnId === null)
         return another("the turn that was killed in the last one is not known");
   }
-  const missing = missingOf(binding.known, history);
-  if (missing === undefined) return another("the view does not show where the last one stands");
+  const missing = missingOf(binding.through, history);
+  if (missing === undefined) return another("the last one holds what the view leaves out");
   const tellsAddition = binding.addition !== addition;
   if (!canAdd && (missing > 0 || tellsAddition))
     return another("nothing can be added to the last one");
@@ -75,16 +75,14 @@ export function planProjection(facts: ProjectionFacts): ProjectionPlan {
   };
 }
 
-/** How many follow the newest one that the thread holds; undefined: it holds none of them. */
-function missingOf(
-  known: readonly string[],
-  history: readonly ViewedMessage[],
-): number | undefined {
-  const held = new Set(known);
-  if (held.size === 0) return history.length;
-  const at = history.findLastIndex(({ ids }) => ids.some((id) => held.has(id)));
-  if (at >= 0) return history.length - 1 - at;
-  return history.length === 0 ? 0 : undefined;
+/**
+ * How many follow the newest one that the thread holds. Undefined: it is not there, so that the
+ * thread holds what is not to be shown any more, as after a turn was undone.
+ */
+function missingOf(through: string | null, history: readonly ViewedMessage[]): number | undefined {
+  if (through === null) return history.length;
+  const at = history.findLastIndex(({ ids }) => ids.includes(through));
+  return at < 0 ? undefined : history.length - 1 - at;
 }
 
 const changedPart = (before: ThreadKey, now: ThreadKey): keyof ThreadKey | undefined =>

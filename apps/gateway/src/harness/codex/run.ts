@@ -13,7 +13,7 @@ import { visible } from "../../text/visible.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { HarnessRequest } from "../harness.ts";
 import { answerTo } from "./answers.ts";
-import { type Binding, type Bindings, knownAfter, type ThreadState } from "./binding.ts";
+import type { Binding, Bindings, ThreadState } from "./binding.ts";
 import { CodexRefusal } from "./connection.ts";
 import { handOver } from "./hand-over.ts";
 import {
@@ -112,7 +112,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     return setState(lastState, {
       totalTokens,
       ...(isCompleted && {
-        known: knownAfter(binding!.known, stored),
+        through: stored.at(-1) ?? binding!.through,
         addition: additionAfter(binding!),
       }),
     });
@@ -308,6 +308,8 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     totalTokens = binding?.totalTokens ?? 0;
     unfollow = server.follow(threadId, {
       ...{ news, asked },
+      // The turn after this one has the thread now.
+      replaced: () => end({ status: "interrupted" }, undefined),
       ended: (sentence) => fail(`${sentence.replace(/\.$/, "")} in the middle of a turn.`),
     });
     push({ type: "handed-over", projection: ready.projection });

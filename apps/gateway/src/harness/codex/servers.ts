@@ -15,6 +15,8 @@ import { startCodex } from "./start.ts";
 export interface ThreadListener {
   news(method: string, params: unknown): void;
   asked(method: string, params: unknown): Promise<unknown>;
+  /** Somebody else follows the thread from now on. */
+  replaced(): void;
   /** The process is gone. */
   ended(sentence: string): void;
 }
@@ -90,7 +92,9 @@ export function createServers(options: ServersOptions): Servers {
     });
     log.info(`Codex ${version} runs`, { folder });
     const follow: CodexServer["follow"] = (threadId, listener) => {
+      const before = listeners.get(threadId);
       listeners.set(threadId, listener);
+      before?.replaced();
       return () => {
         if (listeners.get(threadId) === listener) listeners.delete(threadId);
       };

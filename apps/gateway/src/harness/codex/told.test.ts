@@ -18,6 +18,14 @@ describe("what Codex tells", () => {
     expect(errorOf({ message: "no", codexErrorInfo }).kind).toBe(kind);
   });
 
+  it("of a provider's own error is read by the code in it, as older versions tell it", () => {
+    const told = (code: string) => JSON.stringify({ error: { message: "no", code } });
+    const kindOf = (message: string) => errorOf({ message, codexErrorInfo: "other" }).kind;
+    expect(kindOf(told("context_length_exceeded"))).toBe("overflow");
+    expect(kindOf(told("whatever"))).toBe("unavailable");
+    expect(kindOf("context_length_exceeded, says a person")).toBe("unavailable");
+  });
+
   it("of usage counts what came from a cache once", () => {
     expect(
       usageOf({

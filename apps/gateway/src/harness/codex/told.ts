@@ -120,8 +120,9 @@ export function usageOf(tokens: CodexTokens): Usage {
 /** Pure. Told by its code, never by its words. */
 export function errorOf({ message, codexErrorInfo }: CodexTurnError): ModelError {
   const { word, status } = readInfo(codexErrorInfo);
+  const code = word === "other" ? codeIn(message) : undefined;
   const told = { message, ...(status !== undefined && { status }) };
-  const kind = KINDS[word] ?? kindOfStatus(status);
+  const kind = KINDS[code ?? word] ?? kindOfStatus(status);
   return { ...told, kind } as ModelError;
 }
 
@@ -138,7 +139,21 @@ const KINDS: Readonly<Record<string, ModelError["kind"]>> = {
   cyberPolicy: "refused",
   bioPolicy: "refused",
   responseStreamDisconnected: "network",
+  context_length_exceeded: "overflow",
+  insufficient_quota: "billing",
+  model_not_found: "not_found",
+  rate_limit_exceeded: "rate_limited",
 };
+
+/** Codex passes a provider's error on as it came, as the text of one that it has no word for. */
+function codeIn(message: string): string | undefined {
+  try {
+    const { code } = recordOf(recordOf(JSON.parse(message)).error);
+    return typeof code === "string" ? code : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function kindOfStatus(status: number | undefined): ModelError["kind"] {
   if (status === undefined) return "unavailable";
