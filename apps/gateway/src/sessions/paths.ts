@@ -20,10 +20,23 @@ export interface AgentPaths {
 /** The folder of everything that belongs to one agent. */
 export const agentFolder = (home: string, agentId: string): string => join(home, "agents", agentId);
 
+/** By the folder of the agent: they are asked for many times in each turn. */
+const known = new Map<string, AgentPaths>();
+const MOST_KNOWN = 1000;
+
 export function agentPaths(home: string, agentId: string): AgentPaths {
   const agent = agentFolder(home, agentId);
+  const found = known.get(agent);
+  if (found !== undefined) return found;
+  if (known.size >= MOST_KNOWN) known.clear();
+  const paths = pathsIn(agent);
+  known.set(agent, paths);
+  return paths;
+}
+
+function pathsIn(agent: string): Readonly<AgentPaths> {
   const sessions = join(agent, "sessions");
-  return {
+  return Object.freeze({
     sessions,
     index: join(sessions, "sessions.json"),
     reports: join(agent, "reports"),
@@ -33,7 +46,7 @@ export function agentPaths(home: string, agentId: string): AgentPaths {
     waiting: join(agent, "waiting"),
     editors: join(agent, "editors"),
     workspace: join(agent, "workspace"),
-  };
+  });
 }
 
 /** The transcript of one session. */
