@@ -3,7 +3,7 @@ import type { SentMessage } from "./restless-client.ts";
 
 export interface Judgement {
   messages: number;
-  /** Taken, and in no session. */
+  /** Taken, in no session, and not kept to be said. */
   lost: string[];
   /** In a session more than once. */
   doubled: string[];

@@ -4,6 +4,7 @@ import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
+import { createWaitingFiles } from "../../../gateway/src/waiting/waiting-files.ts";
 import { newHome, type RunningGateway, startGateway } from "../gateway/gateway-process.ts";
 import { createChance } from "./chance.ts";
 import { type ModelCounts, startFaultyModel } from "./faulty-model.ts";
@@ -118,7 +119,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     clearInterval(sampling);
     await gateway.stop();
     const stored = await storedIn(home, new Set(sent.map(({ session }) => session)));
-    const judged = together([...gone, judge(sent, stored)]);
+    const judged = together([...gone, judge(sent, [...stored, ...(await keptIn(home, stored))])]);
     isWrong = judged.trails.length > 0 || left > 0;
     const told = { ...judged, samples, clients, model: model.counts, left };
     return isWrong ? { ...told, home } : told;
@@ -152,14 +153,27 @@ const configFor = (baseUrl: string) => ({
   },
 });
 
-/** Resolves when nothing runs any more, with what still waits. */
+/** The names of those that still wait: the next gateway would say them. */
+async function keptIn(home: string, said: readonly string[]): Promise<string[]> {
+  const log = { info() {}, warn() {}, error() {} };
+  const found = await createWaitingFiles({ home, log }).all();
+  const names = found.flatMap(({ messages }) => messages.map((one) => one.idempotencyKey));
+  // One that was said when the gateway was killed may stand in both places, and is said once.
+  const known = new Set(said);
+  return names.filter((name) => !known.has(name));
+}
+
+/** Resolves when nothing runs any more, or nothing comes of it, with what still waits. */
 async function settled(url: string): Promise<number> {
-  const until = performance.now() + SETTLE_MS;
+  let until = performance.now() + SETTLE_MS;
+  let least = Infinity;
   for (;;) {
     const health = await fetch(`${url}/api/health`, { headers: HEADERS });
     const { turns } = (await health.json()) as {
       turns: { running: number; waiting: number };
     };
+    if (turns.waiting < least) until = performance.now() + SETTLE_MS;
+    least = Math.min(least, turns.waiting);
     if (turns.running === 0 || performance.now() > until) return turns.waiting;
     await sleep(200);
   }
