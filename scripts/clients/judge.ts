@@ -29,7 +29,7 @@ export interface Judged {
 export function judge(outcome: RunOutcome, { api }: Pick<Client, "api">): Judged {
   const { task, model, sessions } = outcome;
   const talking = sessions.filter(({ messages }) => messages.some(callsTool));
-  const counts = countStored(task, sessions);
+  const counts = countStored(task, talking);
   const summaries = model.taken.filter(({ kind }) => kind === "summary").length;
   const asked = model.taken.findLast(({ known }) => known !== undefined);
   return {

@@ -39,10 +39,13 @@ async function tryOne(client: Client): Promise<void> {
       skipped.push(`${client.name}: not tried, as it cannot be installed: ${command.missing}`);
       return;
     }
+    console.log(`${client.name} ${client.version}`);
     const tried = await tryClient(client, command);
     rows.push([client.name, client.version, ...tried.cells]);
     skipped.push(...tried.skipped.map((what) => `${client.name}: ${what}`));
     failures.push(...tried.wrong.map((what) => `${client.name}: ${what}`));
+  } catch (error) {
+    failures.push(`${client.name}: the trial broke off: ${(error as Error).message}`);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -104,12 +104,15 @@ async function startGateway(scratch: string, config: object) {
   child.stdout.on("data", keep);
   child.stderr.on("data", keep);
   const port = () => /http:\/\/127\.0\.0\.1:(\d+)/.exec(printed)?.[1];
-  while (port() === undefined && child.exitCode === null) await once(child.stdout, "data");
+  const ended = once(child, "exit");
+  while (port() === undefined && child.exitCode === null)
+    await Promise.race([once(child.stdout, "data"), ended]);
+  if (port() === undefined) throw new Error(`The gateway did not start:\n${printed}`);
   return {
     port: Number(port()),
     async stop() {
       child.kill("SIGTERM");
-      if (child.exitCode === null) await once(child, "exit");
+      await ended;
       if (child.exitCode !== 0) throw new Error(`The gateway ended with an error:\n${printed}`);
     },
   };

@@ -143,6 +143,24 @@ describe("session_search", () => {
     expect(pages[3]).toContain("Nothing more was found.");
   });
 
+  it("shows fewer hits where there is little room, the best one first, and says so", async () => {
+    const branch = entriesOf([...filler(9), user("The port is 4000."), user("what was it?")]);
+    const searchChars = 200;
+    const port = withSessionTools({
+      ...{ base: NONE, branch: () => branch, contextWindow: 200_000, searchChars },
+    });
+    const asked = { id: "1", name: "session_search", arguments: { query: "port day 4000" } };
+    const { content } = await port.run({
+      ...{ call: { type: "toolCall", ...asked }, session: SESSION },
+      signal: new AbortController().signal,
+    });
+    const [block] = content;
+    const found = block?.type === "text" ? block.text : "";
+    expect(idsIn(found)[0]).toBe("e10");
+    expect(idsIn(found).length).toBeLessThan(4);
+    expect(found).toMatch(/No room for [123] more; look for less at once to see them\./);
+  });
+
   it("finds what was said in other words by the name it was said of, not by the words around", async () => {
     const people = ["Amara Okafor", "Farid Haddad", "Jelena Haddad", "Farid Silva"];
     const chatter = Array.from({ length: 60 }, (_, at) =>

@@ -14,7 +14,13 @@ import type { JsonObject } from "../wires/door-wire.ts";
 import { type AnsweredCall, OFFERED_TOOLS } from "../wires/offered-tools.ts";
 import { type HeldReply, holdReply } from "./hold-reply.ts";
 import type { LookUp } from "./look-up.ts";
-import { MOST_LOOK_UPS, NO_ROOM, type PlannedAnswer, planRecall } from "./plan-recall.ts";
+import {
+  MOST_LOOK_UPS,
+  NO_ROOM,
+  type PlannedAnswer,
+  planRecall,
+  roomOfEach,
+} from "./plan-recall.ts";
 import { readWholeReply } from "./read-whole-reply.ts";
 
 type ReachParts = Parameters<typeof reach>[0];
@@ -72,7 +78,7 @@ export async function answerWithRecall(
     const answered: AnsweredCall[] = [];
     for (const [at, one] of planned.entries()) {
       const left = room - tokensOf(added) - tokensOf(answered);
-      const share = shareOf(left, planned.slice(at));
+      const share = roomOfEach(left, planned.slice(at));
       const told = await tell(parts.lookUp, one, { key, left, share, signal: outlet.gone });
       if (one.kind === "run") lookedUp++;
       answered.push({ call: one.call, hasId: madeUpIds?.(one.call.id) !== true, ...told });
@@ -114,10 +120,6 @@ function repliedMessages(
     return undefined;
   }
 }
-
-/** Calls of one reply have as much each, and as much is left for what is asked next. */
-const shareOf = (left: number, planned: readonly PlannedAnswer[]): number =>
-  Math.floor(left / (1 + planned.filter(({ kind }) => kind === "run").length));
 
 async function tell(
   lookUp: LookUp,

@@ -21,6 +21,10 @@ export function planRecall(
   );
 }
 
+/** Pure. Each call that is run has as much of the room, and as much is left for what is asked next. */
+export const roomOfEach = (left: number, calls: readonly PlannedAnswer[]): number =>
+  Math.floor(left / (1 + calls.filter(({ kind }) => kind === "run").length));
+
 const AGAIN =
   "This tool was not run, because the session was looked into first. Call it again now, if it is still wanted.";
 
