@@ -39,9 +39,11 @@ async function tryOne(client: Client): Promise<void> {
       skipped.push(`${client.name}: not tried, as it cannot be installed: ${command.missing}`);
       return;
     }
-    console.log(`${client.name} ${client.version}`);
     const tried = await tryClient(client, command);
-    rows.push([client.name, client.version, ...tried.cells]);
+    const row = [client.name, client.version, ...tried.cells];
+    rows.push(row);
+    // Also at once: whoever ends a long run has what there is.
+    console.log(row.join(" · "));
     skipped.push(...tried.skipped.map((what) => `${client.name}: ${what}`));
     failures.push(...tried.wrong.map((what) => `${client.name}: ${what}`));
   } catch (error) {
