@@ -249,7 +249,8 @@ describe("a view", () => {
     const said = [person("Read it."), ...early, ...rounds];
     const first = session.send(said);
     expect(first.plan.leftOut.size).toBeGreaterThan(10);
-    expect(first.text).toContain(fact);
+    // A result must not be able to speak in the place of the person whose message it stands in.
+    expect(first.text).toContain(`\\n> ${fact}`);
     expect(first.plan.tokens).toBeLessThanOrEqual(8_000);
     const second = session.send([...said, ...round(40)]);
     expect(second.plan.moved).toBe(false);
