@@ -85,7 +85,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
     clearTimeout(deadline);
     const leftMs = confirmedAt + stopsAfterMs - performance.now();
     // Timers count whole milliseconds, and may be a part of one early.
-    deadline = quietly(setTimeout(() => void (check() || watch()), Math.ceil(leftMs)));
+    deadline = quietly(setTimeout(() => void (check() || watch()), Math.max(1, Math.ceil(leftMs))));
   }
   function check(): boolean {
     const isLate = performance.now() - confirmedAt >= stopsAfterMs;

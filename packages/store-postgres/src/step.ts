@@ -14,6 +14,8 @@ export interface StepRows {
   } | null;
   /** Another branch than what goes on from the one before; null = it goes on. */
   branch: readonly OpenRange[] | null;
+  /** What the next entry follows; "" = nothing; null = the same as before. */
+  leaf: string | null;
   /** The entry with which a turn began, unless one runs; "" = none runs now; null = as before. */
   turn: string | null;
 }
@@ -40,7 +42,7 @@ const STEP: Statement<{ step: number }> = {
         step = step + 1,
         last_step = $5,
         head_seq = head_seq + cardinality($6::text[]),
-        last_entry = coalesce(($6::text[])[cardinality($6::text[])], last_entry),
+        last_entry = case when $18::text is null then last_entry else nullif($18::text, '') end,
         head_line = head_line + cardinality($10::text[]),
         branch = coalesce($12::jsonb, branch),
         turn = case $13::text when '' then null else coalesce(turn, $13::text) end,
@@ -103,7 +105,7 @@ export async function storeStep(
   return now?.epoch === epoch ? "moved" : "fenced";
 }
 
-function valuesOf({ entries, deliveries, report, branch, turn }: StepRows): unknown[] {
+function valuesOf({ entries, deliveries, report, branch, leaf, turn }: StepRows): unknown[] {
   // In one order for everybody, so that two steps never wait for each other.
   const parts = (report?.parts ?? []).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return [
@@ -119,5 +121,6 @@ function valuesOf({ entries, deliveries, report, branch, turn }: StepRows): unkn
     report?.body ?? null,
     parts.map(([hash]) => hash),
     parts.map(([, body]) => body),
+    leaf,
   ];
 }

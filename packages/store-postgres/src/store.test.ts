@@ -103,7 +103,9 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
         expect(textsOf(await transcript.read({ tail: 2 }))).toBe("TWO three");
         expect(textsOf(await transcript.read({ after: null }))).toBe("one TWO three");
       }
-      await transcript.append([said("five")]);
+      const three = (await transcript.read({ tail: 1 }))![0]!;
+      const [five] = await transcript.append([said("five")]);
+      expect(five!.parentId).toBe(three.id);
       await expect(transcript.graft({ keep: 1, leafId, entries: [] })).rejects.toMatchObject({
         code: "TRANSCRIPT_MOVED",
       });

@@ -190,6 +190,7 @@ export function openTranscript<Kept extends Ledger>(
         parts: Object.entries(report.parts).filter(([hash]) => !knownParts.has(hash)),
       },
       branch: keep === undefined ? null : branchAfter(keep),
+      leaf: entries.at(-1)?.id ?? (keep === undefined ? null : await idAt(keep - 1)),
       turn,
     };
     const kept = rows.entries.map(({ body }) => parse(body));
@@ -203,7 +204,7 @@ export function openTranscript<Kept extends Ledger>(
     head += kept.length;
     branch = rows.branch ?? branch;
     held.take(kept, keep);
-    leaf = await leafNow(kept, keep);
+    if (rows.leaf !== null) leaf = rows.leaf === "" ? null : rows.leaf;
     if (knownParts.size > KNOWN_PARTS) knownParts.clear();
     for (const [hash] of rows.report?.parts ?? []) knownParts.add(hash);
     return kept;
@@ -212,9 +213,9 @@ export function openTranscript<Kept extends Ledger>(
   function branchAfter(keep: number): readonly OpenRange[] {
     return followedFrom(firstOf(closed(branch, head), keep), head);
   }
-  async function leafNow(added: readonly TranscriptEntry[], keep: number | undefined) {
-    if (added.length === 0 && keep === undefined) return leaf;
-    return (await held.read({ tail: 1 }))?.[0]?.id ?? null;
+  /** "" = there is none. */
+  async function idAt(index: number): Promise<string> {
+    return (await held.read({ after: null }))?.[index]?.id ?? "";
   }
   function end(error: ContextEngineError): ContextEngineError {
     ended ??= error;
