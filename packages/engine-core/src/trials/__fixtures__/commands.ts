@@ -12,6 +12,7 @@ import {
   readBranch,
   storeOf,
 } from "./disk.ts";
+import type { OpenTranscript } from "./disk-transcript.ts";
 import { type EngineShape, readsThePast } from "./engine-shape.ts";
 import { type Acquaintance, compactFaults, deliveryFaults, turnFaults } from "./invariants.ts";
 import {
@@ -42,6 +43,8 @@ export interface WorldSetup extends DiskOptions {
   window: number;
   /** How long reads of the transcript take, one after the other. Absent: no time. */
   pace?: readonly number[];
+  /** Where transcripts are. Absent: on the disk. */
+  open?: OpenTranscript;
 }
 
 export function openWorld(setup: WorldSetup): World {
@@ -59,14 +62,14 @@ export function openWorld(setup: WorldSetup): World {
 }
 
 export function restart(world: World, configured: string): void {
-  const { engines, policy, window, pace } = world.setup;
+  const { engines, policy, window, pace, open } = world.setup;
   world.failed.clear();
   for (const { id } of engines) storeOf(world.disk, id).hangs.clear();
   world.process = startProcess(world.disk, {
     engines,
     policy,
     configured,
-    pace,
+    ...{ pace, open },
     model: { ...MODEL, contextWindow: window },
     nextTurn: () => world.turns++,
   });
@@ -195,7 +198,7 @@ const restartCommand = (inOrder: boolean) =>
 
 const goBackCommand = (turns: number) =>
   command(`leave the last ${turns} turns`, async (world) => {
-    world.process.goBack(turns);
+    await world.process.goBack(turns);
     checkWorld(world);
   });
 

@@ -29,8 +29,17 @@ export interface DiskTranscript extends TranscriptPort {
   /** The active branch, oldest first. */
   branch(): readonly TranscriptEntry[];
   /** The next entry follows this one; null = it is a new root. */
-  moveLeaf(entryId: string | null): void;
+  moveLeaf(entryId: string | null): void | Promise<void>;
+  /** To be waited for before anything else is asked. Absent: nothing is. */
+  readonly ready?: Promise<void>;
 }
+
+/** Opens the transcript of a session for one process. */
+export type OpenTranscript = (
+  disk: Disk,
+  session: DiskSession,
+  owner: TranscriptOwner,
+) => DiskTranscript;
 
 export function openTranscript(
   disk: Disk,
@@ -56,19 +65,9 @@ export function openTranscript(
     else lines.push(line);
     disk.leaves.delete(sessionFile);
     const kept = JSON.parse(line) as TranscriptEntry;
-    if (kept.type === "message") rememberKind(messageId(kept.message)!, kept.message.role);
+    rememberKind(disk, { branch, entry: kept, owner });
     branch = [...branch, kept];
     return kept;
-  }
-
-  function rememberKind(origin: string, role: string): void {
-    if (disk.kinds.has(origin)) return;
-    const prompt = branch.findLast(
-      (entry) => entry.type === "message" && entry.message.role === "user",
-    );
-    const ofTurn =
-      prompt?.type === "message" ? disk.kinds.get(messageId(prompt.message) ?? "") : undefined;
-    disk.kinds.set(origin, role === "user" ? owner.turnKind() : (ofTurn ?? owner.turnKind()));
   }
 
   const { sessionFile: _notTold, ...nameless } = session;
@@ -138,4 +137,24 @@ export function openTranscript(
     },
     ...disk.deliveries.port(recordOf(disk, session), owner.step),
   };
+}
+
+/** Whose turn an entry belongs to that is about to follow the branch. */
+export function rememberKind(
+  disk: Disk,
+  {
+    branch,
+    entry,
+    owner,
+  }: { branch: readonly TranscriptEntry[]; entry: TranscriptEntry; owner: TranscriptOwner },
+): void {
+  if (entry.type !== "message") return;
+  const { message } = entry;
+  const origin = messageId(message)!;
+  if (disk.kinds.has(origin)) return;
+  const prompt = branch.findLast((each) => each.type === "message" && each.message.role === "user");
+  const ofTurn =
+    prompt?.type === "message" ? disk.kinds.get(messageId(prompt.message) ?? "") : undefined;
+  const kind = message.role === "user" ? owner.turnKind() : (ofTurn ?? owner.turnKind());
+  disk.kinds.set(origin, kind);
 }

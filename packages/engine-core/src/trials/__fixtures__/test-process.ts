@@ -32,7 +32,7 @@ import {
   storeOf,
   type TurnKind,
 } from "./disk.ts";
-import { type DiskTranscript, openTranscript } from "./disk-transcript.ts";
+import { type DiskTranscript, type OpenTranscript, openTranscript } from "./disk-transcript.ts";
 import { startOfTurns } from "./engine-compaction.ts";
 import type { EngineShape } from "./engine-shape.ts";
 import { pairingPolicy } from "./pairing-policy.ts";
@@ -91,6 +91,8 @@ export interface ProcessOptions {
   settings?: Partial<TurnSettings>;
   /** How long reads of the transcript take, one after the other. Absent: no time. */
   pace?: readonly number[] | undefined;
+  /** Where transcripts are. Absent: on the disk. */
+  open?: OpenTranscript | undefined;
   /** Numbers turns over all processes, so that no two prompts are alike. */
   nextTurn(): number;
 }
@@ -127,7 +129,8 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
   });
   const state = createSessionState();
   const settings = { maintenanceWaitMs: MAINTENANCE_WAIT_MS, ...options.settings };
-  let transcript: DiskTranscript = openTranscript(disk, currentSession(disk), owner());
+  const open = options.open ?? openTranscript;
+  let transcript: DiskTranscript = open(disk, currentSession(disk), owner());
 
   let isAlive = true;
   let die = () => {};
@@ -258,7 +261,8 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
       async adopt({ from, sessionId, sessionFile = fileOf(sessionId), prepare }) {
         await step("adopt");
         if (disk.current.get(from.sessionKey) !== from.sessionId) return undefined;
-        const successor = openTranscript(disk, { ...from, sessionId, sessionFile }, owner());
+        const successor = open(disk, { ...from, sessionId, sessionFile }, owner());
+        await successor.ready;
         await prepare(successor);
         disk.current.set(from.sessionKey, sessionId);
         transcript = successor;
@@ -341,7 +345,7 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
     facts.compacted++;
     return { ok: true, compacted: true, result: { tokensBefore: 100, tokensAfter: 10 } };
   }
-  function open(plan: Partial<Pick<TurnPlan, "mishap" | "wish" | "hangs">>) {
+  function begin(plan: Partial<Pick<TurnPlan, "mishap" | "wish" | "hangs">>) {
     steps = [];
     facts = newFacts();
     mishap = plan.mishap;
@@ -403,14 +407,16 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
       configured = engineId;
     },
     reload: register,
-    goBack(turns: number) {
+    async goBack(turns: number) {
+      await transcript.ready;
       const branch = transcript.branch();
       const start = startOfTurns(branch, turns);
-      transcript.moveLeaf(branch[start - 1]?.id ?? null);
+      await transcript.moveLeaf(branch[start - 1]?.id ?? null);
       state.measurement = undefined;
     },
     async say(plan: TurnPlan): Promise<TurnOutcome> {
-      open(plan);
+      await transcript.ready;
+      begin(plan);
       const number = options.nextTurn();
       turn = { number, plan, position: 0, mayFail: plan.failure !== undefined };
       const own = facts;
@@ -436,7 +442,8 @@ export function startProcess(disk: Disk, options: ProcessOptions) {
       return { number, plan, result, facts: own };
     },
     async compact(plan: { mishap?: Mishap | undefined }): Promise<CompactOutcome> {
-      open(plan);
+      await transcript.ready;
+      begin(plan);
       const own = facts;
       const work = resolved().then((engine) =>
         compactSession({
