@@ -6,6 +6,8 @@ export interface Grouped {
   speaker: Speaker;
   calls: readonly string[];
   answers: readonly string[];
+  /** What is said in it. */
+  text: string;
 }
 
 export interface Group {
@@ -13,13 +15,16 @@ export interface Group {
   end: number;
   /** "pair": calls with all their results, and what was said beside · "said": anything else. */
   kind: "pair" | "said";
-  /** True: a person's words, which begin a turn. */
+  /** True: a person's words. */
   begins: boolean;
+  /** True: a reply in words that calls nothing, with which a turn ends. */
+  answers: boolean;
 }
 
 /**
  * From the first reply on, in order and without gaps. A system message belongs to what it stands
- * behind: it may not stand elsewhere.
+ * behind: it may not stand elsewhere. What a client says in a person's name behind the person's own
+ * words belongs to these.
  */
 export function groupsOf(messages: readonly Grouped[]): Group[] {
   const lastAnswer = new Map<string, number>();
@@ -37,6 +42,11 @@ export function groupsOf(messages: readonly Grouped[]): Group[] {
       end,
       kind: isPair ? "pair" : "said",
       begins: own[0]!.speaker === "person",
+      answers:
+        own[0]!.speaker === "model" &&
+        !isPair &&
+        own.every(({ calls }) => calls.length === 0) &&
+        own.some(({ text }) => text.trim() !== ""),
     });
     start = end;
   }
@@ -62,6 +72,7 @@ function endOf(
     const continues =
       end <= holdsUntil ||
       speaker === "system" ||
+      (speaker === "person" && messages[start]!.speaker === "person") ||
       (speaker === "tools" && messages[start]!.speaker !== "person") ||
       (speaker === "model" && messages[start]!.speaker === "model" && !wasTools);
     if (!continues) break;

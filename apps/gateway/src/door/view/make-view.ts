@@ -178,6 +178,10 @@ class WeighedMessage implements ViewMessage {
     return this.#message.answers;
   }
 
+  get text() {
+    return this.#message.text;
+  }
+
   get place() {
     return placeOf(this.#message);
   }

@@ -25,6 +25,8 @@ export interface ViewMarks {
   pairs?: string;
   /** Whole turns up to here are left out. Absent: none is. */
   turns?: string;
+  /** What was said up to here while a request was worked on is left out. Absent: nothing is. */
+  asides?: string;
   /** Thinking up to here was written before the last move. Absent: nothing moved. */
   thinking?: string;
 }
@@ -74,9 +76,11 @@ const LOW_WATER = 0.7;
 /**
  * A view stays as it is until it is above high water: what a provider has in its cache is only read
  * while the beginning stays the same. Then results of tools go first but for excerpts, these next
- * but for a few lines, and these, then pairs of calls and results, whole turns last, always from the oldest on; what stays in any
- * case is what comes before the first reply, the open request, and the newest pair with all behind
- * it.
+ * but for a few lines, and these, then pairs of calls and results, whole turns last, always from
+ * the oldest on; what stays in any case is what comes before the first reply, the open request, and
+ * the newest pair with all behind it. The open request is all that was said in a person's name
+ * behind the last reply in words; of it only what stands behind results may go, and only where
+ * nothing else brings the view below high water.
  */
 export function planView(input: ViewInput): ViewPlan {
   const { messages, fixedTokens, window, leastReply, marks } = input;
@@ -86,7 +90,7 @@ export function planView(input: ViewInput): ViewPlan {
   if (Object.keys(marks).length === 0 && whole <= high) return untouched(input, whole);
   const view = new View(input, whole);
   const moved = view.tokens > high;
-  if (moved) view.shrinkTo(Math.min(LOW_WATER * window, high));
+  if (moved) view.shrinkTo(Math.min(LOW_WATER * window, high), high);
   const newest = messages.at(-1)?.place;
   return {
     ...view.plan(),
@@ -111,12 +115,17 @@ class View {
   readonly #groups: readonly Group[];
   /** Where the newest pair begins, and everything that stays with it. */
   readonly #newest: number;
+  /** Where the open request begins; 0: before the first reply. */
+  readonly #open: number;
+  /** Said in a person's name while a request was worked on. */
+  readonly #asides: readonly Group[];
   readonly #leftOut = new Set<number>();
   #elidedBefore = 0;
   #linesBefore = 0;
   #bareBefore = 0;
   #pairsBefore = 0;
   #turnsBefore = 0;
+  #asidesBefore = 0;
 
   constructor(input: ViewInput, whole: number) {
     const { messages, marks } = input;
@@ -127,11 +136,16 @@ class View {
       this.#groups.findLast(({ kind }) => kind === "pair")?.start ??
       this.#groups.at(-1)?.start ??
       messages.length;
+    this.#open = this.#groups.findLast(({ answers }) => answers)?.end ?? 0;
+    this.#asides = this.#groups.filter(
+      ({ begins }, at) => begins && this.#groups[at - 1]?.answers !== true,
+    );
     const elided = behind(messages, marks.elided);
     const lines = behind(messages, marks.lines);
     const bare = behind(messages, marks.bare);
     const pairs = behind(messages, marks.pairs);
     const turns = behind(messages, marks.turns);
+    const asides = behind(messages, marks.asides);
     repeat(
       () => this.#elidedBefore < elided,
       () => this.#elideNext(),
@@ -152,15 +166,21 @@ class View {
       () => this.#turnsBefore < turns,
       () => this.#leaveTurnOut(),
     );
+    repeat(
+      () => this.#asidesBefore < asides,
+      () => this.#leaveAsideOut(),
+    );
   }
 
-  shrinkTo(target: number): void {
+  /** `high`: what it must be below at any price. */
+  shrinkTo(target: number, high: number): void {
     const isAbove = () => this.tokens > target;
     repeat(isAbove, () => this.#elideNext());
     repeat(isAbove, () => this.#linesNext());
     repeat(isAbove, () => this.#bareNext());
     repeat(isAbove, () => this.#leavePairOut());
     repeat(isAbove, () => this.#leaveTurnOut());
+    if (this.tokens > high) repeat(isAbove, () => this.#leaveAsideOut());
   }
 
   plan(): Pick<ViewPlan, "leftOut" | "tokens"> & ShortenedBefore {
@@ -183,6 +203,7 @@ class View {
       ...placed("bare", this.#bareBefore),
       ...placed("pairs", this.#pairsBefore),
       ...placed("turns", this.#turnsBefore),
+      ...placed("asides", this.#asidesBefore),
     };
   }
 
@@ -225,10 +246,21 @@ class View {
     const group = this.#groupFrom(start);
     // A turn that goes on into what stays would leave its second half without the first.
     const end = this.#groups.find(({ start: next, begins }) => begins && next > start)?.start;
-    if (group === undefined || end === undefined || end > this.#newest) return false;
+    if (group === undefined || end === undefined || end > Math.min(this.#newest, this.#open))
+      return false;
     for (const other of this.#groups)
       if (other.start >= group.start && other.end <= end) this.#leaveOut(other);
     this.#turnsBefore = end;
+    return true;
+  }
+
+  #leaveAsideOut(): boolean {
+    const group = this.#asides.find(
+      ({ start, end }) => start >= this.#asidesBefore && end <= this.#newest,
+    );
+    if (group === undefined) return false;
+    this.#leaveOut(group);
+    this.#asidesBefore = group.end;
     return true;
   }
 

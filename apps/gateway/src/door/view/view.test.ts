@@ -130,6 +130,47 @@ describe.each(HABITS)("views of $name", (habits) => {
     expect(kept).toBeGreaterThanOrEqual(46);
   });
 
+  it("keep what is asked now when its client says more behind it, in a person's name", () => {
+    const session = new ViewedSession({ habits, window: 12_000 });
+    const aside = (text: string) => person(`<system-reminder>${text}</system-reminder>`);
+    const said = [...before(habits), person("The first request."), aside("At first.")];
+    for (let call = 0; call < 12; call++) said.push(...round(4_000));
+    session.send(said);
+    said.push({ uid: null, by: "model", text: "All of it is done.", calls: [] });
+    said.push(person("The second request."), aside("Behind it."));
+    for (let call = 0; call < 60; call++) {
+      const { text, overflow } = session.send(said);
+      expect(overflow).toBeUndefined();
+      for (const words of ["The first request.", "At first.", "The second request.", "Behind it."])
+        expect(text, `call ${call}`).toContain(words);
+      if (call > 3) expect(text).toContain("While it is worked on.");
+      said.push(...round(4_000));
+      if (call === 3) said.push(aside("While it is worked on."));
+    }
+  });
+
+  it("leave out what is said while they work only where nothing else helps, and stay so", () => {
+    const session = new ViewedSession({ habits, window: 12_000 });
+    const said = [...before(habits), person("The first request."), ...round(400)];
+    said.push({ uid: null, by: "model", text: "Done.", calls: [] }, person("Look at it all."));
+    let kept = 0;
+    let last: Sent | undefined;
+    for (let call = 0; call < 30; call++) {
+      const sent = session.send(said);
+      expect(sent.overflow).toBeUndefined();
+      expect(refused(habits, sent)).toEqual([]);
+      expect(sent.text).toContain("Look at it all.");
+      if (last !== undefined && isPrefix(last.upstream, sent.upstream)) kept++;
+      last = sent;
+      said.push(...round(400), person(`${call}: ${"picture ".repeat(500)}`));
+    }
+    expect(kept).toBeGreaterThanOrEqual(14);
+    const answered = { uid: null, by: "model", text: "Seen.", calls: [] } as const;
+    const next = session.send([...said.slice(0, -3), answered, person("And now?")]);
+    expect(next.text).toContain("And now?");
+    expect(next.plan.moved || isPrefix(last!.upstream, next.upstream)).toBe(true);
+  });
+
   it("are the client's bytes while they are below high water", () => {
     const session = new ViewedSession(situation);
     const said = [...before(habits), person("Read it."), ...round(4_000), ...round(400, 2)];
