@@ -326,6 +326,25 @@ describe("the bytes of a Responses answer", () => {
     expect(decode(sse(...events)).at(-1)).toMatchObject(expected);
   });
 
+  it.each([
+    ["streamed", (call: object) => [itemDone(call), ended({ status: "completed" })]],
+    [
+      "in one document",
+      (call: object) => [{ object: "response", status: "completed", output: [call] }],
+    ],
+  ])("have calls with a text for arguments, %s", (_name, eventsOf) => {
+    const call = { type: "custom_tool_call", call_id: "call_a", name: "exec", input: '{"a":1}' };
+    expect(decode(sse(...eventsOf(call))).at(-1)).toMatchObject({
+      type: "done",
+      message: {
+        stopReason: "toolUse",
+        content: [
+          { type: "toolCall", id: "call_a", name: "exec", arguments: { input: '{"a":1}' } },
+        ],
+      },
+    });
+  });
+
   it("may hold anything without being read wrong", () => {
     const types = fc.constantFrom(
       "response.created",

@@ -114,6 +114,9 @@ class ResponseReader implements EventReader {
       case "function_call":
         this.#readCall(item);
         break;
+      case "custom_tool_call":
+        this.#readFreeCall(item);
+        break;
       default:
         // What only the provider understands goes back as it came.
         if (isText(item.type)) this.#answer.reply.opaque(item.type, item);
@@ -125,6 +128,15 @@ class ResponseReader implements EventReader {
     const parsed = parseToolArguments(typeof text === "string" ? text : JSON.stringify(text ?? {}));
     if (!parsed.ok || !isCallId(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
     else this.#answer.reply.toolCall({ type: "toolCall", id, name, arguments: parsed.value });
+  }
+
+  /** Of a tool that takes a text and no arguments. */
+  #readFreeCall({ call_id: id, name, input }: Json): void {
+    if (!isCallId(id) || !isText(name)) this.#broken ??= isText(name) ? name : "";
+    else
+      this.#answer.reply.toolCall({
+        ...{ type: "toolCall", id, name, arguments: { input: isText(input) ? input : "" } },
+      });
   }
 }
 

@@ -17,6 +17,7 @@ import { toAgentMessages } from "../transcript/agent-messages.ts";
 import type { MadeView } from "../view/make-view.ts";
 import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 import { objectsOf, recordOf, textOf } from "../wires/json.ts";
+import { toolsIn } from "../wires/openai-responses.ts";
 import { type DescribedView, describeStored, type LiveSession } from "./live-session.ts";
 
 export interface ViewDescription {
@@ -79,7 +80,10 @@ function describeHeads(
     parts[hash] = text;
     return { ...why, tokens: Math.ceil(estimateText(text).estimate), hash };
   };
-  const leading = request.messages.slice(0, request.leading).map((message) => wire.look(message));
+  const leading = request.messages
+    .slice(0, request.leading)
+    .map((message) => wire.look(message))
+    .filter(({ text }) => text !== "");
   const beside = request.system === null ? [] : [wordsOf(request.system)];
   const system = [...beside, ...leading.map(({ text }) => text)].map((text, index) =>
     item(text, {
@@ -87,7 +91,7 @@ function describeHeads(
       ...{ code: "system-prompt", reason: "the client's system prompt" },
     }),
   );
-  const tools = toolsOf(offered).map((tool) => {
+  const tools = [...toolsOf(offered), ...toolsOf(request.listed)].map((tool) => {
     const name = textOf(recordOf(tool.function).name) || textOf(tool.name) || textOf(tool.type);
     return item(toJson(tool), {
       source: { kind: "tool-schema", name: name || "tool" },
@@ -97,11 +101,11 @@ function describeHeads(
   return { system, tools };
 }
 
-/** Google's stand in lists of their own. */
+/** Google's stand in lists of their own, and so do those of a namespace. */
 const toolsOf = (tools: unknown): readonly JsonObject[] =>
   objectsOf(tools).flatMap((tool) => {
     const declared = objectsOf(tool.functionDeclarations ?? tool.function_declarations);
-    return declared.length > 0 ? declared : [tool];
+    return declared.length > 0 ? declared : toolsIn(tool);
   });
 
 function wordsOf(system: unknown): string {

@@ -263,7 +263,7 @@ export class Agent {
   }
 
   #write(said: readonly Said[], writing: Partial<Writing> = {}): WrittenRequest {
-    const { api, tools, marks, ids, body } = this.habits;
+    const { api, tools, marks, ids, code, body } = this.habits;
     return writeRequest(api, said, {
       model: "model",
       head: this.#head,
@@ -271,6 +271,7 @@ export class Agent {
       forgetsThinking: this.#forgetsThinking,
       ...(marks && { marks }),
       ...(ids === false && { ids }),
+      ...(code && { code }),
       ...(body && { more: body(this.label, this.#session) }),
       ...writing,
     });

@@ -8,10 +8,10 @@ import { writeRequest } from "./write-request.ts";
 export class TestClient {
   said: Said[] = [];
   readonly #api: DoorApi;
-  readonly #more: { maxTokens?: number; chars?: number };
+  readonly #more: { maxTokens?: number; chars?: number; code?: boolean };
   #rounds = 0;
 
-  constructor(api: DoorApi, more: { maxTokens?: number; chars?: number } = {}) {
+  constructor(api: DoorApi, more: { maxTokens?: number; chars?: number; code?: boolean } = {}) {
     this.#api = api;
     this.#more = more;
   }
@@ -21,10 +21,11 @@ export class TestClient {
   }
 
   ask(): Ask {
-    const { maxTokens } = this.#more;
+    const { maxTokens, code } = this.#more;
     const request = writeRequest(this.#api, this.said, {
       ...{ model: "model", head: ["You are an agent."], tools: ["read", "write"], marks: true },
       ...(maxTokens !== undefined && { maxTokens }),
+      ...(code && { code }),
     });
     return {
       ...{ kind: "turn", request, headers: {}, wantsWords: false },

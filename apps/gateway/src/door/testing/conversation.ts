@@ -23,6 +23,8 @@ export interface Writing {
   marks?: boolean;
   /** True: thinking does not go back. Absent: it does. */
   forgetsThinking?: boolean;
+  /** Responses: tools are listed in the input, and take a text. Absent: they are functions. */
+  code?: boolean;
   /** False: calls have no ids. Absent: they have. */
   ids?: boolean;
   maxTokens?: number;

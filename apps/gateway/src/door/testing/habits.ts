@@ -27,6 +27,8 @@ export interface Habits {
   body?(conversation: string, session: string): Record<string, unknown>;
   head: readonly string[];
   tools: readonly string[];
+  /** Responses: its tools are listed in the input, and take a text. */
+  code?: boolean;
   /** Said by the client before the person's first words. */
   before: readonly string[];
   marks?: boolean;
@@ -59,6 +61,25 @@ function newestPair(said: readonly Said[]): Said[] {
 
 const TOOLS = ["bash", "edit", "glob", "grep", "read", "write"];
 
+const CODEX: Habits = {
+  name: "codex",
+  api: "openai-responses",
+  headers: (conversation, session, parent) => ({
+    "session-id": session,
+    "thread-id": conversation,
+    ...(parent && { "x-codex-parent-thread-id": parent }),
+  }),
+  body: (_conversation, session) => ({ prompt_cache_key: session }),
+  head: ["Permissions.", "Rules of the house."],
+  tools: ["apply_patch", "plan", "shell", "view"],
+  before: ["<environment>cwd: /work</environment>"],
+  compaction: {
+    asks: "toolless",
+    headers: { "x-codex-turn-metadata": '{"request_kind":"compaction"}' },
+    restart: (said, summary) => [...persons(said), made(`Another model's summary: ${summary}`)],
+  },
+};
+
 export const HABITS: readonly Habits[] = [
   {
     name: "claude-code",
@@ -78,24 +99,8 @@ export const HABITS: readonly Habits[] = [
       restart: (said, summary) => [made(`Continued:\n${summary}\nGo on.`), ...newestPair(said)],
     },
   },
-  {
-    name: "codex",
-    api: "openai-responses",
-    headers: (conversation, session, parent) => ({
-      "session-id": session,
-      "thread-id": conversation,
-      ...(parent && { "x-codex-parent-thread-id": parent }),
-    }),
-    body: (_conversation, session) => ({ prompt_cache_key: session }),
-    head: ["Permissions.", "Rules of the house."],
-    tools: ["apply_patch", "plan", "shell", "view"],
-    before: ["<environment>cwd: /work</environment>"],
-    compaction: {
-      asks: "toolless",
-      headers: { "x-codex-turn-metadata": '{"request_kind":"compaction"}' },
-      restart: (said, summary) => [...persons(said), made(`Another model's summary: ${summary}`)],
-    },
-  },
+  CODEX,
+  { ...CODEX, name: "codex in code mode", code: true },
   {
     name: "opencode",
     api: "openai-completions",

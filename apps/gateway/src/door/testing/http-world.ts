@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { wireAt } from "../wires/find-wire.ts";
-import { recordOf } from "../wires/json.ts";
+import { objectsOf, recordOf } from "../wires/json.ts";
 import type { Ask, Reply } from "./agents.ts";
 import { startUpstream, type TestUpstream, type UpstreamHeard } from "./upstream.ts";
 import { writeReply } from "./write-reply.ts";
@@ -106,7 +106,10 @@ function answer(
   }
   const streaming = body.stream === true || path.endsWith("streamGenerateContent");
   const usage = { input, output: 20 };
-  const { contentType, pieces } = writeReply(wire.api, reply, { id, usage, streaming });
+  const { contentType, pieces } = writeReply(wire.api, reply, {
+    ...{ id, usage, streaming },
+    code: objectsOf(body.input).some(({ type }) => type === "additional_tools"),
+  });
   response.writeHead(200, { ...HEADERS, "content-type": contentType });
   if (fault === undefined) {
     for (const piece of pieces) response.write(piece);

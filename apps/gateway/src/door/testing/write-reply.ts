@@ -1,6 +1,7 @@
 // Writes a model's reply as each wire has it, in one piece or as a stream.
 import type { DoorApi } from "../wires/door-wire.ts";
 import type { Reply } from "./agents.ts";
+import { codeOf } from "./write-request.ts";
 
 export interface WrittenReply {
   contentType: string;
@@ -17,6 +18,7 @@ type ReplyWriter = (
   reply: Reply,
   id: string,
   usage: ReplyUsage,
+  code: boolean,
 ) => { whole: object; events: Event[] };
 /** `name`: what stands in the line "event:". Absent: there is none. */
 interface Event {
@@ -27,9 +29,9 @@ interface Event {
 export function writeReply(
   api: DoorApi,
   reply: Reply,
-  options: { id: string; usage: ReplyUsage; streaming: boolean },
+  options: { id: string; usage: ReplyUsage; streaming: boolean; code?: boolean },
 ): WrittenReply {
-  const { whole, events } = WRITERS[api](reply, options.id, options.usage);
+  const { whole, events } = WRITERS[api](reply, options.id, options.usage, options.code === true);
   if (!options.streaming)
     return { contentType: "application/json", pieces: [JSON.stringify(whole)] };
   const pieces = events.map(({ name, data }) => {
@@ -87,7 +89,7 @@ const chat: ReplyWriter = ({ text, thinking, calls }, id, { input, output }) => 
   };
 };
 
-const responses: ReplyWriter = ({ text, thinking, calls }, id, usage) => {
+const responses: ReplyWriter = ({ text, thinking, calls }, id, usage, code) => {
   const items = [
     ...(thinking
       ? [{ type: "reasoning", id: `rs_${id}`, summary: [], encrypted_content: thinking }]
@@ -101,8 +103,10 @@ const responses: ReplyWriter = ({ text, thinking, calls }, id, usage) => {
         ]
       : []),
     ...calls.map((call) => ({
-      ...{ type: "function_call", id: `fc_${call.id}`, call_id: call.id, name: call.name },
-      ...{ arguments: JSON.stringify(call.args), status: "completed" },
+      ...{ id: `fc_${call.id}`, call_id: call.id, name: call.name, status: "completed" },
+      ...(code
+        ? { type: "custom_tool_call", namespace: "functions", input: codeOf(call.args) }
+        : { type: "function_call", arguments: JSON.stringify(call.args) }),
     })),
   ];
   const response = (status: string, output: object[]) => ({

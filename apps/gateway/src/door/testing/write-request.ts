@@ -92,7 +92,10 @@ const chat: Writer = (said, { model, head, tools, forgetsThinking, maxTokens, mo
     said.flatMap((one) => chatOf(one, forgetsThinking)),
   );
 
-function itemsOf(one: Said, forgetsThinking: boolean | undefined): Written[] {
+function itemsOf(
+  one: Said,
+  { forgetsThinking, code }: { forgetsThinking: boolean | undefined; code: boolean | undefined },
+): Written[] {
   const { uid } = one;
   const message = (role: string, type: string, text: string) => ({
     uid,
@@ -116,24 +119,47 @@ function itemsOf(one: Said, forgetsThinking: boolean | undefined): Written[] {
         ...(one.text ? [message("assistant", "output_text", one.text)] : []),
         ...one.calls.map(({ id, name, args }) => ({
           uid,
-          message: {
-            type: "function_call",
-            id: `fc_${id}`,
-            call_id: id,
-            name,
-            arguments: JSON.stringify(args),
-          },
+          message: code
+            ? {
+                ...{ type: "custom_tool_call", id: `ctc_${id}`, call_id: id, name },
+                ...{ namespace: "functions", input: codeOf(args) },
+              }
+            : {
+                ...{ type: "function_call", id: `fc_${id}`, call_id: id, name },
+                arguments: JSON.stringify(args),
+              },
         })),
       ];
     case "tools":
       return one.results.map(({ id, text }) => ({
         uid,
-        message: { type: "function_call_output", call_id: id, output: text },
+        message: code
+          ? {
+              ...{ type: "custom_tool_call_output", call_id: id },
+              output: ["Script completed\nOutput:\n", text].map((piece) => ({
+                ...{ type: "input_text", text: piece },
+              })),
+            }
+          : { type: "function_call_output", call_id: id, output: text },
       }));
   }
 }
 
-const responses: Writer = (said, { model, head, tools, forgetsThinking, maxTokens, more }) =>
+const listOf = (tools: readonly string[]): Part => ({
+  ...{ type: "additional_tools", id: "at_1", role: "developer" },
+  tools: [
+    {
+      ...{ type: "namespace", name: "functions", description: "" },
+      tools: tools.map((name) => ({ type: "custom", name, description: "Runs code." })),
+    },
+  ],
+});
+
+/** What a model writes for a tool that runs code. */
+export const codeOf = (args: Record<string, unknown>): string =>
+  `text(await tools.run(${JSON.stringify(args)}));`;
+
+const responses: Writer = (said, { model, head, tools, code, forgetsThinking, maxTokens, more }) =>
   draft(
     "/v1/responses",
     "input",
@@ -142,15 +168,19 @@ const responses: Writer = (said, { model, head, tools, forgetsThinking, maxToken
       stream: true,
       store: false,
       ...(maxTokens && { max_output_tokens: maxTokens }),
-      tools: tools.map((name) => ({ type: "function", name, parameters: { type: "object" } })),
+      ...(!code && {
+        tools: tools.map((name) => ({ type: "function", name, parameters: { type: "object" } })),
+      }),
       ...more,
-      input: head.map((text) => ({
-        type: "message",
-        role: "developer",
-        content: [{ type: "input_text", text }],
-      })),
+      input: [
+        ...(code && tools.length > 0 ? [listOf(tools)] : []),
+        ...head.map((text) => ({
+          ...{ type: "message", role: "developer" },
+          content: [{ type: "input_text", text }],
+        })),
+      ],
     },
-    said.flatMap((one) => itemsOf(one, forgetsThinking)),
+    said.flatMap((one) => itemsOf(one, { forgetsThinking, code })),
   );
 
 function messageOf(one: Said, forgetsThinking: boolean | undefined): Written {

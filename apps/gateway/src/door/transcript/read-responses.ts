@@ -3,9 +3,11 @@ import { toJson } from "../../own-json.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { textOf } from "../wires/json.ts";
 import { chatText } from "../wires/openai-completions.ts";
+import { declaresTools, givenIn } from "../wires/openai-responses.ts";
 import { argumentsOf, imageAt, shownBlocks, textBlock, type WireRead } from "./wire-read.ts";
 
 export function readResponses(item: JsonObject): WireRead[] {
+  if (declaresTools(item)) return [];
   const { role } = item;
   if (role === "assistant") {
     const text = chatText(item.content);
@@ -24,7 +26,7 @@ export function readResponses(item: JsonObject): WireRead[] {
     ];
   // Calls that a provider ran itself have no name but their type.
   const name = textOf(item.name) || type.replace(/_call$/, "");
-  const given = argumentsOf(item.arguments ?? item.input ?? item.action);
+  const given = argumentsOf(givenIn(item));
   return [{ by: "model", content: [{ type: "toolCall", id, name, arguments: given }] }];
 }
 

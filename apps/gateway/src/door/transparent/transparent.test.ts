@@ -80,6 +80,47 @@ describe("a client that sends its whole history", () => {
     },
   );
 
+  it.each([true, false])("in code mode has its replies read, streamed %s", async (streaming) => {
+    const upstream = await startUpstream();
+    const door = await startTestDoor(upstream);
+    const client = new Client("openai-responses", { code: true });
+    client.say("Fix the parser.");
+    const sessions = new Set<string | null>();
+    for (let round = 0; round < 4; round++) {
+      const ask = client.ask();
+      ask.request.body.stream = streaming;
+      const named = { ...ask, headers: { "session-id": "s1", "thread-id": "t1" } };
+      const played = { reply: client.reply(), fault: undefined };
+      sessions.add((await upstream.play(door.url, named, played)).session);
+    }
+    expect([...sessions]).toEqual([expect.stringMatching(/^codex-/)]);
+    const [session] = sessions;
+    const stored = await storedIn(door, session!);
+    expect(stored.map(({ role }) => role)).toEqual([
+      ...["user", "assistant", "toolResult", "assistant", "toolResult"],
+      ...["assistant", "toolResult", "assistant"],
+    ]);
+    expect(stored[1]).toMatchObject({
+      stopReason: "toolUse",
+      content: [
+        {
+          ...{ type: "toolCall", id: "call_1", name: "read" },
+          arguments: { input: 'text(await tools.run({"path":"f1"}));' },
+        },
+      ],
+    });
+    expect(stored[2]).toMatchObject({ toolName: "read" });
+    expect((await door.gateway.usage(session!)).total.modelCalls).toBe(4);
+    const found = (await door.gateway.store.find(session!))!;
+    const last = await readLastRequest(agentPaths(door.home, "main").reports, found.sessionId);
+    expect(last).toMatchObject({
+      call: {
+        system: [{ source: { part: "client" } }],
+        tools: ["read", "write"].map((name) => ({ source: { kind: "tool-schema", name } })),
+      },
+    });
+  });
+
   it("has each of its turns told of, also where it puts words of its own behind a person's", async () => {
     const upstream = await startUpstream();
     const door = await startTestDoor(upstream);

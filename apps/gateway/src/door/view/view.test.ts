@@ -44,7 +44,7 @@ class ViewedSession {
 
   send(said: readonly Said[]): Sent {
     const { habits, window, maxTokens, more, bindsThinking = false } = this.#situation;
-    const { api, head, tools, marks, ids } = habits;
+    const { api, head, tools, marks, ids, code } = habits;
     const wire = DOOR_WIRES[api];
     const { path, body } = writeRequest(api, said, {
       model: api === "anthropic-messages" ? "claude-sonnet-5" : "model",
@@ -52,6 +52,7 @@ class ViewedSession {
       tools,
       ...(marks && { marks }),
       ...(ids === false && { ids }),
+      ...(code && { code }),
       ...(maxTokens && { maxTokens }),
       ...(more && { more }),
     });

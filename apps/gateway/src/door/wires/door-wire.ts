@@ -21,6 +21,8 @@ export interface DoorRequest {
   system: unknown;
   /** Names of the tools the model may call, in the order of the body. */
   tools: readonly string[];
+  /** Tools that are declared in the message list itself. Absent: none is. */
+  listed?: readonly JsonObject[];
   /** The most tokens the reply may have. Absent: the client leaves it to the model. */
   maxTokens?: number;
 }

@@ -25,13 +25,15 @@ export const RESPONSES: DoorWire = {
     const messages =
       typeof input === "string" ? [{ role: "user", content: input }] : messagesOf(input);
     if (messages === undefined) return undefined;
+    const listed = messages.filter(declaresTools).flatMap(({ tools }) => objectsOf(tools));
     return {
       model: textOf(body.model),
       streaming: body.stream === true,
       messages,
       leading: leadingCount(messages, ({ role }) => isSystem(role)),
       system: body.instructions ?? null,
-      tools: objectsOf(body.tools).map(({ name, type }) => textOf(name) || textOf(type)),
+      tools: namesOf([...objectsOf(body.tools), ...listed]),
+      ...(listed.length > 0 && { listed }),
       ...countOf(body.max_output_tokens),
     };
   },
@@ -43,7 +45,7 @@ export const RESPONSES: DoorWire = {
       identity: identityOf(item),
       calls: type.endsWith("_call") && call !== "" ? [call] : [],
       get forms() {
-        return type.endsWith("_call") ? [formOf(item.name, item.arguments ?? item.input)] : [];
+        return type.endsWith("_call") ? [formOf(item.name, givenIn(item))] : [];
       },
       answers: type.endsWith("_output") && call !== "" ? [call] : [],
       text: item.role === undefined ? "" : chatText(item.content),
@@ -68,6 +70,20 @@ export const RESPONSES: DoorWire = {
   overflow: (overflow) => openaiOverflow(overflow, "input"),
   error: openaiError,
 };
+
+/** Codex does in code mode. */
+export const declaresTools = ({ type }: JsonObject): boolean => type === "additional_tools";
+
+/** Those of a namespace stand in a list of their own. */
+export const toolsIn = (tool: JsonObject): readonly JsonObject[] =>
+  tool.type === "namespace" ? objectsOf(tool.tools) : [tool];
+
+const namesOf = (tools: readonly JsonObject[]): string[] =>
+  tools.flatMap(toolsIn).map(({ name, type }) => textOf(name) || textOf(type));
+
+/** What a call gives its tool; one that takes a text has it as `input`, as in a reply. */
+export const givenIn = ({ type, arguments: given, input, action }: JsonObject): unknown =>
+  type === "custom_tool_call" ? { input: textOf(input) } : (given ?? input ?? action);
 
 /** Results that may be a text, whatever they were. */
 const ELIDABLE = new Set([

@@ -1,8 +1,10 @@
 // Reads and shortens one conversation on each of the four wires.
 import { checkRequest } from "@clew/providers/testing";
 import { describe, expect, it } from "vitest";
+import { readResponses } from "../transcript/read-responses.ts";
 import type { DoorApi, DoorWire, JsonObject } from "./door-wire.ts";
 import { DOOR_WIRES, wireAt } from "./find-wire.ts";
+import { formOf } from "./json.ts";
 
 const LONG = "x".repeat(400);
 const say = (chars: number) => `[${chars} characters set aside]`;
@@ -149,6 +151,32 @@ const SAMPLES: Record<DoorApi, Sample> = {
 
 const isRefused = (api: DoorApi, path: string, body: unknown) =>
   checkRequest({ api, path, body }).filter(({ level }) => level === "reject");
+
+describe("Responses of a client in code mode", () => {
+  const wire = DOOR_WIRES["openai-responses"];
+  const exec = { type: "custom", name: "exec", description: "Runs code." };
+  const listing = {
+    ...{ type: "additional_tools", id: "at_1", role: "developer" },
+    tools: [{ type: "namespace", name: "functions", tools: [exec] }, { type: "web_search" }],
+  };
+  const call = { type: "custom_tool_call", call_id: "c1", name: "exec", input: '{"a":1}' };
+  const output = { type: "custom_tool_call_output", call_id: "c1", output: LONG };
+
+  it("list their tools in the input, and make calls with a text", () => {
+    const input = [listing, { role: "user", content: "Read a." }, call, output];
+    const request = wire.read({ model: "m", input }, "/v1/responses");
+    expect(request).toMatchObject({ tools: ["exec", "web_search"], leading: 1 });
+    expect(input.map((item) => wire.look(item).speaker)).toEqual([
+      ...["system", "person", "model", "tools"],
+    ]);
+    const form = formOf("exec", { input: '{"a":1}' });
+    expect(wire.look(call)).toMatchObject({ calls: ["c1"], forms: [form], answers: [] });
+    expect(wire.look(output)).toMatchObject({ calls: [], answers: ["c1"] });
+    expect(wire.elide(output, 300, say)).toEqual({ ...output, output: say(400) });
+    expect(readResponses(listing)).toEqual([]);
+    expect(readResponses(call)).toMatchObject([{ content: [{ arguments: { input: '{"a":1}' } }] }]);
+  });
+});
 
 describe.each(Object.entries(SAMPLES))("the wire %s", (api, sample) => {
   const wire = DOOR_WIRES[api as DoorApi];
