@@ -13,7 +13,7 @@ import { passHeld } from "../recall/hold-reply.ts";
 import type { LookUp } from "../recall/look-up.ts";
 import { usageOfAll } from "../recall/usage-of-all.ts";
 import type { Recorder } from "../record/recorder.ts";
-import { type DoorTurn, openTurn, type TurnView, viewOf } from "../turn/door-turn.ts";
+import { type DoorTurn, openTurn, viewOf } from "../turn/door-turn.ts";
 import type { UpstreamAnswer } from "../upstream/ask-upstream.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { headersBack } from "../upstream/pass-headers.ts";
@@ -77,7 +77,7 @@ const GONE: ModelError = { kind: "aborted", message: "The client went away." };
 const FAILED: ModelError = { kind: "network", message: "The gateway failed; its log says how." };
 
 interface Shown {
-  view: TurnView;
+  view: MadeView;
   /** The bytes that were sent. */
   bytes: number;
   outcome: UpstreamAnswer | Unreached | (Refusal & { error: ModelError });

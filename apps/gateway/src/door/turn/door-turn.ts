@@ -12,7 +12,6 @@ import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { type MadeView, makeView, type ViewRequest } from "../view/make-view.ts";
-import { roomForRecall } from "../view/recall-room.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
 import { OFFERED_TOOLS } from "../wires/offered-tools.ts";
 
@@ -58,12 +57,6 @@ export function openTurn(
   };
 }
 
-/** A view, and the room that is left in it for what its model looks up. */
-export interface TurnView extends MadeView {
-  /** Tokens. Absent: the model is not offered to. */
-  recallRoom?: number;
-}
-
 /**
  * `ours`: tools that look into the session. They are offered to models that have tools, from when
  * something of the session was set aside: until then there is nothing to be looked up.
@@ -72,7 +65,7 @@ export function viewOf(
   turn: DoorTurn,
   notes: SessionNotes,
   ours: readonly ToolDefinition[],
-): TurnView {
+): MadeView {
   const { call, match } = turn;
   const input = viewInput(turn, notes);
   const isTaken = ours.some(({ name }) => call.request.tools.includes(name));
@@ -85,9 +78,8 @@ export function viewOf(
   const plain = isCut ? undefined : makeView(input);
   if (plain !== undefined && (plain.overflow !== undefined || plain.plan.setAside === 0))
     return plain;
-  const recallRoom = roomForRecall(input.window);
-  const offering = makeView({ ...input, tools, window: input.window - recallRoom });
-  return offering.overflow === undefined ? { ...offering, recallRoom } : (plain ?? makeView(input));
+  const offering = makeView({ ...input, tools });
+  return offering.overflow === undefined ? offering : (plain ?? makeView(input));
 }
 
 function viewInput({ call, upstream, sketch, window }: DoorTurn, notes: SessionNotes): ViewRequest {

@@ -33,6 +33,15 @@ describe("an excerpt of a result", () => {
     expect(excerpt.length).toBeLessThan(1_600);
   });
 
+  it("takes whole lines of a text that is JSON in one line", () => {
+    const fact = "service-07.port = 48213";
+    for (let at = 0; at <= log.length; at++) {
+      const output = withLine(log, at, fact);
+      const excerpt = excerptOf(`Output:\n${JSON.stringify({ chunk: "ec43", output })}`);
+      expect(excerpt, `at ${at}`).toContain(fact);
+    }
+  });
+
   it("has, where a few lines are all there is room for, those that stand out and no others", () => {
     const fact = "WARN the spare key is heron-48213, see /srv/keys/7/readme";
     const excerpt = excerptOf(withLine(log, 31, fact), FEW_LINES);

@@ -30,6 +30,8 @@ export const FEW_LINES: ExcerptSize = {
 /** A longer line is judged and shown in pieces. */
 const PIECE_CHARS = 160;
 const MARKED_GAP = "\n…\n";
+/** As JSON has it in a string. */
+const WRITTEN_FEED = "\\n";
 
 interface Piece {
   start: number;
@@ -44,25 +46,34 @@ export function excerptOf(text: string, size = EXCERPT): string {
   const head = edge === 0 ? 0 : headEnd(text, pieces[0], edge);
   const tail = edge === 0 ? text.length : tailStart(text, pieces.at(-1), edge);
   const between = pieces.filter(({ start, end }) => start >= head && end <= tail);
-  let left = room - 2 * edge;
+  const edges = [
+    { start: 0, end: head },
+    { start: tail, end: text.length },
+  ].filter(({ start, end }) => end > start);
+  const chosen = chosenOf(text, { pieces: between, room: room - 2 * edge, size });
+  return shown(
+    text,
+    [...chosen, ...edges].sort((a, b) => a.start - b.start),
+  );
+}
+
+function chosenOf(
+  text: string,
+  { pieces, room, size }: { pieces: readonly Piece[]; room: number; size: ExcerptSize },
+): Piece[] {
+  let left = room;
   const chosen: Piece[] = [];
-  for (const piece of standingOut(text, between, size)) {
+  for (const piece of standingOut(text, pieces, size)) {
     const chars = piece.end - piece.start + MARKED_GAP.length;
     if (chars > left) continue;
     left -= chars;
     chosen.push(piece);
   }
-  const edges = [
-    { start: 0, end: head },
-    { start: tail, end: text.length },
-  ];
-  const shown = [...chosen, ...edges.filter(({ start, end }) => end > start)].sort(
-    (a, b) => a.start - b.start,
-  );
-  return shown
-    .map((piece, at) => gapBefore(text, shown[at - 1], piece) + wordsOf(text, piece))
-    .join("");
+  return chosen;
 }
+
+const shown = (text: string, pieces: readonly Piece[]): string =>
+  pieces.map((piece, at) => gapBefore(text, pieces[at - 1], piece) + wordsOf(text, piece)).join("");
 
 /** The same pieces, one in a line. */
 export const withoutGaps = (excerpt: string): string =>
@@ -99,18 +110,27 @@ function tailStart(text: string, last: Piece | undefined, room: number): number 
 /** Lines, the long ones cut behind a blank or a comma. */
 function piecesOf(text: string, read: number): Piece[] {
   const pieces: Piece[] = [];
+  let isLong = false;
   for (let start = 0; start < text.length && start < read; ) {
     const feed = text.indexOf("\n", start);
     const line = feed < 0 ? text.length : feed;
-    const end = line - start <= PIECE_CHARS ? line : cutBehind(text, start);
+    isLong ||= line - start > PIECE_CHARS;
+    const end = isLong ? cutIn(text, start, line) : line;
     if (end > start) pieces.push({ start, end });
-    start = end === line ? end + 1 : end;
+    if (end === line) {
+      start = end + 1;
+      isLong = false;
+    } else start = text.startsWith(WRITTEN_FEED, end) ? end + WRITTEN_FEED.length : end;
   }
   return pieces;
 }
 
-function cutBehind(text: string, start: number): number {
-  const most = headOf(text.slice(start, start + PIECE_CHARS + 1), PIECE_CHARS);
+/** At the end of a line of what is JSON in one, else behind a blank or a comma. */
+function cutIn(text: string, start: number, line: number): number {
+  const most = headOf(text.slice(start, Math.min(line, start + PIECE_CHARS + 1)), PIECE_CHARS);
+  const feed = most.indexOf(WRITTEN_FEED);
+  if (feed >= 0) return start + feed;
+  if (line - start <= PIECE_CHARS) return line;
   const at = most.search(/[\s,;][^\s,;]*$/);
   return start + (at > 0 ? at + 1 : most.length);
 }

@@ -8,6 +8,7 @@ import { excerptOf, FEW_LINES } from "./excerpt.ts";
 import { noteOf, noteTokens } from "./left-out-note.ts";
 import { markersIn, spareMarker } from "./markers.ts";
 import {
+  headTokens,
   planView,
   type ShortForm,
   shortFormAt,
@@ -15,6 +16,7 @@ import {
   type ViewMessage,
   type ViewPlan,
 } from "./plan-view.ts";
+import { leastRoomOf, roomForRecall } from "./recall-room.ts";
 import { tokensOf, tokensOfMessage } from "./weigh.ts";
 
 export interface ViewRequest {
@@ -35,7 +37,10 @@ export interface ViewRequest {
   bindsThinking: boolean;
   /** Tokens the provider counted for one of ours, learned of the session's usage. Absent: 1. */
   scale?: number;
-  /** The body's tools with ours behind them. Absent: they stay as they came. */
+  /**
+   * The body's tools with ours behind them, which look into the session. Absent: they stay as they
+   * came.
+   */
   tools?: readonly unknown[] | undefined;
 }
 
@@ -49,6 +54,8 @@ export interface MadeView {
   edited: BodyEdits;
   /** The body's tools with ours behind them. Absent: they are as they came. */
   tools?: readonly unknown[];
+  /** Tokens that are left for what is looked up with ours. Absent: nothing is. */
+  recallRoom?: number;
   /** Of the request, what no view can shorten. */
   fixedTokens: number;
   /** The reply has room for so many. */
@@ -92,18 +99,22 @@ export function makeView(input: ViewRequest): MadeView {
   const elide: Elide = (index, form) => elidedBy(wire, list[index]!, form);
   const fixedTokens = scaled(tokensOf(rest) + leadingTokens);
   const tokens = list.map((message) => scaled(tokensOfMessage(message)));
+  const messages = input.messages.map(
+    (message, index) => new WeighedMessage(message, tokens[index]!),
+  );
+  const wanted =
+    input.tools === undefined ? 0 : roomForRecall(window - fixedTokens - headTokens(messages));
   const plan = planView({
-    messages: input.messages.map((message, index) => new WeighedMessage(message, tokens[index]!)),
+    messages,
     shortTokens(index, form) {
       const short = elide(index, form);
       return short === list[index] ? tokens[index]! : scaled(tokensOfMessage(short));
     },
     fixedTokens,
     window,
-    leastReply,
-    noteTokens: scaled(noteTokens(window)),
-    marks,
+    ...{ leastReply, spare: leastRoomOf(wanted), noteTokens: scaled(noteTokens(window)), marks },
   });
+  const recallRoom = Math.max(0, Math.min(wanted, window - plan.tokens - leastReply));
   const overflow = { tokens: plan.tokens, window, fixedTokens };
   const sizes = { fixedTokens, leastReply };
   if (!plan.fits)
@@ -116,7 +127,7 @@ export function makeView(input: ViewRequest): MadeView {
       overflow,
     };
   const edits = editsOf(input, plan, elide);
-  const limits = limitsOf(input, { plan, leastReply, budget });
+  const limits = limitsOf(input, { taken: plan.tokens + recallRoom, leastReply, budget });
   const edited = {
     messages: edits,
     values: [...limits.values, ...modelEdit(input), ...toolsEdit(input)],
@@ -124,7 +135,7 @@ export function makeView(input: ViewRequest): MadeView {
   return {
     bytes: editBody(input.outline, edited),
     ...{ plan, edits, edited },
-    ...(input.tools !== undefined && { tools: input.tools }),
+    ...(input.tools !== undefined && { tools: input.tools, recallRoom }),
     ...sizes,
     ...(limits.clamped && { clamped: limits.clamped }),
   };
@@ -260,10 +271,10 @@ function withSpareMarker(
 
 function limitsOf(
   { wire, body, request, window }: ViewRequest,
-  { plan, leastReply, budget }: { plan: ViewPlan; leastReply: number; budget: number | undefined },
+  { taken, leastReply, budget }: { taken: number; leastReply: number; budget: number | undefined },
 ): { values: BodyEdits["values"]; clamped?: { from: number; to: number } } {
   const { maxTokens } = request;
-  const room = Math.max(leastReply, Math.floor(window - plan.tokens - MARGIN * window));
+  const room = Math.max(leastReply, Math.floor(window - taken - MARGIN * window));
   if (maxTokens === undefined || maxTokens <= room) return { values: [] };
   const path = wire.replyLimits.find((names) => numberAt(body, names) !== undefined) ?? [];
   const thought = Math.max(LEAST_BUDGET, Math.floor((room * 3) / 4));

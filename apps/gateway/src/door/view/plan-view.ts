@@ -44,6 +44,8 @@ export interface ViewInput {
   leastReply: number;
   /** What is said of messages that are left out takes so many, if any are. */
   noteTokens: number;
+  /** A view that has more than the window less these and the reply's moves. Absent: 0. */
+  spare?: number;
   marks: ViewMarks;
 }
 
@@ -72,6 +74,11 @@ export interface ViewPlan {
 /** Of the window: a view above the first moves, and goes below the second if it can. */
 const HIGH_WATER = 0.92;
 const LOW_WATER = 0.7;
+/**
+ * Of what is left beside the fixed part and the first words: so much is not left out, only
+ * shortened. Where the fixed part is large, low water may be below all of it.
+ */
+const KEPT_SHARE = 0.6;
 
 /**
  * A view stays as it is until it is above high water: what a provider has in its cache is only read
@@ -83,14 +90,18 @@ const LOW_WATER = 0.7;
  * nothing else brings the view below high water.
  */
 export function planView(input: ViewInput): ViewPlan {
-  const { messages, fixedTokens, window, leastReply, marks } = input;
+  const { messages, fixedTokens, window, leastReply, spare = 0, marks } = input;
   const whole = messages.reduce((sum, { tokens }) => sum + tokens, fixedTokens);
   const most = Math.max(0, window - leastReply);
-  const high = Math.min(HIGH_WATER * window, most);
+  const high = Math.min(HIGH_WATER * window, Math.max(0, most - spare));
   if (Object.keys(marks).length === 0 && whole <= high) return untouched(input, whole);
   const view = new View(input, whole);
   const moved = view.tokens > high;
-  if (moved) view.shrinkTo(Math.min(LOW_WATER * window, high), high);
+  if (moved) {
+    const fixed = fixedTokens + headTokens(messages);
+    const low = (high * LOW_WATER) / HIGH_WATER;
+    view.shrinkTo({ low, leaving: Math.max(low, fixed + KEPT_SHARE * (high - fixed)), high });
+  }
   const newest = messages.at(-1)?.place;
   return {
     ...view.plan(),
@@ -167,20 +178,21 @@ class View {
       () => this.#leaveTurnOut(),
     );
     repeat(
-      () => this.#asidesBefore < asides,
+      () => (this.#nextAside()?.end ?? messages.length + 1) <= asides,
       () => this.#leaveAsideOut(),
     );
   }
 
-  /** `high`: what it must be below at any price. */
-  shrinkTo(target: number, high: number): void {
-    const isAbove = () => this.tokens > target;
+  /** Shortens to `low`, leaves out to `leaving`, and is below `high` at any price. */
+  shrinkTo({ low, leaving, high }: { low: number; leaving: number; high: number }): void {
+    const isAbove = () => this.tokens > low;
     repeat(isAbove, () => this.#elideNext());
     repeat(isAbove, () => this.#linesNext());
     repeat(isAbove, () => this.#bareNext());
-    repeat(isAbove, () => this.#leavePairOut());
-    repeat(isAbove, () => this.#leaveTurnOut());
-    if (this.tokens > high) repeat(isAbove, () => this.#leaveAsideOut());
+    const isFull = () => this.tokens > leaving;
+    repeat(isFull, () => this.#leavePairOut());
+    repeat(isFull, () => this.#leaveTurnOut());
+    if (this.tokens > high) repeat(isFull, () => this.#leaveAsideOut());
   }
 
   plan(): Pick<ViewPlan, "leftOut" | "tokens"> & ShortenedBefore {
@@ -255,13 +267,17 @@ class View {
   }
 
   #leaveAsideOut(): boolean {
-    const group = this.#asides.find(
-      ({ start, end }) => start >= this.#asidesBefore && end <= this.#newest,
-    );
+    const group = this.#nextAside();
     if (group === undefined) return false;
     this.#leaveOut(group);
     this.#asidesBefore = group.end;
     return true;
+  }
+
+  #nextAside(): Group | undefined {
+    return this.#asides.find(
+      ({ start, end }) => start >= this.#asidesBefore && end <= this.#newest,
+    );
   }
 
   #firstTurnEnd(): number {
@@ -291,6 +307,16 @@ class View {
 }
 
 type ShortenedBefore = Pick<ViewPlan, "elidedBefore" | "linesBefore" | "bareBefore">;
+
+/** Of what stands before the first reply. */
+export function headTokens(messages: readonly ViewMessage[]): number {
+  let sum = 0;
+  for (const { speaker, tokens } of messages) {
+    if (speaker === "model") break;
+    sum += tokens;
+  }
+  return sum;
+}
 
 /** In which form long results of a message are shown; undefined: whole. */
 export function shortFormAt(

@@ -42,14 +42,14 @@ class ViewedSession {
     this.#situation = situation;
   }
 
-  send(said: readonly Said[]): Sent {
+  send(said: readonly Said[], tools?: readonly unknown[]): Sent {
     const { habits, window, maxTokens, more, bindsThinking = false } = this.#situation;
-    const { api, head, tools, marks, ids, code } = habits;
+    const { api, head, marks, ids, code } = habits;
     const wire = DOOR_WIRES[api];
     const { path, body } = writeRequest(api, said, {
       model: api === "anthropic-messages" ? "claude-sonnet-5" : "model",
       head,
-      tools,
+      tools: habits.tools,
       ...(marks && { marks }),
       ...(ids === false && { ids }),
       ...(code && { code }),
@@ -68,6 +68,7 @@ class ViewedSession {
       window,
       marks: this.#marks,
       bindsThinking,
+      tools,
     };
     const view = makeView(input);
     this.#marks = JSON.parse(JSON.stringify(view.plan.marks)) as ViewMarks;
@@ -263,6 +264,28 @@ describe("a view", () => {
     expect(next.plan).toMatchObject({ moved: false, bareBefore: sent.plan.bareBefore });
   });
 
+  it("keeps calls and a line of each result beside a large fixed part, for many requests", () => {
+    const kimi = HABITS.find(({ name }) => name === "kimi")!;
+    const head = [`You are an agent. ${"Mind this. ".repeat(7_400)}`];
+    const session = new ViewedSession({ habits: { ...kimi, head }, window: 32_000 });
+    const said = [...before(kimi), person("Read all of it.")];
+    let kept = 0;
+    let last: Sent | undefined;
+    for (let call = 0; call <= 45; call++) {
+      last = session.send(said);
+      expect(last.overflow).toBeUndefined();
+      if (!last.plan.moved) kept++;
+      const filler = "A line of it.\n".repeat(140);
+      const [asking, result] = round(0) as [Said, Extract<Said, { by: "tools" }>];
+      const [one] = result.results;
+      const text = `${filler}service-${call + 10}.port = ${7_000 + call}\n${filler}`;
+      said.push(asking, { ...result, results: [{ ...one!, text }] });
+    }
+    expect(kept).toBeGreaterThanOrEqual(38);
+    for (let call = 0; call < 15; call++)
+      expect(last!.text).toContain(`service-${call + 10}.port = ${7_000 + call}`);
+  });
+
   it("begins anew when its client has shortened the history by itself", () => {
     const session = new ViewedSession({ habits: claude, window: 16_000 });
     session.send(long(15));
@@ -306,6 +329,23 @@ describe("a view", () => {
     expect(overflow?.tokens).toBeGreaterThan(8_000);
     expect(overflow?.fixedTokens).toBeLessThan(8_000);
     expect(text).toBe(client);
+  });
+
+  it.each([1, 60_000])("is not cut earlier for what may be looked up: fixed %s", (chars) => {
+    const habits = { ...claude, head: [`You are an agent.${"x".repeat(chars)}`] };
+    const session = new ViewedSession({ habits, window: 32_000 });
+    const said = [person("Read it.")];
+    let most = 0;
+    for (let call = 0; call < 70; call++) {
+      const { plan, recallRoom, clamped, body } = session.send(said, [{ name: "session_search" }]);
+      expect(recallRoom).toBeGreaterThanOrEqual((32_000 - chars / 4) / 18);
+      expect(recallRoom).toBeLessThanOrEqual((32_000 - chars / 4) / 8);
+      const limit = clamped?.to ?? Number(body.max_tokens);
+      expect(plan.tokens + recallRoom! + limit).toBeLessThanOrEqual(32_000);
+      most = Math.max(most, plan.tokens);
+      said.push(...round(2_000));
+    }
+    expect(most).toBeGreaterThan(0.88 * 32_000);
   });
 
   it("leaves thinking away that is bound to what has changed, and keeps what came since", () => {
