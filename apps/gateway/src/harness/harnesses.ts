@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { HostSession } from "@clew/engine-core";
-import { EMBEDDED_HARNESS, type HarnessConfig } from "../config/harness.ts";
+import { cliBackends, EMBEDDED_HARNESS, type HarnessConfig } from "../config/harness.ts";
 import type { Harness, HarnessOptions } from "./harness.ts";
 
 export interface Harnesses {
@@ -52,8 +52,17 @@ export function createHarnesses(
 }
 
 /** The programs that these settings know, by name. */
-export function harnessLoaders({ codex }: HarnessConfig): Record<string, HarnessLoader> {
+export function harnessLoaders(config: HarnessConfig): Record<string, HarnessLoader> {
+  const { codex } = config;
+  const started = cliBackends(config).map(({ id, kind, config: own }): [string, HarnessLoader] => [
+    id,
+    async (options) => {
+      const { createCli } = await import("./cli/cli.ts");
+      return createCli({ ...options, id, kind, config: own });
+    },
+  ]);
   return {
+    ...Object.fromEntries(started),
     codex: async (options) => {
       const { createCodex } = await import("./codex/codex.ts");
       return createCodex({ ...options, config: codex });

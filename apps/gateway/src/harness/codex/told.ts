@@ -63,7 +63,8 @@ export function messagesOfItem(
   }
 }
 
-function toolPair(
+/** Pure. A call that the program ran itself, and what came of it. */
+export function toolPair(
   signed: Signed,
   call: {
     id: string;
@@ -155,7 +156,8 @@ function codeIn(message: string): string | undefined {
   }
 }
 
-function kindOfStatus(status: number | undefined): ModelError["kind"] {
+/** Pure. As a provider says why by its status. */
+export function kindOfStatus(status: number | undefined): ModelError["kind"] {
   if (status === undefined) return "unavailable";
   if (status === 401 || status === 403) return "auth";
   if (status === 402) return "billing";

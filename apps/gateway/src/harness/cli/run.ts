@@ -1,0 +1,419 @@
+// Runs one turn in a program that is started for it, and tells what happens until it ends.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { ExecutionOutcome, ExecutionRun, ExecutionTurn, LogPort } from "@clew/engine-core";
+import { type AgentMessage, ContextEngineError, type Usage } from "@clew/plugin-sdk/core";
+import writeFileAtomic from "write-file-atomic";
+import { type ApprovalEnd, isAllowed } from "../../approvals/approval.ts";
+import type { CliBackendConfig } from "../../config/harness.ts";
+import { contentHash } from "../../text/content-hash.ts";
+import { visible } from "../../text/visible.ts";
+import { type Signed, toolPair } from "../codex/told.ts";
+import { createEventQueue } from "../event-queue.ts";
+import type { HarnessRequest } from "../harness.ts";
+import type { CliBackend, CliEnd, CliEvent, CliProvider, CliTurn } from "./backend.ts";
+import { type CliProcess, type ProcessEnd, startProcess } from "./process.ts";
+import { type CliBound, type CliKey, type CliSessions, planSession } from "./sessions.ts";
+import { addUsage, lessUsage, NO_USAGE } from "./usage.ts";
+
+export interface CliRunOptions {
+  turn: ExecutionTurn;
+  request: Pick<HarnessRequest, "session" | "approvals">;
+  backend: CliBackend;
+  /** As the settings call it. */
+  id: string;
+  config: CliBackendConfig;
+  command: string;
+  /** Absolute. */
+  cwd: string;
+  sessions: CliSessions;
+  log: LogPort;
+  /** Resolves when the session's turn before is over. Absent: there is none. */
+  before: Promise<void> | undefined;
+  environment(own: Record<string, string>): Record<string, string>;
+  /** Throws CONFIG_INVALID. */
+  provider(): Promise<CliProvider>;
+  /** Throws HARNESS_UNAVAILABLE. */
+  version(): Promise<string>;
+}
+
+export interface CliRun extends ExecutionRun {
+  /** Resolves when nothing of it runs any more. */
+  over: Promise<void>;
+}
+
+const MEGABYTE = 1024 * 1024;
+const QUOTED = 200;
+/** Of one result, in characters; the program has the rest. */
+const LONGEST_RESULT = 262_144;
+/** A program that told its end may take so long to go. */
+const LEAVE_MS = 5_000;
+
+/** What was heard of one process. */
+interface Heard {
+  hasStarted: boolean;
+  hasSaid: boolean;
+  ends: CliEnd[];
+  /** Why it was stopped by us; null = it was not. */
+  stopped: { why: string; kind: "timeout" | "invalid_response" } | null;
+  garbage: { count: number; first: string } | null;
+  repeated: number;
+  calls: Map<string, Usage>;
+}
+
+export function runTurnInCli(options: CliRunOptions): CliRun {
+  const { turn, request, backend, id, config, sessions, log } = options;
+  const { name } = backend;
+  const { signal } = turn;
+  const signed: Signed = {
+    ...{ api: turn.model.api, provider: turn.model.provider, model: turn.model.id },
+  };
+  const queue = createEventQueue();
+  const notice = (text: string) => queue.push({ type: "notice", text: visible(text) });
+  /** Calls without a result yet, oldest first. */
+  const open = new Map<string, Extract<CliEvent, { type: "call" }>>();
+  const seen = new Set<string>();
+  let hasReply = false;
+  let child: CliProcess | undefined;
+  let bound: CliBound | null = null;
+  let isClosed = false;
+  /** What is told is written down in the order in which it was told. */
+  let writing: Promise<void> = Promise.resolve();
+
+  const save = (next: CliBound) => {
+    bound = next;
+    writing = writing
+      .then(() => sessions.save(turn.session, next))
+      .catch((error: unknown) => {
+        log.warn(`what ${id} holds of a session could not be written down: ${String(error)}`);
+      });
+    return writing;
+  };
+
+  const say = (text: string) => {
+    if (!/\S/.test(text)) return;
+    hasReply = true;
+    queue.push({
+      type: "messages",
+      messages: [
+        { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", ...signed },
+      ],
+    });
+  };
+  const tell = (
+    call: Extract<CliEvent, { type: "call" }>,
+    result: { text: string; isError: boolean },
+  ) => {
+    open.delete(call.id);
+    const { id: callId, name: called, args } = call;
+    const text = shortened(result.text);
+    const pair = toolPair(signed, {
+      ...{ id: callId, name: called, args, text, isError: result.isError },
+    });
+    queue.push({ type: "messages", ...pair });
+  };
+
+  /** One process, until it is gone. */
+  const attempt = async (cliTurn: CliTurn, key: CliKey, total: Usage | null): Promise<Result> => {
+    const heard: Heard = {
+      ...{ hasStarted: false, hasSaid: false, ends: [], stopped: null, garbage: null },
+      ...{ repeated: 0, calls: new Map() },
+    };
+    let waitingForUs = 0;
+    let leaving: ReturnType<typeof setTimeout> | undefined;
+    const stop = (why: string, kind: "timeout" | "invalid_response") => {
+      if (heard.ends.length === 0) heard.stopped ??= { why, kind };
+      child?.stop();
+    };
+    const start = after(config.startSeconds, () =>
+      stop(`${name} said nothing within ${config.startSeconds} s of its start`, "timeout"),
+    );
+    const whole = after(config.turnSeconds, () =>
+      stop(`${name} was not done after ${config.turnSeconds} s`, "timeout"),
+    );
+    let silence: ReturnType<typeof setTimeout> | undefined;
+    const listen = () => {
+      clearTimeout(silence);
+      if (!heard.hasSaid || waitingForUs > 0 || heard.ends.length > 0) return;
+      silence = after(config.silenceSeconds, () =>
+        stop(`${name} said nothing for ${config.silenceSeconds} s in the middle`, "timeout"),
+      );
+    };
+    const take = (event: CliEvent): void => {
+      switch (event.type) {
+        case "started":
+          if (heard.hasStarted) return;
+          heard.hasStarted = true;
+          void save({
+            ...{ v: 1, sessionKey: turn.session.sessionKey, key, ref: event.ref, total },
+            over: null,
+          });
+          return;
+        case "delta":
+          turn.onDelta({ type: event.kind, delta: event.delta });
+          return;
+        case "text":
+          if (isNew(`text ${event.id}`)) say(event.text);
+          return;
+        case "call":
+          if (open.has(event.id)) return;
+          if (isNew(`call ${event.id}`)) open.set(event.id, event);
+          return;
+        case "result": {
+          if (!isNew(`result ${event.id}`)) return;
+          const call = open.get(event.id) ?? {
+            ...{ type: "call" as const, id: event.id, name: "unknown", args: {} },
+          };
+          tell(call, event);
+          return;
+        }
+        case "call-usage":
+          heard.calls.set(event.id, event.usage);
+          return;
+        case "compaction":
+          notice(event.text);
+          queue.push({ type: "native-compaction" });
+          return;
+        case "notice":
+          notice(event.text);
+          return;
+        case "ask":
+          void permit(event);
+          return;
+        case "end":
+          heard.ends.push(event);
+          clearTimeout(silence);
+          child?.endInput();
+          leaving ??= setTimeout(() => child?.stop(), LEAVE_MS).unref();
+      }
+    };
+    /** Said twice is stored once. */
+    const isNew = (what: string) => {
+      if (seen.has(what)) {
+        heard.repeated++;
+        return false;
+      }
+      seen.add(what);
+      return true;
+    };
+    const permit = async (asked: Extract<CliEvent, { type: "ask" }>) => {
+      waitingForUs++;
+      listen();
+      const allowed = isAllowed(await askPeople(request, id, signal, asked));
+      waitingForUs--;
+      child?.write(backend.answer(asked, allowed));
+      listen();
+    };
+    child = startProcess({
+      ...{ command: options.command, args: backend.args(cliTurn), cwd: cliTurn.cwd },
+      env: options.environment(backend.env(cliTurn)),
+      ...{ stdin: backend.stdin(cliTurn), keepsStdin: backend.listens(cliTurn) },
+      onLine(line) {
+        heard.hasSaid = true;
+        clearTimeout(start);
+        listen();
+        const value = objectIn(line);
+        if (value !== undefined) {
+          for (const event of backend.parse(value)) take(event);
+          return;
+        }
+        const { count, first } = heard.garbage ?? { count: 0, first: line.slice(0, QUOTED) };
+        heard.garbage = { count: count + 1, first };
+      },
+      onTooLong: (bytes) =>
+        stop(`${name} sent a line of more than ${bytes} bytes`, "invalid_response"),
+      onBytes(bytes) {
+        if (bytes > config.maxOutputMegabytes * MEGABYTE)
+          stop(`${name} wrote more than ${config.maxOutputMegabytes} MiB`, "invalid_response");
+      },
+    });
+    if (signal.aborted || isClosed) child.stop();
+    const end = await child.ended;
+    child = undefined;
+    for (const timer of [start, whole, silence, leaving]) clearTimeout(timer);
+    return { heard, end };
+  };
+
+  /** What there is to say once nothing can come any more. */
+  const settle = async ({ heard, end }: Result, total: Usage | null): Promise<ExecutionOutcome> => {
+    for (const call of [...open.values()])
+      tell(call, { text: `${name} ended before it told what came of this call.`, isError: true });
+    const { garbage, repeated, ends } = heard;
+    if (garbage !== null)
+      notice(`${name} wrote ${lines(garbage.count)} that cannot be read: ${garbage.first}`);
+    if (repeated > 0) notice(`${name} said ${lines(repeated)} again; each stands once.`);
+    if (ends.length > 1) notice(`${name} told ${ends.length} ends; the last one counts.`);
+    const last = ends.at(-1);
+    if (last?.error === null && !hasReply && last.reply !== undefined) say(last.reply);
+    const told = last?.usage ?? null;
+    const isSum = backend.usage === "session";
+    const usage = told === null ? sumOf(heard.calls) : isSum ? lessUsage(told, total) : told;
+    if (usage !== null && usage.totalTokens > 0) queue.push({ type: "usage", usage });
+    if (isSum && told !== null && bound !== null) await save({ ...bound, total: told });
+    if (last?.error === null) return { status: "completed" };
+    if (signal.aborted || isClosed) return { status: "interrupted" };
+    if (last !== undefined) {
+      if (last.error!.kind === "overflow" && bound !== null)
+        await save({ ...bound, over: "what it held was too large for its model" });
+      return { status: "failed", error: last.error! };
+    }
+    const { kind, message } = whyEnded(heard, end, name);
+    if (end.stderr.length > 0) log.warn(`${id} ended without a result`, { stderr: end.stderr });
+    return { status: "failed", code: "HARNESS_FAILED", error: { kind, message } };
+  };
+
+  const drive = async (): Promise<ExecutionOutcome> => {
+    const version = await options.version();
+    const provider = await options.provider();
+    await options.before;
+    if (signal.aborted || isClosed) return { status: "interrupted" };
+    const instructions = turn.system.map(({ text }) => text).join("\n\n");
+    const key: CliKey = {
+      ...{ sessionId: turn.session.sessionId, cwd: options.cwd, version },
+      instructions: contentHash(instructions),
+      provider: contentHash(JSON.stringify([provider.name, provider.baseUrl])),
+    };
+    const plan = planSession(await sessions.read(turn.session), key);
+    if (plan.kind === "new" && plan.reason !== null) notice(anew(name, plan.reason));
+    const folder = sessions.folderOf(turn.session);
+    const base = {
+      ...{ prompt: promptOf(turn, notice), model: turn.model.id, provider, instructions, folder },
+      ...{ cwd: options.cwd, config },
+      canAsk: config.permissions === "ask" && request.approvals !== undefined,
+    };
+    const begin = async (ref: string | null, total: Usage | null): Promise<Result> => {
+      const cliTurn: CliTurn = { ...base, ref };
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      for (const [file, text] of Object.entries(backend.files(cliTurn)))
+        await writeFileAtomic(join(folder, file), text, { mode: 0o600 });
+      return attempt(cliTurn, key, total);
+    };
+    if (plan.kind === "resume") {
+      bound = plan.bound;
+      const result = await begin(bound.ref, bound.total);
+      if (!isRefused(result) || signal.aborted || isClosed) return settle(result, plan.bound.total);
+      notice(anew(name, "it does not know the one there was"));
+      bound = null;
+    }
+    return settle(await begin(null, null), null);
+  };
+
+  const stop = () => child?.stop();
+  signal.addEventListener("abort", stop, { once: true });
+  const over = drive()
+    .catch((error: unknown): ExecutionOutcome => {
+      if (signal.aborted || isClosed) return { status: "interrupted" };
+      const message = error instanceof Error ? error.message : String(error);
+      const code = ContextEngineError.is(error) ? error.code : "HARNESS_FAILED";
+      return { status: "failed", code, error: { kind: "unavailable", message } };
+    })
+    .then(async (outcome) => {
+      await writing;
+      signal.removeEventListener("abort", stop);
+      queue.push({ type: "end", outcome });
+    });
+  return {
+    over,
+    async next() {
+      const event = await queue.next();
+      // By which session it goes on is durable before anything of it is.
+      await writing;
+      return event;
+    },
+    close() {
+      isClosed = true;
+      stop();
+    },
+  };
+}
+
+interface Result {
+  heard: Heard;
+  end: ProcessEnd;
+}
+
+/** A session that cannot be resumed ends before anything of it was told, in all versions. */
+const isRefused = ({ heard, end }: Result): boolean =>
+  !heard.hasStarted &&
+  heard.stopped === null &&
+  end.error === undefined &&
+  heard.ends.every(({ error }) => error !== null);
+
+function whyEnded(
+  { stopped }: Heard,
+  { how, error }: ProcessEnd,
+  name: string,
+): { kind: "timeout" | "invalid_response" | "unavailable"; message: string } {
+  if (stopped !== null)
+    return { kind: stopped.kind, message: `${stopped.why}, so it was stopped.` };
+  const message =
+    error === undefined
+      ? `${name} ended without a result (${how}).`
+      : `${name} could not be run: ${error.message}.`;
+  return { kind: "unavailable", message };
+}
+
+const anew = (name: string, reason: string) =>
+  `${name} begins a new session, which knows nothing of what was said before: ${reason}.`;
+
+const lines = (count: number) => (count === 1 ? "a line" : `${count} lines`);
+
+const after = (seconds: number, act: () => void) => setTimeout(act, seconds * 1000).unref();
+
+function sumOf(calls: ReadonlyMap<string, Usage>): Usage | null {
+  return calls.size === 0 ? null : [...calls.values()].reduce(addUsage, NO_USAGE);
+}
+
+function objectIn(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const shortened = (text: string): string =>
+  text.length <= LONGEST_RESULT
+    ? text
+    : `${text.slice(0, LONGEST_RESULT).toWellFormed()}\n(${text.length - LONGEST_RESULT} characters more, which the program has)`;
+
+/** The person's words; its own session has the rest. */
+function promptOf({ turn }: ExecutionTurn, notice: (text: string) => void): string {
+  const said = turn.map(({ message }) => message).filter(({ role }) => role === "user");
+  const texts = said.flatMap(textsIn);
+  if (said.some(hasMore)) notice("Only words are handed over: images of the message are left out.");
+  return texts.join("\n\n");
+}
+
+const textsIn = (message: AgentMessage): string[] => {
+  if (message.role !== "user") return [];
+  const { content } = message;
+  if (typeof content === "string") return [content];
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+};
+
+const hasMore = (message: AgentMessage): boolean =>
+  message.role === "user" &&
+  typeof message.content !== "string" &&
+  message.content.some(({ type }) => type !== "text");
+
+/** Nobody to ask is a no. */
+async function askPeople(
+  { session, approvals }: Pick<HarnessRequest, "session" | "approvals">,
+  id: string,
+  signal: AbortSignal,
+  asked: Extract<CliEvent, { type: "ask" }>,
+): Promise<ApprovalEnd> {
+  if (approvals === undefined) return { kind: "nobody" };
+  const { agentId, sessionKey } = session;
+  const { command } = asked.args;
+  const request = {
+    ...{ asker: { kind: "harness" as const, id }, session: { agentId, sessionKey } },
+    ...{ name: asked.name, arguments: asked.args },
+    ...(typeof command === "string" && { grant: command }),
+  };
+  return approvals.ask(request, signal).catch((): ApprovalEnd => ({ kind: "withdrawn" }));
+}

@@ -1,0 +1,121 @@
+// One list of scenarios for every program that is started once per turn.
+import { describe, expect, it, vi } from "vitest";
+import type { Approval } from "../../approvals/approval.ts";
+import { describeSaid } from "../codex/testing/stored.ts";
+import { PROGRAMS } from "./testing/programs.ts";
+import { cliWorld } from "./testing/world.ts";
+
+const SOON = { timeout: 120_000 };
+
+describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
+  const world = (more: Partial<Parameters<typeof cliWorld>[0]> = {}) =>
+    cliWorld({ kind, binary, ...more });
+
+  it("answers, and its session goes on in the next turn and the next gateway", SOON, async () => {
+    const own = await world();
+    own.answers.push({ text: "reply one" });
+    const first = await own.say("first question");
+    expect(first.outcome).toBe("completed");
+    expect(first.report.execution).toMatchObject({
+      ...{ id: `cli:${kind}`, harnessId: kind, label: `CLI backend "${kind}"` },
+      cannot: expect.arrayContaining(["assemble-before-prompt", "compact"]),
+    });
+    await own.say("second question");
+    await own.restart();
+    await own.say("third question");
+    const asked = ["user: first question", "assistant: reply one", "user: second question"];
+    expect(own.said()).toEqual([...asked, "assistant: ok", "user: third question"]);
+    expect(describeSaid(own)).toEqual([
+      ...asked,
+      ...["assistant: ok", "user: third question", "assistant: ok"],
+    ]);
+  });
+
+  it("has each turn's own tokens in the report", SOON, async () => {
+    const own = await world();
+    const usages = [];
+    for (const text of ["one", "two"]) {
+      const { report } = await own.say(text);
+      usages.push(report.modelCalls.map(({ usage }) => usage));
+    }
+    expect(usages[0]).toHaveLength(1);
+    expect(usages[0]?.[0]?.totalTokens).toBeGreaterThan(0);
+    expect(usages[1]).toEqual(usages[0]);
+  });
+
+  it("takes words that are larger than an argument may be", SOON, async () => {
+    const own = await world();
+    const { outcome } = await own.say(`${"many words ".repeat(20_000)}end`);
+    expect(outcome).toBe("completed");
+    expect(own.said().at(-1)).toMatch(/many words end$/);
+  });
+
+  it("begins a new session where instructions or transcript are other ones", SOON, async () => {
+    const own = await world();
+    await own.say("first question");
+    await own.restart({ systemPrompt: "OTHER" });
+    const { report } = await own.say("second question");
+    expect(own.said()).toEqual(["user: second question"]);
+    expect(report.execution?.notices?.join("\n")).toContain(
+      "begins a new session, which knows nothing of what was said before: its instructions changed.",
+    );
+  });
+
+  it("is interrupted when it is cancelled, which is nobody's failure", SOON, async () => {
+    const own = await world();
+    await own.say("first question");
+    const before = own.asked();
+    own.answers.push("never");
+    const controller = new AbortController();
+    const { gateway } = own.gateway;
+    const said = gateway.send({ key: "main", content: "second", signal: controller.signal });
+    await vi.waitFor(() => expect(own.asked()).toBe(before + 1), 60_000);
+    controller.abort();
+    const { outcome, report } = await said;
+    expect([outcome, report.code]).toEqual(["aborted", undefined]);
+    expect((await own.say("third question")).outcome).toBe("completed");
+    expect(own.said()[0]).toBe("user: first question");
+  });
+
+  it("fails as its own flags say when the model refuses, and goes on after it", SOON, async () => {
+    const own = await world();
+    own.answers.push({ status: 400, code: "invalid_request_error" });
+    const { outcome, error, report } = await own.say("first question");
+    expect(outcome).toBe("failed");
+    expect(error?.message).toMatch(/400/);
+    expect(report.code).not.toBe("HARNESS_FAILED");
+    expect((await own.say("second question")).outcome).toBe("completed");
+    expect(own.said().at(-1)).toBe("user: second question");
+  });
+});
+
+describe.each(PROGRAMS.filter(({ kind }) => kind === "claude-cli"))(
+  "$program",
+  ({ kind, binary }) => {
+    it("asks where other tools ask, and heeds the answer", SOON, async () => {
+      const own = await cliWorld({ kind, binary });
+      const asked: Approval[] = [];
+      const { gateway } = own.gateway;
+      gateway.approvals.attach({
+        canAnswer: true,
+        asked: (approval) => {
+          asked.push(approval);
+          gateway.approvals.answer(approval.id, asked.length === 1 ? "no" : "once", "http");
+        },
+        over: () => {},
+      });
+      const call = { name: "Bash", args: { command: "touch tide.txt", description: "d" } };
+      const results = [];
+      for (const id of ["toolu_1", "toolu_2"]) {
+        own.answers.push({ call: { ...call, id } }, { text: "done" });
+        results.push((await own.say("touch it")).report.toolCalls[0]);
+      }
+      expect(asked[0]).toMatchObject({ asker: { kind: "harness", id: kind }, name: "Bash" });
+      expect(asked).toHaveLength(2);
+      expect(results).toMatchObject([
+        { name: "Bash", isError: true },
+        { name: "Bash", isError: false },
+      ]);
+    });
+  },
+);
