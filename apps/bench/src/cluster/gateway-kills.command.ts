@@ -1,5 +1,4 @@
 // The command `pnpm bench gateway-kills`, which kills gateways in turns and counts damage.
-import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -33,7 +32,8 @@ export async function main(args: readonly string[]): Promise<number> {
     return args[0] === "--help" ? 0 : 2;
   }
   const { kills, control, ttlMs } = asked;
-  const folder = join(mkdtempSync(join(tmpdir(), "clew-kills-")), "server");
+  // Where whoever the server runs as gets in.
+  const folder = join(tmpdir(), `clew-kills-${process.pid}`);
   const server = await startPostgres({ folder });
   try {
     const onEnd = (done: number) => void (done % 20 === 0 && say(`${done} of ${kills} ended`));
