@@ -197,9 +197,10 @@ export default defineBench({
     },
   ]),
   tell: (results) =>
-    LENGTHS.map((messages) => {
+    LENGTHS.flatMap((messages) => {
       const { samplesMs: bare = [] } = results.get(bareName(messages)) ?? {};
       const { samplesMs: door = [] } = results.get(doorName(messages)) ?? {};
+      if (bare.length === 0 || door.length === 0) return [];
       const added = door.map((ms, round) => ms - bare[round]!);
       const [half, most] = [0.5, 0.99].map((part) => quantile(added, part).toFixed(1));
       return `Added to the model server alone at ${messages} messages, ms: ${half} (99 of 100: ${most}); goals at 1,000: 5 (20).`;
