@@ -14,7 +14,7 @@ import type {
   TokenBudget,
   ToolDefinition,
 } from "@clew/plugin-sdk/host";
-import type { ExecutionHost } from "./engine/host-support.ts";
+import type { ExecutionHost } from "./execution-host.ts";
 import type { ExecutionProjection } from "./report.ts";
 import type { SystemPart } from "./request/request-items.ts";
 import type { ToolOutcome } from "./tool-outcome.ts";

@@ -17,7 +17,6 @@ export type {
 export {
   assertHostSupport,
   CLEW_EMBEDDED_HOST,
-  type ExecutionHost,
   evaluateHostSupport,
   HOST_CAPABILITIES,
   type HostSupport,
@@ -54,6 +53,7 @@ export {
   type SubagentContextMode,
 } from "./engine/subagents.ts";
 export { type EngineValidation, validateEngine } from "./engine/validate.ts";
+export type { ExecutionHost } from "./execution-host.ts";
 export type {
   ExecutionAnswer,
   ExecutionEvent,

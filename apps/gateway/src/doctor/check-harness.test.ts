@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readEnvironment } from "../config/environment.ts";
 import { checkConfigText } from "../config/load.ts";
-import { codexWorld } from "../harness/codex/testing/world.ts";
+import { codexWorld } from "../testing/codex/world.ts";
 import { temporaryHome } from "../testing/home.ts";
 import { checkHarnesses } from "./check-harness.ts";
 

@@ -5,17 +5,8 @@ import {
   type EngineOperation,
   type HostCapability,
 } from "@clew/plugin-sdk/core";
+import type { ExecutionHost } from "../execution-host.ts";
 import { readQuietly } from "./describe-error.ts";
-
-/** A host as engines are told of it. */
-export interface ExecutionHost {
-  /** For programs. */
-  id: string;
-  /** Named in errors. */
-  label: string;
-  /** What it can do for engines. */
-  capabilities: readonly HostCapability[];
-}
 
 /** Everything that an engine may require. */
 export const HOST_CAPABILITIES: readonly HostCapability[] = [

@@ -2,10 +2,11 @@
 import type { PrepareSubagentSpawnParams, SubagentEndedParams } from "@clew/plugin-sdk/core";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { within } from "@clew/plugin-sdk/host";
+import type { ExecutionHost } from "../execution-host.ts";
 import type { LogPort } from "../ports.ts";
 import { engineTimeout } from "./bounds.ts";
 import { describeError } from "./describe-error.ts";
-import { assertHostSupport, type ExecutionHost } from "./host-support.ts";
+import { assertHostSupport } from "./host-support.ts";
 import type { ResolvedEngine } from "./resolve.ts";
 
 /** "fork": the child starts with the parent's history. */

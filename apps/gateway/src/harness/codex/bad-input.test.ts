@@ -1,9 +1,9 @@
 // Everything that can go wrong between the gateway and Codex: typed, told, nothing lost.
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { PROGRAMS } from "./testing/programs.ts";
-import { describeSaid } from "./testing/stored.ts";
-import { type CodexWorld, codexWorld } from "./testing/world.ts";
+import { PROGRAMS } from "../../testing/codex/programs.ts";
+import { describeSaid } from "../../testing/codex/stored.ts";
+import { type CodexWorld, codexWorld } from "../../testing/codex/world.ts";
 
 const SOON = { timeout: 60_000 };
 

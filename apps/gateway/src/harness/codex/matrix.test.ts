@@ -1,7 +1,7 @@
 // What Codex really sends its model, case by case; the same list runs against the real one.
 import { describe, expect, it } from "vitest";
-import { REAL_CODEX } from "./testing/programs.ts";
-import { type CodexWorld, codexWorld, type WorldOptions } from "./testing/world.ts";
+import { REAL_CODEX } from "../../testing/codex/programs.ts";
+import { type CodexWorld, codexWorld, type WorldOptions } from "../../testing/codex/world.ts";
 
 const SOON = { timeout: 120_000 };
 

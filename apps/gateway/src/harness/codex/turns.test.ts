@@ -4,9 +4,9 @@ import type { TurnEvent } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../approvals/approval.ts";
 import { startChild } from "../../testing/child.ts";
-import { PROGRAMS } from "./testing/programs.ts";
-import { describeSaid } from "./testing/stored.ts";
-import { codexWorld } from "./testing/world.ts";
+import { PROGRAMS } from "../../testing/codex/programs.ts";
+import { describeSaid } from "../../testing/codex/stored.ts";
+import { codexWorld } from "../../testing/codex/world.ts";
 
 const SOON = { timeout: 60_000 };
 
@@ -86,7 +86,7 @@ describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
       const configFile = join(world.home, "killed.json");
       writeFileSync(configFile, JSON.stringify(world.config));
       world.model.answers.push("never");
-      const child = startChild(new URL("./testing/codex-process.ts", import.meta.url), [
+      const child = startChild(new URL("../../testing/codex/codex-process.ts", import.meta.url), [
         ...[world.home, configFile, "killed question"],
       ]);
       await world.model.untilAsked(2);

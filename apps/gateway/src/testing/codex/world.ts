@@ -2,9 +2,9 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TurnResult } from "@clew/engine-core";
-import { temporaryHome } from "../../../testing/home.ts";
-import { type PluginGateway, startPluginGateway, writePlugin } from "../../../testing/plugins.ts";
-import { type ResponsesModel, responsesModel } from "../../../testing/responses-model.ts";
+import { temporaryHome } from "../home.ts";
+import { type PluginGateway, startPluginGateway, writePlugin } from "../plugins.ts";
+import { type ResponsesModel, responsesModel } from "../responses-model.ts";
 import type { Faults } from "./codex-fake.ts";
 
 /** Of the engine, as its next answers go by. */

@@ -1,9 +1,9 @@
 // A gateway in a process of its own that says one thing, to be killed while Codex answers.
 import { readFileSync } from "node:fs";
-import { readEnvironment } from "../../../config/environment.ts";
-import { checkConfigText } from "../../../config/load.ts";
-import { createGateway } from "../../../gateway.ts";
-import { startPlugins } from "../../../plugins/start.ts";
+import { readEnvironment } from "../../config/environment.ts";
+import { checkConfigText } from "../../config/load.ts";
+import { createGateway } from "../../gateway.ts";
+import { startPlugins } from "../../plugins/start.ts";
 
 const [home = "", configFile = "", text = ""] = process.argv.slice(2);
 const environment = readEnvironment({ ...process.env, CLEW_HOME: home });
