@@ -4,6 +4,7 @@ import type { TurnEvent } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import type { Approval } from "../../approvals/approval.ts";
 import { startChild } from "../../testing/child.ts";
+import { isAlive } from "../../testing/codex/alive.ts";
 import { PROGRAMS } from "../../testing/codex/programs.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
 import { codexWorld } from "../../testing/codex/world.ts";
@@ -92,6 +93,8 @@ describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
       await world.model.untilAsked(2);
       child.process.kill("SIGKILL");
       await child.exit;
+      // Its Codex ends by itself, and holds the thread until then.
+      await until(() => !isAlive(world.pid()));
       await world.restart();
       const { report, outcome } = await world.say("third question");
       expect(outcome).toBe("completed");
@@ -146,3 +149,7 @@ describe("a command that Codex would run itself", () => {
     expect([outcome, report.toolCalls[0]?.isError]).toEqual(["completed", true]);
   });
 });
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 20));
+}

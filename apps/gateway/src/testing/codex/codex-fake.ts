@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { isAlive } from "./alive.ts";
 
 type Json = Record<string, unknown>;
 
@@ -91,15 +92,6 @@ function lock(id: string): void {
       throw refused(`thread ${id} already has an active writer`);
     rmSync(lockOf(id), { force: true });
     symlinkSync(String(process.pid), lockOf(id));
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
   }
 }
 
