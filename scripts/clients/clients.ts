@@ -107,8 +107,7 @@ export const CLIENTS: readonly Client[] = [
     ...{ bin: "gemini", api: "google-generative-ai" },
     args: (prompt) => ["-y", "-p", prompt],
     env: { GEMINI_CLI_TRUST_WORKSPACE: "true" },
-    // It ends with "terminated"; without its last event the reply is asked for again and again.
-    failsAt: ["broken", "no end"],
+    failsAt: ["broken"],
     read: (path) => ({ name: "read_file", args: { file_path: path } }),
   },
   {

@@ -115,6 +115,7 @@ function answerWith(
   }
   response.writeHead(200, { "content-type": contentType });
   if (fault === "broken") {
+    // Between two events: Cline glues half of one to what it is answered when it asks again.
     const half = pieces.slice(0, Math.ceil(pieces.length / 2)).join("");
     response.write(half, () => setTimeout(() => response.destroy(), 50));
     return;
