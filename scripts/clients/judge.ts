@@ -1,4 +1,4 @@
-// Judges what came of a client's run: what it got, what went upstream, and what was stored.
+// Judges what a client got, what went upstream, and what was stored of it.
 import type { DoorApi } from "../../apps/gateway/src/door/wires/door-wire.ts";
 import type { Client } from "./clients.ts";
 import type { Taken } from "./model-server.ts";

@@ -5,8 +5,8 @@ import { type Schema, type Seen, textsIn } from "./see-request.ts";
 import { finalWords, newestFile, PART_MARK, type Part, pathOf, type Task } from "./task.ts";
 
 /**
- * "step": it calls tools of the client · "look": tools of the door · "final": a conversation is at
- * its end · "summary": its client compacts · "side": a title, or a check.
+ * "step": it calls tools of the client · "look": tools of the door · "final": a conversation is
+ * at its end · "summary": its client compacts · "side": a title, or a check.
  */
 export interface PlannedReply {
   kind: "step" | "look" | "final" | "summary" | "side";

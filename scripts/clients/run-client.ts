@@ -118,7 +118,7 @@ async function startGateway(scratch: string, config: object) {
   };
 }
 
-/** What a person is told to write is what is tried. The file to be read by a shell, if there is one. */
+/** What a person is told to write is what is tried. Returns the file that a shell reads, if any. */
 async function connect(
   { name }: Client,
   { scratch, home, config, port }: { scratch: string; home: string; config: object; port: number },

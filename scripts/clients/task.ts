@@ -1,4 +1,4 @@
-// Plans what a client is asked to do: files to read, facts in them, questions about these.
+// Plans which files a client reads, and what it is asked about them.
 import {
   ASKED_AT,
   type FactSession,

@@ -21,7 +21,7 @@ export function planRecall(
   );
 }
 
-/** Pure. Each call that is run has as much of the room, and as much is left for what is asked next. */
+/** Pure. Each call that is run has as much, and as much is left for what is asked next. */
 export const roomOfEach = (left: number, calls: readonly PlannedAnswer[]): number =>
   Math.floor(left / (1 + calls.filter(({ kind }) => kind === "run").length));
 
