@@ -62,10 +62,10 @@ export function harnessLoaders(config: HarnessConfig): Record<string, HarnessLoa
     },
   ]);
   return {
-    ...Object.fromEntries(started),
     codex: async (options) => {
       const { createCodex } = await import("./codex/codex.ts");
       return createCodex({ ...options, config: codex });
     },
+    ...Object.fromEntries(started),
   };
 }

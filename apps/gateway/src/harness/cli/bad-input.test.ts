@@ -125,7 +125,6 @@ describe.each(CLI_KINDS)("%s", (kind) => {
     const world = await cliWorld({ kind });
     await world.say("first question");
     const names = world.starts()[0]?.env ?? [];
-    expect(names).toContain("PATH");
     expect(names).toContain(kind === "codex-cli" ? "CODEX_HOME" : "HOME");
     expect(names.filter((each) => /^(CLEW_HOME|VITEST|npm_|NODE_)/.test(each))).toEqual([]);
   });

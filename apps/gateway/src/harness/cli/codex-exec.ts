@@ -10,7 +10,11 @@ export const codexExec: CliBackend = {
   files: ({ instructions, provider }) => ({
     "config.toml": `developer_instructions = ${tomlString(instructions)}\n${planCodexHome(provider).config}`,
   }),
-  env: ({ folder, provider }) => ({ ...planCodexHome(provider).env, CODEX_HOME: folder, HOME: folder }),
+  env: ({ folder, provider }) => ({
+    ...planCodexHome(provider).env,
+    CODEX_HOME: folder,
+    HOME: folder,
+  }),
   args: ({ config, cwd, model, ref }: CliTurn) => [
     ...["exec", "--sandbox", config.sandbox, "--cd", cwd],
     ...(ref === null ? [] : codexExec.resumeArgs(ref)),

@@ -114,7 +114,10 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   };
 
   /** One process, until it is gone. */
-  const attempt = async (cliTurn: CliTurn, key: CliKey, total: Usage | null): Promise<Result> => {
+  const attempt = async (
+    cliTurn: CliTurn,
+    { key, total, reason }: { key: CliKey; total: Usage | null; reason: string },
+  ): Promise<Result> => {
     const heard: Heard = {
       ...{ hasStarted: false, hasSaid: false, ends: [], stopped: null, garbage: null },
       ...{ repeated: 0, calls: new Map() },
@@ -144,6 +147,17 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
         case "started":
           if (heard.hasStarted) return;
           heard.hasStarted = true;
+          queue.push({
+            type: "handed-over",
+            projection: {
+              ...{
+                thread: cliTurn.ref === null ? "new" : "continued",
+                threadId: event.ref,
+                reason,
+              },
+              ...{ as: "prompt", handed: turn.turn.length },
+            },
+          });
           void save({
             ...{ v: 1, sessionKey: turn.session.sessionKey, key, ref: event.ref, total },
             over: null,
@@ -281,21 +295,26 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       ...{ cwd: options.cwd, config },
       canAsk: config.permissions === "ask" && request.approvals !== undefined,
     };
-    const begin = async (ref: string | null, total: Usage | null): Promise<Result> => {
+    const begin = async (
+      ref: string | null,
+      total: Usage | null,
+      reason: string,
+    ): Promise<Result> => {
       const cliTurn: CliTurn = { ...base, ref };
       await mkdir(folder, { recursive: true, mode: 0o700 });
       for (const [file, text] of Object.entries(backend.files(cliTurn)))
         await writeFileAtomic(join(folder, file), text, { mode: 0o600 });
-      return attempt(cliTurn, key, total);
+      return attempt(cliTurn, { key, total, reason });
     };
     if (plan.kind === "resume") {
       bound = plan.bound;
-      const result = await begin(bound.ref, bound.total);
+      const result = await begin(bound.ref, bound.total, "nothing of it changed");
       if (!isRefused(result) || signal.aborted || isClosed) return settle(result, plan.bound.total);
-      notice(anew(name, "it does not know the one there was"));
+      notice(anew(name, UNKNOWN));
       bound = null;
     }
-    return settle(await begin(null, null), null);
+    const reason = (plan.kind === "new" ? plan.reason : UNKNOWN) ?? "there was none";
+    return settle(await begin(null, null, reason), null);
   };
 
   const stop = () => child?.stop();
@@ -352,6 +371,8 @@ function whyEnded(
       : `${name} could not be run: ${error.message}.`;
   return { kind: "unavailable", message };
 }
+
+const UNKNOWN = "it does not know the one there was";
 
 const anew = (name: string, reason: string) =>
   `${name} begins a new session, which knows nothing of what was said before: ${reason}.`;

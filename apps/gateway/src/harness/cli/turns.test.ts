@@ -19,8 +19,14 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     expect(first.report.execution).toMatchObject({
       ...{ id: `cli:${kind}`, harnessId: kind, label: `CLI backend "${kind}"` },
       cannot: expect.arrayContaining(["assemble-before-prompt", "compact"]),
+      projections: [{ thread: "new", as: "prompt", handed: 1 }],
     });
-    await own.say("second question");
+    const second = await own.say("second question");
+    const [begun] = first.report.execution?.projections ?? [];
+    expect(second.report.execution?.projections).toMatchObject([
+      { thread: "continued", threadId: begun?.threadId, handed: 1 },
+    ]);
+    expect(second.report.modelCalls[0]?.messages).toMatchObject({ kept: 0, items: [{}] });
     await own.restart();
     await own.say("third question");
     const asked = ["user: first question", "assistant: reply one", "user: second question"];
@@ -72,18 +78,21 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     await vi.waitFor(() => expect(own.asked()).toBe(before + 1), 60_000);
     controller.abort();
     const { outcome, report } = await said;
-    expect([outcome, report.code]).toEqual(["aborted", undefined]);
+    expect([outcome, report.code]).toEqual(["aborted", "aborted"]);
     expect((await own.say("third question")).outcome).toBe("completed");
     expect(own.said()[0]).toBe("user: first question");
   });
 
   it("fails as its own flags say when the model refuses, and goes on after it", SOON, async () => {
     const own = await world();
-    own.answers.push({ status: 400, code: "invalid_request_error" });
+    // Claude Code asks again in other words before it gives up.
+    const refusal = { status: 400, code: "invalid_request_error" };
+    own.answers.push(...Array.from({ length: 8 }, () => refusal));
     const { outcome, error, report } = await own.say("first question");
     expect(outcome).toBe("failed");
     expect(error?.message).toMatch(/400/);
     expect(report.code).not.toBe("HARNESS_FAILED");
+    own.answers.length = 0;
     expect((await own.say("second question")).outcome).toBe("completed");
     expect(own.said().at(-1)).toBe("user: second question");
   });

@@ -55,7 +55,10 @@ export async function cliWorld(options: CliWorldOptions): Promise<CliWorld> {
   const logFile = join(home, "starts.log");
   const command = join(home, "cli-command");
   const fake = `CLI_FAKE_LOG='${logFile}' CLI_FAKE_FAULTS='${faultFile}' exec '${process.execPath}' --disable-warning=ExperimentalWarning '${join(import.meta.dirname, "cli-fake.ts")}'`;
-  writeFileSync(command, `#!/bin/sh\n${binary === undefined ? fake : `exec '${binary}'`} "$@"\n`);
+  writeFileSync(
+    command,
+    `#!/bin/sh\n${binary === undefined ? fake : `PATH='${process.env.PATH}' exec '${binary}'`} "$@"\n`,
+  );
   chmodSync(command, 0o755);
   const plugin = writePlugin(join(home, "tide"), { id: "tide", code: ENGINE(requires) });
   mkdirSync(join(home, "agents/main/workspace"), { recursive: true });
