@@ -65,14 +65,31 @@ describe.each(CLI_KINDS)("%s", (kind) => {
   });
 
   it("is ended with all that it began where it falls silent", SOON, async () => {
-    const world = await cliWorld({ kind, backend: { silenceSeconds: 1 } });
+    const world = await cliWorld({ kind, backend: { silenceSeconds: 3 } });
     world.faults({ hangAt: "started" });
     const { error, report } = await world.say("first question");
     expect(report.code).toBe("HARNESS_FAILED");
     expect(error).toMatchObject({
       kind: "timeout",
-      message: `${name} said nothing for 1 s in the middle, so it was stopped.`,
+      message: `${name} said nothing for 3 s in the middle, so it was stopped.`,
     });
+    await worksAgain(world);
+  });
+
+  it("is ended where it says nothing at all, or does not come to an end", SOON, async () => {
+    const mute = await cliWorld({ kind, backend: { startSeconds: 1 } });
+    mute.faults({ hangAt: "start" });
+    expect((await mute.say("first question")).error?.message).toBe(
+      `${name} said nothing within 1 s of its start, so it was stopped.`,
+    );
+    const world = await cliWorld({ kind, backend: { turnSeconds: 8 } });
+    world.faults({ hangAt: "said" });
+    world.answers.push({ text: "half" });
+    const { error, report } = await world.say("second question");
+    expect(error?.message).toBe(`${name} was not done after 8 s, so it was stopped.`);
+    // What Claude Code told of its calls counts without an end; Codex tells nothing before it.
+    expect(report.modelCalls).toHaveLength(kind === "claude-cli" ? 1 : 0);
+    expect(describeSaid(world).join("\n")).toContain("assistant: half");
     await worksAgain(world);
   });
 
@@ -127,5 +144,27 @@ describe.each(CLI_KINDS)("%s", (kind) => {
     const names = world.starts()[0]?.env ?? [];
     expect(names).toContain(kind === "codex-cli" ? "CODEX_HOME" : "HOME");
     expect(names.filter((each) => /^(CLEW_HOME|VITEST|npm_|NODE_)/.test(each))).toEqual([]);
+  });
+});
+
+describe("claude-cli", () => {
+  it("has its own compaction in the report, with sizes", SOON, async () => {
+    const world = await cliWorld({ kind: "claude-cli" });
+    world.faults({ compacts: true });
+    const { report } = await world.say("first question");
+    expect(report.execution?.nativeCompactions).toBe(1);
+    expect(report.execution?.notices?.join("\n")).toContain(
+      "Claude Code compacted its own session (auto): 900 tokens became 90.",
+    );
+  });
+
+  it("begins anew once its session is too large", SOON, async () => {
+    const world = await cliWorld({ kind: "claude-cli" });
+    await world.say("first question");
+    world.answers.push(...Array.from({ length: 4 }, () => ({ status: 413 })));
+    const { error } = await world.say("second question");
+    expect(error?.kind).toBe("overflow");
+    await worksAgain(world);
+    expect(world.said()).toEqual(["user: and now?"]);
   });
 });
