@@ -27,6 +27,11 @@ export const FEW_LINES: ExcerptSize = {
   ...{ share: 1 / 14, least: 200, most: 400, edges: 0, worthOfBest: 1 / 5, read: READ_CHARS },
 };
 
+/** And what it keeps last: the line or two that stand out most. */
+export const ONE_LINE: ExcerptSize = {
+  ...{ share: 0, least: 120, most: 120, edges: 0, worthOfBest: 1 / 5, read: READ_CHARS },
+};
+
 /** A longer line is judged and shown in pieces. */
 const PIECE_CHARS = 160;
 const MARKED_GAP = "\n…\n";

@@ -8,4 +8,4 @@ export const roomForRecall = (free: number): number =>
   Math.max(0, Math.min(MOST_ROOM, Math.floor(free * ROOM_SHARE)));
 
 /** Of it: what a view is cut for; the rest is only taken where it is free. */
-export const leastRoomOf = (room: number): number => Math.floor(room / 2);
+export const leastRoomOf = (room: number): number => Math.floor(room * (3 / 4));

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CLI_KINDS } from "../../config/harness.ts";
-import { describeSaid } from "../codex/testing/stored.ts";
+import { describeSaid } from "../../testing/codex/stored.ts";
 import { type CliWorld, cliWorld } from "./testing/world.ts";
 
 const SOON = { timeout: 60_000 };

@@ -1,7 +1,7 @@
 // One list of scenarios for every program that is started once per turn.
 import { describe, expect, it, vi } from "vitest";
 import type { Approval } from "../../approvals/approval.ts";
-import { describeSaid } from "../codex/testing/stored.ts";
+import { describeSaid } from "../../testing/codex/stored.ts";
 import { PROGRAMS } from "./testing/programs.ts";
 import { cliWorld } from "./testing/world.ts";
 
