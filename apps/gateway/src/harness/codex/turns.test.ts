@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TurnEvent } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
@@ -10,6 +10,13 @@ import { describeSaid } from "../../testing/codex/stored.ts";
 import { codexWorld } from "../../testing/codex/world.ts";
 
 const SOON = { timeout: 60_000 };
+
+function isRunningKnown(home: string): boolean {
+  const folder = join(home, "agents/main/harness/codex-threads");
+  return readdirSync(folder)
+    .filter((name) => name.endsWith(".json"))
+    .some((name) => /"running","turnId":"/.test(readFileSync(join(folder, name), "utf8")));
+}
 
 describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
   it("runs the gateway's tools, stores call and result, and reports both", SOON, async () => {
@@ -91,6 +98,8 @@ describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
         ...[world.home, configFile, "killed question"],
       ]);
       await world.model.untilAsked(2);
+      // Until Codex has said which turn it is, a kill costs the thread.
+      await until(() => isRunningKnown(world.home));
       child.process.kill("SIGKILL");
       await child.exit;
       // Its Codex ends by itself, and holds the thread until then.
