@@ -7,6 +7,7 @@ import { trackedFiles } from "./tracked-files.ts";
 /** Where others speak in words only, and what they say has to be understood. */
 const FOREIGN_WORDS: Record<string, string> = {
   "apps/gateway/src/config/load.ts": "JSON5 says only in words that a quote is missing",
+  "apps/gateway/src/door/serve/door.ts": "the platform says in words only that its stack is full",
   "apps/gateway/src/cli/usage-error.ts":
     "commander names in words only which flag or value is wrong",
   "packages/engine-core/src/engine/rejected-keys.ts":

@@ -1,8 +1,8 @@
 // Which real clients are tried at the door, and how each is asked, and asks.
 import type { DoorApi } from "../../apps/gateway/src/door/wires/door-wire.ts";
 
-export const FAULTS = ["429", "500", "broken", "no end"] as const;
-/** What a model server does once in a while; "no end": the last event is missing. */
+export const FAULTS = ["429", "500", "broken", "no-end"] as const;
+/** What a model server does once in a while; "no-end": the last event is missing. */
 export type Fault = (typeof FAULTS)[number];
 
 export interface Client {

@@ -120,9 +120,9 @@ function answerWith(
     response.write(half, () => setTimeout(() => response.destroy(), 50));
     return;
   }
-  const end = fault === "no end" ? pieces.length - LAST_EVENTS[api] : pieces.length;
+  const end = fault === "no-end" ? pieces.length - LAST_EVENTS[api] : pieces.length;
   const sent = pieces.slice(0, end).join("");
-  const cut = fault === "no end" && api === "google-generative-ai";
+  const cut = fault === "no-end" && api === "google-generative-ai";
   response.end(cut ? sent.replace(/"finishReason":"STOP"/, '"index":0') : sent);
 }
 

@@ -17,7 +17,7 @@ export interface ClientRun {
   /** Of a folder in which the client works, what it is asked to do there. */
   plan: (folder: string) => Task;
   /** "alone": it asks the model server itself, and is told its window. */
-  by: "door" | "door with recall" | "alone";
+  by: "door" | "door-recalling" | "alone";
   faults?: ReadonlyMap<number, Fault>;
 }
 
@@ -51,7 +51,7 @@ export async function runClient(asked: ClientRun): Promise<RunOutcome> {
     const faults = asked.faults ?? new Map<number, Fault>();
     const model = await startModelServer({ client, task, window: WINDOW, faults });
     closing.unshift(() => model.close());
-    const config = configOf(client, model.url, by === "door with recall");
+    const config = configOf(client, model.url, by === "door-recalling");
     let port = model.port;
     if (by !== "alone") {
       const gateway = await startGateway(scratch, config);

@@ -24,7 +24,7 @@ export async function tryClient(client: Client, command: string): Promise<Tried>
   const asked = { client, command };
   const reading = (folder: string) => planReading(folder, CALLS);
   const door = await run({ ...asked, plan: reading, by: "door" });
-  const recall = await run({ ...asked, plan: reading, by: "door with recall" });
+  const recall = await run({ ...asked, plan: reading, by: "door-recalling" });
   const alone = await run({ ...asked, plan: reading, by: "alone" });
   const subagents = await runSubagents(asked);
   const faults = await runFaults(asked);

@@ -9,8 +9,6 @@ import {
   type TurnResult,
 } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import { createEditors, type Editors } from "./acp/editors.ts";
-import { saidOfTools } from "./acp/modes.ts";
 import { createGrantFiles } from "./approvals/grants.ts";
 import { type Approvals, createApprovals } from "./approvals/queue.ts";
 import { systemClock } from "./clock.ts";
@@ -32,6 +30,8 @@ import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createDoor, type Door } from "./door/serve/door.ts";
+import { createEditors, type Editors } from "./editors/editors.ts";
+import { saidOfTools } from "./editors/modes.ts";
 import { setAsideEvent, watcherOf } from "./events/beside-turns.ts";
 import { createEventHub, type EventHub } from "./events/hub.ts";
 import { tellerOf } from "./events/turn-events.ts";

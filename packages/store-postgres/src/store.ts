@@ -221,8 +221,9 @@ function createStore<Kept extends Ledger>(
         return claimed.flatMap((each) => {
           if (each.status === "fulfilled") return [each.value.transcript];
           // Somebody asked for it meanwhile, and opens it.
-          if (ContextEngineError.is(each.reason, "SESSION_LOCKED")) return [];
-          throw each.reason;
+          const { reason: error } = each;
+          if (ContextEngineError.is(error, "SESSION_LOCKED")) return [];
+          throw error;
         });
       }),
     reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>

@@ -18,9 +18,9 @@ import {
 } from "@agentclientprotocol/sdk";
 import type { LogPort } from "@clew/engine-core";
 import { concerns } from "../approvals/approval.ts";
+import { isEditors } from "../editors/editor-records.ts";
 import type { Gateway } from "../gateway.ts";
 import { VERSION } from "../version.ts";
-import { isEditors } from "./editor-records.ts";
 import { askInEditor } from "./permissions.ts";
 import { invalid, noSuchSession, refusalOf } from "./refusal.ts";
 import { planServers } from "./servers.ts";

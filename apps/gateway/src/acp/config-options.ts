@@ -1,7 +1,7 @@
 // What a person may choose for a session in an editor.
 import type { SessionConfigOption, SessionModeState } from "@agentclientprotocol/sdk";
 import { THINKING_LEVELS } from "../config/params.ts";
-import type { Mode, ModeId } from "./modes.ts";
+import type { Mode, ModeId } from "../editors/modes.ts";
 
 export const OPTION_IDS = ["mode", "model", "thinking", "engine"] as const;
 export type OptionId = (typeof OPTION_IDS)[number];

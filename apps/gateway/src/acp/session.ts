@@ -16,6 +16,7 @@ import { type CommandLine, parseLine } from "../commands/parse.ts";
 import { listCommands } from "../commands/run.ts";
 import { describeCommand } from "../commands/session.ts";
 import { textIn } from "../conversation/message-text.ts";
+import { isEditors } from "../editors/editor-records.ts";
 import type { Gateway } from "../gateway.ts";
 import { sessionModelIn } from "../models/session-model.ts";
 import { thinkingLevelIn } from "../models/thinking-level.ts";
@@ -31,7 +32,6 @@ import {
   planOptions,
 } from "./config-options.ts";
 import { createEditorClient } from "./editor-client.ts";
-import { isEditors } from "./editor-records.ts";
 import { oldTextIn } from "./old-text.ts";
 import { readPrompt } from "./prompt.ts";
 import { AcpRefusal, INVALID_REQUEST, invalid, refusalOf } from "./refusal.ts";

@@ -101,7 +101,8 @@ async function openHost({ environment: given, output, strayErrors }: Shell) {
  * error output from now on.
  */
 function guardStdout(): WritableStream<Uint8Array> {
-  const { stdout, stderr } = process;
+  const stdout = process.stdout;
+  const stderr = process.stderr;
   const write = stdout.write.bind(stdout);
   stdout.write = stderr.write.bind(stderr) as Output["write"] as typeof stdout.write;
   return new WritableStream<Uint8Array>({

@@ -1,9 +1,14 @@
-// MCP servers for tests: the scripted one, as settings name it and as it is used directly.
+// Connects MCP servers in tests.
 import { fileURLToPath } from "node:url";
 import type { HostSession, ToolServerNote } from "@clew/engine-core";
 import { onTestFinished } from "vitest";
 import { createMcpPort } from "../mcp/client/mcp-port.ts";
-import { createMcpTools, type McpTools, type McpToolsOptions } from "../mcp/client/mcp-tools.ts";
+import {
+  createMcpTools,
+  type McpTools,
+  type McpToolsOptions,
+  usualVariables,
+} from "../mcp/client/mcp-tools.ts";
 import { type McpServer, SERVER_DEFAULTS } from "../mcp/client/server.ts";
 import type { Approve } from "../tools/tool.ts";
 
@@ -43,7 +48,8 @@ export function mcpWorld(
   const log: string[] = [];
   const write = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   const lines = { info: write("info"), warn: write("warn") };
-  const tools = createMcpTools({ servers, log: lines, hurry: 50, ...more });
+  const usual = usualVariables((name) => process.env[name]);
+  const tools = createMcpTools({ servers, log: lines, usual, hurry: 50, ...more });
   onTestFinished(() => tools.close());
   const base = { list: () => [], run: () => Promise.reject(new Error("nobody has that tool")) };
   const port = createMcpPort({ base, sources: [tools], approve });

@@ -1,4 +1,4 @@
-// A server of the Messages wire on the loopback, for programs that ask their models themselves.
+// A server of the Messages wire for programs that ask their models themselves.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-// A gateway in a process of its own that runs turns in every session it can get, and says so.
+// A gateway in a process of its own that runs turns wherever it can.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { openDatabase } from "../database.ts";
 import { openPostgresStore } from "../store.ts";

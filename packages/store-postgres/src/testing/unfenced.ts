@@ -1,4 +1,4 @@
-// How steps would be stored if nobody asked whose session it is, as a control of the kill test.
+// How steps would be stored if nobody asked whose session it is.
 import type { Database, Statement } from "../database.ts";
 
 const APPEND: Statement<never> = {

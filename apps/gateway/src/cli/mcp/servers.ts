@@ -4,7 +4,7 @@ import { loadConfig } from "../../config/load.ts";
 import type { McpConfig } from "../../config/mcp.ts";
 import { describeServer } from "../../mcp/client/describe-status.ts";
 import type { McpServerStatus } from "../../mcp/client/live-server.ts";
-import { createMcpTools } from "../../mcp/client/mcp-tools.ts";
+import { createMcpTools, usualVariables } from "../../mcp/client/mcp-tools.ts";
 import { planServers } from "../../mcp/client/plan-servers.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
@@ -96,7 +96,11 @@ const quiet = { info: () => {}, warn: () => {} };
 
 /** As they would be in a gateway that has just begun. */
 const unconnected = (config: McpConfig, { environment }: Shell): McpServerStatus[] =>
-  createMcpTools({ servers: planServers(config, environment), log: quiet }).status();
+  createMcpTools({
+    servers: planServers(config, environment),
+    log: quiet,
+    usual: usualVariables(environment.variable),
+  }).status();
 
 const disabled = ({ servers }: McpConfig, known: readonly McpServerStatus[]): Shown[] =>
   Object.entries(servers).flatMap(([name, { enabled, command, args, url }]) =>
@@ -118,7 +122,8 @@ async function tryOut(
   const { config } = await loadConfig(environment.configFile);
   const all = planServers(config.mcp, environment);
   const servers = server === undefined ? all : all.filter(({ name }) => name === server);
-  const tools = createMcpTools({ servers, log: quiet });
+  const usual = usualVariables(environment.variable);
+  const tools = createMcpTools({ servers, log: quiet, usual });
   return interruptible(output, async ({ signal, says }) => {
     says("starting MCP servers");
     try {

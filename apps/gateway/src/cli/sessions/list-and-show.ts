@@ -1,6 +1,7 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import { describeWaiting } from "../../commands/waiting.ts";
 import { demoState, isDemo } from "../../demo/demo-place.ts";
+import { fatesOf, formatEntry, NEVER } from "../../sessions/format-entry.ts";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import { shownEntries } from "../../sessions/shown.ts";
 import { createSessionStore } from "../../sessions/store.ts";
@@ -13,7 +14,6 @@ import { formatTable } from "../../terminal/table.ts";
 import { visible } from "../../text/visible.ts";
 import { createWaitingFiles } from "../../waiting/waiting-files.ts";
 import { viewOf } from "../../waiting/waiting-message.ts";
-import { fatesOf, formatEntry, NEVER } from "./format-entry.ts";
 
 export interface ListOptions {
   json?: boolean;

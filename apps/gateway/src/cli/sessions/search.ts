@@ -1,6 +1,7 @@
 // Runs `clew sessions search`, which finds what was said in all sessions of a home.
 import { setImmediate } from "node:timers/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { formatEntry } from "../../sessions/format-entry.ts";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import type { SessionSummary } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
@@ -13,7 +14,6 @@ import type { Shell } from "../../terminal/shell.ts";
 import { counted } from "../../text/number.ts";
 import { visible } from "../../text/visible.ts";
 import { interruptible } from "../interruptible.ts";
-import { formatEntry } from "./format-entry.ts";
 
 export interface SearchOptions {
   session?: string;

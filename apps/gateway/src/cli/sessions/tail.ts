@@ -1,6 +1,7 @@
 // Runs `clew sessions tail`, which shows what is said in a session while it is said.
 import { statSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { formatEntry } from "../../sessions/format-entry.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import type { ShownEntry } from "../../sessions/shown.ts";
 import { createSessionStore } from "../../sessions/store.ts";
@@ -8,7 +9,6 @@ import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { listenForStop } from "../stop.ts";
-import { formatEntry } from "./format-entry.ts";
 
 export interface TailOptions {
   follow?: boolean;

@@ -33,7 +33,8 @@ export function noteOf(leftOut: LeftOut): string {
   const { messages, window } = leftOut;
   const last = messages.at(-1)!.message;
   const known = NOTES.get(last);
-  if (known?.first === messages[0]!.message && known.count === messages.length) return known.note;
+  const { message: first } = messages[0]!;
+  if (known?.first === first && known.count === messages.length) return known.note;
   const room = Math.floor(noteTokens(window) * CHARS_PER_TOKEN - SENTENCE_CHARS);
   const words = messages
     .map((one) => linesOf(leftOut.wire, one))

@@ -2,8 +2,8 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CLI_KINDS } from "../../config/harness.ts";
+import { type CliWorld, cliWorld } from "../../testing/cli/world.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
-import { type CliWorld, cliWorld } from "./testing/world.ts";
 
 const SOON = { timeout: 60_000 };
 const CALL = { call: { name: "Bash", args: { command: "ls" } } };

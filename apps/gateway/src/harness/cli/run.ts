@@ -272,7 +272,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       return { status: "failed", error: last.error! };
     }
     const { kind, message } = whyEnded(heard, end, name);
-    if (end.stderr.length > 0) log.warn(`${id} ended without a result`, { stderr: end.stderr });
+    const [saysWhy] = end.stderr;
+    if (saysWhy) log.warn(`${id} ended without a result`, { stderr: end.stderr });
     return { status: "failed", code: "HARNESS_FAILED", error: { kind, message } };
   };
 

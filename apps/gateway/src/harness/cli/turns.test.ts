@@ -1,9 +1,9 @@
 // One list of scenarios for every program that is started once per turn.
 import { describe, expect, it, vi } from "vitest";
 import type { Approval } from "../../approvals/approval.ts";
+import { PROGRAMS } from "../../testing/cli/programs.ts";
+import { cliWorld } from "../../testing/cli/world.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
-import { PROGRAMS } from "./testing/programs.ts";
-import { cliWorld } from "./testing/world.ts";
 
 const SOON = { timeout: 120_000 };
 

@@ -1,4 +1,4 @@
-// What a Codex of ours finds in its own home: fixed settings, and where its models are.
+// Decides what a Codex of ours finds in its own home.
 
 /** Where requests go, and how one signs in there. */
 export interface CodexProvider {

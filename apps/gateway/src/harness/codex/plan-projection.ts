@@ -1,4 +1,4 @@
-// Decides how a session's context enters Codex: a thread that goes on, or another one.
+// Decides how a session's context enters Codex.
 import type { Binding, ThreadKey } from "./binding.ts";
 
 /** A message of the view, by the ids it stands for; none: the engine made it. */

@@ -1,4 +1,4 @@
-// What is read of the messages of a Codex app-server; everything else in them passes.
+// What is read of the messages of a Codex app-server.
 import { z } from "zod";
 
 /** The oldest version whose messages are these. */

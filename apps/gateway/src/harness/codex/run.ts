@@ -1,4 +1,4 @@
-// Runs one turn in Codex: hands over, begins, and tells what happens until it ends.
+// Runs one turn in Codex.
 import type {
   ExecutionAnswer,
   ExecutionEvent,

@@ -1,4 +1,4 @@
-// What every thread of ours is configured with, and what a changed one makes another thread of.
+// What every thread of ours is configured with.
 import type { CodexConfig } from "../../config/harness.ts";
 
 /**

@@ -1,4 +1,4 @@
-// Which version of Codex answered, and whether its messages are the ones that are spoken here.
+// Whether the version of Codex that answered speaks as is spoken here.
 import { OLDEST_CODEX } from "./protocol.ts";
 
 /** Pure. From "clew/0.169.0 (Debian 12; x86_64) …"; undefined: it does not say. */

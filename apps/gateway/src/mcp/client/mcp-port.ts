@@ -1,4 +1,4 @@
-// Offers the tools of servers beside others for one turn, and asks before one changes something.
+// Offers the tools of servers beside others for one turn.
 import type { HostSession, ToolPort, ToolServerNote } from "@clew/engine-core";
 import { type ApprovalEnd, describeEnd, isAllowed } from "../../approvals/approval.ts";
 import { type Approve, notAllowed } from "../../tools/tool.ts";

@@ -1,10 +1,10 @@
-// Knows which servers bring tools to which session: those of the settings, and a session's own.
+// Knows which servers bring tools to which session.
 import type { HostSession, LogPort } from "@clew/engine-core";
 import type { Environment } from "../../config/environment.ts";
 import type { McpConfig } from "../../config/mcp.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import type { McpServerStatus } from "./live-server.ts";
-import { createMcpTools, type McpTools } from "./mcp-tools.ts";
+import { createMcpTools, type McpTools, usualVariables } from "./mcp-tools.ts";
 import { planServers } from "./plan-servers.ts";
 import type { McpServer } from "./server.ts";
 
@@ -37,7 +37,8 @@ export function createMcpSources({
   log: Pick<LogPort, "info" | "warn">;
 }): McpSources {
   const servers = planServers(config, environment);
-  const ofAll = servers.length === 0 ? undefined : createMcpTools({ servers, log });
+  const usual = usualVariables(environment.variable);
+  const ofAll = servers.length === 0 ? undefined : createMcpTools({ servers, log, usual });
   const ofSessions = new Map<string, McpTools>();
   return {
     start: () => ofAll?.start(),
@@ -54,7 +55,7 @@ export function createMcpSources({
     restart: async (name) => ofAll?.restart(name),
     attach(sessionKey, given) {
       const before = ofSessions.get(sessionKey);
-      const tools = createMcpTools({ servers: given, log });
+      const tools = createMcpTools({ servers: given, log, usual });
       ofSessions.set(sessionKey, tools);
       void before?.close();
       return {

@@ -13,8 +13,8 @@ import { createToolNames } from "./tool-names.ts";
 export interface McpToolsOptions {
   servers: readonly McpServer[];
   log: Pick<LogPort, "info" | "warn">;
-  /** What a program finds of the environment. Absent: what every server is given. */
-  usual?: Readonly<Record<string, string | undefined>> | undefined;
+  /** What every program finds of the environment; see `usualVariables`. */
+  usual: Readonly<Record<string, string | undefined>>;
   /** Divides waits before a server is tried again, for tests. Absent: 1. */
   hurry?: number | undefined;
 }
@@ -60,17 +60,17 @@ const USUAL_ON_WINDOWS = [
 
 /** Pure. What every program is given of the environment. */
 export const usualVariables = (
-  variables: Readonly<Record<string, string | undefined>>,
+  variable: (name: string) => string | undefined,
 ): Record<string, string> =>
   Object.fromEntries(
     (process.platform === "win32" ? USUAL_ON_WINDOWS : USUAL).flatMap((name) => {
-      const value = variables[name];
+      const value = variable(name);
       return value === undefined ? [] : [[name, value]];
     }),
   );
 
 export function createMcpTools(options: McpToolsOptions): McpTools {
-  const { log, usual = usualVariables(process.env), hurry } = options;
+  const { log, usual, hurry } = options;
   const names = createToolNames();
   const notes: { at: number; note: ToolServerNote }[] = [];
   let noted = 0;

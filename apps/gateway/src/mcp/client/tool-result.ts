@@ -30,10 +30,15 @@ function repeats(blocks: readonly ToolResultBlock[], data: unknown): boolean {
   if (texts.some((text) => isSameJson(text, json))) return true;
   const values = valuesIn(data, []);
   return (
-    values.length <= MOST_VALUES &&
-    values.every((each) => texts.some((text) => text.includes(each)))
+    values.length <= MOST_VALUES && values.every((each) => texts.some((text) => holds(text, each)))
   );
 }
+
+/** What is short stands in every text somewhere; there it has to be a word. */
+const SHORT = 4;
+const holds = (text: string, value: string): boolean =>
+  value.length >= SHORT ? text.includes(value) : text.split(BETWEEN_WORDS).includes(value);
+const BETWEEN_WORDS = /[\s,;:()[\]{}"']+|[.!?](?=\s|$)/;
 
 /** To look for more of them in a long text would take too long. */
 const MOST_VALUES = 200;

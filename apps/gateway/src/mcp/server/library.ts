@@ -1,6 +1,6 @@
 // Searches, reads and describes stored sessions for other agents, as people may see them.
 import { setImmediate } from "node:timers/promises";
-import { formatEntry } from "../../cli/sessions/format-entry.ts";
+import { formatEntry } from "../../sessions/format-entry.ts";
 import type { SessionSummary } from "../../sessions/list-sessions.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { type ShownEntry, shownEntries } from "../../sessions/shown.ts";

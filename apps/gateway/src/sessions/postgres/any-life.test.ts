@@ -31,7 +31,7 @@ import { POSTGRES_PORTS } from "./ports.ts";
 type Opened = PostgresTranscript<DeliveryLedger>;
 
 const ENGINES = ["reads", "given", "durable"];
-const QUARTER = fc.readConfigureGlobal().numRuns! / 4;
+const FEWER = { numRuns: fc.readConfigureGlobal().numRuns! / 4 };
 
 /**
  * Opens transcripts in the database. What they hold is shown on the disk as soon as it is stored:
@@ -179,7 +179,7 @@ describe.skipIf(whyNoPostgres() !== null)(`whatever happens to a session ${UNLES
         }
         await again.close();
       }),
-      { numRuns: QUARTER },
+      FEWER,
     );
   });
 });

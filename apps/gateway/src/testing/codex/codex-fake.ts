@@ -1,4 +1,4 @@
-// A stand-in for `codex app-server`: its messages, its threads on disk, its requests to a model.
+// Stands in for `codex app-server` in tests.
 import {
   existsSync,
   mkdirSync,

@@ -1,4 +1,4 @@
-// Which Codex a list of scenarios is tried with: what stands in for it, and the real one.
+// Which Codex a list of scenarios is tried with.
 import { existsSync } from "node:fs";
 
 const binary = process.env.CLEW_TEST_CODEX;

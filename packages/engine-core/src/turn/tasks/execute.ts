@@ -1,4 +1,4 @@
-// Lets a program run the turn, and stores each thing it has done before it is asked for the next.
+// Lets a program run the turn and stores what it does step by step.
 import type { AssistantMessage, ToolCallBlock, ToolResultMessage } from "@clew/plugin-sdk/core";
 import type { ExecutionAnswer, ExecutionEvent, ExecutionOutcome } from "../../execution-port.ts";
 import type { Tell } from "../effects.ts";

@@ -1,6 +1,6 @@
-// Which programs a list of scenarios is tried with: what stands in for them, and the real ones.
+// Which programs a list of scenarios is tried with.
 import { existsSync } from "node:fs";
-import { CLI_KINDS, type CliKind } from "../../../config/harness.ts";
+import { CLI_KINDS, type CliKind } from "../../config/harness.ts";
 
 const VARIABLES: Record<CliKind, string> = {
   "codex-cli": "CLEW_TEST_CODEX",

@@ -1,4 +1,4 @@
-// A stand-in for `codex exec --json` and `claude -p`: their lines, their sessions on disk, all odd ends.
+// Stands in for `codex exec --json` and `claude -p` in tests.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -2,11 +2,11 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TurnResult } from "@clew/engine-core";
-import type { CliKind } from "../../../config/harness.ts";
-import { temporaryHome } from "../../../testing/home.ts";
-import { messagesModel } from "../../../testing/messages-model.ts";
-import { type PluginGateway, startPluginGateway, writePlugin } from "../../../testing/plugins.ts";
-import { type ModelAnswer, responsesModel } from "../../../testing/responses-model.ts";
+import type { CliKind } from "../../config/harness.ts";
+import { temporaryHome } from "../home.ts";
+import { messagesModel } from "../messages-model.ts";
+import { type PluginGateway, startPluginGateway, writePlugin } from "../plugins.ts";
+import { type ModelAnswer, responsesModel } from "../responses-model.ts";
 import type { CliFaults } from "./cli-fake.ts";
 
 export interface CliWorldOptions {

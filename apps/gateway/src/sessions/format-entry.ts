@@ -1,11 +1,11 @@
 // How an entry of a session reads in a terminal.
 import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
 import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
-import { isInForce, readOwner } from "../../locks/lock.ts";
-import { callsWithoutResult } from "../../sessions/calls-without-result.ts";
-import type { ShownEntry } from "../../sessions/shown.ts";
-import type { ReadSession } from "../../sessions/store.ts";
-import { visible, visibleJson } from "../../text/visible.ts";
+import { isInForce, readOwner } from "../locks/lock.ts";
+import { visible, visibleJson } from "../text/visible.ts";
+import { callsWithoutResult } from "./calls-without-result.ts";
+import type { ShownEntry } from "./shown.ts";
+import type { ReadSession } from "./store.ts";
 
 export const NEVER = "never answered: its turn ended before, and the model is told so";
 const NOT_YET = "no result yet";
