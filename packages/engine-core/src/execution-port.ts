@@ -21,8 +21,9 @@ import type { ToolOutcome } from "./tool-outcome.ts";
 import type { HostSession } from "./transcript-port.ts";
 
 /**
- * A program in whose hands the model calls of a turn are. What it declares in `capabilities` decides
- * the order of the turn: without "assemble-before-prompt" it is told the person's message alone.
+ * A program in whose hands the model calls of a turn are. What it declares in `capabilities`
+ * decides the order of the turn: without "assemble-before-prompt" it is told the person's message
+ * alone.
  */
 export interface ExecutionPort extends ExecutionHost {
   /** Names the program in `runtimeSettings.runtime.harnessId` and in reports. */

@@ -173,7 +173,9 @@ export interface HostPorts {
   policy?: PolicyPort;
   /** Absent: the model is offered none. */
   tools?: ToolPort;
-  /** Who runs turns in place of this package and `model`. Absent: nobody, the embedded runner does. */
+  /**
+   * Who runs turns in place of this package and `model`. Absent: nobody, the embedded runner does.
+   */
   execution?: ExecutionPort;
   /** Absent: engines that do not own compaction cannot compact. */
   compaction?: CompactionPort;

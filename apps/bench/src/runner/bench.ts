@@ -54,8 +54,8 @@ export interface Bench {
    */
   warmups?: number;
   /**
-   * Work that is faster is repeated until it takes so long, and the mean of that is told. Default 5;
-   * 0 where single runs matter, as for the slowest of a hundred.
+   * Work that is faster is repeated until it takes so long, and the mean of that is told. Default
+   * 5; 0 where single runs matter, as for the slowest of a hundred.
    */
   minSampleMs?: number;
   /** What the table does not say, one line each. */

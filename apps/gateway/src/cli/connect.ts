@@ -242,8 +242,8 @@ async function listClients(
 }
 
 /**
- * "changed": it was connected, and says something else by now. "outdated": it says what was written,
- * and the gateway has another address or wants to be shown another token since.
+ * "changed": it was connected, and says something else by now. "outdated": it says what was
+ * written, and the gateway has another address or wants to be shown another token since.
  */
 async function stateOf(
   client: ConnectClient,

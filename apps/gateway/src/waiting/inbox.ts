@@ -190,7 +190,9 @@ export function createInbox(options: InboxOptions): Inbox {
     }
   };
 
-  /** Its turn is over, and did not store it: the session has it already, or could not be written. */
+  /**
+   * Its turn is over, and did not store it: the session has it already, or could not be written.
+   */
   const unsaid = (lane: Lane, item: Item, result: SentResult) => {
     if (result.outcome === "known" || result.error === null || !item.isKept)
       return void forgetQuietly(lane, item);

@@ -1,6 +1,8 @@
 // How much of a window is kept for what a model looks up while it replies.
 
-/** Of what is left beside the fixed part: for what is looked up, and the replies that ask for it. */
+/**
+ * Of what is left beside the fixed part: for what is looked up, and the replies that ask for it.
+ */
 const ROOM_SHARE = 1 / 8;
 const MOST_ROOM = 8_000;
 

@@ -1,4 +1,4 @@
-// Everything that can go wrong with a program that is started once per turn: typed, told, nothing lost.
+// Tries what can go wrong with a program that is started once per turn.
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { CLI_KINDS } from "../../config/harness.ts";

@@ -21,8 +21,8 @@ export const PROVIDER = "clew";
 const BEARER = /^Bearer\s+/i;
 
 /**
- * Pure. Nothing of the person's own Codex is read, no plugins are fetched, and files of instructions
- * are left to the gateway, which reads them itself.
+ * Pure. Nothing of the person's own Codex is read, no plugins are fetched, and files of
+ * instructions are left to the gateway, which reads them itself.
  */
 export function planCodexHome({ name, baseUrl, headers }: CodexProvider): CodexHome {
   const env: Record<string, string> = {};

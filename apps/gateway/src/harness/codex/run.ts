@@ -105,7 +105,9 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     lastState = state;
     queue.push({ type: "end", outcome });
   };
-  /** Everything that was told before is in the transcript by now, and so the thread may count it. */
+  /**
+   * Everything that was told before is in the transcript by now, and so the thread may count it.
+   */
   const settle = async (outcome: ExecutionOutcome) => {
     if (lastState === undefined) return writing;
     const isCompleted = outcome.status === "completed" && binding !== null;

@@ -19,7 +19,9 @@ export interface McpServer {
   reach: McpReach;
   /** "auto": the newest revision is asked for first. Absent: over HTTP only. */
   protocol?: "auto" | "legacy" | undefined;
-  /** Whether a person is asked before a tool runs; "hints": unless the server says it only reads. */
+  /**
+   * Whether a person is asked before a tool runs; "hints": unless the server says it only reads.
+   */
   approval: "hints" | "ask" | "allow";
   /** Its own names of the tools that are offered. Absent: all. */
   tools?: readonly string[] | undefined;

@@ -4,8 +4,8 @@
 const AROUND = 120;
 
 /**
- * Pure. Undefined unless every word stands in it, in any case; "words in quotes" stand together. The
- * place is that of the longest of them.
+ * Pure. Undefined unless every word stands in it, in any case; "words in quotes" stand together.
+ * The place is that of the longest of them.
  */
 export function placeOfWords(text: string, query: string): string | undefined {
   const flat = text.replace(/\s+/g, " ");

@@ -83,7 +83,9 @@ function handed({ ports, setup }: World, { items, promptId }: Asked<"begin-execu
   return { items: part(items.slice(0, at)), turn: part(items.slice(at)) };
 }
 
-/** What counts is stored before the program is asked for more, so that a kill loses nothing told. */
+/**
+ * What counts is stored before the program is asked for more, so that a kill loses nothing told.
+ */
 export async function awaitExecution(
   world: World,
   { answer }: Asked<"await-execution">,
