@@ -66,7 +66,7 @@ describe("pnpm bench", () => {
     );
     expect(status).toBe(0);
     expect(stdout).toMatch(/load [\d.]+.*Node v\d+.*commit/);
-    expect(stdout).toMatch(/estimate english 1 MB +[\d.]+/);
+    expect(stdout).toMatch(/estimate english 1 MB +×.* [\d.]+/);
     const written = JSON.parse(readFileSync(file, "utf8"));
     expect(written).toMatchObject({
       v: 1,
