@@ -17,8 +17,19 @@ export function ownCommand(folder: string, { variable }: Pick<Environment, "vari
 
 /** What `clew` is followed by where it is called, and not spoken of. */
 export const COMMANDS = [
-  ...["approvals", "chat", "compare", "completion", "config", "connect", "cron"],
-  ...["demo", "doctor", "emulate", "engine", "init", "inspect", "logs", "lossless", "models"],
+  ...["acp", "approvals", "chat", "compare", "completion", "config", "connect", "cron"],
+  ...[
+    "demo",
+    "doctor",
+    "emulate",
+    "engine",
+    "init",
+    "inspect",
+    "logs",
+    "lossless",
+    "mcp",
+    "models",
+  ],
   ...["plugins", "policy", "replay", "service", "sessions", "start", "status", "stop"],
   ...["usage", "whatif"],
 ] as const;
