@@ -56,7 +56,8 @@ async function problemOf(line: string): Promise<string | null> {
   const environment = readEnvironment({ CLEW_HOME: "/nowhere" });
   const program = createProgram({ environment, output }, () => {});
   const calm = (command: Command) => {
-    if (command.commands.length === 0) command.action(() => {});
+    // A group that serves when it is named alone.
+    if (command.commands.length === 0 || command.name() === "mcp") command.action(() => {});
     for (const below of command.commands) calm(below);
   };
   calm(program);

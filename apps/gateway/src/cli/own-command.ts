@@ -18,20 +18,9 @@ export function ownCommand(folder: string, { variable }: Pick<Environment, "vari
 /** What `clew` is followed by where it is called, and not spoken of. */
 export const COMMANDS = [
   ...["acp", "approvals", "chat", "compare", "completion", "config", "connect", "cron"],
-  ...[
-    "demo",
-    "doctor",
-    "emulate",
-    "engine",
-    "init",
-    "inspect",
-    "logs",
-    "lossless",
-    "mcp",
-    "models",
-  ],
-  ...["plugins", "policy", "replay", "service", "sessions", "start", "status", "stop"],
-  ...["usage", "whatif"],
+  ...["demo", "doctor", "emulate", "engine", "init", "inspect", "logs", "lossless"],
+  ...["mcp", "models", "plugins", "policy", "replay", "service", "sessions", "start"],
+  ...["status", "stop", "usage", "whatif"],
 ] as const;
 
 const CALLED = new RegExp(`(?<![\\w./@-])clew (?=(?:${COMMANDS.join("|")})(?![\\w-]))`, "g");
