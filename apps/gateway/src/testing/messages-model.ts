@@ -91,11 +91,17 @@ function answer(response: ServerResponse, given: ModelAnswer, index: number): vo
 }
 
 function saidIn({ messages }: Json): string[] {
-  return (messages as { role: string; content: string | { type: string; text?: string }[] }[])
+  type Block = { type?: string; text?: string };
+  return (messages as { role: string; content: string | Block[] }[])
     .filter(({ role }) => role === "user" || role === "assistant")
     .flatMap(({ role, content }) =>
-      (typeof content === "string" ? [{ text: content }] : content).flatMap(({ text }) =>
-        text === undefined ? [] : [`${role}: ${text}`],
+      (typeof content === "string" ? [{ text: content }] : content).flatMap(
+        ({ text, type }: Block) =>
+          text === undefined
+            ? type === "image"
+              ? [`${role}: [image]`]
+              : []
+            : [`${role}: ${text}`],
       ),
     );
 }

@@ -1,5 +1,5 @@
 // What a program that is started once per turn has to say of itself.
-import type { Usage } from "@clew/plugin-sdk/core";
+import type { ImageBlock, Usage } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { CliBackendConfig } from "../../config/harness.ts";
 
@@ -15,6 +15,8 @@ export interface CliProvider {
 /** What one process is started for. */
 export interface CliTurn {
   prompt: string;
+  /** Of the person's message, in its order. */
+  images: readonly ImageBlock[];
   /** Of the model. */
   model: string;
   provider: CliProvider;
@@ -74,7 +76,7 @@ export interface CliBackend {
   /** Whether `usage` of its end is that of all turns of the session. */
   usage: "turn" | "session";
   /** Written into its folder before each start. */
-  files(turn: CliTurn): Readonly<Record<string, string>>;
+  files(turn: CliTurn): Readonly<Record<string, string | Uint8Array>>;
   env(turn: CliTurn): Record<string, string>;
   args(turn: CliTurn): string[];
   /** Those that let a session go on. */

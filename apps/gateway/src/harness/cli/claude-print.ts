@@ -32,18 +32,19 @@ export const claudePrint: CliBackend = {
       }),
     };
   },
-  args: ({ ref, folder, model, canAsk, instructions }: CliTurn) => [
+  args: ({ ref, folder, model, canAsk, images, instructions }: CliTurn) => [
     ...["-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"],
     ...["--bare", "--strict-mcp-config", "--model", model],
-    ...(canAsk ? ["--input-format", "stream-json", "--permission-prompt-tool", "stdio"] : []),
+    ...(readsLines({ canAsk, images }) ? ["--input-format", "stream-json"] : []),
+    ...(canAsk ? ["--permission-prompt-tool", "stdio"] : []),
     ...(instructions === "" ? [] : ["--append-system-prompt-file", join(folder, INSTRUCTIONS)]),
     ...(ref === null ? [] : claudePrint.resumeArgs(ref)),
   ],
   resumeArgs: (ref) => ["--resume", ref],
-  stdin: ({ prompt, canAsk }) =>
-    canAsk
-      ? line({ type: "user", message: { role: "user", content: [{ type: "text", text: prompt }] } })
-      : prompt,
+  stdin: (turn) =>
+    readsLines(turn)
+      ? line({ type: "user", message: { role: "user", content: contentOf(turn) } })
+      : turn.prompt,
   listens: ({ canAsk }) => canAsk,
   parse,
   answer: ({ id, args }, allowed) =>
@@ -57,6 +58,17 @@ export const claudePrint: CliBackend = {
       },
     }),
 };
+
+/** Nothing but words comes without lines. */
+const readsLines = ({ canAsk, images }: Pick<CliTurn, "canAsk" | "images">): boolean =>
+  canAsk || images.length > 0;
+
+const contentOf = ({ prompt, images }: CliTurn): object[] => [
+  ...(prompt === "" ? [] : [{ type: "text", text: prompt }]),
+  ...images.map(({ mimeType, data }) => ({
+    ...{ type: "image", source: { type: "base64", media_type: mimeType, data } },
+  })),
+];
 
 const line = (value: object): string => `${JSON.stringify(value)}\n`;
 

@@ -1,4 +1,6 @@
 // `codex exec --json` as a program that is started once per turn.
+import { join } from "node:path";
+import type { ImageBlock } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 import { planCodexHome } from "../codex/plan-home.ts";
 import type { CliBackend, CliEvent, CliTurn } from "./backend.ts";
@@ -7,26 +9,35 @@ import { CodexUsageSchema, eventsOfItem } from "./codex-exec-lines.ts";
 export const codexExec: CliBackend = {
   ...{ id: "codex-cli", name: "Codex", command: "codex", api: "openai-responses" },
   ...{ install: "npm install -g @openai/codex", oldest: "0.145.0", usage: "session" },
-  files: ({ instructions, provider }) => ({
+  files: ({ instructions, provider, images }) => ({
     "config.toml": `developer_instructions = ${tomlString(instructions)}\n${planCodexHome(provider).config}`,
+    ...Object.fromEntries(
+      images.map((image, at) => [imageFile(image, at), Buffer.from(image.data, "base64")]),
+    ),
   }),
   env: ({ folder, provider }) => ({
     ...planCodexHome(provider).env,
     CODEX_HOME: folder,
     HOME: folder,
   }),
-  args: ({ config, cwd, model, ref }: CliTurn) => [
+  args: ({ config, cwd, model, ref, folder, images }: CliTurn) => [
     ...["exec", "--sandbox", config.sandbox, "--cd", cwd],
     ...(ref === null ? [] : codexExec.resumeArgs(ref)),
+    // Joined to its value: the flag takes every word that follows it.
+    ...images.map((image, at) => `--image=${join(folder, imageFile(image, at))}`),
     // "-": the prompt is read from stdin.
     ...["--json", "--skip-git-repo-check", "--model", model, "-"],
   ],
   resumeArgs: (ref) => ["resume", ref],
-  stdin: ({ prompt }) => prompt,
+  // It does not begin without a word.
+  stdin: ({ prompt }) => (prompt === "" ? "(no words)" : prompt),
   listens: () => false,
   parse,
   answer: () => "",
 };
+
+const imageFile = ({ mimeType }: ImageBlock, at: number): string =>
+  `image-${at + 1}.${/^image\/(\w+)/.exec(mimeType)?.[1] ?? "bin"}`;
 
 const LineSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: z.string() }),

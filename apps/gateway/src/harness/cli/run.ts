@@ -1,8 +1,15 @@
 // Runs one turn in a program that is started for it, and tells what happens until it ends.
-import { mkdir } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ExecutionOutcome, ExecutionRun, ExecutionTurn, LogPort } from "@clew/engine-core";
-import { type AgentMessage, ContextEngineError, type Usage } from "@clew/plugin-sdk/core";
+import {
+  type AgentMessage,
+  ContextEngineError,
+  type ImageBlock,
+  type TextBlock,
+  type Usage,
+} from "@clew/plugin-sdk/core";
+import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { type ApprovalEnd, isAllowed } from "../../approvals/approval.ts";
 import type { CliBackendConfig } from "../../config/harness.ts";
@@ -292,7 +299,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     if (plan.kind === "new" && plan.reason !== null) notice(anew(name, plan.reason));
     const folder = sessions.folderOf(turn.session);
     const base = {
-      ...{ prompt: promptOf(turn, notice), model: turn.model.id, provider, instructions, folder },
+      ...{ ...saidIn(turn), model: turn.model.id, provider, instructions, folder },
       ...{ cwd: options.cwd, config },
       canAsk: config.permissions === "ask" && request.approvals !== undefined,
     };
@@ -303,9 +310,16 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     ): Promise<Result> => {
       const cliTurn: CliTurn = { ...base, ref };
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      for (const [file, text] of Object.entries(backend.files(cliTurn)))
-        await writeFileAtomic(join(folder, file), text, { mode: 0o600 });
-      return attempt(cliTurn, { key, total, reason });
+      const files = Object.entries(backend.files(cliTurn));
+      for (const [file, content] of files)
+        await writeFileAtomic(join(folder, file), Buffer.from(content), { mode: 0o600 });
+      try {
+        return await attempt(cliTurn, { key, total, reason });
+      } finally {
+        // The transcript has the images.
+        for (const [file, content] of files)
+          if (typeof content !== "string") await rm(join(folder, file), { force: true });
+      }
     };
     if (plan.kind === "resume") {
       bound = plan.bound;
@@ -402,25 +416,20 @@ const shortened = (text: string): string =>
     ? text
     : `${text.slice(0, LONGEST_RESULT).toWellFormed()}\n(${text.length - LONGEST_RESULT} characters more, which the program has)`;
 
-/** The person's words; its own session has the rest. */
-function promptOf({ turn }: ExecutionTurn, notice: (text: string) => void): string {
-  const said = turn.map(({ message }) => message).filter(({ role }) => role === "user");
-  const texts = said.flatMap(textsIn);
-  if (said.some(hasMore)) notice("Only words are handed over: images of the message are left out.");
-  return texts.join("\n\n");
+/** What the person said; its own session has the rest. */
+function saidIn({ turn }: ExecutionTurn): Pick<CliTurn, "prompt" | "images"> {
+  const blocks = turn.flatMap(({ message }) => blocksIn(message));
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  const images = blocks.filter((block) => block.type === "image");
+  return { prompt: texts.join("\n\n"), images };
 }
 
-const textsIn = (message: AgentMessage): string[] => {
-  if (message.role !== "user") return [];
-  const { content } = message;
-  if (typeof content === "string") return [content];
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+const blocksIn = (message: AgentMessage): readonly (TextBlock | ImageBlock)[] => {
+  const said = toModelMessage(message);
+  if (said?.role !== "user") return [];
+  const { content } = said;
+  return typeof content === "string" ? [{ type: "text", text: content }] : content;
 };
-
-const hasMore = (message: AgentMessage): boolean =>
-  message.role === "user" &&
-  typeof message.content !== "string" &&
-  message.content.some(({ type }) => type !== "text");
 
 /** Nobody to ask is a no. */
 async function askPeople(

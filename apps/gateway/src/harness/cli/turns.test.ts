@@ -1,4 +1,6 @@
 // One list of scenarios for every program that is started once per turn.
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import type { Approval } from "../../approvals/approval.ts";
 import { PROGRAMS } from "../../testing/cli/programs.ts";
@@ -6,6 +8,9 @@ import { cliWorld } from "../../testing/cli/world.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
 
 const SOON = { timeout: 120_000 };
+/** A picture of one pixel. */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
   const world = (more: Partial<Parameters<typeof cliWorld>[0]> = {}) =>
@@ -54,6 +59,23 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     const { outcome } = await own.say(`${"many words ".repeat(20_000)}end`);
     expect(outcome).toBe("completed");
     expect(own.said().at(-1)).toMatch(/many words end$/);
+  });
+
+  it("hands images over, and leaves none of them in its folder", SOON, async () => {
+    const own = await world();
+    const image = { type: "image" as const, mimeType: "image/png", data: PIXEL };
+    for (const words of [[{ type: "text" as const, text: "what is this?" }], []]) {
+      const content = [...words, image];
+      const { outcome, report } = await own.gateway.gateway.send({ key: "main", content });
+      expect(outcome).toBe("completed");
+      expect((report.execution?.notices ?? []).join("\n")).not.toMatch(/image/i);
+    }
+    const said = own.said().join("\n");
+    expect(said).toContain("what is this?");
+    expect(said.match(/\[(input_)?image\]/g)).toHaveLength(2);
+    const folder = join(own.home, "agents/main/harness");
+    const files = readdirSync(folder, { recursive: true }).map(String);
+    expect(files.filter((file) => /image-\d/.test(file))).toEqual([]);
   });
 
   it("begins a new session where instructions or transcript are other ones", SOON, async () => {

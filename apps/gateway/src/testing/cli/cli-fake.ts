@@ -67,7 +67,7 @@ async function reach(place: NonNullable<CliFaults["dieAt"]>): Promise<void> {
 
 interface Session {
   id: string;
-  history: { role: string; text: string }[];
+  history: { role: string; text: string; images?: Json[] }[];
   total: number;
 }
 
@@ -96,9 +96,12 @@ async function ask(session: Session): Promise<Said> {
   const base = isCodex
     ? /base_url = "([^"]*)"/.exec(readFileSync(join(home, "config.toml"), "utf8"))?.[1]
     : `${process.env.ANTHROPIC_BASE_URL}/v1`;
-  const turns = session.history.map(({ role, text }) => ({
+  const turns = session.history.map(({ role, text, images = [] }) => ({
     ...{ role, type: "message" },
-    content: [{ type: isCodex ? (role === "user" ? "input_text" : "output_text") : "text", text }],
+    content: [
+      { type: isCodex ? (role === "user" ? "input_text" : "output_text") : "text", text },
+      ...images,
+    ],
   }));
   const body = isCodex ? { input: turns } : { messages: turns };
   const response = await fetch(`${base}/${isCodex ? "responses" : "messages"}`, {
@@ -166,6 +169,10 @@ async function leave(code: number): Promise<void> {
 async function codex(): Promise<void> {
   let prompt = "";
   for await (const chunk of process.stdin) prompt += String(chunk);
+  if (!/\S/.test(prompt)) {
+    process.stderr.write("No prompt provided via stdin.\n");
+    process.exit(1);
+  }
   await reach("start");
   const session = open(args.includes("resume") ? args[args.indexOf("resume") + 1] : undefined);
   if (session === undefined) {
@@ -173,7 +180,12 @@ async function codex(): Promise<void> {
     process.exit(1);
   }
   say({ type: "thread.started", thread_id: session.id });
-  session.history.push({ role: "user", text: prompt });
+  const images = args.flatMap((arg) => {
+    if (!arg.startsWith("--image=")) return [];
+    const data = readFileSync(arg.slice(8)).toString("base64");
+    return [{ type: "input_image", image_url: `data:image/png;base64,${data}` }];
+  });
+  session.history.push({ role: "user", text: prompt, images });
   store(session);
   await reach("started");
   say({ type: "turn.started" });
@@ -228,11 +240,12 @@ async function claude(): Promise<void> {
   const streams = after("--input-format") === "stream-json";
   const next = async () => (await input.next()).value as string | undefined;
   let prompt = "";
+  let images: Json[] = [];
   if (streams) {
-    const told = JSON.parse((await next()) ?? "{}") as {
-      message: { content: { text: string }[] };
-    };
-    prompt = told.message.content[0]!.text;
+    const told = JSON.parse((await next()) ?? "{}") as { message: { content: Json[] } };
+    const { content } = told.message;
+    prompt = content.flatMap(({ text }) => (typeof text === "string" ? [text] : [])).join("\n");
+    images = content.filter(({ type }) => type === "image");
   } else for (let line = await next(); line !== undefined; line = await next()) prompt += line;
   await reach("start");
   const session = open(after("--resume"));
@@ -254,7 +267,7 @@ async function claude(): Promise<void> {
   const own = { session_id: session.id, parent_tool_use_id: null };
   // "type" need not come first.
   say({ ...own, subtype: "init", type: "system", tools: ["Bash"] });
-  session.history.push({ role: "user", text: prompt });
+  session.history.push({ role: "user", text: prompt, images });
   store(session);
   await reach("started");
   await odd();

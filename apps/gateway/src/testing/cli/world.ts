@@ -89,7 +89,7 @@ export async function cliWorld(options: CliWorldOptions): Promise<CliWorld> {
     },
     said: () =>
       (model.asked.at(-1)?.said ?? []).filter(
-        (line) => /^(user|assistant): /.test(line) && !/^user: (<|# )/.test(line),
+        (line) => /^(user|assistant): /.test(line) && !/^user: (<(?!image)|# )/.test(line),
       ),
     asked: () => model.asked.length,
     starts: () =>
