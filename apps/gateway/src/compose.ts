@@ -21,6 +21,7 @@ import { transcriptBytes } from "./plugins/memory/flush/transcript-bytes.ts";
 import { createPluginTools } from "./plugins/offer/tools.ts";
 import { agentFolder } from "./sessions/paths.ts";
 import { sessionTools } from "./subagents/session-tools.ts";
+import { planTool } from "./tools/plan-tool.ts";
 import { readyWorkspace } from "./tools/ready-workspace.ts";
 import { createToolPort } from "./tools/tool.ts";
 import { workspaceTools } from "./tools/workspace-tools.ts";
@@ -47,6 +48,7 @@ export function composeHost(options: HostOptions): Host {
       env: environment.forCommands({ settings: loaded.raw, named: config.tools.shellEnv }),
     }),
     ...sessionTools(options.sessions ?? (() => undefined)),
+    planTool(({ sessionKey }) => options.editorOf?.(sessionKey)),
   ];
   const parts: HostParts = {
     ...options,

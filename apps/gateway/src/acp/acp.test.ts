@@ -335,6 +335,36 @@ describe("clew acp", () => {
     expect(await editor.leave()).toBe(0);
   }, 60_000);
 
+  it("shows the model's plan as it is now, also when the session is loaded", async () => {
+    const given = await world();
+    const { editor, prompt, sessionId } = await begin(given);
+    const steps = [
+      { step: "Look around", status: "completed" },
+      { step: "Write", status: "in_progress" },
+    ];
+    await prompt(run("show_plan", { plan: steps }));
+    expect(editor.texts("agent_message_chunk")).toContain("1 of 2 steps done");
+    const plan = {
+      sessionUpdate: "plan",
+      entries: [
+        { content: "Look around", status: "completed", priority: "medium" },
+        { content: "Write", status: "in_progress", priority: "medium" },
+      ],
+    };
+    const told = (updates: readonly SessionUpdate[]) =>
+      updates.filter(({ sessionUpdate }) => /^plan|^tool_/.test(sessionUpdate));
+    expect(told(editor.updates)).toEqual([plan]);
+    expect(editor.permissions).toEqual([]);
+    await prompt(run("show_plan", { plan: "none" }));
+    expect(told(editor.updates).at(-1)).toMatchObject({ status: "failed" });
+    expect(await editor.leave()).toBe(0);
+    const again = await startEditor(given.home);
+    const place = { sessionId, cwd: given.project, mcpServers: [] };
+    await again.agent.request(session.load, place);
+    expect(told(again.updates)[0]).toEqual(plan);
+    expect(await again.leave()).toBe(0);
+  }, 60_000);
+
   it("reads, writes and runs in the editor where that offers it", async () => {
     const given = await world();
     const path = join(given.project, "notes.txt");

@@ -3,6 +3,7 @@ import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { UserBlock } from "@clew/plugin-sdk/core";
 import { type ChatItem, foldChat, type ReplyPart } from "../conversation/chat-view.ts";
 import type { ShownEntry } from "../sessions/shown.ts";
+import { planIn } from "./plans.ts";
 import { type CallPlace, resultContent, viewCall } from "./tool-calls.ts";
 import { type Abilities, textChunk } from "./updates.ts";
 
@@ -83,6 +84,8 @@ function updatesOfPart(part: ReplyPart, { calls, place }: Known): SessionUpdate[
   if (part.kind === "thinking") return [textChunk("agent_thought_chunk", part.text)];
   const { callId, name, state, output } = part;
   const given = calls.get(callId) ?? {};
+  const plan = planIn({ name, arguments: given });
+  if (plan !== undefined) return [plan];
   const { title, kind, locations, diffs } = viewCall({ name, arguments: given }, place);
   // One that nobody answered does not run any more.
   const status = state === "done" ? "completed" : "failed";

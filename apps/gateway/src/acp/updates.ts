@@ -5,6 +5,7 @@ import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { toolEndOf } from "../approvals/refused.ts";
 import { shownPersonText, textIn } from "../conversation/message-text.ts";
 import type { NewEvent } from "../events/shapes.ts";
+import { planIn } from "./plans.ts";
 import { type CallPlace, resultContent, viewCall } from "./tool-calls.ts";
 
 export type Abilities = Pick<ClientCapabilities, "session">;
@@ -43,6 +44,12 @@ export function createUpdates(options: UpdatesOptions): Updates {
   let wasStreamed = false;
   const begin = (call: Pick<ToolCallBlock, "id" | "name" | "arguments">): SessionUpdate[] => {
     if (calls.has(call.id)) return [];
+    const plan = planIn(call);
+    if (plan !== undefined) {
+      // It is all that there is to show of the call.
+      calls.set(call.id, { content: [], isOver: true });
+      return [plan];
+    }
     const { title, kind, locations, diffs } = viewCall(call, options);
     calls.set(call.id, { content: diffs, isOver: false });
     return [
@@ -113,14 +120,13 @@ export function createUpdates(options: UpdatesOptions): Updates {
           return [textChunk("agent_message_chunk", event.delta)];
         case "thinking":
           return [textChunk("agent_thought_chunk", event.delta)];
-        case "tool_start":
-          return [
-            ...begin({ ...event.call, arguments: event.call.arguments ?? {} }),
-            {
-              ...{ sessionUpdate: "tool_call_update", toolCallId: event.call.id },
-              status: "in_progress",
-            },
-          ];
+        case "tool_start": {
+          const { id } = event.call;
+          const begun = begin({ ...event.call, arguments: event.call.arguments ?? {} });
+          if (calls.get(id)?.isOver) return begun;
+          const sessionUpdate = "tool_call_update";
+          return [...begun, { sessionUpdate, toolCallId: id, status: "in_progress" }];
+        }
         case "message":
           return message(event.message);
         case "compaction": {

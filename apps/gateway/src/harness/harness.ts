@@ -6,8 +6,10 @@ import type { ResolvedModel } from "../models/resolve.ts";
 /** One turn's circumstances. */
 export interface HarnessRequest {
   session: HostSession;
-  /** The agent's folder, absolute; it is there. */
+  /** Where it works, absolute: the agent's folder, or the one that an editor has open. */
   workspace: string;
+  /** Nothing is to be changed or run, as a person chose in an editor. */
+  readOnly: boolean;
   /** Who should answer. */
   model: ResolvedModel;
   /** By which one signs in to its server. */

@@ -10,6 +10,7 @@ import {
 import type { HarnessFacts } from "../harness/harness.ts";
 import { meteredPort } from "../harness/metered-port.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
+import { onlyReads } from "../tools/editor-client.ts";
 import { readyWorkspace } from "../tools/ready-workspace.ts";
 import type { TurnSetup } from "./host.ts";
 import { agentOf, type HostParts } from "./parts.ts";
@@ -35,12 +36,13 @@ export async function harnessOf(
   const harness = await parts.harnesses.find(agent.harness);
   if (harness === null) return {};
   if (harness === undefined) return { refusal: unknownHarness(agent, parts.harnesses.ids()) };
+  const place = parts.editorOf?.(session.sessionKey);
+  const readOnly = onlyReads(place);
   const port = harness.port({
-    session,
-    workspace: readyWorkspace(agent, parts.loaded.config.tools),
-    model,
+    ...{ session, model, readOnly },
+    workspace: place?.workspace ?? readyWorkspace(agent, parts.loaded.config.tools),
     signInHeaders: () => parts.models.signInHeaders(model),
-    approvals: parts.approvals,
+    approvals: readOnly ? undefined : parts.approvals,
   });
   return { execution: counted(parts, port, { session, model, engineOf }) };
 }

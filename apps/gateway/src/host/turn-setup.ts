@@ -45,7 +45,7 @@ import { SESSION_TOOLS } from "../recall/record-text.ts";
 import { type SessionToolsRequest, withSessionTools } from "../recall/session-tools.ts";
 import type { CompactableSession } from "../sessions/open.ts";
 import { contentHash } from "../text/content-hash.ts";
-import type { EditorPlace } from "../tools/editor-client.ts";
+import { onlyReads } from "../tools/editor-client.ts";
 import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { Replacement, TurnSetup } from "./host.ts";
@@ -216,9 +216,6 @@ const refreshedBy = (mcp: McpPort, tools: ToolPort): ToolPort => ({
   ...tools,
   refresh: (request) => mcp.refresh(request),
 });
-/** Whatever else asks, such as the tools of plugins. */
-const onlyReads = (place: EditorPlace | undefined): boolean =>
-  place?.rules.write === "off" && place.rules.shell === "off";
 
 const NO_TOOLS: ToolPort = {
   list: () => [],

@@ -35,3 +35,7 @@ export interface EditorPlace {
   /** Null: no editor holds it now. */
   client: EditorClient | null;
 }
+
+/** Pure. Whether nothing is to be changed or run there, whoever asks. */
+export const onlyReads = (place: EditorPlace | undefined): boolean =>
+  place?.rules.write === "off" && place.rules.shell === "off";

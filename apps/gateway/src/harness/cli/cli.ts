@@ -55,7 +55,8 @@ export function createCli(options: CliOptions): Harness {
         const place = `${turn.session.agentId} ${turn.session.sessionKey}`;
         const before = running.get(place)?.over;
         const run = runTurnInCli({
-          ...{ turn, request, backend, id, config, command, sessions, log, environment },
+          ...{ turn, request, backend, id, command, sessions, log, environment },
+          config: request.readOnly ? { ...config, sandbox: "read-only" } : config,
           ...{ cwd: folderOf(request, home), before, provider: () => providerOf(backend, request) },
           version: () => {
             if (isClosed) throw unavailable(`The gateway is closing, so ${id} is not started.`);

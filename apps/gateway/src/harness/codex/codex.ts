@@ -68,7 +68,8 @@ export function createCodex(options: CodexOptions): Harness {
             ...turn,
             model: { ...turn.model, contextWindow: request.model.model.contextWindow },
           },
-          ...{ request, config, bindings, log, cwd: folderOf(request, home) },
+          ...{ request, bindings, log, cwd: folderOf(request, home) },
+          config: request.readOnly ? onlyReading(config) : config,
           server: async () => servers.use(request.session.agentId, await providerOf(request)),
           onWindow: (model, tokens) => void windows.set(model, tokens),
         }),
@@ -113,6 +114,10 @@ export function createCodex(options: CodexOptions): Harness {
     close: () => servers.close(),
   };
 }
+
+/** It has its own commands no more than before, and asks for nothing. */
+const onlyReading = (config: CodexConfig): CodexConfig =>
+  config.sandbox === "off" ? config : { ...config, sandbox: "read-only", approvalPolicy: "never" };
 
 /** Codex wants a folder that is there. */
 function folderOf({ workspace }: HarnessRequest, home: string): string {

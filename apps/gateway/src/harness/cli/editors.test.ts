@@ -1,0 +1,28 @@
+// Tries programs that are started once per turn in sessions that an editor holds.
+import { describe, expect, it } from "vitest";
+import { CLI_KINDS } from "../../config/harness.ts";
+import { cliWorld } from "../../testing/cli/world.ts";
+import { temporaryHome } from "../../testing/home.ts";
+
+const KEY = "agent:main:acp:tide";
+
+describe.each(CLI_KINDS)("%s in an editor's session", (kind) => {
+  it("works in the folder that is open there, and changes nothing in the mode Read only", async () => {
+    const world = await cliWorld({ kind, backend: { sandbox: "workspace-write" } });
+    const project = await temporaryHome();
+    const { gateway } = world.gateway;
+    gateway.editors.hold(KEY, { cwd: project, client: {} });
+    await gateway.editors.change(KEY, { cwd: project });
+    await gateway.send({ key: KEY, content: "where are you?" });
+    await gateway.editors.change(KEY, { mode: "read" });
+    await gateway.send({ key: KEY, content: "and now?" });
+    const [asking, reading] = world.starts();
+    if (kind === "codex-cli") {
+      expect(asking?.args.slice(1, 5)).toEqual(["--sandbox", "workspace-write", "--cd", project]);
+      expect(reading?.args.slice(1, 5)).toEqual(["--sandbox", "read-only", "--cd", project]);
+    } else {
+      expect(asking?.args).toContain("--permission-prompt-tool");
+      expect(reading?.args).not.toContain("--permission-prompt-tool");
+    }
+  }, 60_000);
+});
