@@ -81,6 +81,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     successors: options.successorsOf(conversation),
     ...{ signal, onEvent },
   });
+  const letGo = (why: string) => host.letGoInHarnesses({ agentId, sessionKey: key }, why);
   return {
     isBusy: () => conversations.busy().has(key),
     status: () => statusOf({ ...options, setupOf }),
@@ -127,7 +128,11 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     previewCompaction: (focus) =>
       inSession((conversation) => host.previewCompaction(setupOf(conversation), focus)),
     undoCompaction: (only) =>
-      inSession(({ session, state }) => undoLastCompaction({ session, state, only })),
+      inSession(async ({ session, state }) => {
+        const undone = await undoLastCompaction({ session, state, only });
+        if (undone.ok) await letGo("a compaction was undone");
+        return undone;
+      }),
     compactionToUndo: () => inSession(async ({ session }) => compactionToUndo(session)),
     async renew() {
       if (plugins !== undefined)
@@ -142,6 +147,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       inSession(async (conversation) => {
         await tellPlugins(options, conversation, "reset");
         await conversation.session.append([{ type: "reset" }]);
+        await letGo("the conversation was reset");
       }),
     waiting: options.waiting,
     think: (level) => thinkIn(options, inSession, level),
@@ -151,6 +157,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
     undoTurn: () =>
       inSession(async ({ session, state }) => {
         const undone = await undoLastTurn({ session, state });
+        if (undone !== null) await letGo("a turn was taken back");
         options.noteModel(session.branch());
         return undone;
       }),

@@ -35,6 +35,11 @@ export interface Harness {
   check(): Promise<HarnessCheck>;
   /** What it holds of a session, for people; undefined: nothing. */
   describe(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<string | undefined>;
+  /**
+   * What it holds is not what the session is any more, as after a turn was taken back: its next
+   * turn begins without that. `why` is half a sentence.
+   */
+  letGo(session: Pick<HostSession, "agentId" | "sessionKey">, why: string): Promise<void>;
   /** A session is gone, and what the program holds of it goes too. */
   forget(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
   /** Ends every process that it began. */

@@ -41,6 +41,7 @@ function echo() {
     },
     check: async () => ({ ok: true, version: "1", command: "echo" }),
     describe: async () => "a shell",
+    letGo: async () => {},
     forget: async () => {},
     close: async () => void closed++,
   };

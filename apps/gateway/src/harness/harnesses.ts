@@ -8,6 +8,8 @@ import type { Harness, HarnessOptions } from "./harness.ts";
 export interface Harnesses {
   /** Null: the gateway itself; undefined: nothing is called that. */
   find(id: string): Promise<Harness | null | undefined>;
+  /** What a session is was changed, whichever program ran its turns. */
+  letGo(session: Pick<HostSession, "agentId" | "sessionKey">, why: string): Promise<void>;
   /** A session is gone, whichever program ran its turns. */
   forget(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
   /** Names that settings may use. */
@@ -32,13 +34,19 @@ export function createHarnesses(
     made.set(id, known);
     return known;
   };
+  /** None, where no program ever ran a turn of the agent. */
+  const programsOf = async (agentId: string): Promise<Harness[]> => {
+    if (!existsSync(join(options.home, "agents", agentId, "harness"))) return [];
+    const programs = await Promise.all(Object.keys(loaders).map((id) => find(id)));
+    return programs.filter((program) => program != null);
+  };
   return {
     find,
+    async letGo(session, why) {
+      for (const program of await programsOf(session.agentId)) await program.letGo(session, why);
+    },
     async forget(session) {
-      // No program ever ran a turn of the agent.
-      if (!existsSync(join(options.home, "agents", session.agentId, "harness"))) return;
-      const programs = await Promise.all(Object.keys(loaders).map((id) => find(id)));
-      for (const program of programs) await program?.forget(session);
+      for (const program of await programsOf(session.agentId)) await program.forget(session);
     },
     ids: () => [EMBEDDED_HARNESS, ...Object.keys(loaders)],
     async close() {

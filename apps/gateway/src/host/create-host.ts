@@ -88,6 +88,7 @@ export function createHost(parts: HostParts): Host {
       return engineStatus({ agentId, engine, host, recent, quarantined, session, told });
     },
     harness: (agentId, sessionKey) => harnessFacts(parts, { agentId, sessionKey }),
+    letGoInHarnesses: (session, why) => parts.harnesses.letGo(session, why),
     forgetInHarnesses: (session) => parts.harnesses.forget(session),
     retryEngines: ({ transcript, state }) =>
       retrySession({ transcript, state, quarantine: registry.quarantine }),

@@ -153,6 +153,11 @@ export interface Host {
   engineStatus(agentId: string, session?: AskedSession): Promise<EngineStatus>;
   /** The program that runs an agent's turns, and what it holds of a session; null = none. */
   harness(agentId: string, sessionKey: string): Promise<HarnessFacts | null>;
+  /** What programs hold of a session is not what it is any more; `why` is half a sentence. */
+  letGoInHarnesses(
+    session: Pick<HostSession, "agentId" | "sessionKey">,
+    why: string,
+  ): Promise<void>;
   /** What programs hold of a session goes with it. */
   forgetInHarnesses(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
   /** Gives engines another chance in one session, in which nothing runs. */

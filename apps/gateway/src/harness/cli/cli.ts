@@ -85,6 +85,10 @@ export function createCli(options: CliOptions): Harness {
       if (bound === null) return undefined;
       return `session ${bound.ref} (${bound.over === null ? "ready" : `left: ${bound.over}`})`;
     },
+    async letGo(session, why) {
+      const bound = await sessions.read(session);
+      if (bound !== null) await sessions.save(session, { ...bound, over: why });
+    },
     forget: (session) => sessions.forget(session),
     async close() {
       isClosed = true;

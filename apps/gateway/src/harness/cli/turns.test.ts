@@ -89,6 +89,19 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     );
   });
 
+  it.each([
+    ["undo", "a turn was taken back"],
+    ["reset", "the conversation was reset"],
+  ])("knows nothing any more of what /%s took away", SOON, async (name, why) => {
+    const own = await world();
+    await own.say("first question");
+    const { ok } = await own.gateway.gateway.command("main", { kind: "command", name, args: "" });
+    expect(ok).toBe(true);
+    const { report } = await own.say("second question");
+    expect(own.said()).toEqual(["user: second question"]);
+    expect(report.execution?.notices?.join("\n")).toContain(`${why}.`);
+  });
+
   it("is interrupted when it is cancelled, which is nobody's failure", SOON, async () => {
     const own = await world();
     await own.say("first question");

@@ -249,7 +249,7 @@ describe.each(PROGRAMS)("what goes on within an epoch, $program", ({ binary }) =
     expect(undone.ok).toBe(true);
     const { report } = await world.say("third question");
     expect(report.execution?.projections).toMatchObject([
-      { thread: "new", reason: "the last one holds what the view leaves out" },
+      { thread: "new", reason: "a turn was taken back" },
     ]);
     expect(world.said().slice(2)).toEqual([...PAST, "user: third question"]);
   });

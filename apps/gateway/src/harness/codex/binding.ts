@@ -59,7 +59,7 @@ export interface Bindings {
   /** Durable when it resolves. */
   save(session: HostSession, binding: Binding): Promise<void>;
   /** Changes the state of the one that there is, after everything that was asked before. */
-  setState(session: HostSession, state: ThreadState): Promise<void>;
+  setState(session: Pick<HostSession, "agentId" | "sessionKey">, state: ThreadState): Promise<void>;
   forget(session: Pick<HostSession, "agentId" | "sessionKey">): Promise<void>;
 }
 

@@ -105,6 +105,7 @@ export function createCodex(options: CodexOptions): Harness {
       const how = state.name === "stale" ? `stale: ${state.why}` : state.name;
       return `thread ${threadId} (${how})`;
     },
+    letGo: (session, why) => bindings.setState(session, { name: "stale", why }),
     async forget(session) {
       const binding = await bindings.read(session);
       if (binding === null) return;
