@@ -18,6 +18,7 @@ import { type ProjectionPlan, planProjection } from "./plan-projection.ts";
 import { AnythingSchema, ThreadSchema } from "./protocol.ts";
 import type { CodexServer } from "./servers.ts";
 import { threadConfig, threadPolicy } from "./thread-config.ts";
+import { planToolNames } from "./tool-names.ts";
 
 export interface HandOver {
   turn: ExecutionTurn;
@@ -70,6 +71,8 @@ const idsOf = (message: ExecutionItem["message"], id: string | null): string[] =
   return [...(id === null ? [] : [id]), ...merged];
 };
 
+const namesOf = ({ tools }: ExecutionTurn) => planToolNames(tools.map(({ name }) => name));
+
 const additionHash = ({ addition }: ExecutionTurn): string => contentHash(addition ?? "");
 
 const instructionsOf = ({ system }: ExecutionTurn): string =>
@@ -119,7 +122,8 @@ async function begin(
       developerInstructions: turn.addition ?? "",
       ephemeral: key === null,
       dynamicTools: turn.tools.map(({ name, description, parameters }) => ({
-        ...{ type: "function", name, description, inputSchema: parameters },
+        ...{ type: "function", name: namesOf(turn).theirs(name) },
+        ...{ description, inputSchema: parameters },
       })),
     },
     ThreadSchema,
@@ -171,7 +175,7 @@ async function giveAll(
   const request = requestOf(turn);
   if (config.projection === "items")
     try {
-      await add(given, threadId, itemsOf(before));
+      await add(given, threadId, itemsOf(before, namesOf(turn)));
       return { as: "items", input: request };
     } catch (error) {
       if (!(error instanceof CodexRefusal)) throw error;
@@ -224,7 +228,7 @@ async function goOn(
   const lacking = missing === 0 ? [] : turn.history.slice(-missing);
   const attempted = turn.turn.length > 1 ? turn.turn : [];
   const added = [
-    ...itemsOf([...lacking, ...attempted]),
+    ...itemsOf([...lacking, ...attempted], namesOf(turn)),
     ...(tellsAddition ? [developerItem(additionText(turn))] : []),
   ];
   if (added.length > 0) {

@@ -10,12 +10,13 @@ import type {
 } from "@clew/plugin-sdk/core";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import { contentHash } from "../../text/content-hash.ts";
+import type { ToolNames } from "./tool-names.ts";
 
 type Json = Record<string, unknown>;
 
 /** Real roles, calls and results; thinking belongs to the model that thought it. */
-export const itemsOf = (items: readonly ExecutionItem[]): Json[] =>
-  items.flatMap(({ message }) => itemsOfMessage(message));
+export const itemsOf = (items: readonly ExecutionItem[], names: ToolNames): Json[] =>
+  items.flatMap(({ message }) => itemsOfMessage(message, names));
 
 /** What counts as an instruction of the host's, in the middle of a thread. */
 export const developerItem = (text: string): Json => ({
@@ -23,7 +24,7 @@ export const developerItem = (text: string): Json => ({
   content: [{ type: "input_text", text }],
 });
 
-function itemsOfMessage(original: AgentMessage): Json[] {
+function itemsOfMessage(original: AgentMessage, names: ToolNames): Json[] {
   const message = toModelMessage(original);
   switch (message?.role) {
     case "user": {
@@ -31,7 +32,7 @@ function itemsOfMessage(original: AgentMessage): Json[] {
       return content.length === 0 ? [] : [{ type: "message", role: "user", content }];
     }
     case "assistant":
-      return message.content.flatMap(assistantItems);
+      return message.content.flatMap((block) => assistantItems(block, names));
     case "toolResult":
       return [
         {
@@ -44,7 +45,7 @@ function itemsOfMessage(original: AgentMessage): Json[] {
   }
 }
 
-function assistantItems(block: AssistantBlock): Json[] {
+function assistantItems(block: AssistantBlock, { theirs }: ToolNames): Json[] {
   if (block.type === "text")
     return /\S/.test(block.text)
       ? [
@@ -57,7 +58,7 @@ function assistantItems(block: AssistantBlock): Json[] {
   return block.type === "toolCall"
     ? [
         {
-          ...{ type: "function_call", call_id: callId(block.id), name: block.name },
+          ...{ type: "function_call", call_id: callId(block.id), name: theirs(block.name) },
           arguments: JSON.stringify(block.arguments),
         },
       ]

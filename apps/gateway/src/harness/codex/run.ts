@@ -25,6 +25,7 @@ import {
 } from "./protocol.ts";
 import type { CodexServer } from "./servers.ts";
 import { errorOf, messagesOfItem, recordOf, type Signed, usageOf } from "./told.ts";
+import { planToolNames } from "./tool-names.ts";
 
 export interface RunOptions {
   turn: ExecutionTurn;
@@ -50,6 +51,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   const signed: Signed = {
     ...{ api: turn.model.api, provider: turn.model.provider, model: turn.model.id },
   };
+  const names = planToolNames(turn.tools.map(({ name }) => name));
   /** Ids that the thread holds when the turn is completed. */
   const stored: string[] = turn.turn.flatMap(({ id }) => id ?? []);
   /** Where a tool's outcome goes, by the event that asked for it; oldest first. */
@@ -263,8 +265,9 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
 
   const callTool = async (params: unknown): Promise<object> => {
     const { callId, tool, arguments: given } = ToolCallSchema.parse(params);
+    const name = names.ours(tool) ?? tool;
     const call: ToolCallBlock = {
-      ...{ type: "toolCall", id: callId, name: tool, arguments: recordOf(given) },
+      ...{ type: "toolCall", id: callId, name, arguments: recordOf(given) },
     };
     const { outcome } = await new Promise<Extract<ExecutionAnswer, { type: "called" }>>(
       (resolve) => {

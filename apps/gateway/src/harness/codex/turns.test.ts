@@ -8,6 +8,7 @@ import { isAlive } from "../../testing/codex/alive.ts";
 import { PROGRAMS } from "../../testing/codex/programs.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
 import { codexWorld } from "../../testing/codex/world.ts";
+import { scriptedSettings } from "../../testing/mcp.ts";
 
 const SOON = { timeout: 60_000 };
 
@@ -40,6 +41,24 @@ describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
     expect(said.at(-1)).toBe("assistant: High at noon.");
     const [, second] = world.model.asked;
     expect(second?.said.filter((line) => line.startsWith("call read_file"))).toHaveLength(1);
+  });
+
+  it("runs tools of MCP servers, whose names Codex keeps for its own", SOON, async () => {
+    const servers = { tide: scriptedSettings() };
+    const world = await codexWorld({ binary, config: { mcp: { servers } } });
+    world.engine({ epoch: "e1" });
+    world.model.answers.push({
+      call: { name: "mcp_tide__echo", args: { text: "high at noon" }, id: "call_1" },
+    });
+    const { outcome, report } = await world.say("when is high tide?");
+    expect(outcome).toBe("completed");
+    expect(report.toolCalls).toMatchObject([{ name: "mcp__tide__echo", isError: false }]);
+    world.engine({ epoch: "e2" });
+    await world.say("and now?");
+    const past = world.said().join("\n");
+    expect(past).toContain("call mcp_tide__echo");
+    expect(past).toContain("high at noon");
+    expect(past).not.toContain("mcp__tide");
   });
 
   it("is interrupted when it is cancelled, and leaves a thread that goes on", SOON, async () => {

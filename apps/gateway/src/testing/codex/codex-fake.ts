@@ -106,6 +106,14 @@ function threadOf(params: Json): Thread {
 
 function openThread(params: Json): Json {
   const config = (params.config ?? {}) as Json;
+  const names = ((params.dynamicTools ?? []) as Json[]).map(({ name }) => String(name));
+  for (const [at, name] of names.entries()) {
+    if (name === "mcp" || name.startsWith("mcp__"))
+      throw refused(`dynamic tool name is reserved: ${name}`);
+    if (!/^[a-zA-Z0-9_-]+$/.test(name))
+      throw refused(`dynamic tool name must match ^[a-zA-Z0-9_-]+$: ${name}`);
+    if (names.indexOf(name) !== at) throw refused(`duplicate dynamic tool name: ${name}`);
+  }
   const thread: Thread = {
     ...{ id: newId("thread"), base: String(params.baseInstructions ?? "") },
     developer: String(params.developerInstructions ?? ""),
