@@ -81,6 +81,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   const open = new Map<string, Extract<CliEvent, { type: "call" }>>();
   const seen = new Set<string>();
   let hasReply = false;
+  /** Of the text that is told next, pieces were told. */
+  let wasStreamed = false;
   let child: CliProcess | undefined;
   let bound: CliBound | null = null;
   let isClosed = false;
@@ -99,6 +101,9 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
 
   const say = (text: string) => {
     if (!/\S/.test(text)) return;
+    // Whoever follows the turn has it piece by piece, or else at once.
+    if (!wasStreamed) turn.onDelta({ type: "text", delta: hasReply ? `\n\n${text}` : text });
+    wasStreamed = false;
     hasReply = true;
     queue.push({
       type: "messages",
@@ -171,6 +176,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
           });
           return;
         case "delta":
+          if (event.kind === "text") wasStreamed = true;
           turn.onDelta({ type: event.kind, delta: event.delta });
           return;
         case "text":

@@ -42,6 +42,19 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     ]);
   });
 
+  it("shows its reply while the turn runs, and once", SOON, async () => {
+    const own = await world();
+    own.answers.push({ text: "reply one" });
+    let text = "";
+    await own.gateway.gateway.send({
+      ...{ key: "main", content: "first question" },
+      onEvent: (event) => {
+        if (event.type === "text") text += event.delta;
+      },
+    });
+    expect(text).toBe("reply one");
+  });
+
   it("has each turn's own tokens in the report", SOON, async () => {
     const own = await world();
     const usages = [];
