@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
 import { number } from "../text/number.ts";
+import { GUARD } from "./guard.ts";
 
 /** How a command is run. */
 export interface CommandOptions {
@@ -35,13 +36,8 @@ const LINGER_MS = 250;
 
 const SHELL = "/bin/sh";
 
-/**
- * Beside the command a guard reads from a pipe whose other end the gateway holds. The system closes
- * that when the gateway ends, be it by SIGKILL, and then the guard ends the whole group. Both
- * outputs of the command are one pipe, so that they come in order.
- */
-const GUARDED = `{ trap "" HUP INT TERM; read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 &
-exec 3<&-
+/** Both outputs of the command are one pipe, so that they come in order. */
+const GUARDED = `${GUARD}
 exec ${SHELL} -c "$1" 2>&1`;
 
 /** Rejects with the signal's reason when it is stopped, after everything it began was ended. */

@@ -92,6 +92,7 @@ describe("around a program", () => {
 
   it("are instructions that every TOML reader takes", () => {
     const turn = {
+      images: [],
       instructions: 'a "b"\n\u007f',
       provider: { name: "n", baseUrl: "u", headers: {} },
     };

@@ -1,7 +1,7 @@
 // Runs one program with everything it begins, and ends all of it.
-import { type ChildProcessByStdio, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
+import { spawn } from "node:child_process";
 import { visible } from "../../text/visible.ts";
+import { GUARD } from "../../tools/guard.ts";
 import { createLineReader } from "../lines.ts";
 
 export interface ProcessOptions {
@@ -37,6 +37,10 @@ export interface CliProcess {
   readonly ended: Promise<ProcessEnd>;
 }
 
+/** The program itself takes the place of the script. */
+const GUARDED = `${GUARD}
+exec "$0" "$@"`;
+
 const KILL_AFTER_MS = 5_000;
 /** Whoever got out of the group may hold the pipe open. */
 const CLOSE_AFTER_MS = 1_000;
@@ -46,10 +50,13 @@ const STDERR_LINES = 3;
 export function startProcess(options: ProcessOptions): CliProcess {
   const { command, args, cwd, env, stdin, keepsStdin, onLine, onTooLong, onBytes } = options;
   const { promise: ended, resolve } = Promise.withResolvers<ProcessEnd>();
-  const child: ChildProcessByStdio<Writable, Readable, Readable> = spawn(command, [...args], {
-    // A group of its own, so that what it begins ends with it.
-    ...{ cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] },
+  const child = spawn("/bin/sh", ["-c", GUARDED, command, ...args], {
+    // A group of its own, so that what it begins ends with it, and all of it with the gateway.
+    ...{ cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe", "pipe"] },
   });
+  // Nothing is ever written to it.
+  const guard = child.stdio[3];
+  guard?.on("error", () => {});
   const stderr: string[] = [];
   let total = 0;
   let isOver = false;
@@ -86,7 +93,8 @@ export function startProcess(options: ProcessOptions): CliProcess {
   });
   child.on("exit", (code, signal) => {
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
-    stop();
+    // What it left behind ends with it, and so does the guard.
+    guard?.destroy();
     child.on("close", () => finish(how));
     setTimeout(() => finish(how), CLOSE_AFTER_MS).unref();
   });

@@ -74,8 +74,9 @@ export function connect({ child, log, handlers, answerMs }: ConnectionOptions): 
     over = sentence;
     for (const settle of [...waiting.values()]) settle(undefined, failed(sentence));
     waiting.clear();
+    if (hasExited(child)) return end(sentence);
     kill(child, "SIGTERM");
-    setTimeout(() => kill(child, "SIGKILL"), KILL_AFTER_MS).unref();
+    setTimeout(() => hasExited(child) || kill(child, "SIGKILL"), KILL_AFTER_MS).unref();
     end(sentence);
   };
   const send = (message: object) => {
@@ -124,6 +125,8 @@ export function connect({ child, log, handlers, answerMs }: ConnectionOptions): 
   child.stdin.on("error", () => {});
   child.on("error", (error) => finish(`Codex could not be run: ${error.message}.`));
   child.on("exit", (code, signal) => {
+    // What it began and left ends with it.
+    kill(child, "SIGKILL");
     errors.end();
     if (over === undefined && lastErrors.length > 0)
       log.warn("Codex ended by itself", { stderr: lastErrors });
@@ -162,8 +165,9 @@ export function connect({ child, log, handlers, answerMs }: ConnectionOptions): 
       return taken;
     },
     async close() {
-      const gone = child.exitCode !== null || child.signalCode !== null;
-      const exit = gone ? Promise.resolve() : new Promise((resolve) => child.once("exit", resolve));
+      const exit = hasExited(child)
+        ? Promise.resolve()
+        : new Promise((resolve) => child.once("exit", resolve));
       child.stdin.end();
       finish("Codex was ended.");
       await exit;
@@ -182,9 +186,12 @@ function parse(line: string) {
   }
 }
 
+const hasExited = ({ exitCode, signalCode }: CodexProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
 /** With everything that it began: it leads a group of its own. */
-function kill({ pid, exitCode, signalCode }: CodexProcess, signal: NodeJS.Signals): void {
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+function kill({ pid }: CodexProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
   try {
     process.kill(-pid, signal);
   } catch {
