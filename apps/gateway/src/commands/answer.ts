@@ -8,6 +8,7 @@ import type {
 import type { CompactionPreview, UndoResult, UndoTarget } from "@clew/legacy-engine";
 import type { CompactResult, UserBlock } from "@clew/plugin-sdk/core";
 import type { ThinkingLevel } from "../config/params.ts";
+import type { HarnessFacts } from "../harness/harness.ts";
 import type { FateCounts, MissingTurn } from "../inspect/shapes.ts";
 import type { McpServerStatus } from "../mcp/client/live-server.ts";
 import type { AskSettings } from "../models/call-ask.ts";
@@ -60,6 +61,8 @@ export interface CommandSession {
   isBusy(): boolean;
   status(): Promise<StatusFacts>;
   engine(): Promise<string>;
+  /** The program that runs its turns; null = the gateway itself. */
+  harness(): Promise<HarnessFacts | null>;
   /** Gives engines another chance in this session. */
   retryEngines(): Promise<EngineRetry>;
   /** Id of the engine that compacts for itself here; null = the host compacts. */

@@ -3,6 +3,7 @@ import type { SideCallReport } from "@clew/engine-core";
 import type { CompactionPreview, UndoResult, UndoTarget } from "@clew/legacy-engine";
 import type { CompactResult } from "@clew/plugin-sdk/core";
 import { dollarsText } from "../costs/describe.ts";
+import type { HarnessFacts } from "../harness/harness.ts";
 import { costOfSideCalls } from "../inspect/cost.ts";
 import { nearestOf } from "../text/nearest.ts";
 import { counted, number } from "../text/number.ts";
@@ -75,9 +76,10 @@ export async function runCompact(
   request: CompactRequest | UnclearCompact,
   session: CommandSession,
 ): Promise<Omit<CommandAnswer, "command">> {
+  if (request.kind === "unclear") return { ok: false, text: describeUnclear(request) };
+  const harness = await session.harness();
+  if (harness?.cannot.includes("compact")) return { ok: false, text: describeOutOfReach(harness) };
   switch (request.kind) {
-    case "unclear":
-      return { ok: false, text: describeUnclear(request) };
     case "undo": {
       const undone = await session.undoCompaction(request.only);
       const engine = await session.compactingEngine();
@@ -102,6 +104,10 @@ export async function runCompact(
     }
   }
 }
+
+/** Pure. */
+export const describeOutOfReach = ({ label }: Pick<HarnessFacts, "label">): string =>
+  `Nothing was compacted: the model of this session is shown what ${label} keeps of it, which nobody else can make smaller. "/new" begins another conversation there.`;
 
 /** Pure. `engine`: id of the one that did it for itself; null = the host did. */
 export function describeCompaction(

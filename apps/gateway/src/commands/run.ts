@@ -13,7 +13,7 @@ import { runFork } from "./fork.ts";
 import { runModel } from "./model.ts";
 import { describeStatus } from "./status.ts";
 import { parseThink, runThink } from "./think.ts";
-import { describeTools } from "./tools.ts";
+import { describeTools, describeToolsOf } from "./tools.ts";
 import { runRetry, runUndo } from "./undo-turn.ts";
 import { parseWaiting, runWaiting } from "./waiting.ts";
 
@@ -79,6 +79,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     alone: true,
     run: async (_args, session) => {
       const { preview } = await session.preview();
+      const harness = await session.harness();
+      if (harness?.takesTools === false) return describeToolsOf(harness);
       return describeTools(preview, session.withoutWorkspace(), session.toolServers());
     },
   },

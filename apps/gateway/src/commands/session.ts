@@ -89,6 +89,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
       const status = await options.engineStatus(key);
       return describeEngine(status, pluginProblem(status, plugins));
     },
+    harness: () => host.harness(agentId, key),
     retryEngines: () =>
       inSession(async ({ session: transcript, state }) => ({
         ...(await host.retryEngines({ transcript, state })),
@@ -186,6 +187,10 @@ async function modelIn(
   name: string | null | undefined,
 ): Promise<SessionModel> {
   const settings = host.model(agentId).name;
+  if (typeof name === "string") {
+    const why = await host.whyNotAsked(agentId, host.namedModel(name));
+    if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
+  }
   if (name !== undefined)
     await inSession(async ({ session }) => {
       const answering = name === null ? settings : host.namedModel(name).name;

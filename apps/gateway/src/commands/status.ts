@@ -253,8 +253,9 @@ function waitingLine(approval: Approval, key: string): string {
 
 function harnessLine(harness: HarnessFacts | null): string[] {
   if (harness === null) return [];
-  const { id, label, cannot, holds } = harness;
-  const lacks = cannot.length === 0 ? "" : `; it cannot do ${cannot.join(", ")}`;
+  const { id, label, cannot, takesTools, holds } = harness;
+  const toolless = takesTools ? "" : "; its model is offered none of the gateway's tools";
+  const lacks = `${cannot.length === 0 ? "" : `; it cannot do ${cannot.join(", ")}`}${toolless}`;
   return [`Runs in: ${label} (${id})${lacks}${holds === null ? "" : `; ${visible(holds)}`}`];
 }
 

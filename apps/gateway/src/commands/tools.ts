@@ -1,11 +1,21 @@
 // The command `/tools`, which lists what the model may call.
 import type { RequestPreview } from "@clew/engine-core";
+import type { HarnessFacts } from "../harness/harness.ts";
 import { describeServer } from "../mcp/client/describe-status.ts";
 import type { McpServerStatus } from "../mcp/client/live-server.ts";
 import { alignColumns } from "../terminal/table.ts";
 import { number } from "../text/number.ts";
 import { visible } from "../text/visible.ts";
 import type { CommandAnswer } from "./answer.ts";
+
+/** Pure. Of a program that has tools of its own. */
+export const describeToolsOf = ({
+  label,
+}: Pick<HarnessFacts, "label">): Omit<CommandAnswer, "command"> => ({
+  ok: true,
+  text: `The model has the tools of the program that asks it, ${label}; it is offered none of the gateway's, nor those of plugins and MCP servers.`,
+  data: { tools: [] },
+});
 
 /**
  * Pure. `withoutFiles`: why none is offered that works with files; null = such are, or may be.

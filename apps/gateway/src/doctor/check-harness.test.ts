@@ -22,6 +22,19 @@ describe("the doctor on programs that run turns", () => {
     expect(finding?.text).toMatch(/^agent main runs in Codex app-server harness: .* 0\.171\.0$/);
   });
 
+  it("says which agent's model a program cannot ask", { timeout: 60_000 }, async () => {
+    const { config, home } = await codexWorld();
+    const providers = {
+      other: { baseUrl: "http://127.0.0.1:9", api: "anthropic-messages", models: [{ id: "m" }] },
+    };
+    const agents = { defaults: { model: "other/m", harness: "codex" } };
+    const findings = await check({ ...config, models: { providers }, agents }, home);
+    expect(findings.map(({ code }) => code)).toEqual(["harness", "harness-model"]);
+    expect(findings[1]?.text).toMatch(
+      /^agent main cannot run: Codex .* the api "openai-responses", and other\/m speaks "anthropic-messages": choose/,
+    );
+  });
+
   it("says what to do about one that is not there, or that nobody knows", async () => {
     const agents = {
       list: [

@@ -39,6 +39,7 @@ export type FindingCode =
   | "job-never-due"
   | "job-unreadable"
   | "harness"
+  | "harness-model"
   | "harness-unknown"
   | "harness-unavailable"
   | "tools"

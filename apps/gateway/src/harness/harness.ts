@@ -29,6 +29,10 @@ export interface Harness {
   readonly id: string;
   /** As engines are told of it. */
   readonly host: ExecutionHost;
+  /** The wire by which it asks its models. */
+  readonly api: string;
+  /** Whether the model is offered the gateway's tools. */
+  readonly takesTools: boolean;
   /** What runs the turns of one session. */
   port(request: HarnessRequest): ExecutionPort;
   /** Whether it is there and of a version that is supported. */
@@ -46,6 +50,15 @@ export interface Harness {
   close(): Promise<void>;
 }
 
+/** Pure. Why it cannot ask that model, as a sentence; undefined: it can. */
+export function whyNotAsked(
+  { host, api }: Pick<Harness, "host" | "api">,
+  { name, model, endpoint }: ResolvedModel,
+): string | undefined {
+  if (model.api === api && endpoint.baseUrl !== "") return undefined;
+  return `${host.label} asks its models by the api "${api}", and ${name} speaks "${model.api}": choose another model for the agent, or set its provider's api.`;
+}
+
 export interface HarnessOptions {
   /** CLEW_HOME. */
   home: string;
@@ -60,6 +73,7 @@ export interface HarnessFacts {
   label: string;
   /** What an engine may require and it cannot do. */
   cannot: readonly string[];
+  takesTools: boolean;
   /** What it holds of the session, for people; null = nothing. */
   holds: string | null;
 }

@@ -9,7 +9,7 @@ function echo() {
   const turns: ExecutionTurn[] = [];
   let closed = 0;
   const harness: Harness = {
-    id: "echo",
+    ...{ id: "echo", api: "offline", takesTools: true },
     host: { id: "echo-host", label: "Echo", capabilities: CLEW_EMBEDDED_HOST.capabilities },
     port(request) {
       requests.push(request);

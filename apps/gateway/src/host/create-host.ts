@@ -20,7 +20,7 @@ import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { asksOf, type HostParts, modelOf, modelsOf, usableModels, workspaceOf } from "./parts.ts";
 import { streamReply } from "./stream-reply.ts";
-import { harnessFacts, hostOfAgent } from "./turn-harness.ts";
+import { harnessFacts, hostOfAgent, whyNotAskedBy } from "./turn-harness.ts";
 import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
@@ -88,6 +88,7 @@ export function createHost(parts: HostParts): Host {
       return engineStatus({ agentId, engine, host, recent, quarantined, session, told });
     },
     harness: (agentId, sessionKey) => harnessFacts(parts, { agentId, sessionKey }),
+    whyNotAsked: (agentId, model) => whyNotAskedBy(parts, agentId, model),
     letGoInHarnesses: (session, why) => parts.harnesses.letGo(session, why),
     forgetInHarnesses: (session) => parts.harnesses.forget(session),
     retryEngines: ({ transcript, state }) =>

@@ -153,6 +153,8 @@ export interface Host {
   engineStatus(agentId: string, session?: AskedSession): Promise<EngineStatus>;
   /** The program that runs an agent's turns, and what it holds of a session; null = none. */
   harness(agentId: string, sessionKey: string): Promise<HarnessFacts | null>;
+  /** Why an agent's program cannot ask that model; undefined: it can, or the gateway asks. */
+  whyNotAsked(agentId: string, model: ResolvedModel): Promise<string | undefined>;
   /** What programs hold of a session is not what it is any more; `why` is half a sentence. */
   letGoInHarnesses(
     session: Pick<HostSession, "agentId" | "sessionKey">,

@@ -6,9 +6,10 @@ import type { CallAsk } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { temperatureSent, thinkingSent } from "@clew/providers";
 import { type AgentSettings, agentSettings } from "../config/agent.ts";
+import { EMBEDDED_HARNESS } from "../config/harness.ts";
 import type { Harnesses } from "../harness/harnesses.ts";
 import { type AgentModels, agentModels } from "../models/agent-models.ts";
-import { type AskSettings, planAsk } from "../models/call-ask.ts";
+import { type AskSettings, planAsk, planAskOfProgram } from "../models/call-ask.ts";
 import { listModels } from "../models/list-models.ts";
 import type { ModelRests } from "../models/model-rests.ts";
 import type { ModelWindows } from "../models/model-windows.ts";
@@ -66,7 +67,7 @@ export function modelOf(parts: HostParts, agentId: string): ResolvedModel {
 
 /** What calls of a model ask, in a session with this branch. */
 export function asksOf(
-  { loaded }: HostParts,
+  parts: HostParts,
   {
     agentId,
     branch,
@@ -74,7 +75,10 @@ export function asksOf(
   }: { agentId: string; branch: readonly TranscriptEntry[]; asked: ResolvedModel },
 ): AskSettings {
   const { name, model, endpoint } = asked;
+  const { loaded } = parts;
   const level = thinkingLevelIn(branch);
+  if (agentOf(parts, agentId).harness !== EMBEDDED_HARNESS)
+    return planAskOfProgram(loaded.config, { agentId, model: name, level });
   const sent = (ask: CallAsk) => thinkingSent({ model, ...ask }, endpoint);
   const sendsTemperature = (ask: CallAsk) =>
     temperatureSent({ model, ...ask }, endpoint) !== undefined;

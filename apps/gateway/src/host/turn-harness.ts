@@ -7,7 +7,7 @@ import {
   type HostSession,
   type TurnRequest,
 } from "@clew/engine-core";
-import type { HarnessFacts } from "../harness/harness.ts";
+import { type HarnessFacts, whyNotAsked } from "../harness/harness.ts";
 import { meteredPort } from "../harness/metered-port.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import { onlyReads } from "../tools/editor-client.ts";
@@ -45,6 +45,26 @@ export async function harnessOf(
     approvals: readOnly ? undefined : parts.approvals,
   });
   return { execution: counted(parts, port, { session, model, engineOf }) };
+}
+
+/** The program's model has tools of its own, and none of the gateway's. */
+export async function isWithoutOurTools(
+  parts: HostParts,
+  { transcript, replacement, client, purpose }: TurnSetup,
+): Promise<boolean> {
+  if (replacement !== undefined || client !== undefined || purpose !== undefined) return false;
+  const harness = await parts.harnesses.find(agentOf(parts, transcript.session.agentId).harness);
+  return harness != null && !harness.takesTools;
+}
+
+/** Why the agent's program cannot ask that model; undefined: it can, or the gateway asks. */
+export async function whyNotAskedBy(
+  parts: HostParts,
+  agentId: string,
+  model: ResolvedModel,
+): Promise<string | undefined> {
+  const harness = await parts.harnesses.find(agentOf(parts, agentId).harness);
+  return harness == null ? undefined : whyNotAsked(harness, model);
 }
 
 /** Where nobody counts it is the port itself. */
@@ -90,7 +110,7 @@ export async function harnessFacts(
   if (!harness) return null;
   const { label, capabilities } = harness.host;
   return {
-    ...{ id: harness.id, label },
+    ...{ id: harness.id, label, takesTools: harness.takesTools },
     cannot: HOST_CAPABILITIES.filter((each) => !capabilities.includes(each)),
     holds: (await harness.describe(session)) ?? null,
   };

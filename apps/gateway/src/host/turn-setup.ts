@@ -54,7 +54,7 @@ import { withEngineTools } from "./played-tools.ts";
 import { pluginHooks } from "./plugin-hooks.ts";
 import { buildSystemPrompt } from "./system-prompt.ts";
 import { withClientAsk, withClientTools } from "./turn-client.ts";
-import { harnessOf } from "./turn-harness.ts";
+import { harnessOf, isWithoutOurTools } from "./turn-harness.ts";
 import { hooksOf, memoryOfTurn, memoryToolsOf } from "./turn-memory.ts";
 import { readWorkspaceInstructions } from "./workspace-instructions.ts";
 
@@ -103,7 +103,9 @@ export async function prepareTurn(
   const added = await toolsAdded(parts, session, { plugins, ofPlugins, skills });
   const own = setup.client?.ownTools ?? "all";
   const isToolless =
-    own === "none" || parts.sessionSettings?.(session.sessionKey)?.isToolless === true;
+    own === "none" ||
+    parts.sessionSettings?.(session.sessionKey)?.isToolless === true ||
+    (await isWithoutOurTools(parts, setup));
   const sources =
     isToolless || own !== "all" || replacement !== undefined ? [] : (parts.mcp?.(session) ?? []);
   const hostTools = parts.tools(approve, added);

@@ -123,6 +123,21 @@ export function planAsk(
   };
 }
 
+/** Pure. Where another program asks the model, of all that is set it is told how hard to think. */
+export function planAskOfProgram(config: Config, request: Omit<AskRequest, "sent">): AskSettings {
+  const sent = ({ reasoning }: CallAsk): ThinkingSent =>
+    reasoning?.effort === "off" ? { kind: "off" } : { kind: "on" };
+  const { ask, because } = planAsk(config, { ...request, sent });
+  const isTold = (text: string) => text.startsWith("thinking ");
+  return {
+    ask: ask.reasoning === undefined ? {} : { reasoning: ask.reasoning },
+    because: because.filter(isTold),
+    leftOut: because
+      .filter((text) => !isTold(text))
+      .map((text) => `${text}, which the program that runs the turns is not told`),
+  };
+}
+
 const thinking = (name: string, level: ThinkingLevel | undefined): Layer => ({
   name,
   params: level === undefined ? {} : { thinking: level },

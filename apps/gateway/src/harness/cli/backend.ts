@@ -28,6 +28,8 @@ export interface CliTurn {
   /** Of the session that goes on; null = a new one. */
   ref: string | null;
   config: CliBackendConfig;
+  /** How hard the model shall think; undefined = as the program has it, "off" = not at all. */
+  effort: string | undefined;
   /** Whether somebody answers when it asks. */
   canAsk: boolean;
 }

@@ -13,7 +13,7 @@ export const claudePrint: CliBackend = {
   ...{ id: "claude-cli", name: "Claude Code", command: "claude", api: "anthropic-messages" },
   ...{ install: "npm install -g @anthropic-ai/claude-code", oldest: "2.1.0", usage: "turn" },
   files: ({ instructions }) => ({ [INSTRUCTIONS]: instructions }),
-  env: ({ folder, provider: { baseUrl, headers } }) => {
+  env: ({ folder, effort, provider: { baseUrl, headers } }) => {
     const given = Object.entries(headers);
     const of = (name: string) => given.find(([key]) => key.toLowerCase() === name)?.[1];
     const bearer = of("authorization");
@@ -24,6 +24,7 @@ export const claudePrint: CliBackend = {
       ...{ HOME: folder, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
       // It appends the version itself.
       ANTHROPIC_BASE_URL: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
+      ...thinkingOf(effort),
       // Without one it asks nobody.
       ANTHROPIC_API_KEY: of("x-api-key") ?? bearer?.replace(BEARER, "") ?? "none",
       ...(bearer !== undefined && { ANTHROPIC_AUTH_TOKEN: bearer.replace(BEARER, "") }),
@@ -58,6 +59,15 @@ export const claudePrint: CliBackend = {
       },
     }),
 };
+
+/** Models of today are told a word, those before a number of tokens. */
+const thinkingOf = (effort: string | undefined): Record<string, string> => {
+  if (effort === undefined) return {};
+  if (effort === "off") return { MAX_THINKING_TOKENS: "0" };
+  const level = effort === "minimal" ? "low" : effort;
+  return { CLAUDE_CODE_EFFORT_LEVEL: level, MAX_THINKING_TOKENS: BUDGETS[level] ?? "31999" };
+};
+const BUDGETS: Readonly<Record<string, string>> = { low: "2048", medium: "8192", high: "16384" };
 
 /** Nothing but words comes without lines. */
 const readsLines = ({ canAsk, images }: Pick<CliTurn, "canAsk" | "images">): boolean =>

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import type { ExecutionHost, ExecutionPort } from "@clew/engine-core";
 import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
 import type { CliBackendConfig } from "../../config/harness.ts";
-import type { Harness, HarnessOptions, HarnessRequest } from "../harness.ts";
+import { type Harness, type HarnessOptions, type HarnessRequest, whyNotAsked } from "../harness.ts";
 import type { CliBackend, CliProvider } from "./backend.ts";
 import { claudePrint } from "./claude-print.ts";
 import { codexExec } from "./codex-exec.ts";
@@ -31,6 +31,7 @@ export interface CliOptions extends HarnessOptions {
 export function createCli(options: CliOptions): Harness {
   const { home, log, env, id, kind, config } = options;
   const backend = BACKENDS[kind];
+  const { api } = backend;
   const command = config.command ?? backend.command;
   const host: ExecutionHost = {
     ...{ id: `cli:${id}`, label: `CLI backend "${id}"`, capabilities: CAPABILITIES },
@@ -48,7 +49,7 @@ export function createCli(options: CliOptions): Harness {
   let isClosed = false;
 
   return {
-    ...{ id, host },
+    ...{ id, host, api, takesTools: false },
     port: (request): ExecutionPort => ({
       ...{ ...host, harnessId: id },
       begin(turn) {
@@ -57,7 +58,11 @@ export function createCli(options: CliOptions): Harness {
         const run = runTurnInCli({
           ...{ turn, request, backend, id, command, sessions, log, environment },
           config: request.readOnly ? { ...config, sandbox: "read-only" } : config,
-          ...{ cwd: folderOf(request, home), before, provider: () => providerOf(backend, request) },
+          ...{
+            cwd: folderOf(request, home),
+            before,
+            provider: () => providerOf({ host, api }, request),
+          },
           version: () => {
             if (isClosed) throw unavailable(`The gateway is closing, so ${id} is not started.`);
             return version(sessions.folderOf(turn.session));
@@ -107,15 +112,12 @@ function folderOf({ workspace }: HarnessRequest, home: string): string {
 
 /** Throws CONFIG_INVALID for a model that the program cannot ask. */
 async function providerOf(
-  { name, api }: CliBackend,
+  harness: Pick<Harness, "host" | "api">,
   { model, signInHeaders }: HarnessRequest,
 ): Promise<CliProvider> {
+  const why = whyNotAsked(harness, model);
+  if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
   const { baseUrl } = model.endpoint;
-  if (model.model.api !== api || baseUrl === "")
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      `${name} asks its models by the api "${api}", and ${model.name} speaks "${model.model.api}"; choose another model for the agent, or set its provider's api.`,
-    );
   return { name: model.model.provider, baseUrl, headers: await signInHeaders() };
 }
 

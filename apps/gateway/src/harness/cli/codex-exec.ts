@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { ImageBlock } from "@clew/plugin-sdk/core";
 import { z } from "zod";
 import { planCodexHome } from "../codex/plan-home.ts";
+import { codexEffort } from "../effort.ts";
 import type { CliBackend, CliEvent, CliTurn } from "./backend.ts";
 import { CodexUsageSchema, eventsOfItem } from "./codex-exec-lines.ts";
 
@@ -20,9 +21,10 @@ export const codexExec: CliBackend = {
     CODEX_HOME: folder,
     HOME: folder,
   }),
-  args: ({ config, cwd, model, ref, folder, images }: CliTurn) => [
+  args: ({ config, cwd, model, ref, folder, images, effort }: CliTurn) => [
     ...["exec", "--sandbox", config.sandbox, "--cd", cwd],
     ...(ref === null ? [] : codexExec.resumeArgs(ref)),
+    ...(effort === undefined ? [] : ["-c", `model_reasoning_effort="${codexEffort(effort)}"`]),
     // Joined to its value: the flag takes every word that follows it.
     ...images.map((image, at) => `--image=${join(folder, imageFile(image, at))}`),
     // "-": the prompt is read from stdin.

@@ -16,6 +16,7 @@ import type { CliBackendConfig } from "../../config/harness.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { visible } from "../../text/visible.ts";
 import { type Signed, toolPair } from "../codex/told.ts";
+import { effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { HarnessRequest } from "../harness.ts";
 import type { CliBackend, CliEnd, CliEvent, CliProvider, CliTurn } from "./backend.ts";
@@ -306,7 +307,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     const folder = sessions.folderOf(turn.session);
     const base = {
       ...{ ...saidIn(turn), model: turn.model.id, provider, instructions, folder },
-      ...{ cwd: options.cwd, config },
+      ...{ cwd: options.cwd, config, effort: effortOf(turn) },
       canAsk: config.permissions === "ask" && request.approvals !== undefined,
     };
     const begin = async (

@@ -7,6 +7,14 @@ import { PROGRAMS } from "../../testing/cli/programs.ts";
 import { cliWorld } from "../../testing/cli/world.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
 
+/** How the newest request has the model think. */
+function thinkingIn(body: Record<string, unknown>): unknown {
+  const { effort } = (body.reasoning ?? {}) as { effort?: string };
+  const { type, budget_tokens: budget } = (body.thinking ?? {}) as Record<string, unknown>;
+  if (effort === "none" || type === "disabled") return "off";
+  return effort ?? (budget === 16_384 ? "high" : budget);
+}
+
 const SOON = { timeout: 120_000 };
 /** A picture of one pixel. */
 const PIXEL =
@@ -89,6 +97,31 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     const folder = join(own.home, "agents/main/harness");
     const files = readdirSync(folder, { recursive: true }).map(String);
     expect(files.filter((file) => /image-\d/.test(file))).toEqual([]);
+  });
+
+  it("thinks as hard as was chosen, and is told of no other tools", SOON, async () => {
+    const own = await world();
+    const command = (name: string, args = "") =>
+      own.gateway.gateway.command("main", { kind: "command", name, args });
+    const { text } = await command("think", "high");
+    expect(text).toContain("Thinking: high (/think).");
+    await own.say("one");
+    expect(thinkingIn(own.body())).toBe("high");
+    await command("think", "off");
+    const { report } = await own.say("two");
+    expect(thinkingIn(own.body())).toBe("off");
+    expect(report.modelCalls[0]?.tools).toEqual([]);
+    expect((await command("tools")).text).toContain("none of the gateway's");
+    const compacted = await command("compact");
+    expect(compacted).toMatchObject({ ok: false });
+    expect(compacted.text).toMatch(/^Nothing was compacted: .*"\/new" begins another/);
+  });
+
+  it("refuses a model of another wire", SOON, async () => {
+    const own = await world();
+    const asked = { kind: "command", name: "model", args: "offline/offline" } as const;
+    const { ok, text } = await own.gateway.gateway.command("main", asked);
+    expect([ok, text]).toEqual([false, expect.stringContaining("and offline/offline speaks")]);
   });
 
   it("begins a new session where instructions or transcript are other ones", SOON, async () => {

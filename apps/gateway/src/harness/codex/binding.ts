@@ -17,6 +17,8 @@ const KeySchema = z.object({
   config: z.string(),
   cwd: z.string(),
   provider: z.string(),
+  /** How hard its model thinks; "" = as it does by itself. */
+  effort: z.string().default(""),
 });
 export type ThreadKey = z.infer<typeof KeySchema>;
 

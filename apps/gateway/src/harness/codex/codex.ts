@@ -8,7 +8,7 @@ import { CLEW_EMBEDDED_HOST } from "@clew/engine-core";
 import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { CodexConfig } from "../../config/harness.ts";
-import type { Harness, HarnessOptions, HarnessRequest } from "../harness.ts";
+import { type Harness, type HarnessOptions, type HarnessRequest, whyNotAsked } from "../harness.ts";
 import { createBindings } from "./binding.ts";
 import { type CodexProvider, planCodexHome } from "./plan-home.ts";
 import { runTurnInCodex } from "./run.ts";
@@ -58,7 +58,7 @@ export function createCodex(options: CodexOptions): Harness {
 
   return {
     id: CODEX_ID,
-    host: HOST,
+    ...{ host: HOST, api: SPOKEN_API, takesTools: true },
     port: (request): ExecutionPort => ({
       ...{ ...HOST, harnessId: CODEX_ID, windowTokens },
       begin: (turn) =>
@@ -128,12 +128,8 @@ function folderOf({ workspace }: HarnessRequest, home: string): string {
 
 /** Throws CONFIG_INVALID for a model that Codex cannot ask. */
 async function providerOf({ model, signInHeaders }: HarnessRequest): Promise<CodexProvider> {
-  const { provider, api } = model.model;
+  const why = whyNotAsked({ host: HOST, api: SPOKEN_API }, model);
+  if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
   const { baseUrl } = model.endpoint;
-  if (api !== SPOKEN_API || baseUrl === "")
-    throw new ContextEngineError(
-      "CONFIG_INVALID",
-      `Codex asks its models by the api "${SPOKEN_API}", and ${model.name} speaks "${api}"; choose another model for the agent, or set its provider's api.`,
-    );
-  return { name: provider, baseUrl, headers: await signInHeaders() };
+  return { name: model.model.provider, baseUrl, headers: await signInHeaders() };
 }

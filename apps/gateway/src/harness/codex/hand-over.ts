@@ -2,6 +2,7 @@
 import type { ExecutionItem, ExecutionProjection, ExecutionTurn, LogPort } from "@clew/engine-core";
 import type { CodexConfig } from "../../config/harness.ts";
 import { contentHash } from "../../text/content-hash.ts";
+import { effortOf } from "../effort.ts";
 import type { Binding, Bindings, ThreadKey } from "./binding.ts";
 import { CodexRefusal } from "./connection.ts";
 import {
@@ -85,6 +86,8 @@ function keyOf({ turn, config, cwd }: HandOver): ThreadKey | null {
   const { epoch, fingerprint } = projection;
   return {
     ...{ epoch, fingerprint: fingerprint ?? "", engine: engine.id, cwd },
+    // Codex goes on with what a thread was told once.
+    effort: effortOf(turn) ?? "",
     instructions: contentHash(instructionsOf(turn)),
     tools: contentHash(JSON.stringify(tools)),
     config: contentHash(

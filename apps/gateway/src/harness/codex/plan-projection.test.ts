@@ -4,7 +4,7 @@ import { type ProjectionFacts, planProjection } from "./plan-projection.ts";
 
 const KEY: ThreadKey = {
   ...{ epoch: "e1", fingerprint: "f", engine: "tide", instructions: "i", tools: "t" },
-  ...{ config: "c", cwd: "/w", provider: "p" },
+  ...{ config: "c", cwd: "/w", provider: "p", effort: "" },
 };
 const binding = (change: Partial<Binding> = {}): Binding => ({
   ...{ v: 1, sessionKey: "main", sessionId: "s1", threadId: "old", key: KEY, totalTokens: 0 },

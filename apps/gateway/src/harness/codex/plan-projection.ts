@@ -97,4 +97,5 @@ const CHANGED: Readonly<Record<keyof ThreadKey, string>> = {
   config: "the settings of Codex are others",
   cwd: "the workspace is another one",
   provider: "the models' server is another one",
+  effort: "the model shall think otherwise",
 };

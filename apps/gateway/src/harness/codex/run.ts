@@ -10,6 +10,7 @@ import type {
 import { ContextEngineError, type ToolCallBlock } from "@clew/plugin-sdk/core";
 import type { CodexConfig } from "../../config/harness.ts";
 import { visible } from "../../text/visible.ts";
+import { codexEffort, effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { HarnessRequest } from "../harness.ts";
 import { answerTo } from "./answers.ts";
@@ -321,7 +322,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     listen();
     const started = await connection.request(
       "turn/start",
-      { threadId, input: ready.input, model: turn.model.id, ...effortOf(turn) },
+      { threadId, input: ready.input, model: turn.model.id, ...effortIn(turn) },
       TurnStartedSchema,
     );
     turnId ??= started.turn.id;
@@ -384,10 +385,8 @@ type News = {
   >;
 }[keyof typeof NewsSchemas];
 
-const EFFORTS: ReadonlySet<string> = new Set(["minimal", "low", "medium", "high", "xhigh"]);
-
-/** As the person chose to have the model think, in the word that Codex has for it. */
-function effortOf({ ask }: ExecutionTurn): { effort?: string } {
-  const effort = ask.reasoning?.effort;
-  return effort !== undefined && EFFORTS.has(effort) ? { effort } : {};
+/** As the person chose to have the model think. */
+function effortIn(turn: ExecutionTurn): { effort?: string } {
+  const effort = effortOf(turn);
+  return effort === undefined ? {} : { effort: codexEffort(effort) };
 }

@@ -103,7 +103,15 @@ async function ask(session: Session): Promise<Said> {
       ...images,
     ],
   }));
-  const body = isCodex ? { input: turns } : { messages: turns };
+  const effort = args
+    .flatMap((arg) => /^model_reasoning_effort="(.*)"$/.exec(arg)?.[1] ?? [])
+    .at(-1);
+  const budget = process.env.MAX_THINKING_TOKENS;
+  const thinking =
+    budget === "0" ? { type: "disabled" } : { type: "enabled", budget_tokens: Number(budget) };
+  const body = isCodex
+    ? { input: turns, ...(effort !== undefined && { reasoning: { effort } }) }
+    : { messages: turns, ...(budget !== undefined && { thinking }) };
   const response = await fetch(`${base}/${isCodex ? "responses" : "messages"}`, {
     ...{ method: "POST", body: JSON.stringify({ model: after("--model"), ...body }) },
     headers: { "content-type": "application/json" },

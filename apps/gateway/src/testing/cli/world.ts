@@ -32,6 +32,8 @@ export interface CliWorld {
   restart(defaults?: Record<string, unknown>): Promise<void>;
   /** Texts of people and models in the newest request. */
   said(): string[];
+  /** The newest request. */
+  body(): Record<string, unknown>;
   /** How many requests there were. */
   asked(): number;
   /** Arguments and names of variables of every start, but for the question of the version. */
@@ -91,6 +93,7 @@ export async function cliWorld(options: CliWorldOptions): Promise<CliWorld> {
       (model.asked.at(-1)?.said ?? []).filter(
         (line) => /^(user|assistant): /.test(line) && !/^user: (<(?!image)|# )/.test(line),
       ),
+    body: () => model.asked.at(-1)?.body ?? {},
     asked: () => model.asked.length,
     starts: () =>
       (existsSync(logFile) ? readFileSync(logFile, "utf8").trim().split("\n") : [])
