@@ -1,7 +1,14 @@
 // What the gateway asks of a program that runs agents' turns.
 import type { ExecutionHost, ExecutionPort, HostSession, LogPort } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Approvals } from "../approvals/queue.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
+import type { Relay, RelayTarget } from "./relay.ts";
+
+/** A provider that a program asks, by way of the gateway. */
+export interface AskedProvider extends RelayTarget {
+  name: string;
+}
 
 /** One turn's circumstances. */
 export interface HarnessRequest {
@@ -59,12 +66,26 @@ export function whyNotAsked(
   return `${host.label} asks its models by the api "${api}", and ${name} speaks "${model.api}": choose another model for the agent, or set its provider's api.`;
 }
 
+/** Throws CONFIG_INVALID for a model that the program cannot ask, and where a key is missing. */
+export async function providerOf(
+  harness: Pick<Harness, "host" | "api">,
+  { model, signInHeaders }: Pick<HarnessRequest, "model" | "signInHeaders">,
+): Promise<AskedProvider> {
+  const why = whyNotAsked(harness, model);
+  if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
+  await signInHeaders();
+  const baseUrl = model.endpoint.baseUrl.replace(/\/+$/, "");
+  return { name: model.model.provider, baseUrl, signInHeaders };
+}
+
 export interface HarnessOptions {
   /** CLEW_HOME. */
   home: string;
   log: LogPort;
   /** What programs may be given of the gateway's environment. */
   env: NodeJS.ProcessEnv;
+  /** By which they ask their models. */
+  relay: Relay;
 }
 
 /** What `/status` tells of the program that runs a session's turns. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { HostSession } from "@clew/engine-core";
 import { cliBackends, EMBEDDED_HARNESS, type HarnessConfig } from "../config/harness.ts";
 import type { Harness, HarnessOptions } from "./harness.ts";
+import { createRelay } from "./relay.ts";
 
 export interface Harnesses {
   /** Null: the gateway itself; undefined: nothing is called that. */
@@ -23,8 +24,10 @@ export type HarnessLoader = (options: HarnessOptions) => Promise<Harness>;
 
 export function createHarnesses(
   loaders: Readonly<Record<string, HarnessLoader>>,
-  options: HarnessOptions,
+  given: Omit<HarnessOptions, "relay">,
 ): Harnesses {
+  const relay = createRelay();
+  const options: HarnessOptions = { ...given, relay };
   const made = new Map<string, Promise<Harness>>();
   const find = async (id: string) => {
     if (id === EMBEDDED_HARNESS) return null;
@@ -55,6 +58,7 @@ export function createHarnesses(
       await Promise.allSettled(
         all.map((each) => (each.status === "fulfilled" ? each.value.close() : undefined)),
       );
+      await relay.close();
     },
   };
 }

@@ -25,7 +25,7 @@ export async function mcpServe(
   const { home } = environment;
   const defaultAgent = defaultAgentId(config);
   const library = createLibrary({
-    ...{ store: createSessionStore({ home }), defaultAgent },
+    ...{ home, store: createSessionStore({ home }), defaultAgent },
     agents: agent,
     sessions: session?.map((name) => requireSessionName(name, defaultAgent).key),
     hide: hider(secretsIn(raw, environment)),

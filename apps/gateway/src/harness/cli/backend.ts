@@ -3,13 +3,11 @@ import type { ImageBlock, Usage } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { CliBackendConfig } from "../../config/harness.ts";
 
-/** Where requests go, and how one signs in there. */
+/** Where its requests go. */
 export interface CliProvider {
   name: string;
-  /** As the gateway's own requests have it. */
   baseUrl: string;
-  /** By which one signs in. */
-  headers: Readonly<Record<string, string>>;
+  key: string;
 }
 
 /** What one process is started for. */
@@ -74,6 +72,8 @@ export interface CliBackend {
   install: string;
   /** The wire by which it asks its models. */
   api: string;
+  /** Where at a provider the paths begin that it asks for. */
+  baseOf(baseUrl: string): string;
   oldest: string;
   /** Whether `usage` of its end is that of all turns of the session. */
   usage: "turn" | "session";

@@ -7,32 +7,18 @@ import { kindOfStatus, recordOf } from "../codex/told.ts";
 import type { CliBackend, CliEnd, CliEvent, CliTurn } from "./backend.ts";
 
 const INSTRUCTIONS = "instructions.md";
-const BEARER = /^Bearer\s+/i;
 
 export const claudePrint: CliBackend = {
   ...{ id: "claude-cli", name: "Claude Code", command: "claude", api: "anthropic-messages" },
+  // It says the version itself.
+  baseOf: (baseUrl) => baseUrl.replace(/\/v1$/, ""),
   ...{ install: "npm install -g @anthropic-ai/claude-code", oldest: "2.1.0", usage: "turn" },
   files: ({ instructions }) => ({ [INSTRUCTIONS]: instructions }),
-  env: ({ folder, effort, provider: { baseUrl, headers } }) => {
-    const given = Object.entries(headers);
-    const of = (name: string) => given.find(([key]) => key.toLowerCase() === name)?.[1];
-    const bearer = of("authorization");
-    const others = given.filter(
-      ([key]) => !["x-api-key", "authorization", "anthropic-version"].includes(key.toLowerCase()),
-    );
-    return {
-      ...{ HOME: folder, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
-      // It appends the version itself.
-      ANTHROPIC_BASE_URL: baseUrl.replace(/\/+$/, "").replace(/\/v1$/, ""),
-      ...thinkingOf(effort),
-      // Without one it asks nobody.
-      ANTHROPIC_API_KEY: of("x-api-key") ?? bearer?.replace(BEARER, "") ?? "none",
-      ...(bearer !== undefined && { ANTHROPIC_AUTH_TOKEN: bearer.replace(BEARER, "") }),
-      ...(others.length > 0 && {
-        ANTHROPIC_CUSTOM_HEADERS: others.map(([key, value]) => `${key}: ${value}`).join("\n"),
-      }),
-    };
-  },
+  env: ({ folder, effort, provider: { baseUrl, key } }) => ({
+    ...{ HOME: folder, CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" },
+    ...{ ANTHROPIC_BASE_URL: baseUrl, ANTHROPIC_API_KEY: key },
+    ...thinkingOf(effort),
+  }),
   args: ({ ref, folder, model, canAsk, images, instructions }: CliTurn) => [
     ...["-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"],
     ...["--bare", "--strict-mcp-config", "--model", model],

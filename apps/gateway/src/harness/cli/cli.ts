@@ -5,8 +5,8 @@ import { join, resolve } from "node:path";
 import type { ExecutionHost, ExecutionPort } from "@clew/engine-core";
 import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
 import type { CliBackendConfig } from "../../config/harness.ts";
-import { type Harness, type HarnessOptions, type HarnessRequest, whyNotAsked } from "../harness.ts";
-import type { CliBackend, CliProvider } from "./backend.ts";
+import { type Harness, type HarnessOptions, type HarnessRequest, providerOf } from "../harness.ts";
+import type { CliBackend } from "./backend.ts";
 import { claudePrint } from "./claude-print.ts";
 import { codexExec } from "./codex-exec.ts";
 import { planCliEnvironment } from "./plan-environment.ts";
@@ -29,7 +29,7 @@ export interface CliOptions extends HarnessOptions {
 }
 
 export function createCli(options: CliOptions): Harness {
-  const { home, log, env, id, kind, config } = options;
+  const { home, log, env, relay, id, kind, config } = options;
   const backend = BACKENDS[kind];
   const { api } = backend;
   const command = config.command ?? backend.command;
@@ -56,7 +56,7 @@ export function createCli(options: CliOptions): Harness {
         const place = `${turn.session.agentId} ${turn.session.sessionKey}`;
         const before = running.get(place)?.over;
         const run = runTurnInCli({
-          ...{ turn, request, backend, id, command, sessions, log, environment },
+          ...{ turn, request, backend, id, command, sessions, log, environment, relay },
           config: request.readOnly ? { ...config, sandbox: "read-only" } : config,
           ...{
             cwd: folderOf(request, home),
@@ -108,17 +108,6 @@ export function createCli(options: CliOptions): Harness {
 function folderOf({ workspace }: HarnessRequest, home: string): string {
   const folder = resolve(workspace);
   return existsSync(folder) ? folder : home;
-}
-
-/** Throws CONFIG_INVALID for a model that the program cannot ask. */
-async function providerOf(
-  harness: Pick<Harness, "host" | "api">,
-  { model, signInHeaders }: HarnessRequest,
-): Promise<CliProvider> {
-  const why = whyNotAsked(harness, model);
-  if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
-  const { baseUrl } = model.endpoint;
-  return { name: model.model.provider, baseUrl, headers: await signInHeaders() };
 }
 
 const unavailable = (message: string) => new ContextEngineError("HARNESS_UNAVAILABLE", message);

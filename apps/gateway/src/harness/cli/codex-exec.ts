@@ -9,6 +9,7 @@ import { CodexUsageSchema, eventsOfItem } from "./codex-exec-lines.ts";
 
 export const codexExec: CliBackend = {
   ...{ id: "codex-cli", name: "Codex", command: "codex", api: "openai-responses" },
+  baseOf: (baseUrl) => baseUrl,
   ...{ install: "npm install -g @openai/codex", oldest: "0.145.0", usage: "session" },
   files: ({ instructions, provider, images }) => ({
     "config.toml": `developer_instructions = ${tomlString(instructions)}\n${planCodexHome(provider).config}`,

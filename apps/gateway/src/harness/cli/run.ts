@@ -18,8 +18,9 @@ import { visible } from "../../text/visible.ts";
 import { type Signed, toolPair } from "../codex/told.ts";
 import { effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
-import type { HarnessRequest } from "../harness.ts";
-import type { CliBackend, CliEnd, CliEvent, CliProvider, CliTurn } from "./backend.ts";
+import type { AskedProvider, HarnessRequest } from "../harness.ts";
+import type { Relay } from "../relay.ts";
+import type { CliBackend, CliEnd, CliEvent, CliTurn } from "./backend.ts";
 import { type CliProcess, type ProcessEnd, startProcess } from "./process.ts";
 import { type CliBound, type CliKey, type CliSessions, planSession } from "./sessions.ts";
 import { addUsage, lessUsage, NO_USAGE } from "./usage.ts";
@@ -40,7 +41,8 @@ export interface CliRunOptions {
   before: Promise<void> | undefined;
   environment(own: Record<string, string>): Record<string, string>;
   /** Throws CONFIG_INVALID. */
-  provider(): Promise<CliProvider>;
+  provider(): Promise<AskedProvider>;
+  relay: Relay;
   /** Throws HARNESS_UNAVAILABLE. */
   version(): Promise<string>;
 }
@@ -87,6 +89,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   let child: CliProcess | undefined;
   let bound: CliBound | null = null;
   let isClosed = false;
+  /** What it was given for the turn. */
+  const closing: (() => void)[] = [];
   /** What is told is written down in the order in which it was told. */
   let writing: Promise<void> = Promise.resolve();
 
@@ -293,20 +297,23 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
 
   const drive = async (): Promise<ExecutionOutcome> => {
     const version = await options.version();
-    const provider = await options.provider();
+    const asked = await options.provider();
     await options.before;
     if (signal.aborted || isClosed) return { status: "interrupted" };
     const instructions = turn.system.map(({ text }) => text).join("\n\n");
     const key: CliKey = {
       ...{ sessionId: turn.session.sessionId, cwd: options.cwd, version },
       instructions: contentHash(instructions),
-      provider: contentHash(JSON.stringify([provider.name, provider.baseUrl])),
+      provider: contentHash(JSON.stringify([asked.name, asked.baseUrl])),
     };
     const plan = planSession(await sessions.read(turn.session), key);
     if (plan.kind === "new" && plan.reason !== null) notice(anew(name, plan.reason));
     const folder = sessions.folderOf(turn.session);
+    const place = await options.relay.open({ ...asked, baseUrl: backend.baseOf(asked.baseUrl) });
+    closing.push(place.close);
     const base = {
-      ...{ ...saidIn(turn), model: turn.model.id, provider, instructions, folder },
+      ...{ ...saidIn(turn), model: turn.model.id, instructions, folder },
+      provider: { ...place, name: asked.name },
       ...{ cwd: options.cwd, config, effort: effortOf(turn) },
       canAsk: config.permissions === "ask" && request.approvals !== undefined,
     };
@@ -349,6 +356,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       return { status: "failed", code, error: { kind: "unavailable", message } };
     })
     .then(async (outcome) => {
+      for (const close of closing) close();
       await writing;
       signal.removeEventListener("abort", stop);
       queue.push({ type: "end", outcome });

@@ -55,7 +55,7 @@ describe("a Codex that is not there", () => {
     });
     const { error, report } = await world.say("hello?");
     expect(report.code).toBe("CONFIG_INVALID");
-    expect(error?.message).toContain('Codex asks its models by the api "openai-responses"');
+    expect(error?.message).toContain('asks its models by the api "openai-responses"');
   });
 
   it("is not begun for an engine that requires what it cannot do", SOON, async () => {

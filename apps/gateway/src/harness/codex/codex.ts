@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ExecutionHost, ExecutionPort, HostSession } from "@clew/engine-core";
 import { CLEW_EMBEDDED_HOST } from "@clew/engine-core";
-import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
+import type { HostCapability } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { CodexConfig } from "../../config/harness.ts";
-import { type Harness, type HarnessOptions, type HarnessRequest, whyNotAsked } from "../harness.ts";
+import { type Harness, type HarnessOptions, type HarnessRequest, providerOf } from "../harness.ts";
 import { createBindings } from "./binding.ts";
-import { type CodexProvider, planCodexHome } from "./plan-home.ts";
+import { planCodexHome } from "./plan-home.ts";
 import { runTurnInCodex } from "./run.ts";
 import { createServers } from "./servers.ts";
 import { startCodex } from "./start.ts";
@@ -43,9 +43,9 @@ export interface CodexOptions extends HarnessOptions {
 }
 
 export function createCodex(options: CodexOptions): Harness {
-  const { home, log, env, config, answerMs = ANSWER_MS } = options;
+  const { home, log, env, relay, config, answerMs = ANSWER_MS } = options;
   const command = config.command ?? CODEX_ID;
-  const servers = createServers({ home, log, env, command, answerMs });
+  const servers = createServers({ home, log, env, relay, command, answerMs });
   const bindings = createBindings({ home, log });
   /** As Codex told, by model. */
   const windows = new Map<string, number>();
@@ -70,7 +70,11 @@ export function createCodex(options: CodexOptions): Harness {
           },
           ...{ request, bindings, log, cwd: folderOf(request, home) },
           config: request.readOnly ? onlyReading(config) : config,
-          server: async () => servers.use(request.session.agentId, await providerOf(request)),
+          server: async () =>
+            servers.use(
+              request.session.agentId,
+              await providerOf({ host: HOST, api: SPOKEN_API }, request),
+            ),
           onWindow: (model, tokens) => void windows.set(model, tokens),
         }),
       compacted: (session) =>
@@ -83,7 +87,7 @@ export function createCodex(options: CodexOptions): Harness {
     async check() {
       // Codex writes into its home, even where nothing runs in it.
       const folder = await mkdtemp(join(tmpdir(), "clew-codex-"));
-      const provider = { name: "none", baseUrl: "http://127.0.0.1:9", headers: {} };
+      const provider = { name: "none", baseUrl: "http://127.0.0.1:9", key: "none" };
       try {
         const { connection, version } = await startCodex({
           ...{ command, folder, env, log, answerMs, home: planCodexHome(provider) },
@@ -124,12 +128,4 @@ const onlyReading = (config: CodexConfig): CodexConfig =>
 function folderOf({ workspace }: HarnessRequest, home: string): string {
   const folder = resolve(workspace);
   return existsSync(folder) ? folder : home;
-}
-
-/** Throws CONFIG_INVALID for a model that Codex cannot ask. */
-async function providerOf({ model, signInHeaders }: HarnessRequest): Promise<CodexProvider> {
-  const why = whyNotAsked({ host: HOST, api: SPOKEN_API }, model);
-  if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
-  const { baseUrl } = model.endpoint;
-  return { name: model.model.provider, baseUrl, headers: await signInHeaders() };
 }

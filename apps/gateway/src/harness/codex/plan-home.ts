@@ -1,12 +1,11 @@
 // Decides what a Codex of ours finds in its own home.
 
-/** Where requests go, and how one signs in there. */
+/** Where its requests go. */
 export interface CodexProvider {
   /** Of the provider, for people. */
   name: string;
   baseUrl: string;
-  /** By which one signs in, names in lower case. */
-  headers: Readonly<Record<string, string>>;
+  key: string;
 }
 
 export interface CodexHome {
@@ -18,26 +17,14 @@ export interface CodexHome {
 
 /** Of the provider in its settings. */
 export const PROVIDER = "clew";
-const BEARER = /^Bearer\s+/i;
+/** Commands of its own do not see it. */
+const KEY_VARIABLE = "CLEW_MODEL_KEY";
 
 /**
  * Pure. Nothing of the person's own Codex is read, no plugins are fetched, and files of
  * instructions are left to the gateway, which reads them itself.
  */
-export function planCodexHome({ name, baseUrl, headers }: CodexProvider): CodexHome {
-  const env: Record<string, string> = {};
-  const inHeaders: string[] = [];
-  let key = "";
-  for (const [header, value] of Object.entries(headers)) {
-    if (header.toLowerCase() === "authorization" && BEARER.test(value)) {
-      env.CLEW_MODEL_KEY = value.replace(BEARER, "");
-      key = `env_key = "CLEW_MODEL_KEY"\n`;
-      continue;
-    }
-    const variable = `CLEW_MODEL_HEADER_${inHeaders.length}`;
-    env[variable] = value;
-    inHeaders.push(`${quoted(header)} = "${variable}"`);
-  }
+export function planCodexHome({ name, baseUrl, key }: CodexProvider): CodexHome {
   const config = `# Written by Clew at each start; changes are lost.
 model_provider = "${PROVIDER}"
 project_doc_max_bytes = 0
@@ -48,17 +35,21 @@ enabled = false
 
 [features]
 plugins = false
+shell_snapshot = false
+
+[shell_environment_policy]
+exclude = ["${KEY_VARIABLE}"]
 
 [model_providers.${PROVIDER}]
 name = ${quoted(name)}
 base_url = ${quoted(baseUrl.replace(/\/+$/, ""))}
 wire_api = "responses"
-${key}env_http_headers = { ${inHeaders.join(", ")} }
+env_key = "${KEY_VARIABLE}"
 request_max_retries = 2
 stream_max_retries = 2
 stream_idle_timeout_ms = 300000
 `;
-  return { config, env };
+  return { config, env: { [KEY_VARIABLE]: key } };
 }
 
 /** A string of TOML; its escapes are those of JSON. */

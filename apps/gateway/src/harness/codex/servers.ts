@@ -3,10 +3,9 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { sleep } from "@clew/plugin-sdk/host";
-import { contentHash } from "../../text/content-hash.ts";
-import type { HarnessOptions } from "../harness.ts";
+import type { AskedProvider, HarnessOptions } from "../harness.ts";
 import type { Connection } from "./connection.ts";
-import { type CodexProvider, planCodexHome } from "./plan-home.ts";
+import { planCodexHome } from "./plan-home.ts";
 import { afterEnd, NEVER_STARTED, type StartRecord, waitBefore } from "./plan-restart.ts";
 import { AnythingSchema, OfThreadSchema } from "./protocol.ts";
 import { startCodex } from "./start.ts";
@@ -33,7 +32,7 @@ export interface CodexServer {
 
 export interface Servers {
   /** Starts it where it does not run; throws HARNESS_UNAVAILABLE. */
-  use(agentId: string, provider: CodexProvider): Promise<CodexServer>;
+  use(agentId: string, provider: AskedProvider): Promise<CodexServer>;
   /** Of a thread that nobody asks for again; also where no process runs that could do it. */
   deleteThread(agentId: string, provider: string, threadId: string): Promise<void>;
   close(): Promise<void>;
@@ -55,11 +54,12 @@ export interface ServersOptions extends HarnessOptions {
 }
 
 export function createServers(options: ServersOptions): Servers {
-  const { home, env, log, command, answerMs } = options;
+  const { home, env, log, relay, command, answerMs } = options;
   const places = new Map<string, Place>();
   let isClosed = false;
 
-  const start = async (place: Place, folder: string, provider: CodexProvider) => {
+  const start = async (place: Place, folder: string, provider: AskedProvider) => {
+    const asks = await relay.open(provider);
     const listeners = new Map<string, ThreadListener>();
     const loaded = new Set<string>();
     const startedAt = Date.now();
@@ -68,10 +68,18 @@ export function createServers(options: ServersOptions): Servers {
       return read.success ? listeners.get(read.data.threadId) : undefined;
     };
     const noteEnd = () => {
+      asks.close();
       place.record = afterEnd(place.record, { startedAt, now: Date.now() });
     };
     const started = await startCodex({
-      ...{ command, folder, home: planCodexHome(provider), env, log, answerMs },
+      ...{
+        command,
+        folder,
+        home: planCodexHome({ ...asks, name: provider.name }),
+        env,
+        log,
+        answerMs,
+      },
       handlers: {
         news: (method, params) => listenerOf(params)?.news(method, params),
         async asked(method, params) {
@@ -86,7 +94,7 @@ export function createServers(options: ServersOptions): Servers {
     });
     const { connection, version } = started;
     void connection.ended.then((sentence) => {
-      if (!isClosed) noteEnd();
+      noteEnd();
       place.running = undefined;
       for (const listener of [...listeners.values()]) listener.ended(sentence);
     });
@@ -119,11 +127,11 @@ export function createServers(options: ServersOptions): Servers {
       if (isClosed) throw unavailable("The gateway is closing, so Codex is not started.");
       const id = `${agentId} ${provider.name}`;
       const folder = folderOf(agentId, provider.name);
-      const signature = contentHash(JSON.stringify(provider));
+      const signature = provider.baseUrl;
       const place = places.get(id) ?? { signature, record: NEVER_STARTED, running: undefined };
       places.set(id, place);
       if (place.running !== undefined && place.signature !== signature) {
-        // Another address or key: threads and bindings survive on disk.
+        // Another address: threads and bindings survive on disk.
         const before = place.running;
         place.running = undefined;
         await before.then(({ connection }) => connection.close()).catch(() => {});

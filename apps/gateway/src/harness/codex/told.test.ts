@@ -63,14 +63,12 @@ describe("what Codex tells", () => {
 
 describe("a home of Codex", () => {
   it("holds where its models are, and no secret", () => {
-    const { config, env } = planCodexHome({
-      ...{ name: 'a "b"', baseUrl: "https://models.test/v1/" },
-      headers: { Authorization: "Bearer sk-secret", "x-account": "acc-secret" },
-    });
+    const provider = { name: 'a "b"', baseUrl: "https://models.test/v1/", key: "clew-secret" };
+    const { config, env } = planCodexHome(provider);
     expect(config).toContain('base_url = "https://models.test/v1"');
     expect(config).toContain('name = "a \\"b\\""');
     expect(config).not.toMatch(/secret/);
-    expect(env).toEqual({ CLEW_MODEL_KEY: "sk-secret", CLEW_MODEL_HEADER_0: "acc-secret" });
+    expect(env).toEqual({ CLEW_MODEL_KEY: "clew-secret" });
   });
 });
 

@@ -17,6 +17,8 @@ export interface LibraryOptions {
   agents?: readonly string[] | undefined;
   /** Keys of the sessions that may be seen. Absent: all of those agents. */
   sessions?: readonly string[] | undefined;
+  /** CLEW_HOME, for people. */
+  home: string;
   /** Hides what is known to be secret. */
   hide(text: string): string;
 }
@@ -50,7 +52,7 @@ export function createLibrary(options: LibraryOptions): Library {
     const { key } = requireSessionName(name, options.defaultAgent);
     const found = await store.find(key);
     if (found !== null && maySee(found)) return found;
-    throw new Unseen(`There is no session "${name}" here; describe without a session lists them.`);
+    throw new Unseen(`There is no session "${name}" here; describe_sessions lists them.`);
   };
   return {
     async search({ query, session, limit, signal }) {
@@ -64,15 +66,16 @@ export function createLibrary(options: LibraryOptions): Library {
         const entries = await entriesOf(each).catch(() => void unread++);
         for (const entry of [...(entries ?? [])].reverse()) {
           if (found.length >= limit) break;
-          const place = placeOfWords(bodyOf(entry), query);
-          if (place !== undefined) found.push(lineOf(each, entry, hide(visible(place))));
+          // What is hidden is not found either: it could be guessed letter by letter.
+          const place = placeOfWords(hide(bodyOf(entry)), query);
+          if (place !== undefined) found.push(lineOf(each, entry, visible(place)));
         }
         if (found.length >= limit) break;
         await setImmediate();
       }
       const left = unread === 0 ? "" : `\n${counted(unread, "session")} could not be read.`;
       if (found.length === 0)
-        return `Nothing is found of that in ${counted(sessions.length, "session")}.${left}`;
+        return `Nothing is found of that in ${counted(sessions.length, "session")} of ${options.home}.${left}`;
       return `${found.join("\n")}${left}`;
     },
     async read({ session, from, page }) {
@@ -93,7 +96,7 @@ export function createLibrary(options: LibraryOptions): Library {
     async describe({ session, limit }) {
       if (session !== undefined) return hide(describeOne(await find(session).then(withEntries)));
       const all = await seen();
-      if (all.length === 0) return "There are no sessions.";
+      if (all.length === 0) return `There are no sessions in ${options.home}.`;
       const lines = all.slice(0, limit).map(summaryLine);
       const more = all.length - lines.length;
       return hide([...lines, ...(more > 0 ? [`… and ${number(more)} more`] : [])].join("\n"));

@@ -114,7 +114,10 @@ async function ask(session: Session): Promise<Said> {
     : { messages: turns, ...(budget !== undefined && { thinking }) };
   const response = await fetch(`${base}/${isCodex ? "responses" : "messages"}`, {
     ...{ method: "POST", body: JSON.stringify({ model: after("--model"), ...body }) },
-    headers: { "content-type": "application/json" },
+    headers: {
+      ...{ "content-type": "application/json" },
+      "x-api-key": (isCodex ? process.env.CLEW_MODEL_KEY : process.env.ANTHROPIC_API_KEY) ?? "",
+    },
   });
   if (!response.ok) return { text: `API Error: ${response.status}`, status: response.status };
   const events = (await response.text())
