@@ -142,7 +142,7 @@ describe("clew mcp", () => {
     expect(await ofAgent.call("describe_sessions")).toMatch(/^agent:other:tides \S*.*$/);
     expect(await ofAgent.call("search_sessions", { query: "tide" })).not.toContain("agent:main");
     expect(await ofAgent.call("read_session", { session: "agent:main:tides" })).toBe(
-      'error: There is no session "agent:main:tides" here; describe without a session lists them.',
+      'error: There is no session "agent:main:tides" here; describe_sessions lists them.',
     );
     const ofSession = await connect(["--session", "cats"]);
     expect(await ofSession.call("search_sessions", { query: "tide" })).toMatch(/^Nothing is found/);
