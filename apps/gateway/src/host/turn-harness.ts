@@ -1,4 +1,5 @@
 // Which program runs a session's turn.
+import { resolve } from "node:path";
 import {
   CLEW_EMBEDDED_HOST,
   type ExecutionHost,
@@ -10,8 +11,10 @@ import {
 import { type HarnessFacts, whyNotAsked } from "../harness/harness.ts";
 import { meteredPort } from "../harness/metered-port.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
+import { visible } from "../text/visible.ts";
 import { onlyReads } from "../tools/editor-client.ts";
-import { readyWorkspace } from "../tools/ready-workspace.ts";
+import { workspaceOfProgram } from "../tools/ready-workspace.ts";
+import { workspaceRoot } from "../tools/workspace-files.ts";
 import type { TurnSetup } from "./host.ts";
 import { agentOf, type HostParts } from "./parts.ts";
 
@@ -38,9 +41,10 @@ export async function harnessOf(
   if (harness === undefined) return { refusal: unknownHarness(agent, parts.harnesses.ids()) };
   const place = parts.editorOf?.(session.sessionKey);
   const readOnly = onlyReads(place);
+  const workspace = resolve(place?.workspace ?? workspaceOfProgram(agent));
+  if (workspaceRoot(workspace) === undefined) return { refusal: noFolder(agent, workspace) };
   const port = harness.port({
-    ...{ session, model, readOnly },
-    workspace: place?.workspace ?? readyWorkspace(agent, parts.loaded.config.tools),
+    ...{ session, model, workspace, readOnly },
     signInHeaders: () => parts.models.signInHeaders(model),
     approvals: readOnly ? undefined : parts.approvals,
   });
@@ -86,6 +90,15 @@ function counted(
   };
   return meteredPort(port, { costs, subject, model: model.name });
 }
+
+/** None of the gateway's own folders takes its place. */
+const noFolder = (
+  { id, harness }: { id: string; harness: string },
+  folder: string,
+): NonNullable<TurnHarness["refusal"]> => ({
+  code: "HARNESS_UNAVAILABLE",
+  message: `Agent "${id}" runs its turns in "${harness}", and the folder in which it should work is not there: make ${visible(folder)}, or name another one in the agent's workspace.`,
+});
 
 const unknownHarness = (
   { id, harness }: { id: string; harness: string },

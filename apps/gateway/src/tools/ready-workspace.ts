@@ -24,6 +24,10 @@ export function readyWorkspace(place: Place, uses: Uses): string {
   return workspace;
 }
 
+/** The folder, made where nobody named one, for a program that works in it in any case. */
+export const workspaceOfProgram = (place: Place): string =>
+  readyWorkspace(place, { write: "allow", shell: "allow" });
+
 /** A clause; null: it is there, or will be once a tool needs it, or nothing asks for it. */
 export function whyNoWorkspace(place: Place, uses: Uses): string | null {
   const { workspace, isWorkspaceSet } = place;

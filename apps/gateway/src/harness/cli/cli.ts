@@ -1,11 +1,10 @@
 // A program that is started once per turn, as one that runs agents' turns.
-import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { ExecutionHost, ExecutionPort } from "@clew/engine-core";
 import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
 import type { CliBackendConfig } from "../../config/harness.ts";
-import { type Harness, type HarnessOptions, type HarnessRequest, providerOf } from "../harness.ts";
+import { type Harness, type HarnessOptions, providerOf } from "../harness.ts";
 import type { CliBackend } from "./backend.ts";
 import { claudePrint } from "./claude-print.ts";
 import { codexExec } from "./codex-exec.ts";
@@ -59,7 +58,7 @@ export function createCli(options: CliOptions): Harness {
           ...{ turn, request, backend, id, command, sessions, log, environment, relay },
           config: request.readOnly ? { ...config, sandbox: "read-only" } : config,
           ...{
-            cwd: folderOf(request, home),
+            cwd: request.workspace,
             before,
             provider: () => providerOf({ host, api }, request),
           },
@@ -102,12 +101,6 @@ export function createCli(options: CliOptions): Harness {
       await Promise.allSettled(all.map(({ over }) => over));
     },
   };
-}
-
-/** A program wants a folder that is there. */
-function folderOf({ workspace }: HarnessRequest, home: string): string {
-  const folder = resolve(workspace);
-  return existsSync(folder) ? folder : home;
 }
 
 const unavailable = (message: string) => new ContextEngineError("HARNESS_UNAVAILABLE", message);

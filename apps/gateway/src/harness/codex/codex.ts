@@ -1,14 +1,13 @@
 // Codex as a program that runs agents' turns.
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import type { ExecutionHost, ExecutionPort, HostSession } from "@clew/engine-core";
 import { CLEW_EMBEDDED_HOST } from "@clew/engine-core";
 import type { HostCapability } from "@clew/plugin-sdk/core";
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import type { CodexConfig } from "../../config/harness.ts";
-import { type Harness, type HarnessOptions, type HarnessRequest, providerOf } from "../harness.ts";
+import { type Harness, type HarnessOptions, providerOf } from "../harness.ts";
 import { createBindings } from "./binding.ts";
 import { planCodexHome } from "./plan-home.ts";
 import { runTurnInCodex } from "./run.ts";
@@ -68,7 +67,7 @@ export function createCodex(options: CodexOptions): Harness {
             ...turn,
             model: { ...turn.model, contextWindow: request.model.model.contextWindow },
           },
-          ...{ request, bindings, log, cwd: folderOf(request, home) },
+          ...{ request, bindings, log, cwd: request.workspace },
           config: request.readOnly ? onlyReading(config) : config,
           server: async () =>
             servers.use(
@@ -123,9 +122,3 @@ export function createCodex(options: CodexOptions): Harness {
 /** It has its own commands no more than before, and asks for nothing. */
 const onlyReading = (config: CodexConfig): CodexConfig =>
   config.sandbox === "off" ? config : { ...config, sandbox: "read-only", approvalPolicy: "never" };
-
-/** Codex wants a folder that is there. */
-function folderOf({ workspace }: HarnessRequest, home: string): string {
-  const folder = resolve(workspace);
-  return existsSync(folder) ? folder : home;
-}

@@ -354,7 +354,7 @@ async function mayRun(
 if (process.env.CLI_FAKE_LOG !== undefined)
   appendFileSync(
     process.env.CLI_FAKE_LOG,
-    `${JSON.stringify({ args, env: Object.keys(process.env).sort() })}\n`,
+    `${JSON.stringify({ args, env: Object.keys(process.env).sort(), cwd: process.cwd() })}\n`,
   );
 if (args.includes("--version")) {
   process.stdout.write(`${faults.version ?? "9.9.9"} (stand-in)\n`);

@@ -36,8 +36,8 @@ export interface CliWorld {
   body(): Record<string, unknown>;
   /** How many requests there were. */
   asked(): number;
-  /** Arguments and names of variables of every start, but for the question of the version. */
-  starts(): { args: string[]; env: string[] }[];
+  /** Arguments, names of variables and folder of every start, but for the question of the version. */
+  starts(): { args: string[]; env: string[]; cwd: string }[];
 }
 
 const ENGINE = (requires: readonly string[]) => `
@@ -97,7 +97,7 @@ export async function cliWorld(options: CliWorldOptions): Promise<CliWorld> {
     asked: () => model.asked.length,
     starts: () =>
       (existsSync(logFile) ? readFileSync(logFile, "utf8").trim().split("\n") : [])
-        .map((line) => JSON.parse(line) as { args: string[]; env: string[] })
+        .map((line) => JSON.parse(line) as { args: string[]; env: string[]; cwd: string })
         .filter(({ args }) => !args.includes("--version")),
   };
 }
