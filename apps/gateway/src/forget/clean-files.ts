@@ -226,6 +226,7 @@ const CLEANINGS: readonly (readonly [RegExp, Cleaning])[] = [
   [/^chat-history\.jsonl$/, withoutLines],
   // See `runForgetting`.
   [/^shadow\//, removed],
+  [/^agents\/[^/]+\/harness\//, removed],
 ];
 
 /** Undefined: it is not the gateway's to change, or not in this way. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Matcher, openMessageStore } from "@clew/lossless-engine/store";
 import { cleanFiles, filesHolding, type LeftFile } from "./clean-files.ts";
 import { type Journal, readJournal, removeJournal, writeJournal } from "./journal.ts";
+import { forgetInPrograms } from "./programs.ts";
 import { forgetReports, removeNames } from "./session-traces.ts";
 import { type Traces, tracesOf, wordsIn } from "./traces.ts";
 import { changeTranscript, entriesThatGo, type TranscriptChange } from "./transcripts.ts";
@@ -39,6 +40,7 @@ export async function runForgetting(
   const holds = await tracesOfJournal(home, journal, matcher);
   // Shadow engines hold copies of all that was said, in files of whatever kind, and begin anew.
   await rm(join(home, "shadow"), { recursive: true, force: true });
+  await forgetInPrograms(home, holds);
   await cleanFiles(home, holds);
   onStep();
   for (const file of journal.backups) await removeDatabase(file);

@@ -26,6 +26,8 @@ export interface CodexServer {
   readonly version: string;
   /** Threads that it holds in memory. */
   readonly loaded: Set<string>;
+  /** No turn runs in any of its threads. */
+  isIdle(): boolean;
   /** Every message about a thread goes to one listener; the function it gives ends that. */
   follow(threadId: string, listener: ThreadListener): () => void;
 }
@@ -39,6 +41,10 @@ export interface Servers {
 }
 
 interface Place {
+  /** Of its own, absolute. */
+  folder: string;
+  /** Its databases hold what is to be forgotten. */
+  isToForget: boolean;
   /** Of what it was started with; another one starts it anew. */
   signature: string;
   record: StartRecord;
@@ -59,6 +65,7 @@ export function createServers(options: ServersOptions): Servers {
   let isClosed = false;
 
   const start = async (place: Place, folder: string, provider: AskedProvider) => {
+    await forgetIn(place, folder);
     const asks = await relay.open(provider);
     const listeners = new Map<string, ThreadListener>();
     const loaded = new Set<string>();
@@ -107,9 +114,14 @@ export function createServers(options: ServersOptions): Servers {
         if (listeners.get(threadId) === listener) listeners.delete(threadId);
       };
     };
-    return { connection, version, loaded, follow };
+    return { connection, version, loaded, follow, isIdle: () => listeners.size === 0 };
   };
 
+  const forgetIn = async (place: Place, folder: string) => {
+    if (!place.isToForget) return;
+    await removeDatabases(folder);
+    place.isToForget = false;
+  };
   const folderOf = (agentId: string, provider: string) =>
     join(home, "agents", agentId, "harness", "codex", safe(provider));
   return {
@@ -121,14 +133,24 @@ export function createServers(options: ServersOptions): Servers {
           .catch(() => {});
         server.loaded.delete(threadId);
       }
-      await removeRollouts(folderOf(agentId, provider), threadId);
+      const place = places.get(`${agentId} ${provider}`);
+      const folder = folderOf(agentId, provider);
+      await removeRollouts(folder, threadId);
+      if (place?.running === undefined) return removeDatabases(folder);
+      // They go when it ends, which is at once where no turn runs in it.
+      place.isToForget = true;
+      if (server?.isIdle() !== true) return;
+      await server.connection.close();
+      await forgetIn(place, folder);
     },
     async use(agentId, provider) {
       if (isClosed) throw unavailable("The gateway is closing, so Codex is not started.");
       const id = `${agentId} ${provider.name}`;
       const folder = folderOf(agentId, provider.name);
       const signature = provider.baseUrl;
-      const place = places.get(id) ?? { signature, record: NEVER_STARTED, running: undefined };
+      const place = places.get(id) ?? {
+        ...{ folder, signature, record: NEVER_STARTED, running: undefined, isToForget: false },
+      };
       places.set(id, place);
       if (place.running !== undefined && place.signature !== signature) {
         // Another address: threads and bindings survive on disk.
@@ -152,9 +174,14 @@ export function createServers(options: ServersOptions): Servers {
     },
     async close() {
       isClosed = true;
-      const running = [...places.values()].flatMap(({ running }) => running ?? []);
+      const all = [...places.values()];
       places.clear();
-      await Promise.allSettled(running.map(async (server) => (await server).connection.close()));
+      await Promise.allSettled(
+        all.map(async (place) => {
+          await (await place.running)?.connection.close();
+          await forgetIn(place, place.folder);
+        }),
+      );
     },
   };
 }
@@ -165,6 +192,13 @@ async function removeRollouts(folder: string, threadId: string): Promise<void> {
   const files = await readdir(sessions, { recursive: true }).catch(() => []);
   const own = files.filter((file) => file.endsWith(`${threadId}.jsonl`));
   await Promise.all(own.map((file) => rm(join(sessions, file), { force: true })));
+}
+
+/** Made anew from the rollouts that there are; they keep words of threads that are gone. */
+async function removeDatabases(folder: string): Promise<void> {
+  const files = await readdir(folder).catch(() => []);
+  const databases = files.filter((file) => /\.sqlite(?:-\w+)?$/.test(file));
+  await Promise.all(databases.map((file) => rm(join(folder, file), { force: true })));
 }
 
 const safe = (name: string): string => name.replace(/[^A-Za-z0-9._-]/g, "_");

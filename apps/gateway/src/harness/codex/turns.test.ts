@@ -19,6 +19,15 @@ function isRunningKnown(home: string): boolean {
     .some((name) => /"running","turnId":"/.test(readFileSync(join(folder, name), "utf8")));
 }
 
+/** Of Codex's own folder. */
+function filesSaying(home: string, word: string): string[] {
+  const folder = join(home, "agents/main/harness");
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => readFileSync(file).includes(word));
+}
+
 describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
   it("runs the gateway's tools, stores call and result, and reports both", SOON, async () => {
     const world = await codexWorld({ binary });
@@ -59,6 +68,19 @@ describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
     expect(past).toContain("call mcp_tide__echo");
     expect(past).toContain("high at noon");
     expect(past).not.toContain("mcp__tide");
+  });
+
+  it("leaves nothing of a session that is deleted, and the others go on", SOON, async () => {
+    const world = await codexWorld({ binary });
+    world.engine({ epoch: "e1" });
+    await world.say("the ZEBRA is secret", "gone");
+    await world.say("first question");
+    await world.gateway.gateway.remove("gone");
+    expect(filesSaying(world.home, "ZEBRA")).toEqual([]);
+    await world.say("second question");
+    expect(world.said().filter((line) => line === "user: first question")).toHaveLength(1);
+    await world.gateway.stop();
+    expect(filesSaying(world.home, "ZEBRA")).toEqual([]);
   });
 
   it("is interrupted when it is cancelled, and leaves a thread that goes on", SOON, async () => {
