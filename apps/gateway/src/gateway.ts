@@ -322,7 +322,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
     ...{ conversations, reports, costs, events, tracer },
     sessions: {
-      send,
+      send: async (request) => (await offer(request)).result,
+      branch: async (key) => (await known.read(key))?.branch ?? [],
       placeOf: (key, entryId) => placeOfPrompt(known, key, entryId),
       tokensIn: async (key) =>
         (await known.find(key)) === null ? undefined : (await views.context(key))?.size.tokens,

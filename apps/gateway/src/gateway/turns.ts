@@ -12,6 +12,7 @@ import type { Conversation, Conversations } from "../sessions/conversations.ts";
 import { markOtherSession } from "../sessions/mark-other-session.ts";
 import type { OpenSession } from "../sessions/open.ts";
 import type { SessionStore } from "../sessions/store.ts";
+import { takeBackBehind } from "../sessions/undo-turn.ts";
 import { gatewayStopping, withStopReason } from "../stopping.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
 import type { Tracer } from "../tracing/tracer.ts";
@@ -62,11 +63,15 @@ async function runAsked(
   const isWatched = request.isWatched ?? request.onEvent !== undefined;
   const { onEvent: _listener, ...asked } = request;
   const turn = { ...asked, onEvent, signal, saidMeanwhile, isWatched };
-  const answered = await runTurn(parts, turn, async (session) => {
+  const answered = await runTurn(parts, turn, async (conversation) => {
+    const { session } = conversation;
     if (mayBeKnown) entryId = entrySaying(session, prompt.idempotencyKey);
-    if (entryId !== undefined) return undefined;
+    const said = request.atItsTurn?.(session.branch()) ?? prompt;
+    if ("entryId" in said) entryId = said.entryId;
+    if (entryId !== undefined || "entryId" in said) return undefined;
+    if ("keep" in said && said.keep !== undefined) await takeBackBehind(conversation, said.keep);
     await parts.children.tellUntold(session);
-    return prompt;
+    return { ...prompt, content: said.content };
   });
   return answered ?? { outcome: "known", entryId: entryId! };
 }
@@ -94,7 +99,7 @@ export async function converse(
     if (type === "accepted") onAccepted?.();
   };
   let from: string | undefined;
-  const result = await runTurn(parts, { key, signal, onEvent, told: "session" }, (session) => {
+  const result = await runTurn(parts, { key, signal, onEvent, told: "session" }, ({ session }) => {
     const message = said(session.branch());
     from = message?.provenance?.sourceSessionKey;
     return message && markOtherSession({ role: "user", ...message });
@@ -125,13 +130,13 @@ function runTurn(
     told = kind ?? "user",
   }: TurnAsked,
   promptOf: (
-    session: OpenSession,
+    conversation: Conversation,
   ) => Promise<TurnRequest["prompt"] | undefined> | TurnRequest["prompt"] | undefined,
 ): Promise<TurnResult | undefined> {
   const { host, reports, log, isStopping, children, events } = parts;
   const traced = parts.tracer.begin();
   return inSession(parts, { key, signal: given, told }, async (conversation, signal) => {
-    const prompt = await promptOf(conversation.session);
+    const prompt = await promptOf(conversation);
     if (prompt === undefined) return undefined;
     const { session } = conversation;
     await reports.countTurns(conversation);

@@ -39,17 +39,25 @@ export function planUndoTurn(branch: readonly TranscriptEntry[]): LastTurn | nul
 }
 
 /** Throws TRANSCRIPT_MOVED and STORAGE_FAILED, and nothing is changed then. */
-export async function undoLastTurn({
-  session: { compaction },
-  state,
-}: {
+export async function undoLastTurn(conversation: {
   session: CompactableSession;
   state: SessionState;
 }): Promise<UndoneTurn> {
-  const branch = compaction.branch();
-  const planned = planUndoTurn(branch);
+  const planned = planUndoTurn(conversation.session.compaction.branch());
   if (planned === null) return null;
-  const { keep, content } = planned;
+  await takeBackBehind(conversation, planned.keep);
+  return { content: planned.content };
+}
+
+/** What follows the first `keep` entries of the branch stays in the file alone. */
+export async function takeBackBehind(
+  {
+    session: { compaction },
+    state,
+  }: { session: Pick<CompactableSession, "compaction">; state: SessionState },
+  keep: number,
+): Promise<void> {
+  const branch = compaction.branch();
   const leafId = branch.at(-1)!.id;
   const place = {
     id: compaction.nextId(),
@@ -60,5 +68,4 @@ export async function undoLastTurn({
   await compaction.graft({ keep, leafId, entries: [placeEntry(mark, place)] });
   // What the provider measured was of another history.
   state.measurement = undefined;
-  return { content };
 }

@@ -16,6 +16,7 @@ export interface Sent {
   signal?: AbortSignal;
   /** Absent: "clew". */
   model?: string;
+  headers?: Record<string, string>;
 }
 
 export const person = (text: string): Said => ({ uid: null, by: "person", text });
@@ -36,6 +37,7 @@ export async function request(
     more = {},
     signal,
     model = "clew",
+    headers: others = {},
   }: Sent = {},
 ): Promise<Response> {
   const writing = { model, head, tools, maxTokens: 500 };
@@ -53,6 +55,7 @@ export async function request(
   const headers = {
     ...(init.headers as Record<string, string>),
     ...(session !== undefined && { "x-clew-session": session }),
+    ...others,
   };
   return get(at, { ...init, headers, ...(signal && { signal }) });
 }

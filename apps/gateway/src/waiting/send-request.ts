@@ -1,6 +1,7 @@
 // What somebody says in a session, and how.
 import type { TurnEvent, TurnRequest } from "@clew/engine-core";
 import type { UserBlock } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { WhenBusy } from "../config/when-busy.ts";
 import type { TurnClient } from "../host/turn-client.ts";
 
@@ -22,4 +23,15 @@ export interface SendRequest {
   whenBusy?: WhenBusy | undefined;
   /** The sender's own name for it: what was sent under it before is not said again. */
   idempotencyKey?: string | undefined;
+  /** What is said when its turn has come. Absent: `content`, behind what is there. */
+  atItsTurn?: ((branch: readonly TranscriptEntry[]) => SaidAtTurn) | undefined;
 }
+
+export type SaidAtTurn =
+  | {
+      content: string | UserBlock[];
+      /** How many entries it follows; the others are not shown any more. Absent: all. */
+      keep?: number;
+    }
+  /** Nothing: this entry says it already. */
+  | { entryId: string };

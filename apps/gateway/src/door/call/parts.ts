@@ -1,8 +1,10 @@
 // What the door works with.
-import type { LogPort, TurnResult } from "@clew/engine-core";
+import type { LogPort } from "@clew/engine-core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { defaultAgentId } from "../../config/agent.ts";
 import type { Config } from "../../config/schema.ts";
 import type { Host } from "../../host/host.ts";
+import type { SentResult } from "../../waiting/inbox.ts";
 import type { SendRequest } from "../../waiting/send-request.ts";
 
 export interface DoorParts {
@@ -17,9 +19,11 @@ export interface DoorParts {
 
 /** What the door reaches of Clew's sessions; keys are canonical. */
 export interface DoorSessions {
-  send: (request: SendRequest) => Promise<TurnResult>;
+  send: (request: SendRequest) => Promise<SentResult>;
   /** What the session's last call held, with its reply; undefined: there was none. */
   tokensIn(key: string): Promise<number | undefined>;
+  /** The session as it is now; empty where there is none. */
+  branch(key: string): Promise<readonly TranscriptEntry[]>;
   /** Where a person's message stands in the session now. */
   placeOf(key: string, entryId: string): Promise<"newest" | "earlier" | "nowhere">;
 }

@@ -1,14 +1,25 @@
 // Answers a request in a session whose history is Clew's own.
 import type { TurnEvent } from "@clew/engine-core";
-import type { ToolCallBlock, UserBlock } from "@clew/plugin-sdk/core";
+import type { AssistantMessage } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { shortName } from "../../sessions/keys.ts";
+import type { SaidAtTurn } from "../../waiting/send-request.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
 import { readAsk } from "../ask/read-ask.ts";
-import { answerWith, type DoorCall, type DoorOutlet, SESSION_HEADER } from "../call/door-call.ts";
+import {
+  answerWith,
+  type DoorCall,
+  type DoorOutlet,
+  headerOf,
+  SESSION_HEADER,
+} from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
-import { type Answering, createAnswering } from "./answering.ts";
-import { type NewestTurn, newestTurn, resultsInWords } from "./newest-turn.ts";
+import { createAnswering } from "./answering.ts";
+import { type Attendance, createAttendance } from "./attendance.ts";
+import { createAudience } from "./audience.ts";
+import { contentOf, type NewestTurn, newestTurn } from "./newest-turn.ts";
 import { createOpenTurn, type OpenTurn } from "./open-turn.ts";
+import { planRepeat, type RepeatPlan } from "./plan-repeat.ts";
 import { noSuchReply, notTheNewest, type PlannedSession, planSession } from "./plan-session.ts";
 import { replyId } from "./reply-id.ts";
 import { createTurnClock } from "./turn-clock.ts";
@@ -19,10 +30,26 @@ export type SessionParts = Pick<DoorParts, "host" | "log" | "sessions" | "now" |
 /** Answers requests; those of one turn follow each other. */
 export type AnswerInSession = (call: DoorCall, outlet: DoorOutlet) => Promise<void>;
 
-/** A turn under way, and the way to end it. */
+/** A turn under way, its newest request, and the way to end it. */
 interface Running {
+  asked: NewestTurn;
   turn: OpenTurn;
+  attendance: Attendance;
+  /** Whoever waited has left, and may be back. */
+  readonly isLeft: boolean;
+  /** It will have no answer. */
+  readonly isAborted: boolean;
   abort(why: string): void;
+}
+
+/** What is known of the turns of all sessions, by canonical key. */
+interface Turns {
+  /** In the order in which they were asked for. */
+  running: Map<string, Running[]>;
+  /** Those that wait for a client's results; a session has one turn at a time. */
+  waiting: Map<string, Running>;
+  /** The turn of each session whose client went away before it had the whole answer. */
+  left: Map<string, string>;
 }
 
 export function createSessionAnswers(parts: SessionParts): AnswerInSession {
@@ -32,46 +59,48 @@ export function createSessionAnswers(parts: SessionParts): AnswerInSession {
     ...{ agentId: doorAgent(config), agents: config.agents.list.map(({ id }) => id) },
     ...{ unnamed: door.session.name, newId: parts.newId },
   };
-  /** By session, those that wait for a client's results; a session has one turn at a time. */
-  const waiting = new Map<string, Running>();
+  const turns: Turns = { running: new Map(), waiting: new Map(), left: new Map() };
   return async (call, outlet) => {
     const planned = planSession(call, names);
     if ("refused" in planned) return answerWith(outlet, planned.refused);
     const newest = newestTurn(call.wire, call.request);
     if (newest.results.length === 0 && newest.said.length === 0)
       return answerWith(outlet, call.wire.error(400, NOTHING_NEW));
-    const refused = await refusedPlace(parts, planned, call, waiting);
-    if (refused !== undefined) return answerWith(outlet, refused);
     const ask = withSystem(readAsk(call.wire.api, call.body, call.request), newest);
-    const begun = waiting.get(planned.key);
-    if (begun?.turn.waitsFor(newest))
-      return goOn(parts, { begun, planned, call, outlet, newest, ask });
+    const request = { call, outlet, planned, newest, ask };
+    const repeated = () => repeatedIn(turns, request, []);
+    const refused =
+      repeated().kind === "join" ? undefined : await refusedPlace(parts, turns, request);
+    if (refused !== undefined) return answerWith(outlet, refused);
+    const begun = turns.waiting.get(planned.key);
+    if (begun?.turn.waitsFor(newest)) return goOn(parts, begun, request);
+    const plan = repeated();
+    const running = turns.running.get(planned.key) ?? [];
+    if (plan.kind === "join") return attend(parts, running[plan.at]!, request);
     begun?.abort("The client went on without the results of its tools.");
-    const asked = { call, outlet, planned, ask };
-    return runTurn(parts, { ...asked, content: contentOf(newest) }, (running, waits) => {
-      if (waits) waiting.set(planned.key, running);
-      else if (waiting.get(planned.key) === running) waiting.delete(planned.key);
-    });
+    for (const one of running) if (one.isLeft) one.abort("The client went on without the answer.");
+    return runTurn(parts, turns, request);
   };
 }
 
 const NOTHING_NEW =
   "There is nothing new in this request: behind the newest reply it has neither a message of a person nor a result of a tool.";
 
-interface Asked {
+/** How long a client that asks again by itself is waited for, ms: they do within one second. */
+const BACK_MS = 2000;
+
+interface Request {
   call: DoorCall;
   outlet: DoorOutlet;
   planned: PlannedSession;
+  newest: NewestTurn;
   ask: ClientAsk;
 }
 
-async function runTurn(
-  parts: SessionParts,
-  { call, outlet, planned, ask, content }: Asked & { content: string | UserBlock[] },
-  onWaiting: (running: Running, waits: boolean) => void,
-): Promise<void> {
+async function runTurn(parts: SessionParts, turns: Turns, request: Request): Promise<void> {
   const { door, agents } = parts.host.config;
-  const { key } = planned;
+  const { call, ask, newest } = request;
+  const { key } = request.planned;
   const controller = new AbortController();
   const abort = (why: string) => controller.abort(new DOMException(why, "AbortError"));
   const clock = createTurnClock({
@@ -79,100 +108,169 @@ async function runTurn(
     waitMs: door.session.toolWaitSeconds * 1000,
     onOver: abort,
   });
-  const isClients = ({ name }: ToolCallBlock) => ask.tools.some((tool) => tool.name === name);
-  const answering = answeringOf(parts, { call, outlet, key, isClients, abort });
+  const attendance = createAttendance({
+    ...{ abort, backMs: BACK_MS },
+    note: (isLeft) => noteLeft(turns, key, turn, isLeft),
+  });
   const turn = createOpenTurn({
-    ...{ ask, answering },
+    ...{ ask, audience: createAudience(), attended: attendance.attended },
     ownTools: door.session.agentTools ? "all" : door.recallTools ? "recall" : "none",
     onWaiting(waits) {
       clock.turnTo(waits ? "waiting" : "running");
-      onWaiting(running, waits);
+      if (waits) turns.waiting.set(key, running);
+      else if (turns.waiting.get(key) === running) turns.waiting.delete(key);
     },
   });
-  const running: Running = { turn, abort };
+  const running: Running = {
+    ...{ asked: newest, turn, attendance, abort },
+    get isLeft() {
+      return attendance.isLeft;
+    },
+    get isAborted() {
+      return controller.signal.aborted;
+    },
+  };
   const onEvent = (event: TurnEvent) => {
     if (event.type === "accepted") {
       clock.turnTo("running");
       turn.entryId = event.entryId;
-      turn.answering.begin(idOf(turn, key));
+      turn.audience.begin(idOf(turn, key));
     }
     if (event.type === "message" && event.message.role === "assistant")
       turn.hasCalled(event.message.content.filter((block) => block.type === "toolCall"));
-    turn.answering.tell(event);
+    turn.audience.tell(event);
   };
   const { signal } = controller;
   const isWatched = call.request.streaming;
+  let told: Extract<RepeatPlan, { kind: "told" }> | undefined;
+  const atItsTurn = (branch: readonly TranscriptEntry[]): SaidAtTurn => {
+    const plan = repeatedIn({ ...turns, running: new Map() }, request, branch);
+    switch (plan.kind) {
+      case "told":
+        told = plan;
+        return { entryId: plan.entryId };
+      case "instead":
+        return { content, keep: plan.keep };
+      case "on":
+        return { content: ASKED_AGAIN, keep: plan.keep };
+      default:
+        return { content };
+    }
+  };
+  const content = contentOf(newest);
+  const client = turn.client;
+  turns.running.set(key, [...(turns.running.get(key) ?? []), running]);
+  const attending = attend(parts, running, request);
   parts.sessions
-    .send({ key, content, signal, onEvent, client: turn.client, isWatched })
-    .then(
-      (result) => turn.answering.finish(result),
-      (error: unknown) => {
-        if (isUnexpected(error))
-          parts.log.error(`turn in ${key} failed: ${(error as Error).message}`);
-        turn.answering.fail(thrownAnswer(call.wire, error));
-      },
-    )
-    .finally(clock.stop);
-  await answering.ended;
+    .send({ key, content, signal, onEvent, client, isWatched, atItsTurn })
+    .then((result) => {
+      if (result.outcome !== "known") turn.audience.finish(result);
+      else if (told !== undefined) tellAgain(turn, key, told);
+    })
+    .catch((error: unknown) => {
+      if (isUnexpected(error))
+        parts.log.error(`turn in ${key} failed: ${(error as Error).message}`);
+      turn.audience.fail(thrownAnswer(call.wire, error));
+    })
+    .finally(() => {
+      clock.stop();
+      attendance.stop();
+      const others = (turns.running.get(key) ?? []).filter((other) => other !== running);
+      if (others.length === 0) turns.running.delete(key);
+      else turns.running.set(key, others);
+    });
+  await attending;
 }
 
-async function goOn(
-  parts: SessionParts,
-  { begun, planned, call, outlet, newest, ask }: Asked & { begun: Running; newest: NewestTurn },
-): Promise<void> {
-  const { turn, abort } = begun;
-  const { key } = planned;
-  const isClients = turn.isClients;
-  const answering = answeringOf(parts, { call, outlet, key, isClients, abort });
+/** What a turn begins with whose results stand there already. */
+const ASKED_AGAIN =
+  "[The client asks again for the answer to this, as it went away before it had it.]";
+
+const MOST_LEFT = 1000;
+
+/** The one that was noted longest ago is forgotten first. */
+function noteLeft({ left }: Turns, key: string, { entryId }: OpenTurn, isLeft: boolean): void {
+  if (entryId === "" || (!isLeft && left.get(key) !== entryId)) return;
+  left.delete(key);
+  if (isLeft) left.set(key, entryId);
+  if (left.size > MOST_LEFT) left.delete(left.keys().next().value!);
+}
+
+function repeatedIn(
+  { running, left }: Pick<Turns, "running" | "left">,
+  { planned: { key }, call, newest }: Pick<Request, "planned" | "call" | "newest">,
+  branch: readonly TranscriptEntry[],
+): RepeatPlan {
+  return planRepeat({
+    ...{ asked: newest, isRetry: (retriesOf(call) ?? 0) > 0, branch },
+    running: (running.get(key) ?? []).map((turn) => (turn.isAborted ? OVER : turn)),
+    left: { has: (entryId) => left.get(key) === entryId },
+  });
+}
+
+/** What nobody says again. */
+const OVER = { asked: { results: [], said: [] }, isLeft: false };
+
+/** How often this client has sent it before. Undefined: it does not say, and may never. */
+function retriesOf({ headers }: DoorCall): number | undefined {
+  const told = headerOf(headers, "x-stainless-retry-count");
+  return told === undefined ? undefined : Number(told);
+}
+
+/** What was answered already, as if it were said now. */
+function tellAgain(
+  turn: OpenTurn,
+  key: string,
+  told: { entryId: string; replies: readonly AssistantMessage[] },
+) {
+  const { entryId, replies } = told;
+  turn.audience.begin(replyId({ key, entryId, answer: 0 }));
+  for (const message of replies) turn.audience.tell({ type: "message", entryId, message });
+  turn.audience.finish({ error: null, reply: replies.at(-1) ?? null });
+}
+
+async function goOn(parts: SessionParts, running: Running, request: Request): Promise<void> {
+  const { turn } = running;
   turn.answers++;
-  turn.answering = answering;
-  answering.begin(idOf(turn, key));
-  turn.goOn(newest, ask);
-  await answering.ended;
+  turn.audience = createAudience();
+  running.asked = request.newest;
+  const attending = attend(parts, running, request);
+  turn.audience.begin(idOf(turn, request.planned.key));
+  turn.goOn(request.newest, request.ask);
+  await attending;
 }
 
 const idOf = ({ entryId, answers }: OpenTurn, key: string) =>
   replyId({ key, entryId, answer: answers });
 
-function answeringOf(
+/** Tells a request what its turn says; resolves when nothing more is written to it. */
+function attend(
   { now }: SessionParts,
-  {
-    key,
-    abort,
-    ...asked
-  }: Pick<Asked, "call" | "outlet"> & {
-    key: string;
-    isClients: (call: ToolCallBlock) => boolean;
-    abort: (why: string) => void;
-  },
-): Answering {
+  { turn, attendance }: Running,
+  { call, outlet, planned }: Request,
+): Promise<void> {
   const answering = createAnswering({
-    ...{ ...asked, now },
-    headers: [[SESSION_HEADER, encodeURI(shortName(key))]],
-    onStuck: () => abort("The client does not read what it is sent."),
+    ...{ call, outlet, now, isClients: turn.isClients },
+    headers: [[SESSION_HEADER, encodeURI(shortName(planned.key))]],
   });
-  const leave = () => {
-    if (!answering.hasEnded) abort("The client went away.");
-  };
-  asked.outlet.gone.addEventListener("abort", leave, { once: true });
-  return answering;
+  attendance.add(answering, outlet.gone, retriesOf(call) !== undefined);
+  turn.audience.join(answering);
+  return answering.ended;
 }
 
 /** Undefined: the request goes on from where its session is. */
-async function refusedPlace(
-  { sessions }: SessionParts,
-  { key, after }: PlannedSession,
-  { body }: DoorCall,
-  waiting: ReadonlyMap<string, Running>,
-) {
+async function refusedPlace({ sessions }: SessionParts, turns: Turns, request: Request) {
+  const { key, after } = request.planned;
   if (after === undefined) return undefined;
-  const id = String(body.previous_response_id);
-  const begun = waiting.get(key)?.turn;
+  const id = String(request.call.body.previous_response_id);
+  const begun = turns.waiting.get(key)?.turn;
   if (begun?.entryId === after.entryId)
     return begun.answers === after.answer ? undefined : notTheNewest(id);
   const place = await sessions.placeOf(key, after.entryId);
   if (place === "nowhere") return noSuchReply(id);
-  return place === "newest" ? undefined : notTheNewest(id);
+  if (place === "newest") return undefined;
+  const repeated = repeatedIn(turns, request, await sessions.branch(key));
+  return repeated.kind === "new" ? notTheNewest(id) : undefined;
 }
 
 /** Instructions that came between the messages follow the others. */
@@ -180,10 +278,3 @@ const withSystem = (ask: ClientAsk, { system }: NewestTurn): ClientAsk => ({
   ...ask,
   system: [ask.system, system].filter(Boolean).join("\n\n"),
 });
-
-/** Results that nobody waits for are told in words: their turn was ended, or its gateway. */
-function contentOf({ results, said }: NewestTurn): string | UserBlock[] {
-  const blocks = [...resultsInWords(results), ...said];
-  const [first] = blocks;
-  return blocks.length === 1 && first?.type === "text" ? first.text : blocks;
-}

@@ -29,7 +29,7 @@ export interface Answering {
   tell(event: TurnEvent): void;
   /** The model waits for what the client's tools give. */
   pause(): void;
-  finish(result: TurnResult): void;
+  finish(result: Pick<TurnResult, "error" | "reply">): void;
   fail(answer: DoorAnswer): void;
 }
 
@@ -39,8 +39,6 @@ export interface AnsweringOptions {
   headers: RawHeaders;
   /** Calls that the client makes; others are Clew's own business. */
   isClients: (call: ToolCallBlock) => boolean;
-  /** The client does not read what it is sent. */
-  onStuck: () => void;
   now: () => number;
   /** Between signs of life, ms. */
   idleMs?: number;
@@ -66,7 +64,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
   let hasEnded = false;
   /** Something of the message that is being written was told already. */
   let wasTold = false;
-  const paced = createPacedWriter(outlet, options.onStuck);
+  const paced = createPacedWriter(outlet);
   const idle = setInterval(() => {
     if (stream !== undefined && paced.isQuiet(now() - idleMs)) paced.write(stream.idle(), now());
   }, idleMs).unref();

@@ -30,12 +30,19 @@ export function newestTurn(wire: DoorWire, { messages, leading }: DoorRequest): 
 }
 
 /** As the words of a person, for a session in which nobody waits for these results any more. */
-export const resultsInWords = (results: readonly ToolResultMessage[]): UserBlock[] =>
+const resultsInWords = (results: readonly ToolResultMessage[]): UserBlock[] =>
   results.flatMap(({ toolCallId, toolName, content, isError }) => {
     const what = isError ? "failed" : "returned";
     const name = toolName || toolCallId || "a tool";
     return [{ type: "text", text: `Too late for its turn, ${name} ${what}:` }, ...content];
   });
+
+/** Results that nobody waits for are told in words: their turn was ended, or its gateway. */
+export function contentOf({ results, said }: Pick<NewestTurn, "results" | "said">) {
+  const blocks = [...resultsInWords(results), ...said];
+  const [first] = blocks;
+  return blocks.length === 1 && first?.type === "text" ? first.text : blocks;
+}
 
 const blocksOf = (content: string | UserBlock[]): UserBlock[] =>
   typeof content === "string" ? [{ type: "text", text: content }] : content;

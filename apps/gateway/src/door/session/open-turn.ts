@@ -4,7 +4,7 @@ import type { ToolCallBlock, ToolResultMessage, UserBlock } from "@clew/plugin-s
 import type { ModelCall } from "@clew/plugin-sdk/host";
 import type { TurnClient } from "../../host/turn-client.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
-import type { Answering } from "./answering.ts";
+import type { Audience } from "./audience.ts";
 import type { NewestTurn } from "./newest-turn.ts";
 
 export interface OpenTurn {
@@ -16,7 +16,7 @@ export interface OpenTurn {
   /** How many answers it gave. */
   answers: number;
   /** Where what happens is written; what happens while nobody asks is in the transcript alone. */
-  answering: Answering;
+  audience: Audience;
   /** Whether these results are what it waits for. */
   waitsFor(newest: Pick<NewestTurn, "results">): boolean;
   /** The model has spoken: these are its calls. */
@@ -27,7 +27,9 @@ export interface OpenTurn {
 
 export interface OpenTurnOptions {
   ask: ClientAsk;
-  answering: Answering;
+  audience: Audience;
+  /** Resolves when somebody hears the model, or nobody will. */
+  attended: TurnClient["attended"];
   ownTools: TurnClient["ownTools"];
   /** Told that it waits, and that it does not any more. */
   onWaiting: (waits: boolean) => void;
@@ -39,7 +41,8 @@ const NO_RESULT: ToolOutcome = {
   isError: true,
 };
 
-export function createOpenTurn({ ask, answering, ownTools, onWaiting }: OpenTurnOptions): OpenTurn {
+export function createOpenTurn(options: OpenTurnOptions): OpenTurn {
+  const { ask, audience, attended, ownTools, onWaiting } = options;
   let asked = ask;
   /** What a request asks of the next call alone: in a loop the model would never come to an end. */
   let chooses = true;
@@ -61,7 +64,7 @@ export function createOpenTurn({ ask, answering, ownTools, onWaiting }: OpenTurn
       };
       signal.addEventListener("abort", stop, { once: true });
       onWaiting(true);
-      turn.answering.pause();
+      turn.audience.pause();
     });
   const tools: ToolPort = {
     // The same in the whole turn.
@@ -73,7 +76,7 @@ export function createOpenTurn({ ask, answering, ownTools, onWaiting }: OpenTurn
   };
   const turn: OpenTurn = {
     client: {
-      ...{ ownTools, tools, system: ask.system },
+      ...{ ownTools, tools, system: ask.system, attended },
       ask(call) {
         const isFirst = chooses;
         chooses = false;
@@ -81,7 +84,7 @@ export function createOpenTurn({ ask, answering, ownTools, onWaiting }: OpenTurn
       },
     },
     isClients: ({ name }) => ask.tools.some((tool) => tool.name === name),
-    ...{ entryId: "", answers: 0, answering },
+    ...{ entryId: "", answers: 0, audience },
     waitsFor: ({ results }) =>
       wake !== undefined && results.some((result) => answeredBy(result, calls) !== undefined),
     hasCalled(made) {

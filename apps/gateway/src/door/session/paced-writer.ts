@@ -12,7 +12,7 @@ export interface PacedWriter {
 /** What may wait for one client, bytes. */
 const MAX_WAITING_BYTES = 2 ** 20;
 
-export function createPacedWriter(outlet: DoorOutlet, onStuck: () => void): PacedWriter {
+export function createPacedWriter(outlet: DoorOutlet): PacedWriter {
   const encoder = new TextEncoder();
   let waiting = 0;
   let isStuck = false;
@@ -25,8 +25,7 @@ export function createPacedWriter(outlet: DoorOutlet, onStuck: () => void): Pace
       // One piece of any size may wait alone.
       if (waiting > 0 && waiting + bytes.length > MAX_WAITING_BYTES) {
         isStuck = true;
-        outlet.breakOff();
-        return onStuck();
+        return outlet.breakOff();
       }
       lastAt = at;
       waiting += bytes.length;

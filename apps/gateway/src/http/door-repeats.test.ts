@@ -1,0 +1,190 @@
+// Says things twice to sessions of a gateway, as clients do that did not hear the answer.
+
+import { createOpenAIEmulator, type EmulatorAnswer } from "@clew/providers/testing";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { DOOR_APIS } from "../config/door.ts";
+import type { Said } from "../door/testing/conversation.ts";
+import type { DoorApi } from "../door/wires/door-wire.ts";
+import { ask, person, request, results, type Sent } from "../testing/door-client.ts";
+import { emulatedModel, startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { type HeldReply, heldModel } from "../testing/held-model.ts";
+import { obey } from "../testing/obedient-model.ts";
+
+/** Clients made of the same parts count like this, from the first time on. */
+const attempt = (count: number) => ({ headers: { "x-stainless-retry-count": String(count) } });
+
+async function startHeld() {
+  const model = await heldModel();
+  const gateway = await startTestGateway(model.config);
+  return { ...gateway, model };
+}
+
+async function startObedient(answers: (request: { body: unknown }) => EmulatorAnswer = obey) {
+  const server = await createOpenAIEmulator({ answers });
+  onTestFinished(() => server.close());
+  const gateway = await startTestGateway(emulatedModel(server.baseUrl));
+  return { ...gateway, server };
+}
+
+/** Asks, and leaves once the model was asked. */
+async function leave<Asked>(
+  gateway: Pick<TestGateway, "get">,
+  api: DoorApi,
+  said: readonly Said[],
+  { asked, ...sent }: Sent & { asked: () => Promise<Asked> },
+): Promise<Asked> {
+  const client = new AbortController();
+  const left = request(gateway, api, said, { ...sent, signal: client.signal });
+  const heard = await asked();
+  client.abort();
+  await expect(left).rejects.toThrow();
+  return heard;
+}
+
+const shown = async ({ gateway }: Pick<TestGateway, "gateway">) =>
+  (await gateway.messages("work", 100))!.map((message) => {
+    const { role, content } = message as { role: string; content: unknown };
+    const blocks = typeof content === "string" ? [{ text: content }] : (content as object[]);
+    return `${role}: ${blocks.map((block) => ("text" in block ? block.text : "call")).join()}`;
+  });
+
+const whole = (reply: HeldReply, text: string) => {
+  reply.say(text);
+  reply.finish();
+};
+
+describe.each(DOOR_APIS)("a message by %s that is sent again", (api) => {
+  it("while its client is away for a moment is answered by the reply under way", async () => {
+    const gateway = await startHeld();
+    const sent = { session: "work", ...attempt(0) };
+    const asked = () => gateway.model.asked();
+    const reply = await leave(gateway, api, [person("pay")], { ...sent, asked });
+    const again = ask(gateway, api, [person("pay")], { ...sent, ...attempt(1) });
+    whole(reply, "Paid.");
+    expect(await again).toMatchObject({ text: "Paid.", error: null });
+    expect(await shown(gateway)).toEqual(["user: pay", "assistant: Paid."]);
+  });
+
+  it("after its turn ended with nothing takes that turn's place", async () => {
+    const gateway = await startObedient();
+    const sent = { session: "work" };
+    const asked = () => expect.poll(() => gateway.server.requests.length).toBe(1);
+    await leave(gateway, api, [person("HANG")], { ...sent, asked });
+    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(false);
+    const client = new AbortController();
+    const again = request(gateway, api, [person("HANG")], { ...sent, signal: client.signal });
+    await expect.poll(() => gateway.server.requests.length).toBe(2);
+    client.abort();
+    await expect(again).rejects.toThrow();
+    const heard = JSON.stringify(gateway.server.requests[1]!.body);
+    expect(heard.split("HANG")).toHaveLength(2);
+    expect(heard).not.toContain("nothing to show");
+    expect((await ask(gateway, api, [person("hi")], sent)).text).toBe("heard: hi");
+    expect(await shown(gateway)).toEqual([
+      ...["user: HANG", "assistant: ", "user: hi", "assistant: heard: hi"],
+    ]);
+  });
+});
+
+describe("what is sent again", () => {
+  const api = "openai-completions";
+  const sent = { session: "work", tools: ["look"] };
+
+  it("while the first is answered hears the same answer, by stream or not", async () => {
+    const gateway = await startHeld();
+    const first = ask(gateway, api, [person("pay")], { ...sent, ...attempt(0), streaming: true });
+    const reply = await gateway.model.asked();
+    reply.say("Pa");
+    const others = [true, false].map((streaming) =>
+      ask(gateway, api, [person("pay")], { ...sent, ...attempt(1), streaming }),
+    );
+    whole(reply, "id.");
+    expect((await first).text).toBe("Paid.");
+    for (const other of others) expect((await other).text).toBe("Paid.");
+    expect(await shown(gateway)).toEqual(["user: pay", "assistant: Paid."]);
+  });
+
+  it("is said again where nothing tells that it is the same", async () => {
+    const gateway = await startObedient();
+    for (const _ of [1, 2]) await ask(gateway, api, [person("more")], sent);
+    await ask(gateway, api, [person("more")], { ...sent, ...attempt(1) });
+    expect(await shown(gateway)).toHaveLength(6);
+  });
+
+  it("may be something else: the answer that nobody hears is given up", async () => {
+    const gateway = await startHeld();
+    const asked = () => gateway.model.asked();
+    await leave(gateway, api, [person("pay")], { ...sent, ...attempt(0), asked });
+    const other = ask(gateway, api, [person("wait")], { ...sent, ...attempt(0) });
+    whole(await gateway.model.asked(), "Waiting.");
+    expect((await other).text).toBe("Waiting.");
+    expect(await shown(gateway)).toEqual([
+      ...["user: pay", "assistant: ", "user: wait", "assistant: Waiting."],
+    ]);
+  });
+
+  it("is answered from the transcript where the answer is whole and nobody heard it", async () => {
+    const gateway = await startHeld();
+    const asked = () => gateway.model.asked();
+    const reply = await leave(gateway, api, [person("pay")], { ...sent, ...attempt(0), asked });
+    whole(reply, "Paid.");
+    const busy = async () => (await gateway.gateway.session("work"))!.busy;
+    await expect.poll(busy, { timeout: 5000 }).toBe(false);
+    for (const streaming of [true, false]) {
+      const again = await ask(gateway, api, [person("pay")], {
+        ...{ ...sent, ...attempt(1), streaming },
+      });
+      expect(again).toMatchObject({ text: "Paid.", error: null });
+      expect(await shown(gateway)).toEqual(["user: pay", "assistant: Paid."]);
+    }
+  });
+
+  it("are results of tools: at once, they have one answer", async () => {
+    const gateway = await startHeld();
+    const called = ask(gateway, api, [person("look")], sent);
+    (await gateway.model.asked()).callTool("look", {});
+    const [call] = (await called).calls;
+    const given = results({ id: call!.id, name: "look", text: "seen" });
+    const both = [1, 2].map(() => ask(gateway, api, [given], sent));
+    whole(await gateway.model.asked(), "I see.");
+    for (const each of both) expect(await each).toMatchObject({ text: "I see.", error: null });
+    const later = await ask(gateway, api, [given], sent);
+    expect(later.text).toBe("I see.");
+    expect(await shown(gateway)).toEqual([
+      ...["user: look", "assistant: call", "toolResult: seen", "assistant: I see."],
+    ]);
+  });
+
+  it("are results of tools: the answer that was given up is asked for again", async () => {
+    const gateway = await startHeld();
+    const called = ask(gateway, api, [person("look")], sent);
+    (await gateway.model.asked()).callTool("look", {});
+    const [call] = (await called).calls;
+    const given = results({ id: call!.id, name: "look", text: "seen" });
+    await leave(gateway, api, [given], { ...sent, asked: () => gateway.model.asked() });
+    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(false);
+    const again = ask(gateway, api, [given], sent);
+    whole(await gateway.model.asked(), "I see.");
+    expect((await again).text).toBe("I see.");
+    expect(await shown(gateway)).toEqual([
+      ...["user: look", "assistant: call", "toolResult: seen"],
+      "user: [The client asks again for the answer to this, as it went away before it had it.]",
+      "assistant: I see.",
+    ]);
+  });
+
+  it("goes on from the response that it went on from before", async () => {
+    const gateway = await startObedient();
+    const responses = "openai-responses";
+    const first = await ask(gateway, responses, [person("one")], { session: "work" });
+    const more = { previous_response_id: first.id };
+    const asked = () => expect.poll(() => gateway.server.requests.length).toBe(2);
+    await leave(gateway, responses, [person("HANG")], { more, asked });
+    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(false);
+    const client = new AbortController();
+    const again = request(gateway, responses, [person("HANG")], { more, signal: client.signal });
+    await expect.poll(() => gateway.server.requests.length).toBe(3);
+    client.abort();
+    await expect(again).rejects.toThrow();
+  });
+});
