@@ -170,6 +170,17 @@ export class KnownRequests {
       for (const [index, end] of ends.entries()) ends[index] = { ...end, open: false };
   }
 
+  /** Nobody waits for the reply to this request any more. */
+  giveUp({
+    session,
+    end,
+    behindFirst,
+  }: Pick<RequestEvent, "session" | "end" | "behindFirst">): void {
+    for (const hash of [end, behindFirst])
+      for (const [place, known] of (this.#ends.get(hash ?? "") ?? []).entries())
+        if (known.session === session) this.#ends.get(hash!)![place] = { ...known, open: false };
+  }
+
   forget(id: string): void {
     const { key, tokens = [] } = this.#sessions.get(id) ?? {};
     if (key !== undefined) this.#keys.delete(key);

@@ -36,7 +36,12 @@ export function planIngest(
   const lastKnown = rest.findLast(isKnown) ?? match.stored - 1;
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
   return {
-    fresh: rest.filter((index) => index > lastKnown && !made.includes(index)),
+    // What a client goes on by is told once, where it begins to.
+    fresh: rest.filter((index) =>
+      index === summary
+        ? standings.get(index) === "new"
+        : index > lastKnown && !made.includes(index),
+    ),
     edited: own.filter((index) => index <= lastKnown && standings.get(index) !== "known"),
     ...(summary !== undefined && { summary }),
   };

@@ -11,6 +11,7 @@ import { messageOf } from "../../inspect/stored-message.ts";
 import { toJson } from "../../own-json.ts";
 import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
+import { takeBackBehind } from "../../sessions/undo-turn.ts";
 import { noteWrite } from "../../sessions/writes.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { FORGOTTEN, FORGOTTEN_HASH } from "../../text/forgotten.ts";
@@ -50,11 +51,23 @@ export interface DescribedView {
   stored: number;
 }
 
+export interface LastReply {
+  entryId: string;
+  /** Of the request. */
+  end: string;
+  /** ms of a clock that only goes forward. */
+  at: number;
+  /** Aborted when nobody heard it to its end. */
+  gone: AbortSignal;
+}
+
 export class LiveSession {
   /** Of the newest turn. Absent: none was described. */
   lastView?: DescribedView;
   /** The last turn that was answered. Absent: none was since the session is open. */
   sent?: SentRequest;
+  /** The newest that was stored, and to what. Absent: none was since the session is open. */
+  lastReply?: LastReply;
   readonly stored: StoredMessage[] = [];
   /** Names of calls, by id. */
   readonly toolNames = new Map<string, string>();
@@ -112,6 +125,11 @@ export class LiveSession {
     const appended = await this.#conversation.session.append(left.map(entryOf));
     for (const entry of appended) this.#meet(entry);
     return [...ids, ...appended.map(({ id }) => id)];
+  }
+
+  /** The newest reply stays in the file alone, and the next one stands in its place. */
+  async setReplyBeside(): Promise<void> {
+    await takeBackBehind(this.#conversation, this.#conversation.session.branch().length - 1);
   }
 
   async write(line: Omit<JournalLine, "leafId">): Promise<void> {

@@ -159,7 +159,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
         const usage = recalled === undefined ? reply.message.usage : recalled.firstUsage;
         const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
         const { described, cache } = (view && calls.get(turn)) || {};
-        const ids = await storeReply(turn, live, reply);
+        const ids = await storeReply(turn, live, ended);
         await live.write({ event, stored: storedReply(event, ids), notes });
         const report = doorReport({
           ...{ turn, ended, described, promptEntryId, leafId },
@@ -218,12 +218,25 @@ async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMe
 
 /** What is not whole is stored as its client brings it back, if it does. */
 async function storeReply(
-  { match }: DoorTurn,
+  turn: DoorTurn,
   live: LiveSession,
-  { message, error }: PeekedReply,
+  { reply: { message, error }, durationMs }: Pick<EndedTurn, "reply" | "durationMs">,
 ): Promise<string[]> {
+  const { match, event, gone, began } = turn;
   const isKept = match.kind === "turn" && error === undefined && message.content.length > 0;
-  return isKept ? live.append([message]) : [];
+  if (!isKept) return [];
+  if (isAskedAgain(turn, live)) await live.setReplyBeside();
+  const ids = await live.append([message]);
+  const entryId = ids.at(-1);
+  if (entryId !== undefined)
+    live.lastReply = { entryId, end: event.end, at: began + durationMs, gone };
+  return ids;
+}
+
+/** The same request was answered before, and whoever asked went away or asked again. */
+function isAskedAgain({ event, began }: DoorTurn, { lastReply, leafId }: LiveSession): boolean {
+  if (lastReply === undefined || lastReply.entryId !== leafId) return false;
+  return lastReply.end === event.end && (lastReply.gone.aborted || lastReply.at <= began);
 }
 
 /** By whatever of it the client will send back. */

@@ -1,4 +1,5 @@
 // Answers a client that sends its whole history each time.
+import { setImmediate as nextRound } from "node:timers/promises";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
 import { withCost } from "../../costs/cost.ts";
@@ -37,7 +38,8 @@ export async function answerTransparently(
   { call, upstream, outlet }: { call: DoorCall; upstream: Upstream; outlet: DoorOutlet },
 ): Promise<void> {
   await parts.memory.ready();
-  const turn = openTurn(parts, { call, upstream });
+  if (isFirst(call)) await lookAround();
+  const turn = openTurn(parts, { call, upstream, gone: outlet.gone });
   await parts.recorder.caughtUp(turn.key);
   const named: RawHeaders = [["x-clew-session", shortName(turn.key)]];
   const refusal = await parts.recorder.refusalOf(turn);
@@ -66,6 +68,16 @@ export async function answerTransparently(
   const passed = { answer: outcome, outlet, named, shown };
   if (recallRoom === undefined) return passReply(parts, turn, passed);
   await passRecalled(parts, turn, { ...passed, recallRoom });
+}
+
+/** No model has spoken in it: what was asked just so may be somebody else's. */
+const isFirst = ({ wire, request }: DoorCall) =>
+  !request.messages.some((message) => wire.look(message).speaker === "model");
+
+/** Clients that went away are seen before what they ask again. */
+async function lookAround(): Promise<void> {
+  await nextRound();
+  await nextRound();
 }
 
 const TOO_LARGE: ModelError = {

@@ -24,6 +24,8 @@ export interface DoorTurn {
   isNew: boolean;
   call: DoorCall;
   upstream: Upstream;
+  /** Aborted when whoever asked has gone before the end. */
+  gone: AbortSignal;
   sketch: RequestSketch;
   match: Match;
   plan: IngestPlan;
@@ -38,7 +40,7 @@ export interface DoorTurn {
 /** Takes the request in: from here on it is known, whatever becomes of it. */
 export function openTurn(
   { host, memory }: Pick<DoorParts, "host"> & { memory: DoorMemory },
-  { call, upstream }: { call: DoorCall; upstream: Upstream },
+  { call, upstream, gone }: Pick<DoorTurn, "call" | "upstream" | "gone">,
 ): DoorTurn {
   const { known } = memory;
   const client = clientKeyOf(headersByName(call.headers), call.body);
@@ -48,9 +50,11 @@ export function openTurn(
   const key = match.session ?? newKey(doorAgent(host.config), match, call.wire.api);
   const event = requestEvent(known, key, { match, plan, request: sketch });
   memory.learn(event);
+  // Who asks the same again at once is not taken for somebody else.
+  gone.addEventListener("abort", () => known.giveUp(event), { once: true });
   return {
     turnId: randomUUID(),
-    ...{ key, isNew: match.session === null, call, upstream, sketch, match, plan, event },
+    ...{ key, isNew: match.session === null, call, upstream, gone, sketch, match, plan, event },
     window: upstream.settings.contextWindow ?? upstream.resolved.model.contextWindow,
     startedAt: new Date(),
     began: performance.now(),
