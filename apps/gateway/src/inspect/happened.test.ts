@@ -1,6 +1,6 @@
 import { sessionPruneEntry, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { describe, expect, it } from "vitest";
-import { describeBetween, planMarks } from "./happened.ts";
+import { describeBetween, describeCut, planMarks } from "./happened.ts";
 
 describe("marks of a call", () => {
   const marksOf = (kind: string) =>
@@ -34,5 +34,23 @@ describe("a prune before a call", () => {
     expect(
       describeBetween({ ...between, hiddenBy: () => 0, tokensOf: (_id, estimate) => estimate }),
     ).toEqual(["prune: 2 tool results shortened, 1 tool result cleared"]);
+  });
+});
+
+describe("a view of the door", () => {
+  const view = { tokens: 21_935, setAside: 4_100, leftOut: 2, moved: true };
+  const report = (given: typeof view) => ({
+    door: {
+      ...{ wire: "anthropic-messages", matchedBy: "prefix", kind: "turn" as const },
+      messages: { fresh: 1, known: 9, edited: 0 },
+      view: given,
+    },
+  });
+
+  it("is told where it moved on, as what it is", () => {
+    expect(describeCut(report(view))).toEqual([
+      "shortened to 21,935 tokens by the door's view (4,100 tokens set aside, 2 messages left out)",
+    ]);
+    expect(describeCut(report({ ...view, moved: false }))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 // Tells what happened before a model call.
-import type { CompactionReport } from "@clew/engine-core";
+import type { CompactionReport, TurnReport } from "@clew/engine-core";
 import { UNDO_RECORD } from "@clew/legacy-engine";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import {
@@ -77,6 +77,17 @@ export function describeBetween(between: Between): string[] {
     ...(isUndone ? [...reported, ...told] : [...told, ...reported]),
     ...unanswered.map((why) => `a message had no reply: ${why}`),
   ];
+}
+
+/** Pure. What the door's view left of a request that moved the view on; nothing where it stayed. */
+export function describeCut({ door }: Pick<TurnReport, "door">): string[] {
+  const view = door?.view;
+  if (view === undefined || !view.moved) return [];
+  const what = [
+    `${number(view.setAside)} tokens set aside`,
+    ...(view.leftOut === 0 ? [] : [`${counted(view.leftOut, "message")} left out`]),
+  ];
+  return [`shortened to ${number(view.tokens)} tokens by the door's view (${what.join(", ")})`];
 }
 
 /** The newest mark stands for all: those before it left the branch with what they marked. */

@@ -1,5 +1,5 @@
 // Writes what was counted as Prometheus reads it, with the library that is loaded for that.
-import type { Histogram } from "prom-client";
+import type { Counter, Histogram, Registry } from "prom-client";
 import type { Tally, Timed } from "./tally.ts";
 import { BUCKETS } from "./tally.ts";
 
@@ -35,6 +35,7 @@ async function register({ tally, gauges, version }: ExposeOptions) {
   const client = await import("prom-client");
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
+  countFromStart(registry);
   const registers = [registry];
   new client.Gauge({
     ...{ name: "clew_info", help: "Which version runs.", labelNames: ["version"], registers },
@@ -61,6 +62,16 @@ async function register({ tally, gauges, version }: ExposeOptions) {
     registry.registerMetric({ name, get } as unknown as Histogram);
   }
   return registry;
+}
+
+/** The library counts from when it was loaded. */
+function countFromStart(registry: Registry): void {
+  const { user, system } = process.cpuUsage();
+  const taken = { user, system, "": user + system };
+  for (const [what, micros] of Object.entries(taken)) {
+    const name = ["process_cpu", what, "seconds_total"].filter(Boolean).join("_");
+    (registry.getSingleMetric(name) as Counter | undefined)?.inc(micros / 1e6);
+  }
 }
 
 function bucketsOf({ name, counts, sum, count }: Timed) {

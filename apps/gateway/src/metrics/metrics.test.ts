@@ -40,6 +40,10 @@ describe("the numbers of a gateway", () => {
     expect(found.get("clew_sessions_open")).toBe(2);
     expect(found.get("nodejs_eventloop_lag_p99_seconds")).toBeGreaterThan(0);
     expect(found.get("process_resident_memory_bytes")).toBeGreaterThan(0);
+    const { user, system } = process.cpuUsage();
+    const taken = found.get("process_cpu_seconds_total")!;
+    expect(taken).toBeGreaterThan((user + system) / 1e6 / 2);
+    expect(taken).toBeLessThanOrEqual((user + system) / 1e6);
     const names = [...found.keys()].join("\n");
     expect(names).not.toMatch(/nobody-may-know|main|secret/);
     expect([...(await numbers(get)).keys()].filter((name) => name.startsWith("clew_"))).toEqual(

@@ -9,6 +9,7 @@ import { liveCall } from "../../events/turn-events.ts";
 import type { TurnReports } from "../../gateway/turn-reports.ts";
 import type { Conversation, Conversations } from "../../sessions/conversations.ts";
 import type { Tracer } from "../../tracing/tracer.ts";
+import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
 import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
@@ -178,6 +179,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
             failure: reply.error ?? null,
             durationMs,
           });
+        logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       });
     },
@@ -249,6 +251,15 @@ function promptOf({ sketch, match }: DoorTurn, live: LiveSession): string | null
   const token = sketch.messages.findLast(({ speaker }) => speaker !== "system")?.token;
   const stored = live.stored.findLast((one) => one.token === token);
   return stored?.entries.findLast((id) => live.isOfPerson(id)) ?? null;
+}
+
+function logRequest(log: LogPort, { match, call }: DoorTurn, report: TurnReport): void {
+  const { sessionKey, outcome, model, durationMs, modelCalls, door } = report;
+  const { usage = null } = modelCalls[0] ?? {};
+  logDoorRequest(log, {
+    ...{ sessionKey, client: clientOf(call, match.key), wire: call.wire.api, outcome },
+    ...{ kind: door?.kind ?? match.kind, model: model.resolved, durationMs, usage },
+  });
 }
 
 /** Steps of which a turn of the door consists: reading and choosing, then the model. */

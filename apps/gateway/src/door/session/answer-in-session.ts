@@ -13,6 +13,7 @@ import {
   headerOf,
   SESSION_HEADER,
 } from "../call/door-call.ts";
+import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { createAnswering } from "./answering.ts";
 import { type Attendance, createAttendance } from "./attendance.ts";
@@ -244,18 +245,23 @@ const idOf = ({ entryId, answers }: OpenTurn, key: string) =>
   replyId({ key, entryId, answer: answers });
 
 /** Tells a request what its turn says; resolves when nothing more is written to it. */
-function attend(
-  { now }: SessionParts,
+async function attend(
+  { now, log }: SessionParts,
   { turn, attendance }: Running,
   { call, outlet, planned }: Request,
 ): Promise<void> {
+  const since = performance.now();
   const answering = createAnswering({
     ...{ call, outlet, now, isClients: turn.isClients },
     headers: [[SESSION_HEADER, encodeURI(shortName(planned.key))]],
   });
   attendance.add(answering, outlet.gone, retriesOf(call) !== undefined);
   turn.audience.join(answering);
-  return answering.ended;
+  await answering.ended;
+  logDoorRequest(log, {
+    ...{ sessionKey: planned.key, client: clientOf(call), wire: call.wire.api, kind: "session" },
+    ...{ model: call.request.model, ...answering.told, durationMs: performance.now() - since },
+  });
 }
 
 /** Undefined: the request goes on from where its session is. */

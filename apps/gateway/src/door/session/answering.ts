@@ -24,6 +24,8 @@ export interface Answering {
   /** Settles when nothing more will be written. */
   readonly ended: Promise<void>;
   readonly hasEnded: boolean;
+  /** How it ended, and what its model calls took. */
+  readonly told: { outcome: "completed" | "failed" | "aborted"; usage: Usage | null };
   /** From now on there is a reply. */
   begin(id: string): void;
   tell(event: TurnEvent): void;
@@ -62,6 +64,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
   let usage: Usage | undefined;
   let stream: ReturnType<typeof writer.stream> | undefined;
   let hasEnded = false;
+  let hasFailed = false;
   /** Something of the message that is being written was told already. */
   let wasTold = false;
   const paced = createPacedWriter(outlet);
@@ -90,6 +93,7 @@ export function createAnswering(options: AnsweringOptions): Answering {
     });
   const fail = (answer: DoorAnswer) =>
     close(() => {
+      hasFailed = true;
       if (stream !== undefined) write(stream.fail(answer));
       else answerWith(outlet, answer, headers);
     });
@@ -105,6 +109,10 @@ export function createAnswering(options: AnsweringOptions): Answering {
     ended,
     get hasEnded() {
       return hasEnded;
+    },
+    get told(): Answering["told"] {
+      const ended = hasFailed ? "failed" : "completed";
+      return { outcome: outlet.gone.aborted ? "aborted" : ended, usage: usage ?? null };
     },
     begin(id) {
       head.id = id;

@@ -78,13 +78,13 @@ const MARGIN = 0.02;
 /** In as few words as can be: they stand there once for each result. */
 const SET_ASIDE: Readonly<Record<ShortForm, (chars: number, words: string) => string>> = {
   excerpt: (chars, words) =>
-    `[Set aside to make room, but for this: a result of ${chars} characters. Call again for the rest.]\n${excerptOf(words)}`,
+    `[Set aside to make room, but for this: a result of ${chars} characters. Call again for the rest, if it only reads.]\n${excerptOf(words)}`,
   lines: (chars, words) =>
-    `[Set aside, but for this: ${chars} characters. Call again for the rest.]\n${excerptOf(words, FEW_LINES)}`,
+    `[Set aside, but for this: ${chars} characters. Call again for the rest, if it only reads.]\n${excerptOf(words, FEW_LINES)}`,
   bare(chars, words) {
     const line = excerptOf(words, ONE_LINE);
     return line === ""
-      ? `[Set aside: ${chars} characters. Call again if needed.]`
+      ? `[Set aside: ${chars} characters. Call again if needed, if it only reads.]`
       : `[Set aside, but for this: ${chars} characters.]\n${line}`;
   },
 };

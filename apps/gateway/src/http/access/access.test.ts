@@ -1,5 +1,6 @@
-import { request } from "node:http";
-import { describe, expect, it } from "vitest";
+import { createServer, request } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { clew } from "../../testing/command.ts";
 import { post, startTestGateway } from "../../testing/gateway.ts";
 import { admit } from "./admit.ts";
@@ -143,6 +144,37 @@ describe("a gateway with tokens", () => {
     );
     const short = startTestGateway({ gateway: { auth } }, undefined, { THE_TOKEN: "short" });
     await expect(short).rejects.toThrow("must have at least 16 characters");
+  });
+});
+
+describe("a token in an address", () => {
+  it("is one where clients of Google's API have their key, and is passed on to nobody", async () => {
+    const heard: string[] = [];
+    const server = createServer(({ url = "" }, response) => {
+      heard.push(url);
+      response.end("{}");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const google = {
+      ...{ baseUrl: `http://127.0.0.1:${port}/v1beta`, api: "google-generative-ai" },
+      models: [{ id: "model", contextWindow: 32_000 }],
+    };
+    const { get } = await startTestGateway({
+      gateway: { auth: { token: OWN } },
+      models: { providers: { google } },
+      door: { upstreams: { "google-generative-ai": { key: "client" } } },
+    });
+    const body = JSON.stringify({ contents: [{ role: "user", parts: [{ text: "hi" }] }] });
+    const ask = async (query: string) =>
+      (await get(`/v1beta/models/model:generateContent${query}`, { method: "POST", body })).status;
+    expect(await ask("?key=another-word-of-16")).toBe(401);
+    expect(await ask(`?key=${OWN}&alt=sse`)).toBe(200);
+    expect((await get(`/v1beta/models?key=${OWN}`)).status).toBe(200);
+    expect((await get(`/api/sessions?key=${OWN}`)).status).toBe(401);
+    expect(heard.join()).not.toContain(OWN);
+    expect(heard).toEqual([expect.stringContaining("alt=sse")]);
   });
 });
 

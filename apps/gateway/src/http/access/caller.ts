@@ -5,7 +5,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import type { AnsweredAt } from "../../approvals/approval.ts";
 import type { NamedToken, Scope } from "../../config/gateway-auth.ts";
 import { type GatewayIdentity, isEqual, REQUEST_PROOF } from "../../home/identity.ts";
-import { knownTokens, shownTokens } from "./tokens.ts";
+import { keysInQuery, knownTokens, shownTokens } from "./tokens.ts";
 
 export type Caller =
   /** Who can read the files of the home. Proofs were checked before. */
@@ -24,6 +24,8 @@ export interface Callers {
   of(context: Context): Caller;
   /** What of a request's headers may be handed on to others. */
   withoutTokens(headers: RawHeaders): RawHeaders;
+  /** The same of its query. */
+  queryWithoutTokens(path: string, query: string): string;
   /** What a person opens once, so that the page is theirs. */
   link(): string;
   /** Whether the key was right; then the browser is trusted from now on. */
@@ -44,7 +46,10 @@ export function createCallers({ identity, tokens, port }: CallerOptions): Caller
     of(context) {
       const { req } = context;
       if (req.header(REQUEST_PROOF) !== undefined) return { as: "command" };
-      const shown = shownTokens((name) => req.header(name));
+      const shown = [
+        ...shownTokens((name) => req.header(name)),
+        ...keysInQuery(req.path, new URL(req.url).search),
+      ];
       const token = known.find(shown);
       if (token !== undefined) return { as: "token", token };
       const cookie = getCookie(context, cookieName(port()));
@@ -58,6 +63,11 @@ export function createCallers({ identity, tokens, port }: CallerOptions): Caller
         const shown = shownTokens((each) => (each === lower ? value : undefined));
         return !isOurs && known.find(shown) === undefined;
       }),
+    queryWithoutTokens(path, query) {
+      const isOurs = (part: string) => known.find(keysInQuery(path, part)) !== undefined;
+      const left = query.slice(1).split("&");
+      return left.some(isOurs) ? `?${left.filter((part) => !isOurs(part)).join("&")}` : query;
+    },
     link: () => `http://127.0.0.1:${port()}/open/${pageKey}`,
     trustBrowser(context, key) {
       if (!isEqual(key, pageKey)) return false;

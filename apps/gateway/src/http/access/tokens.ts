@@ -29,6 +29,12 @@ const digestOf = (text: string) => createHash("sha256").update(text).digest();
 /** Where a token may stand: the last three are where clients of model apis put their key. */
 const PLAIN_HEADERS = ["x-clew-token", "x-api-key", "x-goog-api-key"] as const;
 
+/** Pure. Clients of Google's API may put their key into the address; nobody else does. */
+export function keysInQuery(path: string, query: string): string[] {
+  if (!/^\/v1(?:beta)?\/models\b/.test(path)) return [];
+  return new URLSearchParams(query).getAll("key").filter((key) => key !== "");
+}
+
 /** Pure. What a request shows as its token, or as its key of some api. */
 export function shownTokens(header: (name: string) => string | undefined): string[] {
   const [, bearer] = /^Bearer +(\S+)$/i.exec(header("authorization")?.trim() ?? "") ?? [];

@@ -101,7 +101,8 @@ async function enter(
     refuse(415, "The body is packed in a way that is not known here.");
   else if (body.kind === "body") {
     const { method, path } = { method: incoming.method ?? "GET", path: pathname };
-    const visit = { ...{ method, path, query: search, headers }, bytes: body.bytes };
+    const query = callers.queryWithoutTokens(pathname, search);
+    const visit = { ...{ method, path, query, headers }, bytes: body.bytes };
     await work({ door: gateway.door, visit, wire, outlet });
   }
   await outlet.closed;
