@@ -114,7 +114,9 @@ describe("what is said again", () => {
     const other = { asked: words("b"), isLeft: true };
     const join = { kind: "join", at: 1 };
     const under = (asked: Told, isLeft: boolean) => [other, { asked, isLeft }];
-    expect(planFor({ asked: results, running: under(results, false) })).toEqual(join);
+    const otherwise = { results: [result("c", "seen otherwise")], said: [] };
+    for (const asked of [results, otherwise])
+      expect(planFor({ asked, running: under(results, false) })).toEqual(join);
     expect(planFor({ running: under(words("a"), true) })).toEqual(join);
     expect(planFor({ running: under(words("a"), false), isRetry: true })).toEqual(join);
     expect(planFor({ running: under(words("a"), false) }).kind).toBe("new");

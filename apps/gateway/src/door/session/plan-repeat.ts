@@ -118,8 +118,8 @@ const answers = (stored: readonly ToolResultMessage[], given: readonly ToolResul
 const isSame = (a: Told, b: Told) =>
   isSameJson(a.said, b.said) && isSameJson(a.results.map(resultOf), b.results.map(resultOf));
 
-const resultOf = ({ toolCallId, toolName, content, isError }: ToolResultMessage) => [
-  ...[toolCallId, toolName, content, isError],
-];
+/** A call has one result, the first; on a wire without ids it is told by what it says. */
+const resultOf = ({ toolCallId: id, toolName, content, isError }: ToolResultMessage) =>
+  id === "" ? [toolName, content, isError] : id;
 
 const isSameJson = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
