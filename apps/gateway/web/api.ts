@@ -35,6 +35,14 @@ export interface SessionRow {
   busy: boolean;
   /** Clew made it to be looked at, and nobody said it. */
   demo: boolean;
+  /** Who is at its other end. Absent: Clew itself. */
+  client?: string;
+  /** That its client had made for it. Absent: none is known. */
+  title?: string;
+  /** Of the person. Absent: nothing is said in words. */
+  firstWords?: string;
+  /** Its client sent it beside a conversation. Absent: it is one. */
+  sideRequest?: { of: string | null };
   /** How many sessions stand above it. */
   depth: number;
   /** Null: nobody started it but a person. */
@@ -52,16 +60,23 @@ export interface SessionView extends Omit<SessionRow, "demo" | "depth" | "child"
 
 export interface SessionsAsked {
   limit: number;
-  /** A part of their names; "" = any. */
+  /** A part of their names, titles or first words; "" = any. */
   find: string;
+  /** Also what clients sent beside conversations. */
+  all: boolean;
 }
 
 export type ContextPart = "system" | "tools" | "messages";
 
 export interface Api {
   health(): Promise<Health>;
-  /** The newest, as many as asked for; `hasMore`: there are others behind them. */
-  sessions(asked: SessionsAsked): Promise<{ sessions: SessionRow[]; hasMore: boolean }>;
+  /**
+   * The newest, as many as asked for; `hasMore`: there are others behind them; `sideRequests`: so
+   * many were left out.
+   */
+  sessions(
+    asked: SessionsAsked,
+  ): Promise<{ sessions: SessionRow[]; hasMore: boolean; sideRequests: number }>;
   /** The newest `limit` entries; null when nothing was said in the session yet. */
   session(key: string, limit: number): Promise<SessionView | null>;
   /** Null when no model was called in the session yet. */
@@ -96,13 +111,15 @@ export function createApi(origin = ""): Api {
       (
         await known("/api/health", { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
       ).json() as Promise<Health>,
-    async sessions({ limit, find }) {
-      const query = new URLSearchParams({ limit: String(limit), find });
+    async sessions({ limit, find, all }) {
+      const query = new URLSearchParams({ limit: String(limit), find, all: String(all) });
       const page = (await (await known(`/api/sessions?${query}`)).json()) as {
         sessions: SessionRow[];
         next: string | null;
+        sideRequests?: number;
       };
-      return { sessions: page.sessions, hasMore: page.next !== null };
+      const { sessions, next, sideRequests = 0 } = page;
+      return { sessions, hasMore: next !== null, sideRequests };
     },
     session: async (key, limit) => orNull(await request(`${sessionPath(key)}?limit=${limit}`)),
     context: async (key) => orNull(await request(`${sessionPath(key)}/context`)),

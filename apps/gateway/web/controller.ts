@@ -123,7 +123,7 @@ export function createController({ api, store }: PageParts): Controller {
 
 /** True when the session shown should be read again. */
 async function readHealth({ api, store }: PageParts): Promise<boolean> {
-  const [health, { sessions, hasMore }] = await Promise.all([
+  const [health, { sessions, hasMore, sideRequests }] = await Promise.all([
     api.health(),
     api.sessions(store.get().sessionsAsked),
     readApprovals({ api, store }),
@@ -133,7 +133,8 @@ async function readHealth({ api, store }: PageParts): Promise<boolean> {
   const notice = isRestarted
     ? "The gateway was restarted; nothing stored was lost."
     : before.notice;
-  store.set({ connection: "ok", health, sessions, hasMoreSessions: hasMore, notice });
+  const listed = { sessions, hasMoreSessions: hasMore, sideRequests };
+  store.set({ connection: "ok", health, ...listed, notice });
   return before.connection !== "ok" || isChangedElsewhere(store.get());
 }
 

@@ -10,7 +10,7 @@ import { followEvents } from "./follow-events.ts";
 import { createInspectApi } from "./inspect/inspect-api.ts";
 import { createInspectController } from "./inspect/inspect-controller.ts";
 import { initialInspect } from "./inspect/inspect-state.ts";
-import { initialState, isSameSession } from "./page-state.ts";
+import { initialState, isListWhole, isSameSession } from "./page-state.ts";
 import { createStore } from "./store.ts";
 
 const POLL_MS = 2000;
@@ -43,9 +43,9 @@ const listed = new Promise<void>((resolve) => {
 /** A session in which nobody said anything yet is not asked for. */
 async function isStored(key: string): Promise<boolean> {
   await Promise.race([listed, begun]);
-  const { health, sessions, hasMoreSessions } = store.get();
+  const { health, sessions } = store.get();
   const isListed = sessions.some((row) => isSameSession(row.key, key));
-  return health === null || hasMoreSessions || isListed;
+  return health === null || !isListWhole(store.get()) || isListed;
 }
 
 window.addEventListener("popstate", () => follow(readAddress(location.hash)));

@@ -19,6 +19,8 @@ export interface PageState {
   sessionsAsked: SessionsAsked;
   /** There are sessions that the list does not hold. */
   hasMoreSessions: boolean;
+  /** What clients sent beside conversations, and the list leaves out. */
+  sideRequests: number;
   /** The session shown: canonical key, or the short name of one that is not stored yet. */
   key: string;
   /** Its calls are shown in place of the chat. */
@@ -58,8 +60,9 @@ export function initialState(key: string): PageState {
     connection: "connecting",
     health: null,
     sessions: [],
-    sessionsAsked: { limit: SESSIONS_AT_A_TIME, find: "" },
+    sessionsAsked: { limit: SESSIONS_AT_A_TIME, find: "", all: false },
     hasMoreSessions: false,
+    sideRequests: 0,
     key,
     isInspecting: false,
     session: null,
@@ -99,9 +102,33 @@ export function listedSessions({
     : [{ key, updatedAt: "", busy: false, demo: false, depth: 0, child: null }, ...sessions];
 }
 
-/** What people call a session, else its short name. */
-export const nameOf = (key: string, sessions: readonly SessionRow[]): string =>
-  sessions.find((row) => isSameSession(row.key, key))?.label ?? shortName(key);
+/** What people call it, or what its client's conversation is about, else its short name. */
+export function nameOf(key: string, sessions: readonly SessionRow[]): string {
+  const row = sessions.find((each) => isSameSession(each.key, key));
+  return row?.label ?? (row?.client === undefined ? shortName(key) : titleOf(row));
+}
+
+/** True: there is no session that the list does not hold. */
+export const isListWhole = ({
+  hasMoreSessions,
+  sideRequests,
+}: Pick<PageState, "hasMoreSessions" | "sideRequests">): boolean =>
+  !hasMoreSessions && sideRequests === 0;
+
+/** What the list calls it: names that people gave, then what it is about. */
+export function titleOf({
+  key,
+  label,
+  demo,
+  child,
+  client,
+  title,
+  firstWords,
+}: SessionRow): string {
+  if (demo) return "Demo session";
+  const about = client === undefined ? undefined : (title ?? firstWords);
+  return label ?? child?.label ?? (child?.task || undefined) ?? about ?? shortName(key);
+}
 
 /** True also for a canonical key and its short name. */
 export function isSameSession(first: string, second: string): boolean {

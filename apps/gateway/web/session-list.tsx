@@ -2,8 +2,15 @@
 
 import { formatAge } from "../src/conversation/format.ts";
 import { shortName } from "../src/sessions/keys.ts";
+import { counted } from "../src/text/number.ts";
 import type { SessionRow, SessionsAsked } from "./api.ts";
-import { isSameSession, listedSessions, type PageState, SESSIONS_AT_A_TIME } from "./page-state.ts";
+import {
+  isSameSession,
+  listedSessions,
+  type PageState,
+  SESSIONS_AT_A_TIME,
+  titleOf,
+} from "./page-state.ts";
 
 export interface SessionListProps {
   state: PageState;
@@ -11,7 +18,7 @@ export interface SessionListProps {
   isOpen: boolean;
   onOpen(key: string): void;
   onNew(): void;
-  /** Lists more sessions, or those only that have `find` in their names. */
+  /** Lists more sessions, or those only that have `find` in their names or first words. */
   onList(asked: Partial<SessionsAsked>): void;
 }
 
@@ -19,8 +26,21 @@ export interface SessionListProps {
 const howOf = (child: SessionRow["child"]): string =>
   child === null || child.state === "completed" ? "" : child.state;
 
+/** All that the row has no room for. */
+const tipOf = (row: SessionRow): string =>
+  [shortName(row.key), titleOf(row), row.firstWords]
+    .filter((text, index, all) => text !== undefined && all.indexOf(text) === index)
+    .join("\n");
+
+function stateOf({ busy, child, client, sideRequest, updatedAt }: SessionRow, now: number): string {
+  const age = updatedAt === "" ? "new" : formatAge(updatedAt, now);
+  const state = busy ? "replying…" : howOf(child) || age;
+  const who = sideRequest === undefined ? client : `${client}, side request`;
+  return who === undefined ? state : `${who} · ${state}`;
+}
+
 export function SessionList({ state, isOpen, onOpen, onNew, onList }: SessionListProps) {
-  const { hasMoreSessions, sessionsAsked } = state;
+  const { hasMoreSessions, sessionsAsked, sideRequests } = state;
   const now = Date.now();
   return (
     <nav class="sessions" id="sessions" aria-label="Sessions" data-open={isOpen}>
@@ -38,21 +58,21 @@ export function SessionList({ state, isOpen, onOpen, onNew, onList }: SessionLis
         />
       )}
       <ul>
-        {listedSessions(state).map(({ key, label, updatedAt, busy, demo, depth, child }) => (
-          <li key={key} class={depth > 0 ? "child" : undefined} style={{ "--depth": depth }}>
+        {listedSessions(state).map((row) => (
+          <li
+            key={row.key}
+            class={row.depth > 0 ? "child" : undefined}
+            style={{ "--depth": row.depth }}
+          >
             <button
               type="button"
-              aria-current={isSameSession(key, state.key) ? "page" : undefined}
-              onClick={() => onOpen(key)}
+              class="session-row"
+              aria-current={isSameSession(row.key, state.key) ? "page" : undefined}
+              title={tipOf(row)}
+              onClick={() => onOpen(row.key)}
             >
-              <span class="session-name">
-                {demo ? "Demo session" : (label ?? child?.label ?? child?.task ?? shortName(key))}
-              </span>
-              <span class="soft">
-                {busy
-                  ? "replying…"
-                  : howOf(child) || (updatedAt === "" ? "new" : formatAge(updatedAt, now))}
-              </span>
+              <span class="session-name">{titleOf(row)}</span>
+              <span class="soft session-state">{stateOf(row, now)}</span>
             </button>
           </li>
         ))}
@@ -64,6 +84,17 @@ export function SessionList({ state, isOpen, onOpen, onNew, onList }: SessionLis
           onClick={() => onList({ limit: sessionsAsked.limit + SESSIONS_AT_A_TIME })}
         >
           Show more sessions
+        </button>
+      )}
+      {(sideRequests > 0 || sessionsAsked.all) && (
+        <button
+          type="button"
+          class="more-sessions"
+          onClick={() => onList({ all: !sessionsAsked.all })}
+        >
+          {sessionsAsked.all
+            ? "Hide side requests"
+            : `Show ${counted(sideRequests, "side request")}`}
         </button>
       )}
     </nav>

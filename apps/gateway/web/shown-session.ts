@@ -1,7 +1,7 @@
 // Reads the session shown, and settles its turn when all of it was read.
 import type { Api } from "./api.ts";
 import { chatItems, isRunning } from "./live-turn.ts";
-import { isSameSession, type PageState } from "./page-state.ts";
+import { isListWhole, isSameSession, type PageState } from "./page-state.ts";
 import { withAnswer } from "./placed-answers.ts";
 import { settleTurn, withTold } from "./settle-turn.ts";
 import type { Store } from "./store.ts";
@@ -78,10 +78,11 @@ function settle(store: Store<PageState>, key: string): void {
 }
 
 /** False: as far as the list tells nobody spoke in it yet, and there is nothing to ask for. */
-function isKnown({ key, sessions, hasMoreSessions, turns }: PageState): boolean {
+function isKnown(state: PageState): boolean {
+  const { key, sessions, turns } = state;
   const turn = turns[key];
   return (
-    hasMoreSessions ||
+    !isListWhole(state) ||
     sessions.some((row) => isSameSession(row.key, key)) ||
     (turn?.isStored === true && !isRunning(turn))
   );

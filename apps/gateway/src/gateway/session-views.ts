@@ -19,6 +19,8 @@ import {
   shadowFile,
   summarizeShadow,
 } from "../lab/shadow-lines.ts";
+import { createKnownAbouts } from "../listing/known-abouts.ts";
+import { type AskedPage, listPage, type SessionAbout } from "../listing/list-page.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
 import { readLastRequest } from "../reports/report-log.ts";
@@ -28,7 +30,6 @@ import { sessionNotFound } from "../sessions/name-errors.ts";
 import { agentPaths } from "../sessions/paths.ts";
 import { readAllEntries } from "../sessions/read-transcript.ts";
 import type { SessionPage, SessionStore } from "../sessions/store.ts";
-import { type ListPage, pageOfList } from "../subagents/page-of-list.ts";
 import { inTree, type Placed, type StartedSession } from "../subagents/session-tree.ts";
 import type { KnownSession, KnownSessions } from "./known-sessions.ts";
 import { newestMessages } from "./newest-messages.ts";
@@ -40,7 +41,7 @@ export interface ShadowView {
   calls: ShadowedCall[];
 }
 
-export interface ListedSession extends SessionSummary, Placed {
+export interface ListedSession extends SessionSummary, SessionAbout, Placed {
   busy: boolean;
   /** True: Clew made it to be looked at, and nobody said it. */
   demo: boolean;
@@ -49,8 +50,13 @@ export interface ListedSession extends SessionSummary, Placed {
 export interface SessionViews {
   /** Newest first, but for those that other sessions started: they follow these. */
   sessions(): Promise<ListedSession[]>;
-  /** A part of them, whose size and what they hold do not grow with the list. */
-  sessionPage(page: ListPage): Promise<{ sessions: ListedSession[]; next: string | null }>;
+  /**
+   * A part of them, with what they are about; its size does not grow with the list. `sideRequests`:
+   * how many are left out because they stand beside conversations.
+   */
+  sessionPage(
+    page: AskedPage,
+  ): Promise<{ sessions: ListedSession[]; next: string | null; sideRequests: number }>;
   session(key: string): Promise<(KnownSession & { busy: boolean }) | null>;
   /** At most `limit` of its newest entries, as they are shown. */
   page(key: string, limit: number): Promise<(SessionPage & { busy: boolean }) | null>;
@@ -161,8 +167,11 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       if (inspectors.size > MOST_INSPECTED) inspectors.delete(oldest);
     return inspector;
   };
+  const abouts = createKnownAbouts();
   const rows = async () => inTree(await store.list(), await options.children());
-  const listed = async (placed: readonly (SessionSummary & Placed)[]): Promise<ListedSession[]> => {
+  const listed = async (
+    placed: readonly (SessionSummary & SessionAbout & Placed)[],
+  ): Promise<ListedSession[]> => {
     const busy = conversations.busy();
     const isMade = (await demoState(home)) === "made";
     return placed.map((row) => ({ ...row, busy: busy.has(row.key), demo: isMade && isDemo(row) }));
@@ -170,8 +179,9 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   return {
     sessions: async () => listed(await rows()),
     async sessionPage(asked) {
-      const { sessions, next } = pageOfList(await rows(), asked);
-      return { sessions: await listed(sessions), next };
+      const parts = { rows: await store.list(), children: await options.children(), abouts };
+      const { sessions, ...page } = await listPage(parts, asked);
+      return { sessions: await listed(sessions), ...page };
     },
     async session(text) {
       const found = await read(text);

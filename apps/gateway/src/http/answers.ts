@@ -46,6 +46,10 @@ const SessionSchema = z.looseObject({
   busy: z.boolean(),
   depth: Count,
   child: z.looseObject({ parent: Text, state: Text }).nullable(),
+  client: Text.optional(),
+  title: Text.optional(),
+  firstWords: Text.optional(),
+  sideRequest: z.object({ of: NullableText }).optional(),
 });
 
 const SessionPageSchema = z.looseObject({
@@ -157,7 +161,11 @@ export const ANSWERS = {
   Error: ErrorSchema,
   Health: HealthSchema,
   Message: MessageSchema,
-  Sessions: z.object({ sessions: z.array(SessionSchema), next: NullableText }),
+  Sessions: z.object({
+    sessions: z.array(SessionSchema),
+    next: NullableText,
+    sideRequests: Count,
+  }),
   SessionPage: SessionPageSchema,
   Messages: z.object({ messages: z.array(MessageSchema) }),
   Aborted: z.object({ aborted: z.boolean(), waiting: Count }),

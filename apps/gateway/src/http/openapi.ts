@@ -78,7 +78,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: {
       limit: "1 to 1000, those that others started not counted; default: 200",
       after: "`next` of the page before",
-      find: "only sessions with this in their names",
+      find: "only sessions with this in their names, titles or first words",
+      all: "true: also requests that clients sent beside conversations; default: these are counted",
     },
     answer: "Sessions",
   },

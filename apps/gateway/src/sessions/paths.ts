@@ -54,6 +54,9 @@ export function transcriptFile(home: string, agentId: string, sessionId: string)
   return fileOf(agentPaths(home, agentId).sessions, sessionId);
 }
 
+/** What the door remembers of a session, beside its transcript, with which it goes. */
+export const doorJournalFile = (sessionFile: string): string => `${sessionFile}.door`;
+
 /** What engines have acknowledged of one session. */
 export function deliveriesFile(home: string, agentId: string, sessionId: string): string {
   return fileOf(agentPaths(home, agentId).outbox, sessionId);

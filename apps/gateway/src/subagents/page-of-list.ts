@@ -9,22 +9,31 @@ export interface ListPage {
   limit: number;
   /** `next` of the page before. Absent: from the beginning. */
   after?: string | undefined;
-  /** Only sessions with this in their keys or names, or in those they started. Absent: all. */
+  /**
+   * Only sessions with this in their keys, names, titles or first words, or in those of sessions
+   * they started. Absent: all.
+   */
   find?: string | undefined;
+}
+
+/** By what a session is found. */
+export interface Findable {
+  key: string;
+  label?: string | undefined;
+  client?: string | undefined;
+  title?: string | undefined;
+  firstWords?: string | undefined;
 }
 
 /**
  * Pure. `rows` as `inTree` gives them. `next`: null = this is the last page. Throws REQUEST_INVALID
  * for an `after` that no page gave.
  */
-export function pageOfList<Row extends ListPlace & Placed & { label?: string }>(
+export function pageOfList<Row extends ListPlace & Placed & Findable>(
   rows: readonly Row[],
   { limit, after, find = "" }: ListPage,
 ): { sessions: Row[]; next: string | null } {
   const place = after === undefined ? undefined : readPlace(after);
-  const wanted = find.toLowerCase();
-  const isFound = ({ key, label = "" }: Row) =>
-    [shortName(key), label].some((name) => name.toLowerCase().includes(wanted));
   const isBehind = (row: Row) => place === undefined || newestFirst(place, row) < 0;
   const sessions: Row[] = [];
   let last: Row | undefined;
@@ -35,13 +44,22 @@ export function pageOfList<Row extends ListPlace & Placed & { label?: string }>(
     while (end < rows.length && rows[end]!.depth > 0) end++;
     const family = rows.slice(at, end);
     at = end;
-    if (!isBehind(first) || (wanted !== "" && !family.some(isFound))) continue;
+    if (!isBehind(first) || !family.some((row) => isFoundBy(row, find))) continue;
     if (taken === limit) return { sessions, next: placeOf(last!) };
     sessions.push(...family);
     last = first;
     taken++;
   }
   return { sessions, next: null };
+}
+
+/** Pure. In any case. */
+export function isFoundBy(row: Findable, find = ""): boolean {
+  const wanted = find.toLowerCase();
+  const { key, label, client, title, firstWords } = row;
+  return [shortName(key), label, client, title, firstWords].some((name) =>
+    name?.toLowerCase().includes(wanted),
+  );
 }
 
 const placeOf = ({ updatedAt, key }: ListPlace): string => `${updatedAt} ${key}`;

@@ -1,16 +1,18 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import { describeWaiting } from "../../commands/waiting.ts";
 import { demoState, isDemo } from "../../demo/demo-place.ts";
+import { createKnownAbouts } from "../../listing/known-abouts.ts";
+import { type AnsweredPage, listPage } from "../../listing/list-page.ts";
 import { fatesOf, formatEntry, NEVER } from "../../sessions/format-entry.ts";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import { shownEntries } from "../../sessions/shown.ts";
 import { createSessionStore } from "../../sessions/store.ts";
 import { readChildren, withLost } from "../../subagents/child-files.ts";
-import { pageOfList } from "../../subagents/page-of-list.ts";
-import { inTree, type ListedChild } from "../../subagents/session-tree.ts";
+import type { ListedChild } from "../../subagents/session-tree.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { formatTable } from "../../terminal/table.ts";
+import { counted } from "../../text/number.ts";
 import { visible } from "../../text/visible.ts";
 import { createWaitingFiles } from "../../waiting/waiting-files.ts";
 import { viewOf } from "../../waiting/waiting-message.ts";
@@ -19,42 +21,79 @@ export interface ListOptions {
   json?: boolean;
   /** Sessions that no other one started. Absent: all. */
   limit?: number;
-  /** Only those with this in their names. Absent: all. */
+  /** Only those with this in their names, titles or first words. Absent: all. */
   find?: string;
+  /** Also what clients sent beside conversations. */
+  all?: boolean;
 }
 
 export async function listSessions(
-  { json = false, limit = Number.POSITIVE_INFINITY, find }: ListOptions,
+  { json = false, limit = Number.POSITIVE_INFINITY, find, all = false }: ListOptions,
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
-  const stored = await createSessionStore({ home }).list();
+  const rows = await createSessionStore({ home }).list();
   const isMade = (await demoState(home)) === "made";
-  const placed = inTree(stored, await withLost(home, await readChildren({ home, log })));
-  const page = pageOfList(placed, { limit, find });
+  const children = await withLost(home, await readChildren({ home, log }));
+  const parts = { rows, children, abouts: createKnownAbouts() };
+  const { next, sideRequests, ...page } = await listPage(parts, { limit, find, all });
   const sessions = page.sessions.map((session) => ({
     ...session,
     demo: isMade && isDemo(session),
   }));
-  if (json) output.json({ sessions, next: page.next });
+  if (json) output.json({ sessions, next, sideRequests });
   else if (sessions.length === 0)
     output.line(
-      stored.length === 0
+      rows.length === 0
         ? `No sessions in ${home} yet; "clew chat" starts one.`
-        : `No session has "${visible(find ?? "")}" in its name.`,
+        : `No session has "${visible(find ?? "")}" in its name or its first words.`,
     );
-  else {
-    const rows = sessions.map(({ key, label, updatedAt, bytes, depth, child, demo }) => [
-      `${"  ".repeat(depth)}${printable(nameWithLabel({ key, label }))}${child === null ? "" : printable(aboutChild(child))}${demo ? " (demo)" : ""}`,
+  else output.line(tableOf(sessions));
+  if (json) return 0;
+  const left = rows.length - sessions.length - sideRequests;
+  if (next !== null) output.note(`(${left} more; --limit shows more, --find some of them)`);
+  if (sideRequests > 0)
+    output.note(`(${counted(sideRequests, "side request")} of clients not shown; --all)`);
+  return 0;
+}
+
+type ListedRow = AnsweredPage["sessions"][number] & { demo: boolean };
+
+/** Characters of what a session is about. */
+const MOST_OF_ABOUT = 60;
+
+function tableOf(sessions: readonly ListedRow[]): string {
+  const hasClients = sessions.some(({ client }) => client !== undefined);
+  const rows = sessions.map((session) => {
+    const { client = "", updatedAt, bytes } = session;
+    return [
+      `${"  ".repeat(session.depth)}${nameIn(session)}`,
+      ...(hasClients ? [client] : []),
       updatedAt.slice(0, 19).replace("T", " "),
       formatBytes(bytes),
-    ]);
-    output.line(formatTable(["session", "last written", "size"], rows));
-    const left = stored.length - sessions.length;
-    if (page.next !== null) output.note(`(${left} more; --limit shows more, --find some of them)`);
-  }
-  return 0;
+      aboutIn(session),
+    ];
+  });
+  const client = hasClients ? ["client"] : [];
+  return formatTable(["session", ...client, "last written", "size", "about"], rows);
+}
+
+function nameIn({ key, label, child, client, sideRequest, demo }: ListedRow): string {
+  const kind =
+    sideRequest !== undefined
+      ? " (side request)"
+      : child === null
+        ? ""
+        : client === undefined
+          ? aboutChild(child)
+          : " (subagent)";
+  return `${printable(nameWithLabel({ key, label }))}${printable(kind)}${demo ? " (demo)" : ""}`;
+}
+
+function aboutIn({ title, firstWords = "" }: ListedRow): string {
+  const about = visible(title ?? firstWords);
+  return about.length > MOST_OF_ABOUT ? `${about.slice(0, MOST_OF_ABOUT - 1)}…` : about;
 }
 
 const aboutChild = ({ label, state }: ListedChild): string =>

@@ -32,7 +32,8 @@ const addReading: Add = (sessions, shell, done) => {
         toCount,
       ),
     )
-    .option("--find <text>", "only sessions with this in their names")
+    .option("--find <text>", "only sessions with this in their names, titles or first words")
+    .option("--all", "also what clients sent beside conversations, such as requests for a title")
     .addOption(json())
     .action(async (options) =>
       done(await (await import("./list-and-show.ts")).listSessions(options, shell)),

@@ -5,8 +5,7 @@ import { type ReadJournal, readJournal } from "./journal-lines.ts";
 
 const ENDING = ".jsonl.door";
 
-/** Beside the transcript, with which it goes. */
-export const journalFile = (sessionFile: string): string => `${sessionFile}.door`;
+export { doorJournalFile as journalFile } from "../../sessions/paths.ts";
 
 /**
  * Journals of a folder of sessions, the one used longest ago first; of more than `maxBytes` those

@@ -1,6 +1,8 @@
 // Finds out whose a client's request is, and what of it goes to the model.
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import { agentOf, type ClientSigns, newDoorKey } from "../../listing/client-names.ts";
+import { toJson } from "../../own-json.ts";
 import { type DoorCall, headersByName } from "../call/door-call.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { clientKeyOf } from "../match/client-key.ts";
@@ -12,7 +14,6 @@ import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { type MadeView, makeView, type ViewRequest } from "../view/make-view.ts";
-import type { DoorApi } from "../wires/door-wire.ts";
 import { OFFERED_TOOLS } from "../wires/offered-tools.ts";
 
 /** One request of a client, and its place in a session. */
@@ -47,7 +48,9 @@ export function openTurn(
   const sketch = sketchRequest(call.wire, call.request, client);
   const match = planMatch(known, sketch);
   const plan = planIngest(known, match, sketch);
-  const key = match.session ?? newKey(doorAgent(host.config), match, call.wire.api);
+  const key =
+    match.session ??
+    newDoorKey(doorAgent(host.config), agentOf(signsOf(call, match)), call.wire.api);
   const event = requestEvent(known, key, { match, plan, request: sketch });
   memory.learn(event);
   // Who asks the same again at once is not taken for somebody else.
@@ -99,15 +102,14 @@ function viewInput({ call, upstream, sketch, window }: DoorTurn, notes: SessionN
   };
 }
 
-const FAMILIES: Readonly<Record<DoorApi, string>> = {
-  "openai-completions": "chat",
-  "openai-responses": "responses",
-  "anthropic-messages": "messages",
-  "google-generative-ai": "gemini",
-};
+/** An agent says who it is at the beginning. */
+const BEGINNING = 600;
 
-/** e.g. "agent:main:claude-code-3f2a9c1b0d4e": a client's name, else its wire's. */
-function newKey(agent: string, { key }: Match, api: DoorApi): string {
-  const family = key?.split(":")[0] ?? FAMILIES[api];
-  return `agent:${agent}:${family}-${randomBytes(6).toString("hex")}`;
-}
+const signsOf = ({ headers, wire, request }: DoorCall, { key, family }: Match): ClientSigns => ({
+  headers: headersByName(headers),
+  key: key ?? family,
+  prompts: [
+    toJson(request.system),
+    ...request.messages.slice(0, request.leading).map((message) => wire.look(message).text),
+  ].map((text) => text.slice(0, BEGINNING)),
+});

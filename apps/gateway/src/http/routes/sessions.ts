@@ -24,9 +24,10 @@ export function addSessionRoutes(
   { callers }: { callers: Callers },
 ): void {
   app.get("/api/sessions", async (context) => {
-    const { limit, after, find } = context.req.query();
+    const { limit, after, find, all } = context.req.query();
     const many = limitOf(limit, { standard: DEFAULT_SESSIONS, most: MOST_SESSIONS });
-    return context.json(await gateway.sessionPage({ limit: many, after, find }));
+    const asked = { limit: many, after, find, all: all === "true" };
+    return context.json(await gateway.sessionPage(asked));
   });
 
   app.get("/api/sessions/:key", async (context) => {
