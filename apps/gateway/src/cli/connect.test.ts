@@ -230,6 +230,26 @@ describe("a file that was there before", () => {
     expect((await connect(place, "codex", "--undo")).output).toMatch(/nothing to undo/);
   });
 
+  it("keeps the ends of lines of Windows, and is as it was after --undo", async () => {
+    const windows = CODEX.replaceAll("\n", "\r\n");
+    const { path, place } = await placed(".codex/config.toml", windows);
+    await connectJson(place, "codex", "--write");
+    const written = await readFile(path, "utf8");
+    expect(written).toContain("[model_providers.clew]\r\n");
+    expect(written).not.toMatch(/(?<!\r)\n/);
+    await writeFile(path, `# Mine.\r\n${written}`);
+    await connectJson(place, "codex", "--undo");
+    expect(await readFile(path, "utf8")).not.toMatch(/(?<!\r)\n/);
+  });
+
+  it.each([
+    [".codex/config.toml", "codex", 'model = "m"\nother = ]\n', /cannot be changed: .* in line 2;/],
+    [".claude/settings.json", "claude-code", '{\n"a": ]\n}', /cannot be changed: .* at 2:6;/],
+  ])("is told the line where it is broken: %s", async (name, client, text, said) => {
+    const { place } = await placed(name, text);
+    expect((await connect(place, client, "--write")).errors).toMatch(said);
+  });
+
   it("is left alone where it is a link, or in another form", async () => {
     const { path, place } = await placed(".claude/settings.json", "[1, 2");
     const broken = await connect(place, "claude-code", "--write");

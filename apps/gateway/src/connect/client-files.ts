@@ -176,7 +176,7 @@ function edited<Result>(path: string, edit: () => Result): Result {
   } catch (error) {
     throw new ContextEngineError(
       "REQUEST_INVALID",
-      `${path} cannot be changed: ${firstLine(error)}; nothing was written.`,
+      `${path} cannot be changed: ${firstLine(error)}${lineOf(error)}; nothing was written.`,
       { cause: error },
     );
   }
@@ -198,4 +198,12 @@ async function put(path: string, text: string): Promise<void> {
   } catch (error) {
     throw storageFailed(`${path} cannot be written`, error);
   }
+}
+
+/** Where a text is broken, as both parsers tell it; "" = it is not, or that is told already. */
+function lineOf(error: unknown): string {
+  const { lineNumber, message } = error as { lineNumber?: unknown; message?: string };
+  return typeof lineNumber === "number" && !/ at \d+:\d+$/.test(message ?? "")
+    ? ` in line ${lineNumber}`
+    : "";
 }

@@ -19,16 +19,37 @@ export function setSettings(
   format: SettingsFormat,
   settings: readonly Setting[],
 ): string {
-  return settings.reduce((before, { path, value }) => {
+  const { lines, restored } = withPlainEnds(text);
+  const changed = settings.reduce((before, { path, value }) => {
     if (format === "toml") return setInToml(before, { path, value });
     if (format === "json") return setInText(before, path, value, { dialect: "json" });
     const options = { isShell: format === "shell" };
     return setVariable(before, path[0]!, String(value), options);
-  }, text);
+  }, lines);
+  return restored(changed);
+}
+
+/** A file whose lines all end as on Windows keeps that. */
+function withPlainEnds(text: string): { lines: string; restored: (changed: string) => string } {
+  const isWindows = text.includes("\r\n") && !/(?<!\r)\n/.test(text);
+  if (!isWindows) return { lines: text, restored: (changed) => changed };
+  return {
+    lines: text.replaceAll("\r\n", "\n"),
+    restored: (changed) => changed.replaceAll("\n", "\r\n"),
+  };
 }
 
 /** Pure. An object on the way that is empty without it goes, too, from `keep` parts on. */
 export function removeSetting(
+  text: string,
+  format: SettingsFormat,
+  setting: { path: readonly string[]; keep: number },
+): string {
+  const { lines, restored } = withPlainEnds(text);
+  return restored(removed(lines, format, setting));
+}
+
+function removed(
   text: string,
   format: SettingsFormat,
   { path, keep }: { path: readonly string[]; keep: number },
