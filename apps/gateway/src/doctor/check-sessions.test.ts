@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -46,6 +46,9 @@ describe("the doctor of messages that wait", () => {
     mkdirSync(agentPaths(home, agentId).sessions, { recursive: true });
     mkdirSync(agentPaths(home, agentId).waiting, { recursive: true });
     writeFileSync(file, "{ broken");
+    const halfWritten = `${file}.123456789`;
+    writeFileSync(halfWritten, '{"v":1,"mess');
+    utimesSync(halfWritten, 1, 1);
     const quiet = { info() {}, warn() {}, error() {}, debug() {} };
     expect(await createWaitingFiles({ home, log: quiet }).all()).toEqual([]);
     const found = await checkSessions({ home, fix: false });
@@ -53,5 +56,13 @@ describe("the doctor of messages that wait", () => {
       level: "warning",
       text: `1 file of messages that waited could not be read, so their turns did not begin: ${file}.unreadable; send what they say again, and delete them`,
     });
+    expect(found.find(({ code }) => code === "waiting-half-written")).toMatchObject({
+      level: "note",
+      text: expect.stringContaining(`was half written when a process was killed: ${halfWritten};`),
+    });
+    const writing = `${file}.987654321`;
+    writeFileSync(writing, "{");
+    await createWaitingFiles({ home, log: quiet }).tidy();
+    expect([existsSync(halfWritten), existsSync(writing)]).toEqual([false, true]);
   });
 });

@@ -89,6 +89,7 @@ export type FindingCode =
   | "forgetting-unreadable"
   | "retention-idle"
   | "waiting-unreadable"
+  | "waiting-half-written"
   | "gateway"
   | "gateway-not-running"
   | "gateway-elsewhere"

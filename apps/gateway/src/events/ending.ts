@@ -2,6 +2,7 @@
 import type { TurnReport, TurnResult } from "@clew/engine-core";
 import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
 import { cacheOf, type TurnCache } from "../models/turn-cache.ts";
+import { MessageTakenBack } from "../waiting/taken-back.ts";
 
 export interface Ending {
   outcome: TurnResult["outcome"];
@@ -32,7 +33,7 @@ export function endingOf({ outcome, error, report }: TurnResult): Ending {
 export function brokenEnding(error: unknown): Ending {
   const nothing = { turnId: null, replyEntryId: null };
   if (isAbort(error)) {
-    const message = "The run was cancelled.";
+    const message = error instanceof MessageTakenBack ? error.message : "The run was cancelled.";
     return { outcome: "aborted", error: { kind: "aborted", message }, ...nothing };
   }
   const message = ContextEngineError.is(error)

@@ -5,6 +5,7 @@ import { HTTPException } from "hono/http-exception";
 import type { DoorWire } from "../door/wires/door-wire.ts";
 import { DOOR_WIRES, wireAt } from "../door/wires/find-wire.ts";
 import { BacklogFull } from "../waiting/refusals.ts";
+import { MessageTakenBack } from "../waiting/taken-back.ts";
 
 /** Codes of answers that no error of Clew stands behind. */
 export type HttpCode =
@@ -78,6 +79,7 @@ const LIBRARY_CODES: Readonly<Record<number, HttpCode>> = {
 
 export function toErrorResponse(error: unknown): ErrorAnswer {
   if (ContextEngineError.is(error)) return answerOf(error.code, error.message);
+  if (error instanceof MessageTakenBack) return answerOf("ABORTED", error.message);
   if (isAbort(error)) return answerOf("ABORTED", "The run was cancelled.");
   if (error instanceof HTTPException && error.status < 500)
     return answerOf(

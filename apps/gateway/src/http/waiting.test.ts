@@ -79,7 +79,8 @@ describe("a message that comes while a reply is being written", () => {
     const path = `/api/sessions/main/waiting/${id}`;
     expect(await json(path, { method: "DELETE" })).toEqual({ takenBack: 1 });
     expect((await get(path, { method: "DELETE" })).status).toBe(404);
-    expect((await sent[1]!).events.at(-1)).toMatchObject({ error: { code: "ABORTED" } });
+    const message = "The message was taken back before it had its turn.";
+    expect((await sent[1]!).events.at(-1)).toMatchObject({ error: { code: "ABORTED", message } });
     expect(await json("/api/sessions/main/waiting", { method: "DELETE" })).toEqual({
       takenBack: 2,
     });

@@ -7,6 +7,7 @@ import { gatewayStopping } from "../stopping.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
 import type { SendRequest } from "./send-request.ts";
+import { MessageTakenBack } from "./taken-back.ts";
 import { createTurnLine } from "./turn-line.ts";
 import type { WaitingFiles } from "./waiting-files.ts";
 import {
@@ -399,6 +400,7 @@ export function createInbox(options: InboxOptions): Inbox {
       return items.length;
     },
     async takeIn(key) {
+      if (key === undefined) await files.tidy();
       const found =
         key === undefined
           ? await files.all()
@@ -451,7 +453,7 @@ export function createInbox(options: InboxOptions): Inbox {
   }
 
   async function takeBackOne(lane: Lane, item: Item): Promise<void> {
-    item.end.reject(new DOMException("The message was taken back.", "AbortError"));
+    item.end.reject(new MessageTakenBack());
     item.abort.abort();
     await forget(lane, item);
     news(lane, item, "cancelled");

@@ -2,6 +2,7 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { describeBytes } from "../limits/size.ts";
 import { shortName } from "../sessions/keys.ts";
+import { counted } from "../text/number.ts";
 import type { WaitingLimits } from "./plan-arrival.ts";
 
 /** There is too much to do; it is worth trying again after so many seconds. */
@@ -17,7 +18,7 @@ export class BacklogFull extends ContextEngineError {
 export const sessionBusy = (key: string): ContextEngineError =>
   new ContextEngineError(
     "SESSION_BUSY",
-    `A reply is being written in session "${shortName(key)}", and the message is not to wait; send it when the reply is there, or with whenBusy "follow" or "steer".`,
+    `A reply is being written in session "${shortName(key)}", and the message is not to wait; send it when the reply is there, or with whenBusy "follow" or "steer" (clew chat: --when-busy).`,
   );
 
 export const sessionInUse = (key: string): ContextEngineError =>
@@ -33,13 +34,13 @@ export const sessionFull = (
   retryAfterSeconds: number,
 ): BacklogFull =>
   new BacklogFull(
-    `${waiting.messages} messages of ${describeBytes(waiting.bytes)} wait in session "${shortName(key)}", and no more than ${waitingMessages} or ${describeBytes(waitingBytes)} may (gateway.limits.waitingMessages, waitingBytes).`,
+    `${counted(waiting.messages, "message")} of ${describeBytes(waiting.bytes)} ${waiting.messages === 1 ? "waits" : "wait"} in session "${shortName(key)}", and no more than ${waitingMessages} or ${describeBytes(waitingBytes)} may (gateway.limits.waitingMessages, waitingBytes).`,
     retryAfterSeconds,
   );
 
 export const gatewayFull = (backlog: number, retryAfterSeconds: number): BacklogFull =>
   new BacklogFull(
-    `${backlog} messages wait for their turn in all sessions, and no more may (gateway.limits.waitingTurns).`,
+    `${counted(backlog, "message")} ${backlog === 1 ? "waits" : "wait"} for their turn in all sessions, and no more may (gateway.limits.waitingTurns).`,
     retryAfterSeconds,
   );
 

@@ -1,5 +1,5 @@
 // Keeps messages that wait in files of the home, so that no end of the process loses one.
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { LogPort } from "@clew/engine-core";
 import writeFileAtomic from "write-file-atomic";
@@ -34,6 +34,8 @@ export interface WaitingFiles {
   read(sessionKey: string): Promise<WaitingMessage[]>;
   /** Of all sessions. */
   all(): Promise<KeptMessages[]>;
+  /** Takes away what a process that was killed had half written. */
+  tidy(): Promise<void>;
 }
 
 /** Where the messages that wait in a session are. */
@@ -94,5 +96,22 @@ export function createWaitingFiles({ home, log }: { home: string; log: LogPort }
       }
       return found;
     },
+    async tidy() {
+      for (const agentId of await listAgents(home))
+        for (const file of await halfWritten(agentPaths(home, agentId).waiting))
+          await rm(file, { force: true });
+    },
   };
+}
+
+/** Not acknowledged: it gets its own name before anybody is told that it is kept. */
+const HALF_WRITTEN = /^[0-9a-f]{32}\.json\.\d+$/;
+
+/** Files that a process before this one left, and did not come to name. */
+export async function halfWritten(folder: string): Promise<string[]> {
+  const began = Date.now() - process.uptime() * 1000;
+  const names = (await readdir(folder).catch(() => [])).filter((name) => HALF_WRITTEN.test(name));
+  const files = names.sort().map((name) => join(folder, name));
+  const found = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  return files.filter((_, at) => (found[at]?.mtimeMs ?? began) < began);
 }
