@@ -106,6 +106,17 @@ describe("a gateway with tokens", () => {
     expect((await get("/", { headers })).status).toBe(200);
     expect((await get("/api/sessions", { headers })).status).toBe(200);
     expect((await get("/open/0123456789")).status).toBe(403);
+    const looking = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    for (const [path, status, said] of [
+      ["/", 401, "open the link that clew start printed"],
+      ["/open/0123456789", 403, "clew approvals link prints"],
+    ] as const) {
+      const shown = await get(path, { headers: looking });
+      expect([shown.status, shown.headers.get("content-type")]).toEqual([
+        ...[status, "text/html; charset=UTF-8"],
+      ]);
+      expect(await shown.text()).toContain(said);
+    }
     expect((await clew(home, ["plugins", "reload"])).code).toBe(0);
   });
 

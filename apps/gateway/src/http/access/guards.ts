@@ -6,6 +6,7 @@ import type { Context, Hono } from "hono";
 import { type GatewayIdentity, isProvenRequest, REQUEST_PROOF } from "../../home/identity.ts";
 import { refuse } from "../errors.ts";
 import { type OwnNames, refuseForeign } from "../guard.ts";
+import { isLookedAt, sentencePage } from "../sentence-page.ts";
 import { type Admission, admit } from "./admit.ts";
 import type { Callers } from "./caller.ts";
 import { createRates } from "./rates.ts";
@@ -97,10 +98,14 @@ function addSafeHeaders({ res: { headers } }: Context): void {
   if (!headers.has("cache-control")) headers.set("cache-control", "no-store");
 }
 
-function turnAway(context: Context, admission: Exclude<Admission, { kind: "heard" }>): Response {
+function turnAway(
+  context: Context,
+  admission: Exclude<Admission, { kind: "heard" }>,
+): Response | Promise<Response> {
   switch (admission.kind) {
     case "unknown":
       context.header("www-authenticate", 'Bearer realm="clew"');
+      if (isLookedAt(context)) return sentencePage(context, 401, NOT_OPENED);
       return refuse(context, "UNAUTHORIZED", UNKNOWN);
     case "too-little": {
       const { has, needed } = admission;
@@ -117,6 +122,9 @@ function turnAway(context: Context, admission: Exclude<Admission, { kind: "heard
     }
   }
 }
+
+const NOT_OPENED =
+  "This browser was not let in yet: open the link that clew start printed, or the one that clew approvals link prints on the machine of this gateway.";
 
 const UNKNOWN =
   'This gateway answers to those who show a token: send one of gateway.auth as Authorization: Bearer (or x-api-key, x-goog-api-key, x-clew-token), which "clew connect NAME --write" does for a coding agent, or, for the page, open the link that clew start and clew approvals link print.';

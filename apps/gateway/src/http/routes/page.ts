@@ -3,6 +3,7 @@ import type { Context, Hono } from "hono";
 import type { Callers } from "../access/caller.ts";
 import { refuse } from "../errors.ts";
 import { PAGE_HEADERS, type PageFile } from "../page.ts";
+import { isLookedAt, sentencePage } from "../sentence-page.ts";
 
 export function addPageRoute(app: Hono, page: ReadonlyMap<string, PageFile>): void {
   app.get("*", (context) => {
@@ -25,7 +26,9 @@ export function addLinkRoute(
       // Where the link stood on another site's page, a redirect would bring no cookie along.
       return context.html(GO_ON, 200, PAGE_HEADERS);
     onWrongKey(context);
-    return refuse(context, "FORBIDDEN", WRONG_LINK);
+    return isLookedAt(context)
+      ? sentencePage(context, 403, WRONG_LINK)
+      : refuse(context, "FORBIDDEN", WRONG_LINK);
   });
 }
 
