@@ -14,6 +14,12 @@ describe("clew config set", () => {
     expect(await shown("session.mainKey", "main")).toContain('= "main" ');
     const apiKey = "models.providers.openai.apiKey";
     expect(await shown(apiKey, "sk-1234567890")).toContain(`${apiKey} = (hidden)`);
+    const token = "0123456789abcdef";
+    for (const value of [
+      `[{ name: "ci", token: "${token}" }]`,
+      `[{ name: "ci2", token: "${token}" }]`,
+    ])
+      expect(await shown("gateway.auth.tokens", value)).not.toContain(token);
   });
 });
 

@@ -1,6 +1,7 @@
 // Runs `clew config get`, `set`, `unset`, `import`, `schema` and `reference`.
 import { copyFile, readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { changingConfig } from "../config/change.ts";
 import {
@@ -15,6 +16,7 @@ import { planImport, sectionsOf } from "../config/import.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { configJsonSchema } from "../config/schema.ts";
+import { isSecretName } from "../config/secret-names.ts";
 import { fileNotFound } from "../file-not-found.ts";
 import { storageFailed } from "../storage-error.ts";
 import type { Shell } from "../terminal/shell.ts";
@@ -31,7 +33,15 @@ export async function configGet(
 }
 
 /** Names whose values are not shown; token counts and session keys are no secrets. */
-const SECRET = /apiKey|token(?!s)|secret|password|headers/i;
+const SECRET = /apiKey|token(?!s)|secret|password|headers|auth\.tokens/i;
+
+const isHidden = (name: string, value: unknown): boolean => SECRET.test(name) || holdsSecret(value);
+
+function holdsSecret(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some(holdsSecret);
+  if (!isRecord(value)) return false;
+  return Object.entries(value).some(([name, inner]) => isSecretName(name) || holdsSecret(inner));
+}
 
 export async function configSet(
   name: string,
@@ -50,7 +60,7 @@ export async function configSet(
   });
   const warnings = [...told, ...(await newlyMistaken(name, config, environment))];
   for (const warning of warnings) output.note(`warning: ${warning}`);
-  const shown = SECRET.test(name) ? "(hidden)" : value;
+  const shown = isHidden(name, value) ? "(hidden)" : value;
   if (json) output.json({ name, value: shown, file: configFile, warnings });
   else
     output.line(

@@ -60,6 +60,7 @@ async function readForeign(file: string, from: Format | undefined): Promise<Reco
   const name = sessions.has("") ? "" : sessions.size === 1 ? [...sessions.keys()][0]! : undefined;
   if (name === undefined && sessions.size > 0) throw severalIn(file, sessions.size);
   const turns = planRecordedTurns(activeBranch(sessions.get(name ?? "") ?? []));
+  if (turns.length === 0) throw nothingIn(file, foreign.format, from);
   return {
     ...{ name: basename(file).replace(/\.jsonl?$/i, ""), file, turns, model: modelIn(turns) },
     cwd: name === undefined ? "" : foreign.session(name).cwd,
@@ -71,6 +72,12 @@ const severalIn = (file: string, count: number): ContextEngineError =>
   new ContextEngineError(
     "REQUEST_INVALID",
     `${file} holds ${count} conversations; import it with "clew sessions import", and name the session that is meant.`,
+  );
+
+const nothingIn = (file: string, format: string, from: Format | undefined) =>
+  new ContextEngineError(
+    "REQUEST_INVALID",
+    `${file} holds no turn, read as a transcript of ${format}${from === undefined ? "" : "; without --from it is read as what it looks like"}.`,
   );
 
 async function readRecording(file: string): Promise<Recording> {

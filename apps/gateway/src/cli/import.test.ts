@@ -32,6 +32,18 @@ const more = [
   claudeReply("a8", "msg_8", [{ type: "text", text: "Yes?" }], { parent: "u4" }),
 ];
 
+describe("clew replay of another program's transcript", () => {
+  it("is refused where it holds no turn when read as it is said to be", async () => {
+    const file = await writeLines(await temporaryFolder(), "a.jsonl", CLAUDE);
+    const home = await temporaryHome();
+    const { code, errors } = await clew(home, ["replay", file, "--from", "codex"]);
+    expect([code, errors]).toEqual([
+      2,
+      expect.stringContaining("holds no turn, read as a transcript of codex"),
+    ]);
+  });
+});
+
 describe("clew sessions import", () => {
   it("takes in a transcript with its subagents, which are listed below it", async () => {
     const home = await temporaryHome();

@@ -32,6 +32,7 @@ import { readAllEntries } from "../sessions/read-transcript.ts";
 import { createSessionStore, type SessionStore } from "../sessions/store.ts";
 import { type Output, printable } from "../terminal/output.ts";
 import type { Shell } from "../terminal/shell.ts";
+import { notEntries } from "../text/not-entries.ts";
 import { findRecording, type Recording } from "./find-recording.ts";
 import { showProgress } from "./progress.ts";
 import { setUp } from "./setup.ts";
@@ -64,9 +65,7 @@ export async function replayCommand(
   // As a comparison plays it, so that both come to the same.
   const loaded = own === undefined ? settings : planPlaySettings(settings, { engine, model: own });
   if (recording.unreadableLines.length > 0)
-    output.note(
-      `warning: ${file}: lines ${recording.unreadableLines.join(", ")} are not entries and are skipped.`,
-    );
+    output.note(`warning: ${file}: ${notEntries(recording.unreadableLines)}, and skipped.`);
   const home =
     options.into === undefined
       ? await mkdtemp(join(tmpdir(), "clew-replay-"))

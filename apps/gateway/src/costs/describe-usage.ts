@@ -2,7 +2,7 @@
 import { shortName } from "../sessions/keys.ts";
 import { formatTable } from "../terminal/table.ts";
 import { counted, number } from "../text/number.ts";
-import { dollarsText, sumText, unendedText } from "./describe.ts";
+import { dollarsText, isSum, sumText, unendedText } from "./describe.ts";
 import { UNPAID } from "./unpaid.ts";
 import type { NamedSum, Usage, UsageSum, WasteSum } from "./usage.ts";
 
@@ -28,7 +28,7 @@ export function describeUsage(
     ].join(" ");
   return [
     ...(unpaid === null ? [] : [UNPAID[unpaid]]),
-    `${isLess(untold) || total.unended > 0 ? "At least " : ""}${sentence(total)}${untoldText(untold)}${unendedText(total)}.`,
+    `${isAtLeast(total, untold) ? "At least " : ""}${sentence(total)}${untoldText(untold)}${unendedText(total)}.`,
     ...wasteLines(total),
     "",
     ...table("session", lists.sessions, shortName),
@@ -40,6 +40,9 @@ export function describeUsage(
     .join("\n")
     .trimEnd();
 }
+
+const isAtLeast = ({ cost, unknown, unended }: UsageSum, untold: Usage["untold"]): boolean =>
+  isSum({ dollars: cost.total, unknown }) && (isLess(untold) || unended > 0);
 
 const isLess = ({ turns, lines }: Pick<Usage["untold"], "turns" | "lines">): boolean =>
   turns + lines > 0;

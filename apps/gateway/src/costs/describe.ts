@@ -61,11 +61,15 @@ function wasteText(waste: WasteByCause): string {
 /** What so many calls came to. */
 export function sumText(spent: { dollars: number; unknown: number }, calls: number): string {
   const of = counted(calls, "model call");
-  if (spent.dollars > 0 || spent.unknown === 0) return `${spentText(spent)} for ${of}`;
+  if (isSum(spent)) return `${spentText(spent)} for ${of}`;
   return spent.unknown === calls
     ? `not known for ${of}`
     : `not known for ${spent.unknown} of ${of}`;
 }
+
+/** False: `sumText` names no sum. */
+export const isSum = ({ dollars, unknown }: { dollars: number; unknown: number }): boolean =>
+  dollars > 0 || unknown === 0;
 
 /** Of calls of which nobody knows what they came to; "" where there are none. */
 export function unendedText({ unended }: { unended: number }): string {
@@ -85,7 +89,7 @@ export function describeCosts(
   const sum =
     modelCalls === 0
       ? "nothing yet"
-      : `${unended === 0 ? "" : "at least "}${sumText(spent, modelCalls)} of this session, ${share} % of the prompts from a cache${sides}${wasteText(waste)}${unendedText({ unended })}`;
+      : `${unended > 0 && isSum(spent) ? "at least " : ""}${sumText(spent, modelCalls)} of this session, ${share} % of the prompts from a cache${sides}${wasteText(waste)}${unendedText({ unended })}`;
   return [
     sum,
     ...caps.map(

@@ -71,6 +71,18 @@ describe("what was spent", () => {
     }
   });
 
+  it("is not called the least of what nobody knows the price of", async () => {
+    const { folder, start, file } = await home();
+    const ledger = start();
+    await ledger.append(call(null));
+    await ledger.close();
+    await appendFile(file(), '{"kind":"call","v":1,"at":"20\n');
+    const usage = await sumUsage(readCosts(folder), undefined);
+    expect(describeUsage(usage, undefined)).toMatch(
+      /^not known for 1 model call.* cannot be read\)\.$/m,
+    );
+  });
+
   it("is the same after an orderly end, after none, and without what was kept of it", async () => {
     const { folder, start } = await home();
     const first = start();

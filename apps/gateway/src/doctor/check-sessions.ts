@@ -14,6 +14,7 @@ import { agentPaths, fileOf } from "../sessions/paths.ts";
 import { readSessionFile } from "../sessions/read-file.ts";
 import { lookForDamage } from "../sessions/repair.ts";
 import { storageReason } from "../storage-reason.ts";
+import { notEntries } from "../text/not-entries.ts";
 import { counted } from "../text/number.ts";
 import { type CheckedRecord, checkRecord, findParkedTurns } from "./check-deliveries.ts";
 import { checkKeptAside } from "./check-kept-aside.ts";
@@ -163,7 +164,7 @@ async function checkFile(
   const { skippedLines } = looked;
   const findings: Finding[] = [];
   if (skippedLines.length > 0) {
-    const text = `lines ${skippedLines.join(", ")} of ${file} are not entries; they are skipped and kept`;
+    const text = `${notEntries(skippedLines, file)}: skipped, and kept`;
     findings.push({ level: "warning", code: "session-unreadable-lines", subject, text });
   }
   const lock = owner === null ? [] : [describeStaleLock(owner)];

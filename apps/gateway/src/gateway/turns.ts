@@ -15,6 +15,7 @@ import type { SessionStore } from "../sessions/store.ts";
 import { takeBackBehind } from "../sessions/undo-turn.ts";
 import { gatewayStopping, withStopReason } from "../stopping.ts";
 import type { ChildTurn } from "../subagents/child-run.ts";
+import { counted } from "../text/number.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { InboxTurn, SentResult } from "../waiting/inbox.ts";
 import type { SendRequest } from "../waiting/send-request.ts";
@@ -229,7 +230,7 @@ function logTurn(log: LogPort, { outcome, report }: TurnResult): void {
       : ` (${engine.configured} set aside: ${engine.degraded.operation}: ${engine.degraded.reason})`;
   const instead =
     model.fallback === undefined ? "" : ` in place of ${model.requested} (${model.fallback})`;
-  const answered = `${modelCalls.length} model calls, ${model.resolved}${instead}`;
+  const answered = `${counted(modelCalls.length, "model call")}, ${model.resolved}${instead}`;
   log.info(`turn ${outcome}: ${answered}, engine ${engine.ran}${degraded}`, {
     sessionKey,
     durationMs: Math.round(durationMs),

@@ -1,5 +1,6 @@
 // What had to be done to open a session, for the log and for people.
 import type { RepairReport } from "@clew/transcript-policy/session-file";
+import { notEntries } from "../text/not-entries.ts";
 import { counted } from "../text/number.ts";
 import type { MovedFile } from "./durable-file.ts";
 
@@ -36,7 +37,7 @@ export function describeNote(note: SessionNote): string {
     case "migrated":
       return `upgraded from format version ${note.fromVersion}; the original is kept in ${note.original}.`;
     case "unreadable-lines":
-      return `lines ${note.lines.join(", ")} are not entries; they are skipped and stay in the file.`;
+      return `${notEntries(note.lines)}: skipped, and kept in the file.`;
     case "repaired": {
       const kept = note.keptIn === undefined ? "" : `; what was taken out is in ${note.keptIn}`;
       return `repaired: ${repairedParts(note.report).join(", ")}${kept}.`;

@@ -244,7 +244,7 @@ export function Inspector(props: InspectorProps) {
           {own !== null && (
             <>
               <span>
-                {usage!.unpaid === null ? "session" : "not paid"} <b>{describeCost(own)}</b>
+                {usage!.unpaid === null ? "session cost" : "not paid"} <b>{describeCost(own)}</b>
               </span>
               <span>
                 cached <b>{describeShare(own)}</b>

@@ -222,7 +222,8 @@ describe("a service", () => {
     const removed = await runClew(home, ["service", "uninstall", "--system", "systemd"], {
       env: { ...env, PATH: "/nonexistent" },
     });
-    expect(removed.code).toBe(0);
+    expect(removed).toMatchObject({ code: 0, output: `${file} is removed.` });
+    expect(removed.errors).toMatch(/"systemctl .*" failed: .* goes on until it ends\.$/);
     expect(existsSync(file!)).toBe(false);
     const gone = await runClew(home, ["service", "uninstall", "--system", "systemd"], { env });
     expect(gone.output).toBe(`There is no ${file}.`);

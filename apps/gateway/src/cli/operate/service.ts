@@ -86,11 +86,14 @@ export async function serviceUninstall(
   await rm(file, { force: true }).catch((error: unknown) => {
     throw storageFailed(`${file} cannot be removed`, error);
   });
-  const text = wasThere ? `${name} is stopped, and ${file} is removed.` : `There is no ${file}.`;
+  const text = wasThere
+    ? `${problem === null ? `${name} is stopped, and ` : ""}${file} is removed.`
+    : `There is no ${file}.`;
   if (json) output.json({ name, file, wasThere, problem });
   else {
     output.line(text);
-    if (problem !== null) output.note(`clew: ${problem}`);
+    if (problem !== null)
+      output.note(`clew: ${problem} If ${name} runs, it goes on until it ends.`);
   }
   return EXIT.done;
 }
