@@ -19,8 +19,7 @@ import {
   shadowFile,
   summarizeShadow,
 } from "../lab/shadow-lines.ts";
-import { createKnownAbouts } from "../listing/known-abouts.ts";
-import { type AskedPage, listPage, type SessionAbout } from "../listing/list-page.ts";
+import { type AskedPage, createListing, type SessionAbout } from "../listing/list-page.ts";
 import type { EngineStatus } from "../plugins/engines/engine-status.ts";
 import { type ContextView, describeContext, readContextItem } from "../reports/context-view.ts";
 import { readLastRequest } from "../reports/report-log.ts";
@@ -167,7 +166,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       if (inspectors.size > MOST_INSPECTED) inspectors.delete(oldest);
     return inspector;
   };
-  const abouts = createKnownAbouts();
+  const listing = createListing();
   const rows = async () => inTree(await store.list(), await options.children());
   const listed = async (
     placed: readonly (SessionSummary & SessionAbout & Placed)[],
@@ -179,8 +178,8 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   return {
     sessions: async () => listed(await rows()),
     async sessionPage(asked) {
-      const parts = { rows: await store.list(), children: await options.children(), abouts };
-      const { sessions, ...page } = await listPage(parts, asked);
+      const parts = { rows: await store.list(), children: await options.children() };
+      const { sessions, ...page } = await listing.page(parts, asked);
       return { sessions: await listed(sessions), ...page };
     },
     async session(text) {

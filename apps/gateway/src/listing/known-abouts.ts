@@ -45,7 +45,8 @@ export function createKnownAbouts(): KnownAbouts {
   return {
     toldByDoor(row) {
       const one = of(row);
-      if (!("door" in one)) one.door = readToldByDoor(row.file);
+      // What the door writes comes a little later than what is said.
+      one.door ??= readToldByDoor(row.file);
       return one.door;
     },
     firstExchange(row) {

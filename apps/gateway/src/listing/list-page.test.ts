@@ -7,8 +7,7 @@ import { writeRequest } from "../door/testing/write-request.ts";
 import type { DoorApi } from "../door/wires/door-wire.ts";
 import { createSessionList } from "../sessions/session-list.ts";
 import { startTestDoor } from "../testing/test-door.ts";
-import { createKnownAbouts } from "./known-abouts.ts";
-import { listPage } from "./list-page.ts";
+import { createListing } from "./list-page.ts";
 
 const GEMINI = "google-generative-ai";
 const CHAT = "openai-completions";
@@ -128,9 +127,10 @@ describe("a list of sessions at the door", () => {
       said: ["Mend the tide table."],
       reply: "Yes.",
     });
-    const abouts = createKnownAbouts();
-    const all = createSessionList(home).all;
-    const page = async () => listPage({ rows: await all(), children: [], abouts }, { limit: 9 });
+    const listing = createListing();
+    const { all } = createSessionList(home);
+    const page = async (rows = all()) =>
+      listing.page({ rows: await rows, children: [] }, { limit: 9 });
     const [before] = (await page()).sessions;
     // With nothing changed in the transcript, nobody looks at what stands beside it.
     await rm(join(home, "agents/main/sessions", `${before!.sessionId}.jsonl.door`));
@@ -142,8 +142,7 @@ describe("a list of sessions at the door", () => {
     const { file } = before!;
     await writeFile(`${file}.new`, (await readFile(file, "utf8")).replaceAll("Mend", "Tend"));
     await rename(`${file}.new`, file);
-    const rows = await createSessionList(home).all();
-    expect((await listPage({ rows, children: [], abouts }, { limit: 9 })).sessions).toMatchObject([
+    expect((await page(createSessionList(home).all())).sessions).toMatchObject([
       { key: first, firstWords: "Tend the tide table." },
       { key: second },
     ]);

@@ -5,7 +5,7 @@ import { isFoundBy, type ListPage, pageOfList } from "../subagents/page-of-list.
 import { inTree, type Placed, type StartedSession } from "../subagents/session-tree.ts";
 import { clientNamedIn } from "./client-names.ts";
 import { clientTitle } from "./client-title.ts";
-import type { KnownAbouts } from "./known-abouts.ts";
+import { createKnownAbouts, type KnownAbouts } from "./known-abouts.ts";
 import type { FirstExchange, ToldByDoor } from "./read-about.ts";
 
 /** What a list tells of a session besides its name. */
@@ -46,16 +46,36 @@ export interface ListParts {
   rows: readonly SessionSummary[];
   /** Sessions that others started, as far as that is known without a look at them. */
   children: readonly StartedSession[];
-  abouts: KnownAbouts;
 }
 
-/** Reads the beginnings of what is listed or looked through, once. Throws as `pageOfList` does. */
-export async function listPage(
-  { rows, children, abouts }: ListParts,
+export interface Listing {
+  /**
+   * Reads the beginnings of what is listed or looked through, once. Throws as `pageOfList` does.
+   */
+  page(parts: ListParts, asked: AskedPage): Promise<AnsweredPage>;
+}
+
+export function createListing(): Listing {
+  const abouts = createKnownAbouts();
+  let last: { rows: readonly SessionSummary[]; told: Told } | undefined;
+  /** The rows are the same list for as long as nothing changed in them. */
+  const tell = async (rows: readonly SessionSummary[]): Promise<Told> => {
+    if (last?.rows === rows) return last.told;
+    abouts.keepOnly(rows);
+    const told = await tellOfClients(rows, abouts);
+    last = told.isWhole ? { rows, told } : undefined;
+    return told;
+  };
+  return {
+    page: async (parts, asked) => pageOf(await tell(parts.rows), { ...parts, abouts }, asked),
+  };
+}
+
+async function pageOf(
+  told: Told,
+  { children, abouts }: Pick<ListParts, "children"> & { abouts: KnownAbouts },
   { all = false, ...asked }: AskedPage,
 ): Promise<AnsweredPage> {
-  abouts.keepOnly(rows);
-  const told = await tellOfClients(rows, abouts);
   const isSearch = (asked.find ?? "") !== "";
   const known =
     isSearch || all ? await inTurns(told.rows, (row) => withWords(row, abouts)) : told.rows;
@@ -74,17 +94,21 @@ interface Told {
   rows: AboutRow[];
   /** By what the door wrote. */
   started: StartedSession[];
+  /** False: of a session at the door nothing is written yet. */
+  isWhole: boolean;
 }
 
 async function tellOfClients(rows: readonly SessionSummary[], abouts: KnownAbouts): Promise<Told> {
   const doors = new Map<string, ToldByDoor>();
   const sessionOfKey = new Map<string, string>();
   const titles = new Map<string, string>();
+  let isWhole = true;
   const named = await inTurns(rows, (row): AboutRow => {
     const client = clientNamedIn(row.key);
     if (client === undefined) return row;
     const door = abouts.toldByDoor(row);
-    if (door !== undefined) doors.set(row.key, door);
+    if (door === undefined) isWhole = false;
+    else doors.set(row.key, door);
     if (door?.key !== undefined) sessionOfKey.set(door.key, row.key);
     if (!client.isAgent || door?.isBeside !== true) return { ...row, client: client.title };
     const title = titleMade(abouts.firstExchange(row));
@@ -100,7 +124,7 @@ async function tellOfClients(rows: readonly SessionSummary[], abouts: KnownAbout
     const title = titles.get(key ?? "");
     return title === undefined ? row : { ...row, title };
   });
-  return { rows: told, started };
+  return { rows: told, started, isWhole };
 }
 
 const titleMade = ({ asked = "", reply }: Partial<FirstExchange> = {}): string | undefined =>

@@ -1,8 +1,7 @@
 // Runs `clew sessions list` and `clew sessions show`.
 import { describeWaiting } from "../../commands/waiting.ts";
 import { demoState, isDemo } from "../../demo/demo-place.ts";
-import { createKnownAbouts } from "../../listing/known-abouts.ts";
-import { type AnsweredPage, listPage } from "../../listing/list-page.ts";
+import { type AnsweredPage, createListing } from "../../listing/list-page.ts";
 import { fatesOf, formatEntry, NEVER } from "../../sessions/format-entry.ts";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import { shownEntries } from "../../sessions/shown.ts";
@@ -36,8 +35,10 @@ export async function listSessions(
   const rows = await createSessionStore({ home }).list();
   const isMade = (await demoState(home)) === "made";
   const children = await withLost(home, await readChildren({ home, log }));
-  const parts = { rows, children, abouts: createKnownAbouts() };
-  const { next, sideRequests, ...page } = await listPage(parts, { limit, find, all });
+  const { next, sideRequests, ...page } = await createListing().page(
+    { rows, children },
+    { limit, find, all },
+  );
   const sessions = page.sessions.map((session) => ({
     ...session,
     demo: isMade && isDemo(session),

@@ -180,7 +180,8 @@ describe("clew sessions rename", () => {
   it("is seen by a running gateway at once", async () => {
     const gateway = startClew(home, ["start"]);
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(await gateway.nextLine())![0];
-    const rows = async () => (await (await fetch(`${url}/api/sessions?find=tides`)).json()).sessions;
+    const rows = async () =>
+      (await (await fetch(`${url}/api/sessions?find=tides`)).json()).sessions;
     expect(await rows()).toEqual([]);
     await clew(home, ["sessions", "rename", "harbour", "tides"]);
     expect(await rows()).toMatchObject([{ key: "agent:main:harbour", label: "tides" }]);
