@@ -6,6 +6,9 @@ import { fromJson } from "../own-json.ts";
 const FIRST_BYTES = 16 * 2 ** 10;
 const MOST_BYTES = 256 * 2 ** 10;
 
+/** Nobody else reads into it before its text was taken out. */
+const FIRST = Buffer.allocUnsafe(FIRST_BYTES);
+
 /**
  * What `find` makes of the objects in a file's first lines; it is asked again with more of them as
  * long as it finds nothing. Undefined: there is nothing, or no such file.
@@ -32,7 +35,7 @@ function readHead(file: string, bytes: number): { text: string; isWhole: boolean
     return undefined;
   }
   try {
-    const buffer = Buffer.allocUnsafe(bytes);
+    const buffer = bytes === FIRST_BYTES ? FIRST : Buffer.allocUnsafe(bytes);
     const read = readSync(handle, buffer, 0, bytes, 0);
     return { text: buffer.toString("utf8", 0, read), isWhole: read < bytes };
   } catch {
