@@ -8,9 +8,9 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { RawHeaders } from "../door/call/door-call.ts";
-import { askUpstream } from "../door/upstream/ask-upstream.ts";
-import { headersBack, headersOnward } from "../door/upstream/pass-headers.ts";
+import { askUpstream } from "../passing/ask-upstream.ts";
+import { headersBack, headersOnward } from "../passing/pass-headers.ts";
+import type { RawHeaders } from "../passing/raw-headers.ts";
 
 /** Where a program's requests go on to. */
 export interface RelayTarget {

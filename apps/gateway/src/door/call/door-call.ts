@@ -1,10 +1,8 @@
 // What comes in by the door, and the way back to whoever sent it.
 import { toJson } from "../../own-json.ts";
+import type { RawHeaders } from "../../passing/raw-headers.ts";
 import type { BodyOutline } from "../body/outline.ts";
 import type { DoorAnswer, DoorRequest, DoorWire, JsonObject } from "../wires/door-wire.ts";
-
-/** Names and values, in order and as they were written. */
-export type RawHeaders = readonly (readonly [name: string, value: string])[];
 
 /** By this header a client names a session of Clew's, and is told which one answered. */
 export const SESSION_HEADER = "x-clew-session";
@@ -63,14 +61,6 @@ export function answerWith(
   void outlet.write(bytes);
   outlet.end();
 }
-
-/** The value of the last header of that name; undefined: there is none. `name` in lower case. */
-export const headerOf = (headers: RawHeaders, name: string): string | undefined =>
-  headers.findLast(([each]) => each.toLowerCase() === name)?.[1];
-
-/** By names in lower case. */
-export const headersByName = (headers: RawHeaders): Record<string, string> =>
-  Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
 
 /** False: a stream is one JSON list, which Google's is without alt=sse. */
 export const wantsEvents = ({ api }: DoorWire, { query }: Pick<DoorVisit, "query">): boolean =>

@@ -2,8 +2,9 @@
 import type { LogPort } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
 import { promptTokensOf } from "@clew/plugin-sdk/host";
+import { headerOf } from "../../passing/raw-headers.ts";
 import { visible } from "../../text/visible.ts";
-import { type DoorCall, headerOf } from "./door-call.ts";
+import type { DoorCall } from "./door-call.ts";
 
 export interface LoggedRequest {
   /** Canonical. */

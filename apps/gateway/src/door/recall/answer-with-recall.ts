@@ -2,10 +2,11 @@
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { StreamEvent } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
+import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import type { RawHeaders } from "../../passing/raw-headers.ts";
 import { editBody } from "../body/edit-body.ts";
-import type { DoorOutlet, RawHeaders } from "../call/door-call.ts";
+import type { DoorOutlet } from "../call/door-call.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
-import type { UpstreamAnswer } from "../upstream/ask-upstream.ts";
 import { peekReply } from "../upstream/peek-reply.ts";
 import { reach, type Unreached } from "../upstream/reach.ts";
 import { type MadeView, TOOLS } from "../view/make-view.ts";

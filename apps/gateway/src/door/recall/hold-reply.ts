@@ -1,7 +1,9 @@
 // Holds a reply back until it is whole, and keeps its client from giving up meanwhile.
-import { type DoorOutlet, headerOf, type RawHeaders } from "../call/door-call.ts";
-import type { UpstreamAnswer } from "../upstream/ask-upstream.ts";
-import { headersBack } from "../upstream/pass-headers.ts";
+
+import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { headersBack } from "../../passing/pass-headers.ts";
+import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
+import type { DoorOutlet } from "../call/door-call.ts";
 import type { PeekedReply, ReplyPeek } from "../upstream/peek-reply.ts";
 import type { RelayEnd } from "../upstream/relay.ts";
 

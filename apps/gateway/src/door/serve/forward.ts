@@ -1,9 +1,9 @@
 // Sends on what is no conversation, as it is.
 import { fromJson } from "../../own-json.ts";
+import { holdsKey } from "../../passing/pass-headers.ts";
 import { editBody } from "../body/edit-body.ts";
 import { answerWith, type DoorOutlet, type DoorVisit } from "../call/door-call.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
-import { holdsKey } from "../upstream/pass-headers.ts";
 import { reach } from "../upstream/reach.ts";
 import { relay } from "../upstream/relay.ts";
 import type { DoorWire } from "../wires/door-wire.ts";

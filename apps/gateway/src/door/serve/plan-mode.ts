@@ -1,6 +1,7 @@
 // Decides who owns the history of a request.
 import type { DoorConfig } from "../../config/door.ts";
-import { type DoorCall, headerOf, SESSION_HEADER } from "../call/door-call.ts";
+import { headerOf } from "../../passing/raw-headers.ts";
+import { type DoorCall, SESSION_HEADER } from "../call/door-call.ts";
 import { placeOfReply } from "../session/reply-id.ts";
 
 export function planMode(

@@ -2,17 +2,12 @@
 import type { TurnEvent } from "@clew/engine-core";
 import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { headerOf } from "../../passing/raw-headers.ts";
 import { shortName } from "../../sessions/keys.ts";
 import type { SaidAtTurn } from "../../waiting/send-request.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
 import { readAsk } from "../ask/read-ask.ts";
-import {
-  answerWith,
-  type DoorCall,
-  type DoorOutlet,
-  headerOf,
-  SESSION_HEADER,
-} from "../call/door-call.ts";
+import { answerWith, type DoorCall, type DoorOutlet, SESSION_HEADER } from "../call/door-call.ts";
 import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import { type DoorParts, doorAgent } from "../call/parts.ts";
 import { createAnswering } from "./answering.ts";

@@ -1,13 +1,8 @@
 // Writes what happens in a turn as the answer to one request.
 import type { TurnEvent, TurnResult } from "@clew/engine-core";
 import type { AssistantMessage, ToolCallBlock, Usage } from "@clew/plugin-sdk/core";
-import {
-  answerWith,
-  type DoorCall,
-  type DoorOutlet,
-  type RawHeaders,
-  wantsEvents,
-} from "../call/door-call.ts";
+import type { RawHeaders } from "../../passing/raw-headers.ts";
+import { answerWith, type DoorCall, type DoorOutlet, wantsEvents } from "../call/door-call.ts";
 import { REPLY_WRITERS } from "../reply/find-writer.ts";
 import {
   type ReplyBlock,

@@ -1,9 +1,10 @@
 // Decides in which session a request is answered.
 import { isRecord } from "@clew/plugin-sdk/host";
 import { toJson } from "../../own-json.ts";
+import { headerOf } from "../../passing/raw-headers.ts";
 import { parseSessionName } from "../../sessions/keys.ts";
 import type { DoorCall } from "../call/door-call.ts";
-import { headerOf, SESSION_HEADER } from "../call/door-call.ts";
+import { SESSION_HEADER } from "../call/door-call.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { openaiError } from "../wires/openai-errors.ts";
 import { placeOfReply, type ReplyPlace } from "./reply-id.ts";

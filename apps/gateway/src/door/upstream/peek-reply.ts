@@ -14,9 +14,9 @@ import { openaiCompletions } from "@clew/providers/drivers/openai-completions";
 import { openaiResponses } from "@clew/providers/drivers/openai-responses";
 import { emptyCall } from "../../models/empty-call.ts";
 import type { ResolvedModel } from "../../models/resolve.ts";
-import { headerOf } from "../call/door-call.ts";
+import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { headerOf } from "../../passing/raw-headers.ts";
 import type { DoorApi } from "../wires/door-wire.ts";
-import type { UpstreamAnswer } from "./ask-upstream.ts";
 
 /** A reply as far as it was read. */
 export interface PeekedReply {

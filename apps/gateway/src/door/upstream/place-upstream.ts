@@ -3,9 +3,9 @@
 import type { ModelRef } from "@clew/plugin-sdk/host";
 import { buildRequest, type Endpoint } from "@clew/providers";
 import { emptyCall } from "../../models/empty-call.ts";
+import { queryOnward } from "../../passing/pass-headers.ts";
 import type { DoorVisit } from "../call/door-call.ts";
 import { readGooglePath } from "../wires/google-path.ts";
-import { queryOnward } from "./pass-headers.ts";
 
 export interface UpstreamPlace {
   model: ModelRef;

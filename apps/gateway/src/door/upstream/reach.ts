@@ -4,10 +4,10 @@ import { classifyError } from "@clew/providers";
 import { SignInError } from "../../credentials/credential.ts";
 import type { Host } from "../../host/host.ts";
 import { patience } from "../../models/patience.ts";
+import { askUpstream, type UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { headersOnward } from "../../passing/pass-headers.ts";
 import type { DoorVisit } from "../call/door-call.ts";
-import { askUpstream, type UpstreamAnswer } from "./ask-upstream.ts";
 import type { Upstream } from "./find-upstream.ts";
-import { headersOnward } from "./pass-headers.ts";
 import { addressOnward } from "./place-upstream.ts";
 
 export interface Reached {

@@ -2,10 +2,10 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { classifyError } from "@clew/providers";
-import { headerOf, type RawHeaders } from "../call/door-call.ts";
-import type { UpstreamAnswer } from "./ask-upstream.ts";
+import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { secretsIn } from "../../passing/pass-headers.ts";
+import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
 import type { Upstream } from "./find-upstream.ts";
-import { secretsIn } from "./pass-headers.ts";
 
 export interface Refusal {
   status: number;

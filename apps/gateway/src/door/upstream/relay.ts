@@ -1,8 +1,9 @@
 // Passes an answer on byte for byte while it comes.
 
-import type { DoorOutlet, RawHeaders } from "../call/door-call.ts";
-import type { UpstreamAnswer } from "./ask-upstream.ts";
-import { headersBack } from "./pass-headers.ts";
+import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { headersBack } from "../../passing/pass-headers.ts";
+import type { RawHeaders } from "../../passing/raw-headers.ts";
+import type { DoorOutlet } from "../call/door-call.ts";
 
 /** "gone": whoever asked does not listen any more · "broken": the model server gave up. */
 export type RelayEnd = "whole" | "broken" | "gone";

@@ -7,7 +7,6 @@ import {
   type DoorCall,
   type DoorOutlet,
   type DoorVisit,
-  type RawHeaders,
 } from "../../door/call/door-call.ts";
 import { type Door, wireOfVisit } from "../../door/serve/door.ts";
 import type { DoorWire } from "../../door/wires/door-wire.ts";
@@ -15,6 +14,7 @@ import { wireAt } from "../../door/wires/find-wire.ts";
 import { readGooglePath } from "../../door/wires/google-path.ts";
 import type { Gateway } from "../../gateway.ts";
 import { describeBytes } from "../../limits/size.ts";
+import type { RawHeaders } from "../../passing/raw-headers.ts";
 import { gatewayStopping } from "../../stopping.ts";
 import type { Callers } from "../access/caller.ts";
 import { nodeOutlet } from "../node-outlet.ts";

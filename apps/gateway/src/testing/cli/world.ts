@@ -36,7 +36,7 @@ export interface CliWorld {
   body(): Record<string, unknown>;
   /** How many requests there were. */
   asked(): number;
-  /** Arguments, names of variables and folder of every start, but for the question of the version. */
+  /** Of every start, but for the question of the version; `env`: names of variables. */
   starts(): { args: string[]; env: string[]; cwd: string }[];
 }
 

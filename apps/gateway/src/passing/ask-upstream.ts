@@ -2,7 +2,7 @@
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestTls } from "node:https";
 import type { Usage } from "@clew/plugin-sdk/core";
-import type { RawHeaders } from "../call/door-call.ts";
+import type { RawHeaders } from "./raw-headers.ts";
 
 export interface UpstreamRequest {
   method: string;

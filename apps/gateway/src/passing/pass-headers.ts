@@ -1,5 +1,5 @@
 // Decides which headers go on to a model server, and which come back.
-import { type DoorVisit, headerOf, type RawHeaders } from "../call/door-call.ts";
+import { headerOf, type RawHeaders } from "./raw-headers.ts";
 
 /** Of one connection. */
 const HOP = new Set([
@@ -45,7 +45,7 @@ export function headersBack(headers: RawHeaders): RawHeaders {
 }
 
 /** Without a key, where the client's stays here. */
-export function queryOnward({ query }: Pick<DoorVisit, "query">, passesKey: boolean): string {
+export function queryOnward({ query }: { query: string }, passesKey: boolean): string {
   if (passesKey || query === "") return query;
   const left = query
     .slice(1)
@@ -54,7 +54,7 @@ export function queryOnward({ query }: Pick<DoorVisit, "query">, passesKey: bool
   return left.length === 0 ? "" : `?${left.join("&")}`;
 }
 
-export const holdsKey = ({ headers, query }: Pick<DoorVisit, "headers" | "query">): boolean =>
+export const holdsKey = ({ headers, query }: { headers: RawHeaders; query: string }): boolean =>
   headers.some(([name]) => KEYS.has(name.toLowerCase())) || /[?&]key=/.test(query);
 
 const namedHops = (headers: RawHeaders): ReadonlySet<string> =>
