@@ -73,6 +73,8 @@ export interface KnownEnd {
   replies: readonly KnownReply[];
   /** True: a reply is being waited for, as far as this process knows. */
   open: boolean;
+  /** True: whoever asked last has left, and may not have the reply. */
+  left: boolean;
 }
 
 export interface KnownSession {
@@ -178,7 +180,8 @@ export class KnownRequests {
   }: Pick<RequestEvent, "session" | "end" | "behindFirst">): void {
     for (const hash of [end, behindFirst])
       for (const [place, known] of (this.#ends.get(hash ?? "") ?? []).entries())
-        if (known.session === session) this.#ends.get(hash!)![place] = { ...known, open: false };
+        if (known.session === session)
+          this.#ends.get(hash!)![place] = { ...known, open: false, left: true };
   }
 
   forget(id: string): void {
@@ -216,7 +219,7 @@ export class KnownRequests {
     this.#sessions.set(id, session);
     if (session.key !== undefined) this.#keys.set(session.key, id);
     for (const token of session.tokens.slice(event.kept)) this.#rememberTold(id, token);
-    const known = { session: id, kind, tools, head, begun, replies: [], open: true };
+    const known = { session: id, kind, tools, head, begun, replies: [], open: true, left: false };
     this.#rememberEnd(id, end, known);
     if (event.behindFirst !== undefined) this.#rememberEnd(id, event.behindFirst, known);
     for (const [call, answer] of event.results) this.#rememberCall(id, call, answer);
@@ -264,7 +267,8 @@ export class KnownRequests {
     if (place >= 0) {
       // Asked again: what was answered before still is.
       const asked = ends[place]!;
-      ends[place] = { ...asked, kind: end.kind === "turn" ? "turn" : asked.kind, open: true };
+      const kind = end.kind === "turn" ? "turn" : asked.kind;
+      ends[place] = { ...asked, kind, open: true, left: false };
       return;
     }
     ends.push(end);

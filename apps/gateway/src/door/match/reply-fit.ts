@@ -22,8 +22,8 @@ export function fitOfReply(
   const isAnswered = end.replies.some(({ whole }) => whole);
   const isGivenUp = !end.open && !isAnswered;
   // Where no model has spoken yet, another conversation may have begun alike, unless this one was
-  // left without an answer and is asked just so again.
-  const isAgain = isGivenUp && following.length === 0 && isLike(request, end);
+  // left, or has no answer, and is asked just so again.
+  const isAgain = (isGivenUp || end.left) && following.length === 0 && isLike(request, end);
   if (said.length === 0) return { fit: end.begun || isAgain ? "sure" : "none", replied: 0 };
   if (end.replies.some((reply) => isReply(said, reply)))
     return { fit: "sure", replied: said.length };
