@@ -71,6 +71,34 @@ describe("what is asked again", () => {
   });
 });
 
+it("a whole reply whose client left stands beside the one that it gets", async () => {
+  let count = 0;
+  const upstream = await startUpstream((_heard, response) => {
+    const choices = [{ index: 0, delta: { content: `Reply ${++count}.` }, finish_reason: "stop" }];
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`data: ${JSON.stringify({ id: "r", choices })}\n\ndata: [DONE]\n\n`);
+    // The end of the answer comes late, after that of the reply.
+    if (count > 1) response.end();
+  });
+  onTestFinished(upstream.close);
+  const door = await startTestDoor(upstream);
+  const client = new Client("openai-completions");
+  client.say("Fix the parser.");
+  const { path, body } = client.ask().request;
+  const asked = { method: "POST", body: JSON.stringify({ ...body, stream: true }) };
+  const leaving = new AbortController();
+  const left = await fetch(`${door.url}${path}`, { ...asked, signal: leaving.signal });
+  const session = left.headers.get("x-clew-session")!;
+  await expect.poll(() => wordsIn(door, session)).toHaveLength(2);
+  leaving.abort();
+  const again = await fetch(`${door.url}${path}`, asked);
+  expect(await again.text()).toContain("Reply 2.");
+  expect(again.headers.get("x-clew-session")).toBe(session);
+  expect(await wordsIn(door, session)).toEqual([
+    ...[expect.stringContaining("Fix the parser."), expect.stringContaining("Reply 2.")],
+  ]);
+});
+
 describe("the summary by which a client goes on", () => {
   const SUMMARY = `The parser was fixed: ${"line 7 of parse.ts had a wrong bound. ".repeat(4)}`;
 
