@@ -13,7 +13,7 @@ export interface AskedProvider extends RelayTarget {
 /** One turn's circumstances. */
 export interface HarnessRequest {
   session: HostSession;
-  /** Where it works: the agent's folder, or the one that an editor has open; absolute, and there. */
+  /** Where it works: the agent's folder, or the one that an editor has open; it exists. */
   workspace: string;
   /** Nothing is to be changed or run, as a person chose in an editor. */
   readOnly: boolean;
