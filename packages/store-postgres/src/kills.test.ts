@@ -22,9 +22,9 @@ describe.skipIf(whyNoPostgres() !== null)(`gateways that die in turns ${UNLESS_T
   it("lose, double and misplace nothing, killed or frozen", { timeout: 120_000 }, async () => {
     const ends = ["kill", "freeze", "kill", "kill", "kill", "freeze", "kill", "kill"] as const;
     const result = await killGateways({ url: await testDatabase(), ends });
-    const { lost, doubled, misplaced, unpaired } = result;
-    expect({ lost, doubled, misplaced, unpaired }).toEqual({
-      ...{ lost: [], doubled: [], misplaced: [], unpaired: [] },
+    const { lost, doubled, misplaced, unpaired, outlived } = result;
+    expect({ lost, doubled, misplaced, unpaired, outlived }).toEqual({
+      ...{ lost: [], doubled: [], misplaced: [], unpaired: [], outlived: [] },
     });
     expect(result.turns).toBeGreaterThan(ends.length);
   });

@@ -21,9 +21,10 @@ const JOIN: Statement<{ id: string }> = {
     on conflict (id) do update set seen_at = now() returning id`,
 };
 
+/** Whoever was dead for a moment stays so: its sessions may be another's by now. */
 const BEAT: Statement<{ id: string }> = {
   name: "node-beat",
-  text: "update node set seen_at = now() where id = $1 returning id",
+  text: `update node set seen_at = now() where id = $1 and ${LIVES("node")} returning id`,
 };
 
 /** All sessions of a node are anybody's, and it is gone. */
@@ -73,9 +74,11 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   }
   async function sendBeat(): Promise<void> {
     const sentAt = performance.now();
-    const known = await database.askOnce(BEAT, [id]).catch(() => []);
-    if (isLeaving || life.signal.aborted) return;
-    if (known.length > 0) {
+    const known = await database.askOnce(BEAT, [id]).catch(() => null);
+    // A process that was frozen may get this answer before its timers run.
+    if (isLeaving || life.signal.aborted || check()) return;
+    if (known?.length === 0) return stop();
+    if (known !== null) {
       confirmedAt = sentAt;
       watch();
     }
@@ -89,11 +92,12 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   }
   function check(): boolean {
     const isLate = performance.now() - confirmedAt >= stopsAfterMs;
-    if (isLate && !life.signal.aborted) {
-      stopTimers();
-      life.abort(stopped());
-    }
+    if (isLate && !life.signal.aborted) stop();
     return isLate;
+  }
+  function stop(): void {
+    stopTimers();
+    life.abort(stopped());
   }
   function stopTimers(): void {
     clearTimeout(beat);

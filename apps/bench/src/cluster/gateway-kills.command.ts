@@ -48,7 +48,7 @@ export async function main(args: readonly string[]): Promise<number> {
       ends: Array<"freeze">(control).fill("freeze"),
     });
     report(`control without a fence, ${control} frozen`, free, ttlMs);
-    const isWhole = damageOf(fenced) + fenced.unpaired.length === 0;
+    const isWhole = damageOf(fenced) + fenced.unpaired.length + fenced.outlived.length === 0;
     return isWhole && damageOf(free) > 0 ? 0 : 1;
   } finally {
     await server.stop();
@@ -61,11 +61,13 @@ const damageOf = ({ lost, doubled, misplaced }: KillResult) =>
   lost.length + doubled.length + misplaced.length;
 
 function report(what: string, result: KillResult, ttlMs: number): void {
-  const { entries, turns, lost, doubled, misplaced, unpaired, refused, takeovers } = result;
+  const { entries, turns, lost, doubled, misplaced, unpaired, refused, takeovers, outlived } =
+    result;
   say(`${what}: ${entries} entries, ${turns} acknowledged turns`);
   say(
     `  ${lost.length} turns lost, ${doubled.length} entries doubled, ${misplaced.length} out of order, ${unpaired.length} sessions with other acknowledgements or reports; ${refused} late writes refused`,
   );
+  if (outlived.length > 0) say(`  ${outlived.length} gateways did not notice that they were dead`);
   const at = (share: number) =>
     Math.round(
       takeovers[Math.min(takeovers.length - 1, Math.floor(takeovers.length * share))] ?? 0,

@@ -30,9 +30,14 @@ export interface KillResult extends Damage {
   refused: number;
   /** From an end to when every session of that gateway was written by another, ms, sorted. */
   takeovers: number[];
+  /** Gateways that went on after they were frozen for longer than they count as alive. */
+  outlived: string[];
   /** Acknowledgements and reports of the turns that are there, where they are not one each. */
   unpaired: string[];
 }
+
+/** Whoever has not noticed its death by then never will. */
+const NOTICES_MS = 10_000;
 
 const WORKER = fileURLToPath(new URL("kill-worker.ts", import.meta.url));
 
@@ -58,6 +63,7 @@ export async function killGateways({
   let isOver = false;
   const workers: Worker[] = [];
   const takeovers: number[] = [];
+  const outlived: string[] = [];
   const database = openDatabase({ url, connections: 1, timeoutMs: 15_000 });
 
   function start(slot: number): void {
@@ -97,7 +103,11 @@ export async function killGateways({
       await Promise.all([taken, after(ttlMs * 2 + 100)]);
       victim.process.kill("SIGCONT");
     }
-    await Promise.all([taken, victim.ended]);
+    await taken;
+    if ((await Promise.race([victim.ended, after(NOTICES_MS)])) !== undefined) return;
+    outlived.push(victim.address);
+    victim.process.kill("SIGKILL");
+    await victim.ended;
   }
 
   /** Every session that was under way when its gateway ended is written by another one. */
@@ -140,7 +150,7 @@ export async function killGateways({
   const damage = await look(url, sessions, done, isFenced);
   await database.end();
   const turns = [...done.values()].reduce((sum, each) => sum + each.size, 0);
-  return { ...damage, turns, refused, takeovers: takeovers.toSorted((a, b) => a - b) };
+  return { ...damage, turns, refused, outlived, takeovers: takeovers.toSorted((a, b) => a - b) };
 }
 
 const OWNED = {
