@@ -1,20 +1,27 @@
 // Exports the store of sessions in PostgreSQL.
+export type { StoredSummary } from "./catalogue.ts";
+export { checkPostgres, type PostgresCheck, type PostgresFacts } from "./check.ts";
 export type { RoundTrip } from "./database.ts";
 export type { BranchPart } from "./held-branch.ts";
-export {
-  openPostgresStore,
-  type PostgresStore,
-  type PostgresStoreOptions,
-  type SessionName,
-  type StoredReport,
-} from "./store.ts";
 export type {
   DeliveryLine,
   Ledger,
   LineOf,
-  PostgresTranscript,
   RewritePlan,
   StoredSession,
   StoredStep,
   StorePorts,
-} from "./transcript.ts";
+} from "./ports.ts";
+export type { LogState, LogStep, SessionLog } from "./session-log.ts";
+export {
+  openPostgresReader,
+  openPostgresStore,
+  type PostgresReader,
+  type PostgresStore,
+  type PostgresStoreOptions,
+  type SessionId,
+  type SessionName,
+  type StoredReport,
+  type WholeReport,
+} from "./store.ts";
+export type { PostgresTranscript } from "./transcript.ts";

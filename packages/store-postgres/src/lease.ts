@@ -23,15 +23,17 @@ export interface SessionRow {
   head_line: number;
   branch: OpenRange[];
   turn: string | null;
+  header: string | null;
 }
 
 /** What is asked of a session's row; numbers are small enough for JavaScript's. */
 const ROW = (row: string): string => `
   ${row}.agent_id, ${row}.id, ${row}.key, ${row}.epoch::float8, ${row}.step::float8,
-  ${row}.head_seq::float8, ${row}.last_entry, ${row}.head_line::float8, ${row}.branch, ${row}.turn`;
+  ${row}.head_seq::float8, ${row}.last_entry, ${row}.head_line::float8, ${row}.branch, ${row}.turn,
+  ${row}.header`;
 
 /** SQL that is true when nobody who lives owns the session. */
-const IS_FREE = (row: string): string => `
+export const IS_FREE = (row: string): string => `
   (${row}.owner is null
     or not exists (select 1 from node n where n.id = ${row}.owner and ${LIVES("n")}))`;
 

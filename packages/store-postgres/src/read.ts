@@ -21,6 +21,41 @@ const NEWEST: Statement<{ seq: number; body: string }> = {
     order by e.seq`,
 };
 
+/** In the order in which they were stored, whatever their branch. */
+const LOG: Statement<{ seq: number; body: string }> = {
+  name: "entry-log",
+  text: `
+    select seq::float8, body from entry
+    where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4`,
+};
+
+/** The newest one of this name: a rewrite gives new ones. */
+const PLACE: Statement<{ seq: number }> = {
+  name: "entry-place",
+  text: `
+    select seq::float8 from entry
+    where agent_id = $1 and session_id = $2 and entry_id = $3 order by seq desc limit 1`,
+};
+
+const LATER_REPORTS: Statement<{ step: number; body: string; parts: string[] }> = {
+  name: "report-later",
+  text: `
+    select step::float8, body, parts from report
+    where agent_id = $1 and session_id = $2 and step > $3 order by step limit $4`,
+};
+
+const REPORT_STEP: Statement<{ step: number }> = {
+  name: "report-step",
+  text: `
+    select step::float8 from report
+    where agent_id = $1 and session_id = $2 and turn = $3 order by step desc limit 1`,
+};
+
+const PARTS: Statement<{ hash: string; body: string }> = {
+  name: "part-read-many",
+  text: "select hash, body from part where agent_id = $1 and hash = any ($2)",
+};
+
 const DELIVERIES: Statement<{ engine_id: string; change: string }> = {
   name: "delivery-read",
   text: `
@@ -41,6 +76,58 @@ const PART: Statement<{ body: string }> = {
   name: "part-read",
   text: "select body from part where agent_id = $1 and hash = $2",
 };
+
+interface OfSession {
+  agentId: string;
+  sessionId: string;
+}
+
+/** At most `limit` of those behind a place of the log. */
+export const readLog = (
+  database: Database,
+  { agentId, sessionId }: OfSession,
+  ...[after, limit]: [number, number]
+): Promise<{ seq: number; body: string }[]> =>
+  database.ask(LOG, [agentId, sessionId, after, limit]);
+
+/** Its place in the log; null: it is not there. */
+export async function placeOfEntry(
+  database: Database,
+  { agentId, sessionId }: OfSession,
+  entryId: string,
+): Promise<number | null> {
+  const [row] = await database.ask(PLACE, [agentId, sessionId, entryId]);
+  return row?.seq ?? null;
+}
+
+/** At most `limit` of those behind a step, oldest first. */
+export const readLaterReports = (
+  database: Database,
+  { agentId, sessionId }: OfSession,
+  ...[after, limit]: [number, number]
+): Promise<{ step: number; body: string; parts: string[] }[]> =>
+  database.ask(LATER_REPORTS, [agentId, sessionId, after, limit]);
+
+/** By their hashes. */
+export async function readParts(
+  database: Database,
+  agentId: string,
+  hashes: readonly string[],
+): Promise<Record<string, string>> {
+  if (hashes.length === 0) return {};
+  const rows = await database.ask(PARTS, [agentId, hashes]);
+  return Object.fromEntries(rows.map(({ hash, body }) => [hash, body]));
+}
+
+/** The step that a turn's report came with; null: it has none. */
+export async function stepOfReport(
+  database: Database,
+  { agentId, sessionId }: OfSession,
+  turnId: string,
+): Promise<number | null> {
+  const [row] = await database.ask(REPORT_STEP, [agentId, sessionId, turnId]);
+  return row?.step ?? null;
+}
 
 /** Lines of these ranges, in their order. */
 export async function readLines(

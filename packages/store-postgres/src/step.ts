@@ -10,7 +10,10 @@ export interface StepRows {
   report: {
     turn: string;
     body: string;
+    /** What may not be stored yet of what it names. */
     parts: readonly (readonly [hash: string, body: string])[];
+    /** Hashes of all that it names. */
+    names: readonly string[];
   } | null;
   /** Another branch than what goes on from the one before; null = it goes on. */
   branch: readonly OpenRange[] | null;
@@ -18,6 +21,8 @@ export interface StepRows {
   leaf: string | null;
   /** The entry with which a turn began, unless one runs; "" = none runs now; null = as before. */
   turn: string | null;
+  /** The first line of the session's file, unless it is known; null = nobody says. */
+  header: string | null;
 }
 
 export interface EntryRow {
@@ -46,6 +51,8 @@ const STEP: Statement<{ step: number }> = {
         head_line = head_line + cardinality($10::text[]),
         branch = coalesce($12::jsonb, branch),
         turn = case $13::text when '' then null else coalesce(turn, $13::text) end,
+        header = coalesce(header, $19::text),
+        bytes = bytes + $20::bigint,
         changed_at = now()
       where agent_id = $1 and id = $2 and epoch = $3 and step = $4
       returning agent_id, id, step, head_seq, head_line
@@ -61,8 +68,9 @@ const STEP: Statement<{ step: number }> = {
         d.engine_id, d.change
       from own, unnest($10::text[], $11::text[]) with ordinality as d (engine_id, change, n)
     ), reports as (
-      insert into report (agent_id, session_id, step, turn, body)
-      select own.agent_id, own.id, own.step, $14, $15 from own where $14::text is not null
+      insert into report (agent_id, session_id, step, turn, body, parts)
+      select own.agent_id, own.id, own.step, $14, $15, $21::text[] from own
+      where $14::text is not null
     ), parts as (
       insert into part (agent_id, hash, body)
       select own.agent_id, p.hash, p.body
@@ -105,7 +113,15 @@ export async function storeStep(
   return now?.epoch === epoch ? "moved" : "fenced";
 }
 
-function valuesOf({ entries, deliveries, report, branch, leaf, turn }: StepRows): unknown[] {
+function valuesOf({
+  entries,
+  deliveries,
+  report,
+  branch,
+  leaf,
+  turn,
+  header,
+}: StepRows): unknown[] {
   // In one order for everybody, so that two steps never wait for each other.
   const parts = (report?.parts ?? []).toSorted(([one], [other]) => (one < other ? -1 : 1));
   return [
@@ -122,5 +138,9 @@ function valuesOf({ entries, deliveries, report, branch, leaf, turn }: StepRows)
     parts.map(([hash]) => hash),
     parts.map(([, body]) => body),
     leaf,
+    header,
+    // With their line feeds, as in a file.
+    entries.reduce((sum, { body }) => sum + Buffer.byteLength(body) + 1, 0),
+    report?.names ?? [],
   ];
 }

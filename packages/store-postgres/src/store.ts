@@ -1,20 +1,35 @@
 // The sessions of a cluster of gateways, as one gateway opens them.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { closed } from "./branch.ts";
+import {
+  clusterId,
+  findSession,
+  labelSession,
+  listSessions,
+  removeSession,
+  renewSession,
+  type StoredSummary,
+} from "./catalogue.ts";
 import { type Database, openDatabase, type RoundTrip } from "./database.ts";
 import { claimQuestion, ownerOf, type SessionRow, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { type ClusterNode, joinCluster } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
-import { deliveriesQuestion, newestQuestion, readPart, readReports } from "./read.ts";
-import { begin, moveTo } from "./successor.ts";
+import type { Ledger, StoredSession, StorePorts } from "./ports.ts";
 import {
-  type Ledger,
-  openTranscript,
-  type PostgresTranscript,
-  type StoredSession,
-  type StorePorts,
-} from "./transcript.ts";
+  deliveriesQuestion,
+  newestQuestion,
+  placeOfEntry,
+  readLaterReports,
+  readLog,
+  readPart,
+  readParts,
+  readReports,
+  stepOfReport,
+} from "./read.ts";
+import { openLog, type SessionLog } from "./session-log.ts";
+import { begin, moveTo } from "./successor.ts";
+import { openTranscript, type PostgresTranscript } from "./transcript.ts";
 
 /** What a store is opened with. */
 export interface PostgresStoreOptions<Kept extends Ledger> {
@@ -46,6 +61,9 @@ export interface SessionName {
   key: string;
 }
 
+/** A transcript. */
+export type SessionId = Pick<StoredSession, "agentId" | "sessionId">;
+
 /** A report as it was stored. */
 export interface StoredReport {
   /** The step of the session with which its turn ended. */
@@ -54,8 +72,46 @@ export interface StoredReport {
   report: unknown;
 }
 
+/** A report with what it names. */
+export interface WholeReport extends StoredReport {
+  /** By their hashes. */
+  parts: Readonly<Record<string, string>>;
+}
+
+/** What can be read of sessions without owning one. */
+export interface PostgresReader<Kept extends Ledger> {
+  /** Another one for each database. */
+  readonly clusterId: string;
+  /** Sessions in which something was said, in no order. */
+  list(): Promise<StoredSummary[]>;
+  /** Also of one in which nothing was said yet; null: there is none. */
+  find(name: SessionName): Promise<StoredSummary | null>;
+  /** At most `limit` entries behind a place of the log, as lines, whatever their branch. */
+  log(
+    session: SessionId,
+    part: { after: number; limit: number },
+  ): Promise<{ seq: number; body: string }[]>;
+  /** Where an entry stands in the log; null: it is not there. */
+  placeOf(session: SessionId, entryId: string): Promise<number | null>;
+  /** What engines have acknowledged, as it is stored now. */
+  deliveries(name: SessionName): Promise<Kept>;
+  /** Address of the gateway that has it open; null: none that lives. */
+  ownerOf(name: SessionName): Promise<string | null>;
+  /** Reports of a session, newest first; `before`: of earlier steps than this. */
+  reports(session: SessionId, part: { before?: number; limit: number }): Promise<StoredReport[]>;
+  /** Reports behind the one of a turn (null = the first one), oldest first, with their parts. */
+  laterReports(
+    session: SessionId,
+    part: { afterTurn: string | null; limit: number },
+  ): Promise<WholeReport[]>;
+  /** What reports name by its hash; null: it is not there. */
+  part(agentId: string, hash: string): Promise<string | null>;
+  /** Ends the connections. */
+  close(): Promise<void>;
+}
+
 /** One gateway's part in a cluster. */
-export interface PostgresStore<Kept extends Ledger> {
+export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept> {
   /** Fires when this gateway may no longer act: no new model call, no new tool. */
   readonly alive: AbortSignal;
   /**
@@ -63,8 +119,17 @@ export interface PostgresStore<Kept extends Ledger> {
    * lives has it open, STORAGE_FAILED.
    */
   open(name: SessionName): Promise<PostgresTranscript<Kept>>;
-  /** Address of the gateway that has it open; null: none that lives. */
-  ownerOf(name: SessionName): Promise<string | null>;
+  /** The same for who keeps the branch elsewhere, and reads nothing of it. */
+  openLog(name: SessionName): Promise<SessionLog<Kept>>;
+  /**
+   * Gives a key a new transcript; the old one is kept under `archivedKey`. False: somebody has it
+   * open, or nothing was said in it.
+   */
+  renew(renewal: SessionName & { sessionId: string; archivedKey: string }): Promise<boolean>;
+  /** Gives a session a name beside its key, or takes it away (null). False: there is none. */
+  label(name: SessionName, label: string | null): Promise<boolean>;
+  /** Takes a session away with all that is its own. False: somebody has it open, or there is none. */
+  remove(name: SessionName): Promise<boolean>;
   /**
    * Moves a session to the transcript `sessionId`, which gets the session's key, and opens it:
    * compare-and-set, so undefined when it has another transcript than `from` by now. The old one
@@ -82,13 +147,6 @@ export interface PostgresStore<Kept extends Ledger> {
    * them up: at most `limit`, 20 if absent.
    */
   sweep(limit?: number): Promise<PostgresTranscript<Kept>[]>;
-  /** Reports of a session, newest first; `before`: of earlier steps than this. */
-  reports(
-    session: Pick<StoredSession, "agentId" | "sessionId">,
-    part: { before?: number; limit: number },
-  ): Promise<StoredReport[]>;
-  /** What reports name by its hash; null: it is not there. */
-  part(agentId: string, hash: string): Promise<string | null>;
   /** Hands over all sessions of this gateway, and ends the connections. */
   close(): Promise<void>;
 }
@@ -129,32 +187,100 @@ export async function openPostgresStore<Kept extends Ledger>(
     const { address, version = "" } = options;
     const id = crypto.randomUUID();
     const node = await joinCluster({ database: beats, id, address, version, ttlMs });
-    return createStore(options, database, node, end);
+    return createStore(options, database, { node, clusterId: await clusterId(database) }, end);
   } catch (error) {
     await end();
     throw error;
   }
 }
 
+/** Reads without joining the cluster; the tables must be there. */
+export async function openPostgresReader<Kept extends Ledger>(
+  options: Omit<PostgresStoreOptions<Kept>, "address" | "version" | "ttlMs" | "now">,
+): Promise<PostgresReader<Kept>> {
+  const { url, connections = 2, timeoutMs = 15_000, onRoundTrip } = options;
+  const database = openDatabase({ url, connections, timeoutMs, onRoundTrip });
+  try {
+    await migrate(database);
+    return createReader(options.ports, database, await clusterId(database));
+  } catch (error) {
+    await database.end();
+    throw error;
+  }
+}
+
+function createReader<Kept extends Ledger>(
+  ports: StorePorts<Kept>,
+  database: Database,
+  clusterId: string,
+): PostgresReader<Kept> {
+  return {
+    clusterId,
+    list: () => listSessions(database),
+    find: (name) => findSession(database, name),
+    log: (session, { after, limit }) => readLog(database, session, after, limit),
+    placeOf: (session, entryId) => placeOfEntry(database, session, entryId),
+    async deliveries(name) {
+      const [lines] = await database.askTogether([deliveriesQuestion(name)]);
+      return ports.createLedger({ earlier: linesOf(lines), write: async () => {} });
+    },
+    ownerOf: (name) => ownerOf(database, name),
+    reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
+      (await readReports(database, agentId, sessionId, before, limit)).map(({ step, body }) => ({
+        step,
+        report: JSON.parse(body),
+      })),
+    async laterReports(session, { afterTurn, limit }) {
+      const after = afterTurn === null ? 0 : await stepOfReport(database, session, afterTurn);
+      const rows = await readLaterReports(database, session, after ?? 0, limit);
+      const names = [...new Set(rows.flatMap(({ parts }) => parts))];
+      const bodies = await readParts(database, session.agentId, names);
+      return rows.map(({ step, body, parts }) => ({
+        ...{ step, report: JSON.parse(body) },
+        parts: Object.fromEntries(
+          parts.flatMap((hash) => (bodies[hash] === undefined ? [] : [[hash, bodies[hash]]])),
+        ),
+      }));
+    },
+    part: (agentId, hash) => readPart(database, agentId, hash),
+    close: () => database.end(),
+  };
+}
+
+const linesOf = (lines: readonly { engine_id: string; change: string }[]) =>
+  lines.map(({ engine_id: engineId, change }) => ({ engineId, change: JSON.parse(change) }));
+
 function createStore<Kept extends Ledger>(
   { ports, now = Date.now }: PostgresStoreOptions<Kept>,
   database: Database,
-  node: ClusterNode,
+  { node, clusterId }: { node: ClusterNode; clusterId: string },
   end: () => Promise<void>,
 ): PostgresStore<Kept> {
   /** What this gateway has open or opens now, and which opening that is. */
   const open = new Map<string, symbol>();
 
-  async function claim(
+  /** Of openings of one session at once only the first goes on. */
+  async function inPlace<Result>(
     name: SessionName,
-    { id, sessionKey = name.key }: { id: string; sessionKey?: string },
-  ): Promise<{ transcript: PostgresTranscript<Kept>; opening: symbol }> {
+    work: (opening: symbol) => Promise<Result>,
+  ): Promise<Result> {
     const place = placeOf(name);
     const opening = Symbol(place);
     node.requireAlive();
     if (open.has(place)) throw lockedBy(name, null);
     open.set(place, opening);
     try {
+      return await work(opening);
+    } catch (error) {
+      forget(opening);
+      throw error;
+    }
+  }
+  const claim = (
+    name: SessionName,
+    { id, sessionKey = name.key }: { id: string; sessionKey?: string },
+  ): Promise<{ transcript: PostgresTranscript<Kept>; opening: symbol }> =>
+    inPlace(name, async (opening) => {
       const [[row], newest, lines] = await database.askTogether([
         claimQuestion({ ...name, id }, node.id),
         newestQuestion(name, TAIL),
@@ -164,17 +290,11 @@ function createStore<Kept extends Ledger>(
       const transcript = openTranscript({
         ...{ database, ports, row, sessionKey, now, nodeId: node.id },
         newest: newestOf(row, newest),
-        deliveries: lines.map(({ engine_id: engineId, change }) => ({
-          ...{ engineId, change: JSON.parse(change) },
-        })),
+        deliveries: linesOf(lines),
         onEnd: () => forget(opening),
       });
       return { transcript, opening };
-    } catch (error) {
-      forget(opening);
-      throw error;
-    }
-  }
+    });
   function forget(opening: symbol): void {
     for (const [place, each] of open) if (each === opening) open.delete(place);
   }
@@ -183,10 +303,30 @@ function createStore<Kept extends Ledger>(
   const sweepInTurn = oneAtATime();
   let closing: Promise<void> | undefined;
 
+  async function claimLog(name: SessionName): Promise<SessionLog<Kept>> {
+    return inPlace(name, async (opening) => {
+      const id = crypto.randomUUID();
+      const [[row], lines] = await database.askTogether([
+        claimQuestion({ ...name, id }, node.id),
+        deliveriesQuestion(name),
+      ]);
+      if (row === undefined) throw lockedBy(name, await ownerOf(database, name));
+      return openLog({
+        ...{ database, ports, row, sessionKey: name.key, nodeId: node.id },
+        deliveries: linesOf(lines),
+        onEnd: () => forget(opening),
+      });
+    });
+  }
+
   return {
+    ...createReader(ports, database, clusterId),
     alive: node.alive,
     open: async (name) => (await claim(name, { id: crypto.randomUUID() })).transcript,
-    ownerOf: (name) => ownerOf(database, name),
+    openLog: claimLog,
+    renew: (renewal) => renewSession(database, renewal),
+    label: ({ agentId, key }, label) => labelSession(database, { agentId, key, label }),
+    remove: (name) => removeSession(database, name),
     async adopt({ from, sessionId, archivedKey, prepare }) {
       const { agentId, sessionKey } = from;
       const begun = await begin(database, { agentId, sessionId });
@@ -226,12 +366,6 @@ function createStore<Kept extends Ledger>(
           throw error;
         });
       }),
-    reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
-      (await readReports(database, agentId, sessionId, before, limit)).map(({ step, body }) => ({
-        step,
-        report: JSON.parse(body),
-      })),
-    part: (agentId, hash) => readPart(database, agentId, hash),
     close() {
       closing ??= node.leave().finally(end);
       return closing;

@@ -1,5 +1,6 @@
 // The changes that make a database what this version expects, in order.
 import { SESSIONS } from "./0001-sessions.ts";
+import { COPIES } from "./0002-copies.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
-export const MIGRATIONS: readonly string[] = [SESSIONS];
+export const MIGRATIONS: readonly string[] = [SESSIONS, COPIES];

@@ -1,7 +1,7 @@
 // The smallest ports that a store can be opened with, for its own tests.
 import type { TranscriptRewriteRequest } from "@clew/plugin-sdk/core";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
-import type { DeliveryLine, RewritePlan, StorePorts } from "../transcript.ts";
+import type { DeliveryLine, RewritePlan, StorePorts } from "../ports.ts";
 
 /** A ledger that keeps its lines as they come. */
 export interface ListLedger {

@@ -1,0 +1,165 @@
+// Lists, finds, names and removes sessions, whoever owns them.
+import type { Database, Statement } from "./database.ts";
+import { IS_FREE } from "./lease.ts";
+
+/** What a list tells of a session. */
+export interface StoredSummary {
+  /** Whose session it is. */
+  agentId: string;
+  /** Its stable name. */
+  key: string;
+  /** Its current transcript. */
+  sessionId: string;
+  /** What people call it; null = nobody gave it a name but its key. */
+  label: string | null;
+  /** Of its entries, with a line feed each. */
+  bytes: number;
+  /** ms since the epoch; the last step. */
+  changedAt: number;
+  /** How many entries it has, of all branches. */
+  head: number;
+  /** The entry that the next one follows; null = there is none. */
+  lastEntry: string | null;
+  /** The first line of its file; null = nobody said. */
+  header: string | null;
+  /** Changes with each step. */
+  step: number;
+}
+
+interface SummaryRow {
+  agent_id: string;
+  key: string;
+  id: string;
+  label: string | null;
+  bytes: number;
+  changed_at: number;
+  head_seq: number;
+  last_entry: string | null;
+  header: string | null;
+  step: number;
+}
+
+const SUMMARY = `
+  s.agent_id, s.key, s.id, s.label, s.bytes::float8, s.head_seq::float8, s.last_entry, s.header,
+  s.step::float8, (extract(epoch from s.changed_at) * 1000)::float8 as changed_at`;
+
+/** Transcripts that engines begin have passing keys until a session moves to them. */
+const LIST: Statement<SummaryRow> = {
+  name: "session-list",
+  text: `select ${SUMMARY} from session s where s.head_seq > 0 and s.key not like 'begun:%'`,
+};
+
+const FIND: Statement<SummaryRow> = {
+  name: "session-find",
+  text: `select ${SUMMARY} from session s where s.agent_id = $1 and s.key = $2`,
+};
+
+/**
+ * The second part waits for the first, as it needs its row: the key is free then. What people call
+ * it goes on with the key.
+ */
+const RENEW: Statement<{ id: string }> = {
+  name: "session-renew",
+  text: `
+    with archived as (
+      update session s set key = $4, turn = null
+      where s.agent_id = $1 and s.key = $2 and s.head_seq > 0 and ${IS_FREE("s")}
+      returning s.agent_id, s.label
+    )
+    insert into session (agent_id, id, key, label)
+    select a.agent_id, $3, $2, a.label from archived a
+    returning id`,
+};
+
+const UNLABEL: Statement<never> = {
+  name: "session-unlabel",
+  text: "update session set label = null where agent_id = $1 and key = $2",
+};
+
+const LABEL: Statement<{ id: string }> = {
+  name: "session-label",
+  text: "update session set label = $3 where agent_id = $1 and key = $2 returning id",
+};
+
+/** Parts stay: other sessions of the agent may name them. */
+const REMOVE: Statement<{ id: string }> = {
+  name: "session-remove",
+  text: `
+    with gone as (
+      delete from session s where s.agent_id = $1 and s.key = $2 and ${IS_FREE("s")}
+      returning s.agent_id, s.id
+    ), entries as (
+      delete from entry e using gone g where e.agent_id = g.agent_id and e.session_id = g.id
+    ), lines as (
+      delete from delivery d using gone g where d.agent_id = g.agent_id and d.session_id = g.id
+    ), reports as (
+      delete from report r using gone g where r.agent_id = g.agent_id and r.session_id = g.id
+    ), messages as (
+      delete from inbox i using gone g where i.agent_id = g.agent_id and i.session_id = g.id
+    )
+    select id from gone`,
+};
+
+const CLUSTER: Statement<{ id: string }> = {
+  name: "cluster-id",
+  text: "select id from cluster",
+};
+
+/** Sessions in which something was said. */
+export const listSessions = async (database: Database): Promise<StoredSummary[]> =>
+  (await database.ask(LIST, [])).map(summaryOf);
+
+/** Also of one in which nothing was said yet. */
+export async function findSession(
+  database: Database,
+  { agentId, key }: { agentId: string; key: string },
+): Promise<StoredSummary | null> {
+  const [row] = await database.ask(FIND, [agentId, key]);
+  return row === undefined ? null : summaryOf(row);
+}
+
+/** False: somebody has it open, there is none, or nothing was said in it. */
+export async function renewSession(
+  database: Database,
+  renewal: { agentId: string; key: string; sessionId: string; archivedKey: string },
+): Promise<boolean> {
+  const { agentId, key, sessionId, archivedKey } = renewal;
+  const renewed = await database.ask(RENEW, [agentId, key, sessionId, archivedKey]);
+  if (renewed.length > 0) {
+    await database.ask(UNLABEL, [agentId, archivedKey]);
+    return true;
+  }
+  // The answer to the first attempt may have been lost.
+  return (await findSession(database, { agentId, key }))?.sessionId === sessionId;
+}
+
+/** False: there is no such session. */
+export const labelSession = async (
+  database: Database,
+  { agentId, key, label }: { agentId: string; key: string; label: string | null },
+): Promise<boolean> => (await database.ask(LABEL, [agentId, key, label])).length > 0;
+
+/** False: somebody has it open, or it is not there any more. */
+export const removeSession = async (
+  database: Database,
+  { agentId, key }: { agentId: string; key: string },
+): Promise<boolean> => (await database.ask(REMOVE, [agentId, key])).length > 0;
+
+/** Another one for each database. */
+export async function clusterId(database: Database): Promise<string> {
+  const [row] = await database.ask(CLUSTER, []);
+  return row?.id ?? "";
+}
+
+const summaryOf = (row: SummaryRow): StoredSummary => ({
+  agentId: row.agent_id,
+  key: row.key,
+  sessionId: row.id,
+  label: row.label,
+  bytes: row.bytes,
+  changedAt: row.changed_at,
+  head: row.head_seq,
+  lastEntry: row.last_entry,
+  header: row.header,
+  step: row.step,
+});

@@ -1,0 +1,185 @@
+// Looks whether a PostgreSQL can be used, and says in a sentence why not.
+import pg from "pg";
+import { codeOf } from "./passing.ts";
+
+/** The oldest version that all statements were tried with. */
+const OLDEST = 15;
+/** Beside those for turns: one says that the gateway lives. */
+const OWN_CONNECTIONS = 1;
+
+/** What an operator may want to know of a PostgreSQL. */
+export interface PostgresFacts {
+  /** As the server says it. */
+  version: string;
+  /** Name of the database. */
+  database: string;
+  /** Who asks. */
+  user: string;
+  /** False: a failure of its machine may lose what was acknowledged. */
+  flushesCommits: boolean;
+  /** How commits are waited for, as `synchronous_commit` says. */
+  synchronousCommit: string;
+  /** Standbys that have a commit before it is acknowledged. */
+  synchronousStandbys: number;
+  /** Connections that users may have in all. */
+  connections: number;
+  /** True: `pg_trgm` can be had, which a search would use. */
+  hasTrigrams: boolean;
+  /** How much later it is on this machine, ms; nothing depends on it. */
+  clockAheadMs: number;
+}
+
+/** Whether a database can be used. */
+export type PostgresCheck =
+  | { ok: true; facts: PostgresFacts }
+  /** One sentence, which names no password. */
+  | { ok: false; problem: string };
+
+/** Changes nothing. Never throws. `connections` are those that a gateway wants for turns. */
+export async function checkPostgres({
+  url,
+  connections,
+  timeoutMs = 10_000,
+}: {
+  url: string;
+  connections: number;
+  timeoutMs?: number;
+}): Promise<PostgresCheck> {
+  const place = placeIn(url);
+  if (place === null)
+    return {
+      ok: false,
+      problem:
+        "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database.",
+    };
+  const client = new pg.Client({
+    ...{ connectionString: url, application_name: "clew", query_timeout: timeoutMs },
+    connectionTimeoutMillis: timeoutMs,
+  });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    const began = Date.now();
+    const [row] = (await client.query<FactsRow>(FACTS)).rows;
+    const now = (began + Date.now()) / 2;
+    return judge(row!, { place, connections, now });
+  } catch (error) {
+    return { ok: false, problem: whyNot(error, place) };
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+interface FactsRow {
+  version_number: number;
+  version: string;
+  database: string;
+  username: string;
+  may_create: boolean;
+  has_tables: boolean;
+  may_write: boolean;
+  is_standby: boolean;
+  fsync: string;
+  synchronous_commit: string;
+  standbys: number;
+  connections: number;
+  has_trigrams: boolean;
+  now: number;
+}
+
+const FACTS = `
+  select current_setting('server_version_num')::int as version_number,
+    current_setting('server_version') as version,
+    current_database() as database, current_user::text as username,
+    coalesce(has_schema_privilege(current_schema(), 'create'), false) as may_create,
+    to_regclass('session') is not null as has_tables,
+    coalesce(has_table_privilege(to_regclass('session'), 'insert, update, delete'), true)
+      as may_write,
+    pg_is_in_recovery() as is_standby,
+    current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as synchronous_commit,
+    (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum'))
+      as standbys,
+    current_setting('max_connections')::int
+      - current_setting('superuser_reserved_connections')::int as connections,
+    exists (select 1 from pg_available_extensions where name = 'pg_trgm') as has_trigrams,
+    (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
+
+interface Place {
+  host: string;
+  user: string;
+  database: string;
+}
+
+function judge(
+  row: FactsRow,
+  { place, connections, now }: { place: Place; connections: number; now: number },
+): PostgresCheck {
+  const { version, database, username: user } = row;
+  const refused = (problem: string): PostgresCheck => ({ ok: false, problem });
+  if (row.version_number < OLDEST * 10_000)
+    return refused(
+      `PostgreSQL at ${place.host} is version ${version}, and ${OLDEST} is the oldest that can be used; update it.`,
+    );
+  if (row.is_standby)
+    return refused(
+      `PostgreSQL at ${place.host} is a standby, which cannot be written to; name its primary.`,
+    );
+  if (!row.has_tables && !row.may_create)
+    return refused(
+      `The user "${user}" may not make tables in the database "${database}"; as its owner, run: grant create on schema public to "${user}".`,
+    );
+  if (!row.may_write)
+    return refused(
+      `The user "${user}" may not write the tables that are in the database "${database}"; let the user who made them run the gateway, or grant insert, update and delete on them.`,
+    );
+  const wanted = connections + OWN_CONNECTIONS;
+  if (wanted > row.connections)
+    return refused(
+      `PostgreSQL at ${place.host} allows ${row.connections} connections in all, and one gateway with storage.connections ${connections} takes ${wanted}; lower that, or raise max_connections.`,
+    );
+  return {
+    ok: true,
+    facts: {
+      ...{ version, database, user, connections: row.connections },
+      flushesCommits: row.fsync === "on" && row.synchronous_commit !== "off",
+      synchronousCommit: row.synchronous_commit,
+      synchronousStandbys: row.standbys,
+      hasTrigrams: row.has_trigrams,
+      clockAheadMs: Math.round(now - row.now),
+    },
+  };
+}
+
+/** Null: it is no such address. */
+function placeIn(url: string): Place | null {
+  if (!URL.canParse(url)) return null;
+  const { protocol, hostname, port, username, pathname, searchParams } = new URL(url);
+  if (protocol !== "postgres:" && protocol !== "postgresql:") return null;
+  const host = searchParams.get("host") ?? hostname;
+  const user = decodeURIComponent(username) || (searchParams.get("user") ?? "");
+  return {
+    host: port === "" ? host : `${host}:${port}`,
+    user,
+    database: decodeURIComponent(pathname.slice(1)),
+  };
+}
+
+function whyNot(error: unknown, { host, user, database }: Place): string {
+  const code = codeOf(error) ?? "";
+  if (code === "28P01" || code === "28000")
+    return `PostgreSQL at ${host} does not let the user "${user}" in: the password is wrong, or pg_hba.conf allows no connection from here.`;
+  if (code === "3D000")
+    return `PostgreSQL at ${host} has no database "${database}"; make it (createdb "${database}"), or name another one.`;
+  if (code === "42501")
+    return `The user "${user}" may not use the database "${database}" at ${host}; grant connect on it.`;
+  if (code === "53300")
+    return `PostgreSQL at ${host} has no connection left; end others, or raise max_connections.`;
+  if (code === "57P03")
+    return `PostgreSQL at ${host} is starting or ending; try again in a moment.`;
+  const why = error instanceof Error ? firstSentence(error.message) : "";
+  return `Nobody answers as PostgreSQL at ${host}${code === "" ? "" : ` (${code})`}${why === "" ? "" : `: ${why}`}; start the server, or correct the address.`;
+}
+
+/** The rest may hold more than is to be told. */
+const firstSentence = (text: string): string => text.split("\n", 1)[0]!.replace(/[.;]$/, "");

@@ -1,0 +1,231 @@
+// Stores the steps of one session for whoever keeps its branch.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { closed, firstOf, followedFrom, type OpenRange, type Range } from "./branch.ts";
+import type { Database } from "./database.ts";
+import { leaseOf, release, type SessionRow } from "./lease.ts";
+import { oneAtATime } from "./one-at-a-time.ts";
+import type { Ledger, LineOf, StoredSession, StoredStep, StorePorts } from "./ports.ts";
+import { type StepRows, storeStep } from "./step.ts";
+
+/** What a session held when it was opened. */
+export interface LogState {
+  /** How many entries, of all branches. */
+  head: number;
+  /** The entry that the next one follows; null = there is none. */
+  lastEntry: string | null;
+  /** The first line of its file; null = nobody said. */
+  header: string | null;
+}
+
+/** What is stored together, with entries that have their places. */
+export interface LogStep<Line> extends Omit<StoredStep, "entries" | "deliveries"> {
+  entries: readonly TranscriptEntry[];
+  /** What engines acknowledged or refused, in order. */
+  deliveries: readonly Line[];
+  /**
+   * The entries follow this many of the branch, the last of which has this id (null = none).
+   * Absent: they follow all.
+   */
+  follows?: { keep: number; leafId: string | null } | undefined;
+  /** True: a user message in it begins a turn, unless one runs. Absent: it is of no turn. */
+  isOfTurn?: boolean;
+  /** The first line of the session's file, as long as nobody said it. Absent: nobody does. */
+  header?: string | undefined;
+}
+
+/** One session, open for writing, whose branch its opener keeps. */
+export interface SessionLog<Kept extends Ledger> {
+  /** Which session this is. */
+  readonly session: StoredSession;
+  /** What each engine has acknowledged. */
+  readonly deliveries: Kept;
+  /** Id of the entry with which a turn began that had not ended when it was opened; null: none. */
+  readonly openTurn: string | null;
+  /** As it was opened. */
+  readonly found: LogState;
+  /** All of it or nothing; after the steps before. Its entries, as they are stored, one line each. */
+  store(step: LogStep<LineOf<Kept>>): Promise<readonly string[]>;
+  /** Puts another report in the place of the newest one of this opening. */
+  amendReport(report: unknown): Promise<void>;
+  /** After what is under way, gives the session up; what comes then is refused: SESSION_CLOSED. */
+  close(): Promise<void>;
+}
+
+export interface LogOptions<Kept extends Ledger> {
+  database: Database;
+  ports: StorePorts<Kept>;
+  nodeId: string;
+  row: SessionRow;
+  /** Its name for the host, while the row has a passing one. */
+  sessionKey: string;
+  deliveries: readonly LineOf<Kept>[];
+  /** Somebody else has it, or it was closed. */
+  onEnd(): void;
+}
+
+/** The same with what only this package needs. */
+export interface OwnLog<Kept extends Ledger> extends SessionLog<Kept> {
+  /** Runs work after the steps before it; it is refused where the session is over. */
+  enqueue<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** As `store`, for whoever has the turn already. */
+  storeNow(step: LogStep<LineOf<Kept>>): Promise<readonly string[]>;
+  leaf(): string | null;
+  /** Of its branch. */
+  readonly ranges: readonly Range[];
+}
+
+/** Kept as a hint that a part is stored; more is not worth its memory. */
+const KNOWN_PARTS = 10_000;
+
+export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<Kept> {
+  const { database, ports, row } = options;
+  const lease = leaseOf(row);
+  const session = { agentId: row.agent_id, sessionId: row.id, sessionKey: options.sessionKey };
+  const inTurn = oneAtATime();
+  const knownParts = new Set<string>();
+  let { head_seq: head, last_entry: leaf, step: at } = row;
+  let branch: readonly OpenRange[] = row.branch;
+  let reportedAt: number | undefined;
+  let ended: ContextEngineError | undefined;
+  let closing: Promise<void> | undefined;
+
+  const enqueue = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    inTurn(async () => {
+      if (ended !== undefined) throw ended;
+      return work();
+    });
+  const deliveries = ports.createLedger({
+    earlier: options.deliveries,
+    write: (engineId, change) =>
+      enqueue(async () => {
+        await write({ ...NOTHING, deliveries: [{ engineId, change } as LineOf<Kept>] });
+      }),
+  });
+
+  async function write(step: LogStep<LineOf<Kept>>): Promise<readonly string[]> {
+    const { entries, follows, report, header = null } = step;
+    const rows: StepRows = {
+      entries: entries.map((entry) => rowOf(entry)),
+      deliveries: step.deliveries.map(({ engineId, change }) => ({
+        ...{ engineId, change: stringify(change) },
+      })),
+      report: report && {
+        turn: report.report.turnId,
+        body: stringify(report.report),
+        parts: Object.entries(report.parts).filter(([hash]) => !knownParts.has(hash)),
+        names: Object.keys(report.parts),
+      },
+      branch: follows === undefined ? null : branchAfter(follows.keep),
+      leaf: entries.at(-1)?.id ?? (follows === undefined ? null : (follows.leafId ?? "")),
+      turn: report !== null ? "" : step.isOfTurn === true ? beginOf(entries) : null,
+      header,
+    };
+    const outcome = await storeStep(database, {
+      ...{ lease, at, token: crypto.randomUUID(), rows },
+    }).catch((error: unknown) => {
+      throw end(unknown(session, error));
+    });
+    if (outcome !== "stored") throw end(outcome === "fenced" ? taken(session) : moved(session));
+    at += 1;
+    if (report !== null) reportedAt = at;
+    head += entries.length;
+    branch = rows.branch ?? branch;
+    if (rows.leaf !== null) leaf = rows.leaf === "" ? null : rows.leaf;
+    if (knownParts.size > KNOWN_PARTS) knownParts.clear();
+    for (const [hash] of rows.report?.parts ?? []) knownParts.add(hash);
+    return rows.entries.map(({ body }) => body);
+  }
+
+  async function storeNow(step: LogStep<LineOf<Kept>>): Promise<readonly string[]> {
+    const lines = await write(step);
+    deliveries.take(step.deliveries);
+    return lines;
+  }
+  function branchAfter(keep: number): readonly OpenRange[] {
+    return followedFrom(firstOf(closed(branch, head), keep), head);
+  }
+  function end(error: ContextEngineError): ContextEngineError {
+    ended ??= error;
+    options.onEnd();
+    return error;
+  }
+
+  return {
+    ...{ session, deliveries, enqueue, storeNow, openTurn: row.turn },
+    ranges: closed(row.branch, row.head_seq),
+    found: { head: row.head_seq, lastEntry: row.last_entry, header: row.header },
+    leaf: () => leaf,
+    store: (step) => enqueue(() => storeNow(step)),
+    amendReport: (report) =>
+      enqueue(async () => {
+        if (reportedAt === undefined) return;
+        const { agentId, sessionId, epoch } = lease;
+        const values = [agentId, sessionId, epoch, reportedAt, stringify(report)];
+        if ((await database.ask(AMEND, values)).length === 0) throw end(taken(session));
+      }),
+    close() {
+      closing ??= inTurn(async () => {
+        try {
+          if (ended === undefined) await release(database, lease, options.nodeId);
+        } finally {
+          end(closedError(session));
+        }
+      });
+      return closing;
+    },
+  };
+}
+
+/** A step in which nothing is stored. */
+export const NOTHING = { entries: [], deliveries: [], report: null };
+
+const AMEND = {
+  name: "report-amend",
+  text: `
+    update report r set body = $5 from session s
+    where s.agent_id = $1 and s.id = $2 and s.epoch = $3
+      and r.agent_id = $1 and r.session_id = $2 and r.step = $4
+    returning r.step`,
+};
+
+/** Such a step may begin a turn, or go on with one: the first to say something began it. */
+const beginOf = (entries: readonly TranscriptEntry[]): string | null =>
+  entries.find((entry) => entry.type === "message" && entry.message.role === "user")?.id ?? null;
+
+const stringify = (value: unknown): string => JSON.stringify(value);
+
+const ROLES = ["", "user", "assistant", "toolResult"];
+
+function rowOf(entry: TranscriptEntry) {
+  const role = entry.type === "message" ? ROLES.indexOf(entry.message.role) : 0;
+  const ts = Date.parse(entry.timestamp);
+  return {
+    id: entry.id,
+    role: role < 0 ? ROLES.length : role,
+    ts: Number.isNaN(ts) ? 0 : ts,
+    body: stringify(entry),
+  };
+}
+
+const taken = ({ sessionKey }: StoredSession) =>
+  new ContextEngineError(
+    "SESSION_LOCKED",
+    `The session ${sessionKey} is another gateway's by now, and nothing was stored; ask again.`,
+  );
+
+const moved = ({ sessionKey }: StoredSession) =>
+  new ContextEngineError(
+    "TRANSCRIPT_MOVED",
+    `Somebody else wrote to the session ${sessionKey} in this gateway's name, and nothing was stored; open it again.`,
+  );
+
+const unknown = ({ sessionKey }: StoredSession, cause: unknown) =>
+  new ContextEngineError(
+    "STORAGE_FAILED",
+    `PostgreSQL did not say whether it stored a step of the session ${sessionKey}; open it again to see.`,
+    { cause },
+  );
+
+const closedError = ({ sessionKey }: StoredSession) =>
+  new ContextEngineError("SESSION_CLOSED", `The session ${sessionKey} was closed.`);
