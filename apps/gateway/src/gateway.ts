@@ -8,6 +8,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { createGrantFiles } from "./approvals/grants.ts";
 import { type Approvals, createApprovals } from "./approvals/queue.ts";
@@ -53,7 +54,7 @@ import {
   type UnaskedTurn,
 } from "./gateway/turns.ts";
 import type { Host, HostOptions } from "./host/host.ts";
-import { createLab, type Lab } from "./lab/lab.ts";
+import { createLab, type Lab, noLab } from "./lab/lab.ts";
 import { createShadows, type Shadows } from "./lab/shadows.ts";
 import { createMcpSources, type McpSources } from "./mcp/client/mcp-sources.ts";
 import { createExposition, type Exposition } from "./metrics/expose.ts";
@@ -67,7 +68,9 @@ import { type Conversation, createConversations } from "./sessions/conversations
 import { parseSessionName } from "./sessions/keys.ts";
 import { requireSessionName } from "./sessions/name-errors.ts";
 import { describeNote, type SessionNote } from "./sessions/notes.ts";
-import { createSessionStore, type SessionStore } from "./sessions/store.ts";
+import type { SessionStore } from "./sessions/store.ts";
+import { fileStorage } from "./storage/open-storage.ts";
+import type { Storage, StorageCluster } from "./storage/storage.ts";
 import { createTracer } from "./tracing/tracer.ts";
 import { VERSION } from "./version.ts";
 import type { Taken } from "./waiting/inbox.ts";
@@ -86,6 +89,8 @@ const CLOSE_BOUND_MS = 6500;
 export interface Gateway extends SessionViews {
   /** Absolute. */
   readonly home: string;
+  /** Undefined: no other gateway has sessions of the same storage. */
+  readonly cluster: StorageCluster | undefined;
   readonly host: Host;
   readonly plugins: PluginHost | undefined;
   readonly store: SessionStore;
@@ -180,6 +185,8 @@ export interface GatewayOptions {
   harnesses?: HostOptions["harnesses"];
   /** Longest time in which a shadow engine plays a turn, ms. Absent: a minute. */
   shadowTurnMs?: number | undefined;
+  /** Already open; the gateway closes it. Absent: files of the home. */
+  storage?: Storage | undefined;
 }
 
 /**
@@ -189,6 +196,8 @@ export interface GatewayOptions {
 export function createGateway(options: GatewayOptions): Gateway {
   const { environment, loaded, log, plugins } = options;
   const { home } = environment;
+  const { storage = storageAlone(options) } = options;
+  const { sessions: store, records, cluster } = storage;
   const isTalking = loaded.config.agents.defaults.subagents.enabled;
   // The tools of the host reach sessions, which the host answers.
   const sessions = () => (isTalking ? children.tools : undefined);
@@ -220,7 +229,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     );
   const mcp = createMcpSources({ config: loaded.config.mcp, environment, log });
   const host = composeHost({
-    ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals },
+    ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals, records },
     editorOf: editors.placeOf,
     mcp: (session) => mcp.of(session),
     ...{ onMissingEngine: options.onMissingEngine, harnesses: options.harnesses },
@@ -231,10 +240,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { model } = agentSettings(loaded.config, home, defaultAgent);
   const substitute = describeSubstitute(host.models(defaultAgent), model);
   if (substitute !== null) log.warn(substitute);
-  const store = createSessionStore({ home });
   const { limits } = loaded.config.gateway;
   const tally = createTally();
-  const stored = createTurnReports({ home, log, maxBytes: limits.reportBytes });
+  const stored = createTurnReports({ home: records, log, maxBytes: limits.reportBytes });
   const reports: TurnReports = {
     ...stored,
     store(conversation, result) {
@@ -290,7 +298,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     tellDeleted,
   });
   const views = createSessionViews({
-    ...{ home, host, store, known, conversations, canonicalKey, agentOf },
+    ...{ home, records, host, store, known, conversations, canonicalKey, agentOf },
     children: async () => [...(await children.list()), ...(await door.started())],
     underWay: reports.underWay,
     costs,
@@ -311,7 +319,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     tellUnasked(turn: UnaskedTurn) {
       for (const listener of unasked) listener(turn);
     },
-    ...{ ...options, host, store, known, reports, cancellation, conversations },
+    ...{ ...options, host, store, records, known, reports, cancellation, conversations },
     noteWaste: waste.note,
     ...{ agentOf, isStopping, children, approvals, events, costs, shadows, tracer, noteModel },
     editors,
@@ -329,7 +337,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         (await known.find(key)) === null ? undefined : (await views.context(key))?.size.tokens,
     },
   });
-  const lab = createLab({ environment, settings: () => loaded });
+  const lab = cluster === undefined ? createLab({ environment, settings: () => loaded }) : noLab();
   const scheduler = createScheduler({
     ...{ log, clock: systemClock, files: createJobFiles(home) },
     run: (job, signal) => runJob({ send }, job, signal),
@@ -355,7 +363,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   if (isTalking) children.startSweeping();
   return {
-    ...{ home, metrics, busy, mcp },
+    ...{ home, cluster, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
     ...{ offer, send, waiting },
     ...{ shadows, unawaited: children },
@@ -429,6 +437,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         { name: "door", close: () => door.close(graceMs), extraMs: graceMs },
         { name: "memory", close: () => host.flushes.stop(graceMs), extraMs: graceMs },
         { name: "sessions", close: endRuns, extraMs: graceMs },
+        { name: "storage", close: async () => cluster?.close() },
         { name: "MCP servers", close: () => mcp.close(), extraMs: 1000 },
         {
           name: "plugins",
@@ -447,10 +456,21 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
 }
 
+/** Nobody opened one. */
+function storageAlone({ environment, loaded }: GatewayOptions): Storage {
+  if (loaded.config.storage.driver === "files") return fileStorage(environment.home);
+  throw new ContextEngineError(
+    "HOST_CAPABILITY_MISSING",
+    "Sessions are in PostgreSQL (storage.driver), where they are written by a gateway that runs; start it with: clew start",
+  );
+}
+
 /** What the verbs of one gateway work with. */
 interface GatewayParts extends GatewayOptions, Omit<TurnParts, "log"> {
   costs: Costs;
   known: KnownSessions;
+  /** As of its storage. */
+  records: string;
   agentOf: (key: string) => string;
   engineStatus: SessionViews["engine"];
   /** Takes note of the model that a session's branch chooses. */
@@ -467,6 +487,7 @@ function inCommandSession<Result>(
   work: (session: CommandSession) => Promise<Result>,
 ): Promise<Result> {
   const { environment, host, store, known, conversations, plugins, reports, events } = parts;
+  const { records } = parts;
   const tell = tellerOf(events, { key });
   return cancellable(parts, key, given, (signal) =>
     work(
@@ -476,7 +497,7 @@ function inCommandSession<Result>(
           tell(event);
           onEvent?.(event);
         },
-        home: environment.home,
+        ...{ home: environment.home, records },
         agentId: parts.agentOf(key),
         approvals: parts.approvals,
         waiting: {

@@ -7,6 +7,7 @@ import type { Shell } from "../terminal/shell.ts";
 import { failedCommand } from "./command-errors.ts";
 import { refuseFlagAsValue } from "./flag-as-value.ts";
 import { listsAllCommands } from "./help.ts";
+import { refuseWithoutFiles } from "./needs-files.ts";
 import { outputAsCalled, ownCommand } from "./own-command.ts";
 import { processShell } from "./process-shell.ts";
 import { createProgram } from "./program.ts";
@@ -41,6 +42,7 @@ export async function runCli(
   }
   let endProgress = () => {};
   program.hook("preAction", async (_program, command) => {
+    await refuseWithoutFiles(nameOf(command), shell.environment);
     await readSessionNames(command, shell.environment.home);
     showsStored = SHOWS_STORED.has(nameOf(command));
     if (given.output === terminal && !HOLDS_TERMINAL.has(nameOf(command)))

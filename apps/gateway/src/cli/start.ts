@@ -17,6 +17,8 @@ import { internalEvent } from "../plugins/offer/hook-context.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown, isOwnStack, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
 import { isToldAgain, TOLD_ONE_BY_ONE } from "../plugins/strays.ts";
+import { openStorage } from "../storage/open-storage.ts";
+import type { Storage } from "../storage/storage.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { outliveReaders } from "../terminal/lost-reader.ts";
 import type { Output } from "../terminal/output.ts";
@@ -73,14 +75,21 @@ async function serve(
   const watchdog = watchProcess({ home, seconds, log });
   const watchedStart = watchStart(home);
   if (watchedStart.told !== undefined) log.warn(watchedStart.told);
+  const storage = await openStorage({
+    ...{ environment, config: loaded.config },
+    address: `http://127.0.0.1:${port}`,
+  });
   const plugins = await startPlugins({ environment, loaded, log });
   const reread = rereader(environment, options);
   const onMissingEngine = legacyInstead(options, log);
-  const gateway = createGateway({ environment, loaded, log, plugins, reread, onMissingEngine });
+  const gateway = createGateway({
+    ...{ environment, loaded, log, plugins, reread, onMissingEngine, storage },
+  });
   const page = loadPage(pageFolder());
   outliveFullFiles();
   // Before anybody is told that it runs: whoever learns it may stop it at once.
   const stop = listenForStop();
+  stopUnheard(storage, stop);
   let server: RunningServer | undefined;
   let demo: DemoInBackground | undefined;
   let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
@@ -109,9 +118,16 @@ async function serve(
     await gateway.waiting.resume();
     if (waited > 0) log.info(`messages that waited when the gateway ended begin now: ${waited}`);
     log.info("gateway started", { url: server.url, model, engine });
-    const makesDemo = environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
+    // It is a session in files.
+    const mayHaveDemo = storage.cluster === undefined;
+    const makesDemo =
+      mayHaveDemo && environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
-    const about = makesDemo ? "will be there in some seconds" : await whetherDemo(home);
+    const about = makesDemo
+      ? "will be there in some seconds"
+      : mayHaveDemo
+        ? await whetherDemo(home)
+        : null;
     const asleep = inSafeMode(plugins.records());
     if (options.json)
       output.line(JSON.stringify({ url: server.url, model, engine, home, safeMode: asleep }));
@@ -135,6 +151,16 @@ async function serve(
     log.info("gateway stopped", { reason: end.reason });
     log.close();
   }
+}
+
+/**
+ * What is stored is safe, as late steps are refused. But whoever goes on asks models and runs tools
+ * for sessions that others may have by now.
+ */
+function stopUnheard({ cluster }: Storage, stop: Stop): void {
+  const reason = "the database did not hear of it for too long, and others may have its sessions";
+  const end = () => stop.now({ reason, exitCode: EXIT.failed, graceMs: 0 });
+  cluster?.alive.addEventListener("abort", end, { once: true });
 }
 
 /**

@@ -45,6 +45,8 @@ import { contextFacts, type StatusFacts } from "./status.ts";
 
 export interface CommandSessionOptions {
   home: string;
+  /** The folder whose agents have the turn reports. */
+  records: string;
   /** Canonical. */
   key: string;
   agentId: string;
@@ -72,7 +74,8 @@ export interface CommandSessionOptions {
 }
 
 export function createCommandSession(options: CommandSessionOptions): CommandSession {
-  const { home, key, agentId, host, store, conversations, plugins, signal, onEvent } = options;
+  const { home, records, key, agentId, host, store } = options;
+  const { conversations, plugins, signal, onEvent } = options;
   const inSession = <Result>(work: (conversation: Conversation) => Promise<Result>) =>
     conversations.visit(key, work, signal);
   const setupOf = (conversation: Conversation) => ({
@@ -104,7 +107,7 @@ export function createCommandSession(options: CommandSessionOptions): CommandSes
         const preview = await host.preview(setupOf(conversation));
         const branch = conversation.session.branch();
         const { sessionId } = conversation.session.session;
-        const folder = agentPaths(home, agentId).reports;
+        const folder = agentPaths(records, agentId).reports;
         const paid = (at: string) => paidSince(home, key, at);
         return {
           preview,
@@ -232,13 +235,13 @@ async function exportOf({ home, key, store }: CommandSessionOptions): Promise<st
 }
 
 async function statusOf(options: StatusOptions): ReturnType<CommandSession["status"]> {
-  const { home, key, agentId, host, known } = options;
+  const { home, records, key, agentId, host, known } = options;
   const found = await known.read(key);
   options.noteModel(found?.branch ?? []);
   const { answering, wanted, rest, because, passedOver, fallbacks } = host.models(agentId, key);
   const { model } = answering;
   const { info, ...engine } = await host.inspectEngine(agentId, key);
-  const { reports } = agentPaths(home, agentId);
+  const { reports } = agentPaths(records, agentId);
   const last = found && (await readLastRequest(reports, found.sessionId));
   const session = { agentId, sessionKey: key, sessionId: found?.sessionId ?? "" };
   const sizing = await host.sizing(session);

@@ -2,6 +2,7 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { secretsInAddress } from "@clew/plugin-sdk/host";
 import JSON5 from "json5";
 import { storageFailed } from "../storage-error.ts";
 import { shellWord } from "../text/shell-word.ts";
@@ -251,6 +252,7 @@ function hint(loaded: LoadedConfig, name: string): string {
 
 function maskSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(maskSecrets);
+  if (typeof value === "string") return maskAddress(value);
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [
@@ -260,10 +262,18 @@ function maskSecrets(value: unknown): unknown {
   );
 }
 
+/** Whoever is let in by an address is named in it. */
+const maskAddress = (text: string): string =>
+  secretsInAddress(text)
+    .filter((secret) => !IS_REFERENCE.test(secret))
+    .reduce((hidden, secret) => hidden.replaceAll(secret, "(hidden)"), text);
+
 /** References to the environment are no secret. */
+const IS_REFERENCE = /^\$\{\w+\}$/;
+
 function maskText(value: unknown): unknown {
   if (typeof value === "object" && value !== null) {
     return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, maskText(child)]));
   }
-  return typeof value === "string" && /^\$\{\w+\}$/.test(value) ? value : "(hidden)";
+  return typeof value === "string" && IS_REFERENCE.test(value) ? value : "(hidden)";
 }

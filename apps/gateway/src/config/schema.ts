@@ -11,6 +11,7 @@ import { McpConfigSchema } from "./mcp.ts";
 import { MemoryConfigSchema } from "./memory.ts";
 import { ModelsConfigSchema } from "./models.ts";
 import { SessionConfigSchema } from "./session.ts";
+import { StorageConfigSchema } from "./storage.ts";
 import { ToolsConfigSchema } from "./tools.ts";
 
 /**
@@ -25,6 +26,7 @@ export const ConfigSchema = z.object({
   harness: HarnessConfigSchema.prefault({}).describe("Programs that run agents' turns."),
   memory: MemoryConfigSchema.prefault({}).describe("What is remembered across sessions."),
   session: SessionConfigSchema.prefault({}).describe("Sessions."),
+  storage: StorageConfigSchema.prefault({}).describe("Where sessions are kept."),
   tools: ToolsConfigSchema.prefault({}).describe("Tools that change something."),
   mcp: McpConfigSchema.prefault({}).describe("Servers whose tools agents may use."),
   gateway: GatewayConfigSchema.prefault({}).describe("The HTTP server."),

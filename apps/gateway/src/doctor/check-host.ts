@@ -90,6 +90,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded, checked.ownCompactor),
     ...checkWater(environment, loaded),
     ...checkImages(),
+    ...(await storageOf(environment, loaded)),
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),
     ...(await checkHarnesses(environment, loaded)),
@@ -107,6 +108,12 @@ export async function checkHost(
     ...(await checkClaim(environment.home, { fix, lookup })),
   ];
 }
+
+/** Its driver is loaded only where it is used. */
+const storageOf = async (environment: Environment, loaded: LoadedConfig): Promise<Finding[]> =>
+  loaded.config.storage.driver === "files"
+    ? []
+    : (await import("./check-storage.ts")).checkStorage(environment, loaded);
 
 /** Such a file is left by a power failure, or made by hand. */
 async function checkClaim(

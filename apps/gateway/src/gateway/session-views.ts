@@ -103,6 +103,8 @@ export interface SessionViews {
 
 export interface SessionViewsOptions {
   home: string;
+  /** The folder whose agents have the turn reports. */
+  records: string;
   host: Pick<Host, "engineStatus" | "pricesOf">;
   agentOf: (key: string) => string;
   store: SessionStore;
@@ -127,7 +129,7 @@ const NOTHING_SAID = { branch: [], deliveries: { read: () => undefined } };
 const MOST_INSPECTED = 8;
 
 export function createSessionViews(options: SessionViewsOptions): SessionViews {
-  const { home, host, store, known, conversations, canonicalKey, agentOf } = options;
+  const { home, records, host, store, known, conversations, canonicalKey, agentOf } = options;
   const read = (text: string) => known.read(canonicalKey(text));
   const isBusy = (text: string) => conversations.busy().has(canonicalKey(text));
   const require = async (text: string) => {
@@ -141,7 +143,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
     if (sessionId === null) throw sessionNotFound(text);
     return sessionId;
   };
-  const reportsOf = ({ agentId }: KnownSession) => agentPaths(home, agentId).reports;
+  const reportsOf = ({ agentId }: KnownSession) => agentPaths(records, agentId).reports;
   const inspectors = new Map<string, Inspector>();
   const { pricesOf } = host;
   const createInspectorOf = (key: string): Inspector => {
@@ -151,7 +153,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
       const sessionId = found?.sessionId ?? (await store.idOf(key));
       if (sessionId === null) throw sessionNotFound(key);
       const underWay = options.underWay(sessionId);
-      const folder = agentPaths(home, agentOf(key)).reports;
+      const folder = agentPaths(records, agentOf(key)).reports;
       // Right behind a /new nothing was said yet.
       if (found === null) return { folder, sessionId, underWay, ...NOTHING_STORED };
       const paid = (at: string) => paidSince(home, key, at);

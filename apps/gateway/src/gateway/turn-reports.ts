@@ -62,6 +62,7 @@ export function createTurnReports({
   return {
     async store(conversation, { report, parts = {} }) {
       try {
+        await conversation.session.keepReport?.(report, parts);
         await logOf(conversation).append(report, parts);
       } catch (error) {
         log.warn(`turn report not stored: ${(error as Error).message}`);

@@ -80,7 +80,10 @@ export function createHost(parts: HostParts): Host {
         session === undefined ? {} : { sessionKey: session.key },
       );
       const chosen = engine.configured ?? engine.guard.engineId;
-      const recent = await readRecentTurns(agentPaths(environment.home, agentId).reports, chosen);
+      const recent = await readRecentTurns(
+        agentPaths(parts.records ?? environment.home, agentId).reports,
+        chosen,
+      );
       const quarantined = registry.quarantine.list();
       const of = { home: environment.home, agentId, named: session?.key };
       const told = () => sessionsToldTo(engine.guard.engineId, of);

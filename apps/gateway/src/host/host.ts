@@ -55,6 +55,8 @@ export interface HostOptions {
   log: LogPort;
   /** Already loaded; absent = none. */
   plugins?: PluginHost | undefined;
+  /** The folder whose agents have the turn reports. Absent: the home. */
+  records?: string | undefined;
   /** What tools reach of other sessions. Absent: none of them is offered. */
   sessions?: (() => SessionToolsPort | undefined) | undefined;
   /** What plugins reach of other sessions. Absent: nothing. */

@@ -65,6 +65,8 @@ export interface BranchFileRequest {
   newHeader: () => TranscriptHeader;
   /** Ids that are not taken yet, as a rule. */
   newId: () => string;
+  /** True: the session is kept elsewhere. Absent: here. */
+  isCopy?: boolean | undefined;
 }
 
 /** Its first eight digits are random; the system is asked for many of them at once. */
@@ -76,8 +78,9 @@ export async function openBranchFile({
   newHeader,
   newId,
   checkpointFrom,
+  isCopy,
 }: BranchFileRequest): Promise<BranchFile> {
-  const file = durableFile(path, loaded.size);
+  const file = durableFile(path, loaded.size, isCopy === true ? { isCopy } : {});
   const { branch } = loaded;
   let ids: Set<string> | undefined;
   const keeper = await keepCheckpoint({

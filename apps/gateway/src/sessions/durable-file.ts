@@ -28,9 +28,13 @@ const TO_WRITE = constants.O_RDWR | constants.O_CREAT | (constants.O_NOFOLLOW ??
 
 /**
  * `file` is created by the first append when it is not there; `size` is how
- * many of its bytes are good.
+ * many of its bytes are good. What is kept elsewhere (`isCopy`) is not flushed.
  */
-export function durableFile(file: string, initialSize: number): DurableFile {
+export function durableFile(
+  file: string,
+  initialSize: number,
+  { isCopy = false }: { isCopy?: boolean } = {},
+): DurableFile {
   let handle: FileHandle | undefined;
   let size = initialSize;
   /** Of what was read, or is written to. */
@@ -65,8 +69,8 @@ export function durableFile(file: string, initialSize: number): DurableFile {
       if (how !== null) throw movedError(file, how);
       try {
         await writeAll(target, bytes, size);
-        await target.datasync();
-        if (isNew) await syncFolder(dirname(file));
+        if (!isCopy) await target.datasync();
+        if (isNew && !isCopy) await syncFolder(dirname(file));
       } catch (error) {
         await undo(target, file, size);
         if (isNew) {

@@ -1,7 +1,13 @@
 // Opens one session for writing.
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { DeliveryPort, HostSession, TranscriptPort } from "@clew/engine-core";
+import type {
+  DeliveryPort,
+  HostSession,
+  ReportParts,
+  TranscriptPort,
+  TurnReport,
+} from "@clew/engine-core";
 import type { LedgerKeeper } from "@clew/legacy-engine";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import {
@@ -64,6 +70,8 @@ export interface OpenSession extends CompactableSession {
   spareBytes(): number;
   /** What another program did to its file since; null = nothing. Costs a look at the file. */
   moved(): MovedFile | null;
+  /** Stores the report of a turn with the session, where it is no file. Absent: it is one. */
+  keepReport?(report: TurnReport, parts: ReportParts): Promise<void>;
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
 }
@@ -80,6 +88,8 @@ export interface OpenSessionRequest {
   newId?: () => string;
   /** Smaller session files need no checkpoint, bytes. Absent: CHECKPOINT_FROM. */
   checkpointFrom?: number;
+  /** The file is a copy, and this is the first line of the session it is of. Absent: it is none. */
+  copyOf?: TranscriptHeader;
 }
 
 /** Reading less takes no time worth saving. */
@@ -104,8 +114,10 @@ export async function openSession(request: OpenSessionRequest): Promise<OpenSess
         ? undefined
         : await openDeliveries(request.deliveriesFile, loaded.branch);
     const notes = [...takenOver, ...loaded.notes, ...(opened?.notes ?? [])];
-    const newHeader = () => headerOf(session, request.cwd, (request.now ?? Date.now)());
-    const file = await openBranchFile({ path, loaded, newHeader, newId, checkpointFrom });
+    const { copyOf } = request;
+    const newHeader = () => copyOf ?? headerOf(session, request.cwd, (request.now ?? Date.now)());
+    const isCopy = copyOf !== undefined;
+    const file = await openBranchFile({ path, loaded, newHeader, newId, checkpointFrom, isCopy });
     return createHandle(request, lock, { file, notes, deliveries: opened?.deliveries });
   } catch (error) {
     await lock.release();
@@ -184,9 +196,9 @@ async function rewrite(
   return { ...plan.result, remapped: plan.remapped };
 }
 
-function placeEntries(
+export function placeEntries(
   added: readonly NewTranscriptEntry[],
-  { leafId, nextId }: BranchFile,
+  { leafId, nextId }: Pick<BranchFile, "leafId" | "nextId">,
   timestamp: string,
 ): TranscriptEntry[] {
   let parentId = leafId();
@@ -198,7 +210,7 @@ function placeEntries(
   });
 }
 
-function headerOf(
+export function headerOf(
   session: HostSession,
   cwd: string,
   now: number,
@@ -242,7 +254,7 @@ function closedError(session: HostSession): ContextEngineError {
   );
 }
 
-function movedError(session: HostSession): ContextEngineError {
+export function movedError(session: HostSession): ContextEngineError {
   return new ContextEngineError(
     "TRANSCRIPT_MOVED",
     `Session ${session.sessionKey} has grown in the meantime; nothing was changed, try again.`,

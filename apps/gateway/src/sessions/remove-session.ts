@@ -50,7 +50,7 @@ function lockedMessage(key: string, { owner, file }: Extract<LockOutcome, { held
 }
 
 /** With what is kept beside it, but for its lock. */
-async function removeFiles(file: string): Promise<void> {
+export async function removeFiles(file: string): Promise<void> {
   const name = basename(file);
   const beside = (await readdir(dirname(file)).catch(() => [])).filter(
     (each) => each.startsWith(`${name}.`) && !each.startsWith(`${name}.lock`),

@@ -7,6 +7,7 @@ import { createGateway, type Gateway, type GatewayOptions } from "../gateway.ts"
 import { claimHome } from "../home/claim.ts";
 import { type ServerOptions, startServer } from "../http/server.ts";
 import { createLog } from "../log/log.ts";
+import { openStorage } from "../storage/open-storage.ts";
 import { temporaryHome } from "./home.ts";
 
 export interface StreamedTurn {
@@ -34,7 +35,10 @@ export async function startTestGateway(
   const environment = readEnvironment({ CLEW_HOME: folder, HOME: folder, ...variables });
   const loaded = checkConfigText(JSON.stringify(config), "clew.json");
   const log = createLog({ file: join(folder, "logs/gateway.log") });
-  const gateway = createGateway({ environment, loaded, log, harnesses });
+  const storage = await openStorage({
+    ...{ environment, config: loaded.config, address: "http://127.0.0.1:1" },
+  });
+  const gateway = createGateway({ environment, loaded, log, harnesses, storage });
   const page = new Map([
     ["/", { bytes: new TextEncoder().encode("<p>page</p>"), type: "text/html; charset=utf-8" }],
   ]);

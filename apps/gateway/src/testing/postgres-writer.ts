@@ -5,7 +5,7 @@ import { POSTGRES_PORTS } from "../sessions/postgres/ports.ts";
 const [url = "", key = "", mode = "entries"] = process.argv.slice(2);
 // It will not be missed for long.
 const address = "http://127.0.0.1:1";
-const store = await openPostgresStore({ url, address, ports: POSTGRES_PORTS, ttlMs: 500 });
+const store = await openPostgresStore({ url, address, ports: POSTGRES_PORTS, ttlMs: 2000 });
 const transcript = await store.open({ agentId: "main", key });
 await transcript.deliveries.save("a", { kind: "seen", root: "root", ids: [] });
 for (let number = 1; ; number++) {

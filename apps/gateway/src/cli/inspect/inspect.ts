@@ -1,6 +1,7 @@
 // Runs `clew inspect`, on a session's files and the turn that the running gateway is in.
 import { basename, dirname, join, resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { Environment } from "../../config/environment.ts";
 import { paidSince } from "../../costs/paid-since.ts";
 import { UNPAID } from "../../costs/unpaid.ts";
 import { namedSession } from "../../demo/demo-place.ts";
@@ -14,11 +15,11 @@ import { pricesIn } from "../../models/prices-in.ts";
 import { reportFile, reportFiles } from "../../reports/report-files.ts";
 import { agentPaths } from "../../sessions/paths.ts";
 import { readAllEntries, readBranch } from "../../sessions/read-transcript.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
 import { shellWord } from "../../text/shell-word.ts";
+import { storedSessions } from "../stored-sessions.ts";
 import {
   formatBisect,
   formatCall,
@@ -48,7 +49,7 @@ export async function inspectCommand(
   { environment, output }: Shell,
 ): Promise<number> {
   const question = planQuestion(options);
-  const source = await findSource(environment.home, name, output);
+  const source = await findSource(environment, name, output);
   const inspector = createInspector(source, await pricesIn(environment));
   const answer = await answerTo(inspector, question);
   if (answer === null) {
@@ -62,8 +63,7 @@ export async function inspectCommand(
   else if (question.kind === "request") return printRequest(answer.data as RebuiltRequest, output);
   else {
     output.line(printable(answer.text));
-    if (answer.hasCost)
-      for (const line of await unpaidLines(environment.home, name)) output.line(line);
+    if (answer.hasCost) for (const line of await unpaidLines(environment, name)) output.line(line);
   }
   return 0;
 }
@@ -73,9 +73,11 @@ function isNamed(question: Question): boolean {
   return ["entry", "diff", "turn"].includes(question.kind);
 }
 
-async function unpaidLines(home: string, name: string): Promise<string[]> {
+async function unpaidLines(environment: Environment, name: string): Promise<string[]> {
   if (isFile(name)) return [];
-  const named = await createSessionStore({ home }).find(await namedSession(home, name));
+  const { home } = environment;
+  const { sessions } = await storedSessions(environment);
+  const named = await sessions.find(await namedSession(home, name));
   const unpaid = named === null ? null : await whyUnpaid(home, named.key);
   return unpaid === null ? [] : [UNPAID[unpaid]];
 }
@@ -201,12 +203,13 @@ const isFile = (name: string): boolean => /[/\\]|\.jsonl$/.test(name) && !name.s
 
 /** A name, or a file that stands where a home keeps its sessions. */
 async function findSource(
-  home: string,
+  environment: Environment,
   name: string,
   output: Shell["output"],
 ): Promise<() => Promise<SessionSource>> {
   if (isFile(name)) return fileSource(resolve(name));
-  const store = createSessionStore({ home });
+  const { home } = environment;
+  const { sessions: store, records } = await storedSessions(environment);
   const key = await namedSession(home, name);
   // One question is answered from what there was when it was asked.
   const readOnce = async (): Promise<SessionSource> => {
@@ -218,7 +221,7 @@ async function findSource(
     const found = await store.read(key);
     if (found === null) throw await store.notFound(name);
     const { agentId, sessionId, branch, file } = found;
-    const folder = agentPaths(home, agentId).reports;
+    const folder = agentPaths(records, agentId).reports;
     return {
       ...{ folder, sessionId, branch, underWay },
       allEntries: () => readAllEntries(file),

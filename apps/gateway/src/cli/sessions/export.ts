@@ -7,11 +7,11 @@ import writeFileAtomic from "write-file-atomic";
 import { conversationAsMarkdown } from "../../commands/export.ts";
 import { shortName } from "../../sessions/keys.ts";
 import { shownEntries } from "../../sessions/shown.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { storageFailed } from "../../storage-error.ts";
 import { EXIT } from "../../terminal/exit-codes.ts";
 import { printable } from "../../terminal/output.ts";
 import type { Shell } from "../../terminal/shell.ts";
+import { storedSessions } from "../stored-sessions.ts";
 
 export interface ExportOptions {
   /** Absent, or "-": it is printed. */
@@ -31,7 +31,7 @@ export async function exportSession(
   { out, as, force = false, json = false }: ExportOptions,
   { environment, output }: Shell,
 ): Promise<number> {
-  const store = createSessionStore({ home: environment.home });
+  const { sessions: store } = await storedSessions(environment);
   const found = await store.read(name);
   if (found === null) throw await store.notFound(name);
   if (found.branch.length === 0)

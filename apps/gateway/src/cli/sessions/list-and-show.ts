@@ -5,7 +5,6 @@ import { type AnsweredPage, createListing } from "../../listing/list-page.ts";
 import { fatesOf, formatEntry, NEVER } from "../../sessions/format-entry.ts";
 import { nameWithLabel } from "../../sessions/labels.ts";
 import { shownEntries } from "../../sessions/shown.ts";
-import { createSessionStore } from "../../sessions/store.ts";
 import { readChildren, withLost } from "../../subagents/child-files.ts";
 import type { ListedChild } from "../../subagents/session-tree.ts";
 import { printable } from "../../terminal/output.ts";
@@ -15,6 +14,7 @@ import { counted } from "../../text/number.ts";
 import { visible } from "../../text/visible.ts";
 import { createWaitingFiles } from "../../waiting/waiting-files.ts";
 import { viewOf } from "../../waiting/waiting-message.ts";
+import { storedSessions } from "../stored-sessions.ts";
 
 export interface ListOptions {
   json?: boolean;
@@ -32,7 +32,7 @@ export async function listSessions(
 ): Promise<number> {
   const { home } = environment;
   const log = { warn: (text: string) => output.note(text) };
-  const rows = await createSessionStore({ home }).list();
+  const rows = await (await storedSessions(environment)).sessions.list();
   const isMade = (await demoState(home)) === "made";
   const children = await withLost(home, await readChildren({ home, log }));
   const { next, sideRequests, ...page } = await createListing().page(
@@ -106,7 +106,7 @@ export async function showSession(
   { environment, output }: Shell,
 ): Promise<number> {
   const { home } = environment;
-  const store = createSessionStore({ home });
+  const { sessions: store } = await storedSessions(environment);
   const session = await store.read(name);
   if (session === null) throw await store.notFound(name);
   const branch = shownEntries(session.branch, limit);

@@ -51,7 +51,7 @@ describe.skipIf(whyNoPostgres() !== null)(`the store in PostgreSQL ${UNLESS_THER
     },
   });
 
-  /** A gateway that was killed is dead after half a second; one that lives is not waited for. */
+  /** A gateway that was killed is dead after two seconds; one that lives is not waited for. */
   async function openWhenFree(key: string): Promise<OpenedTranscript> {
     for (;;) {
       const opened = await store.open({ agentId: "main", key }).catch((error: unknown) => error);

@@ -1,0 +1,210 @@
+// Finds, opens, lists and reads sessions that are in one PostgreSQL.
+import { randomUUID } from "node:crypto";
+import { rm } from "node:fs/promises";
+import type { DeliveryLedger } from "@clew/engine-core";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { TranscriptHeader } from "@clew/plugin-sdk/transcript";
+import type { PostgresReader, PostgresStore, StoredSummary } from "@clew/store-postgres";
+import { fromJson } from "../../own-json.ts";
+import { removeReportFiles } from "../../reports/report-files.ts";
+import { archivedKey, isShownAsIs, type SessionName } from "../keys.ts";
+import { newestFirst, type SessionSummary } from "../list-sessions.ts";
+import { requireNewName, requireSessionName, sessionNotFound } from "../name-errors.ts";
+import { CHECKPOINT_FROM, headerOf, type OpenSession, openSession } from "../open.ts";
+import { agentPaths, transcriptFile } from "../paths.ts";
+import { createKeyedQueue } from "../queues.ts";
+import { readBranch, readPage } from "../read-transcript.ts";
+import { removeFiles } from "../remove-session.ts";
+import type { SessionStore } from "../store.ts";
+import { followLog } from "./follow-log.ts";
+import { followReports } from "./follow-reports.ts";
+import { engineOfHome } from "./ports.ts";
+import { storedSession } from "./stored-session.ts";
+
+export interface PostgresSessionsOptions {
+  /** A gateway's part in the cluster, or what reads only. */
+  store: PostgresStore<DeliveryLedger> | PostgresReader<DeliveryLedger>;
+  /** Where copies of sessions and reports are, laid out as a home. */
+  copies: string;
+  /** Names the home whose engines are told of sessions. */
+  homeId: string;
+  /** Of one session's reports. */
+  reportBytes: number;
+}
+
+/** What of a session's row says whether its copies are up to date. */
+type Followed = Pick<
+  StoredSummary,
+  "agentId" | "sessionId" | "key" | "head" | "lastEntry" | "header"
+>;
+
+/** Keys may be short names; they are of the agent "main" then. */
+export function createPostgresSessions(options: PostgresSessionsOptions): SessionStore {
+  const { store, copies, reportBytes } = options;
+  const ofHome = engineOfHome(options.homeId);
+  const { enqueue } = createKeyedQueue();
+  /** Ids of transcripts whose copies this process writes. */
+  const open = new Set<string>();
+
+  const fileOf = ({ agentId, sessionId }: Followed) => transcriptFile(copies, agentId, sessionId);
+  /** Its copies say then what the database says, unless they are written here. */
+  const follow = (found: Followed, { evenOpen = false } = {}): Promise<void> =>
+    enqueue(found.sessionId, async () => {
+      const { agentId, sessionId, key: sessionKey } = found;
+      if (open.has(sessionId) && !evenOpen) return;
+      await followLog(fileOf(found), {
+        ...{ session: { agentId, sessionId, sessionKey }, ...found },
+        read: (after, limit) => store.log(found, { after, limit }),
+        placeOf: (entryId) => store.placeOf(found, entryId),
+      });
+      await followReports(agentPaths(copies, agentId).reports, sessionId, {
+        later: (afterTurn, limit) => store.laterReports(found, { afterTurn, limit }),
+        maxBytes: reportBytes,
+      });
+    });
+  const findRow = (text: string) => store.find(requireSessionName(text));
+  const find = async (text: string) => {
+    const row = await findRow(text);
+    return row === null || row.head === 0 ? null : { row, summary: summaryOf(row, fileOf(row)) };
+  };
+  const list = async () =>
+    (await store.list()).map((row) => summaryOf(row, fileOf(row))).sort(newestFirst);
+  const followed = async (text: string) => {
+    const found = await find(text);
+    if (found !== null) await follow(found.row);
+    return found?.summary ?? null;
+  };
+
+  return {
+    async open({ key, cwd, now, newId }) {
+      const name = requireSessionName(key);
+      if (!isShownAsIs(name.name) && (await store.find(name)) === null) requireNewName(name);
+      const log = await writer(store).openLog(nameOf(name));
+      const { session, found } = log;
+      try {
+        const header = headerIn(found.header) ?? headerOf(session, cwd, (now ?? Date.now)());
+        const row = { ...session, key: session.sessionKey, ...found };
+        await follow(row, { evenOpen: true });
+        const sessionFile = fileOf(row);
+        const copy = await openSession({
+          ...{ session: { ...session, sessionFile }, cwd, checkpointFrom: CHECKPOINT_FROM },
+          copyOf: header,
+          ...(now !== undefined && { now }),
+          ...(newId !== undefined && { newId }),
+        });
+        open.add(session.sessionId);
+        let isBroken = false;
+        const opened = storedSession({
+          ...{ log, copy, header, ofHome, now },
+          onBroken: () => {
+            isBroken = true;
+          },
+        });
+        return closedBy(opened, async () => {
+          // What it lacks, or has too much, nobody knows: the next opening makes it anew.
+          if (isBroken) await rm(sessionFile, { force: true });
+          open.delete(session.sessionId);
+        });
+      } catch (error) {
+        await log.close();
+        throw error;
+      }
+    },
+    async renew(key) {
+      const name = nameOf(requireSessionName(key));
+      const row = await store.find(name);
+      // Nothing was said in it: it is as new as another one.
+      if (row === null || row.head === 0)
+        return { sessionId: row?.sessionId ?? randomUUID(), archivedAs: null };
+      const sessionId = randomUUID();
+      const begunAt = headerIn(row.header)?.timestamp ?? new Date(row.changedAt).toISOString();
+      const known = (await store.list()).map((each) => each.key);
+      const archivedAs = freeKey(known, archivedKey(name.key, begunAt));
+      if (!(await writer(store).renew({ ...name, sessionId, archivedKey: archivedAs })))
+        throw await heldElsewhere(store, name);
+      return { sessionId, archivedAs };
+    },
+    async adopt({ sessionId }) {
+      throw new ContextEngineError(
+        "ENGINE_OPERATION_FAILED",
+        `The session cannot move to the transcript ${sessionId} that its engine wrote in a file, as sessions are in PostgreSQL; it stays where it is.`,
+      );
+    },
+    async remove(key) {
+      const name = nameOf(requireSessionName(key));
+      const row = await store.find(name);
+      if (row === null) return;
+      if (!(await writer(store).remove(name))) throw await heldElsewhere(store, name);
+      await removeFiles(fileOf(row));
+      await removeReportFiles(agentPaths(copies, name.agentId).reports, row.sessionId);
+    },
+    list,
+    async notFound(name) {
+      const known = await list().catch(() => []);
+      return sessionNotFound(
+        name,
+        known.map(({ key }) => key),
+      );
+    },
+    deliveries: ({ agentId, key }) => store.deliveries({ agentId, key }),
+    find: async (key) => (await find(key))?.summary ?? null,
+    idOf: async (key) => (await findRow(key))?.sessionId ?? null,
+    async read(key) {
+      const found = await followed(key);
+      return found && { ...found, ...(await readBranch(found.file)) };
+    },
+    async newest(key, limit) {
+      const found = await followed(key);
+      return found && { ...found, ...(await readPage(found, limit, CHECKPOINT_FROM)) };
+    },
+  };
+}
+
+type Stores = PostgresSessionsOptions["store"];
+
+/** Throws HOST_CAPABILITY_MISSING for who reads only. */
+function writer(store: Stores): PostgresStore<DeliveryLedger> {
+  if ("openLog" in store) return store;
+  throw new ContextEngineError(
+    "HOST_CAPABILITY_MISSING",
+    "Sessions in PostgreSQL are changed by a gateway that runs; start it with: clew start",
+  );
+}
+
+const nameOf = ({ agentId, key }: SessionName) => ({ agentId, key });
+
+const headerIn = (line: string | null): TranscriptHeader | undefined =>
+  line === null ? undefined : (fromJson(line) as TranscriptHeader);
+
+/** The same session, after whose end something is done. */
+function closedBy(session: OpenSession, after: () => Promise<void>): OpenSession {
+  let closing: Promise<void> | undefined;
+  return {
+    ...session,
+    close() {
+      closing ??= session.close().finally(after);
+      return closing;
+    },
+  };
+}
+
+const summaryOf = (row: StoredSummary, file: string): SessionSummary => ({
+  ...{ key: row.key, agentId: row.agentId, sessionId: row.sessionId, file, bytes: row.bytes },
+  updatedAt: new Date(row.changedAt).toISOString(),
+  ...(row.label !== null && { label: row.label }),
+});
+
+function freeKey(known: readonly string[], wanted: string): string {
+  let free = wanted;
+  for (let number = 2; known.includes(free); number++) free = `${wanted}-${number}`;
+  return free;
+}
+
+async function heldElsewhere(store: Stores, name: { agentId: string; key: string }) {
+  const owner = await store.ownerOf(name);
+  const who = owner === null ? "another gateway" : `the gateway at ${owner}`;
+  return new ContextEngineError(
+    "SESSION_LOCKED",
+    `Session ${name.key} is held by ${who}, which keeps it for five minutes after its last reply; ask there.`,
+  );
+}

@@ -1,0 +1,109 @@
+// One session that PostgreSQL keeps, with a copy of it in a file of this gateway.
+import type { DeliveryLedger, ReportParts, TranscriptStep, TurnReport } from "@clew/engine-core";
+import type {
+  NewTranscriptEntry,
+  TranscriptEntry,
+  TranscriptHeader,
+} from "@clew/plugin-sdk/transcript";
+import type { LogStep, SessionLog } from "@clew/store-postgres";
+import { toJson } from "../../own-json.ts";
+import { type CompactableBranch, movedError, type OpenSession, placeEntries } from "../open.ts";
+import { oneAtATime } from "../queues.ts";
+import { planRewrite } from "../rewrite.ts";
+import type { engineOfHome } from "./ports.ts";
+
+export interface StoredSessionParts {
+  /** What was claimed. */
+  log: SessionLog<DeliveryLedger>;
+  /** Its copy, open, and up to date. */
+  copy: OpenSession;
+  header: TranscriptHeader;
+  ofHome: ReturnType<typeof engineOfHome>;
+  now?: (() => number) | undefined;
+  /** The copy may not say any more what is stored. */
+  onBroken(): void;
+}
+
+/** The database first: what is in the copy is stored. */
+export function storedSession(parts: StoredSessionParts): OpenSession {
+  const { log, copy, header, ofHome, now = Date.now } = parts;
+  const { branch, nextId } = copy.compaction;
+  const inTurn = oneAtATime();
+  let isBroken = false;
+  /** As core stored it with the end of its turn. */
+  let reported: TurnReport | undefined;
+  let closing: Promise<void> | undefined;
+
+  async function store(
+    entries: readonly TranscriptEntry[],
+    { keep, ...more }: Partial<LogStep<never>> & { keep?: number } = {},
+  ): Promise<readonly TranscriptEntry[]> {
+    const before = branch();
+    const leafId = before.at(-1)?.id ?? null;
+    const follows = keep === undefined ? undefined : { keep, leafId: before[keep - 1]?.id ?? null };
+    try {
+      const step = { entries, deliveries: [], report: null, ...more, follows };
+      await log.store({ ...step, header: toJson(header) });
+      if (entries.length > 0)
+        await copy.compaction.graft({ keep: keep ?? before.length, leafId, entries });
+    } catch (error) {
+      isBroken = true;
+      parts.onBroken();
+      throw error;
+    }
+    return entries.length === 0 ? [] : branch().slice(-entries.length);
+  }
+  const placed = (added: readonly NewTranscriptEntry[]) => {
+    const leafId = () => branch().at(-1)?.id ?? null;
+    return placeEntries(added, { leafId, nextId }, new Date(now()).toISOString());
+  };
+  const append = (added: readonly NewTranscriptEntry[]) =>
+    inTurn(async () => (added.length === 0 ? [] : store(placed(added))));
+  const appendStep = ({ entries, deliveries, report }: TranscriptStep) =>
+    inTurn(async () => {
+      if (entries.length === 0 && deliveries.length === 0 && report === null) return [];
+      const lines = deliveries.map(({ engineId, change }) => ({
+        ...{ engineId: ofHome.name(engineId), change },
+      }));
+      const kept = await store(placed(entries), {
+        ...{ deliveries: lines as never, report, isOfTurn: true },
+      });
+      if (report !== null) reported = report.report;
+      return kept;
+    });
+  const compaction: CompactableBranch = {
+    ...copy.compaction,
+    append,
+    graft: ({ keep, leafId, entries }) =>
+      inTurn(async () => {
+        if ((branch().at(-1)?.id ?? null) !== leafId) throw movedError(log.session);
+        await store(entries, { keep });
+      }),
+  };
+  return {
+    ...copy,
+    ...{ deliveries: log.deliveries, append, appendStep, compaction },
+    rewrite: (request) =>
+      inTurn(async () => {
+        const plan = planRewrite({ branch: branch(), request, nextId });
+        if (plan.kind !== "append") return plan.result;
+        await store(plan.entries, { keep: plan.kept });
+        return { ...plan.result, remapped: plan.remapped };
+      }),
+    keepReport: (report: TurnReport, named: ReportParts) =>
+      inTurn(async () => {
+        if (reported === report) return;
+        if (reported?.turnId === report.turnId) await log.amendReport(report);
+        else await store([], { report: { report, parts: named } });
+        reported = report;
+      }),
+    moved: () => (isBroken ? "changed" : copy.moved()),
+    close() {
+      closing ??= inTurn(async () => {
+        if (copy.moved() !== null) parts.onBroken();
+        await copy.close().finally(log.close);
+      });
+      return closing;
+    },
+  };
+}

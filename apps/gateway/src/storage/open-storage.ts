@@ -1,0 +1,105 @@
+// Opens what keeps a gateway's sessions: files of its home, or one PostgreSQL.
+import { randomUUID } from "node:crypto";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import writeFileAtomic from "write-file-atomic";
+import type { Environment } from "../config/environment.ts";
+import type { Config } from "../config/schema.ts";
+import { isSafeId } from "../sessions/keys.ts";
+import { requireSessionName } from "../sessions/name-errors.ts";
+import { createSessionStore } from "../sessions/store.ts";
+import { VERSION } from "../version.ts";
+import { planStorage } from "./plan-storage.ts";
+import type { Storage } from "./storage.ts";
+
+export interface StorageRequest {
+  environment: Environment;
+  config: Config;
+  /** Where others reach this gateway, unless the settings say. Absent: it only reads. */
+  address?: string;
+  /** A gateway that was not heard of for so long is dead, ms. Absent: as the store has it. */
+  ttlMs?: number;
+}
+
+export const fileStorage = (home: string): Storage => ({
+  sessions: createSessionStore({ home }),
+  records: home,
+});
+
+/** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
+export async function openStorage(request: StorageRequest): Promise<Storage> {
+  const { environment, config } = request;
+  const { home } = environment;
+  const plan = planStorage(config, environment);
+  if (plan.kind === "refused")
+    throw new ContextEngineError("CONFIG_INVALID", plan.problems.join(" "));
+  if (plan.kind === "files") return fileStorage(home);
+  return inPostgres(plan, request);
+}
+
+async function inPostgres(
+  { url, connections }: { url: string; connections: number },
+  { environment: { home }, config, address, ttlMs }: StorageRequest,
+): Promise<Storage> {
+  const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
+  const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
+  if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
+  const { createPostgresSessions } = await import("../sessions/postgres/store.ts");
+  const { portsOfHome } = await import("../sessions/postgres/ports.ts");
+  const homeId = await idOfHome(home);
+  const given = { url, ports: portsOfHome(homeId) };
+  const { reportBytes } = config.gateway.limits;
+  if (address === undefined) {
+    const store = await openPostgresReader(given);
+    // A gateway of this home may write its own copies meanwhile.
+    const copies = join(home, "copies", store.clusterId, "read");
+    const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
+    return { sessions, records: copies };
+  }
+  const own = config.storage.address ?? address;
+  const store = await openPostgresStore({
+    ...{ ...given, connections, address: own, version: VERSION },
+    ...(ttlMs !== undefined && { ttlMs }),
+  });
+  const copies = join(home, "copies", store.clusterId, "gateway");
+  return {
+    sessions: createPostgresSessions({ store, copies, homeId, reportBytes }),
+    records: copies,
+    cluster: {
+      address: own,
+      alive: store.alive,
+      ownerOf(key) {
+        const { agentId, key: canonical } = requireSessionName(key);
+        return store.ownerOf({ agentId, key: canonical });
+      },
+      close: () => store.close(),
+    },
+  };
+}
+
+/** Loaded only where it is used. Throws CONFIG_INVALID where it is not installed. */
+export async function loadPostgres(): Promise<typeof import("@clew/store-postgres")> {
+  try {
+    return await import("@clew/store-postgres");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      'storage.driver is "postgres", and its package is not installed; run: npm install @clew/store-postgres',
+      { cause: error },
+    );
+  }
+}
+
+/** Made at the first start: what engines were told in this home is told of it alone. */
+async function idOfHome(home: string): Promise<string> {
+  const folder = join(home, "copies");
+  const file = join(folder, "home-id");
+  const known = await readFile(file, "utf8").catch(() => "");
+  if (isSafeId(known.trim())) return known.trim();
+  const id = randomUUID();
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFileAtomic(file, `${id}\n`, { mode: 0o600 });
+  return id;
+}

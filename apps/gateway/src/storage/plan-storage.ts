@@ -1,0 +1,60 @@
+// Decides from the settings where sessions are, and what cannot be had there yet.
+
+import { type Environment, expandVariables } from "../config/environment.ts";
+import type { Config } from "../config/schema.ts";
+import { STORAGE_URL_VARIABLE } from "../config/storage.ts";
+
+export type StoragePlan =
+  | { kind: "files" }
+  | { kind: "postgres"; url: string; connections: number }
+  /** One sentence for each. */
+  | { kind: "refused"; problems: readonly string[] };
+
+/** Pure. */
+export function planStorage(
+  config: Config,
+  environment: Pick<Environment, "variable">,
+): StoragePlan {
+  const { driver, connections } = config.storage;
+  if (driver === "files") return { kind: "files" };
+  const url = urlOf(config, environment);
+  const problems = [...(url.problem === undefined ? [] : [url.problem]), ...notYet(config)];
+  return problems.length > 0 || url.url === undefined
+    ? { kind: "refused", problems }
+    : { kind: "postgres", url: url.url, connections };
+}
+
+function urlOf(
+  { storage: { url } }: Config,
+  environment: Pick<Environment, "variable">,
+): { url?: string; problem?: string } {
+  const named = url ?? environment.variable(STORAGE_URL_VARIABLE);
+  if (named === undefined)
+    return {
+      problem: `storage.driver is "postgres", and nobody says where it is: set storage.url, or the variable ${STORAGE_URL_VARIABLE}, to postgres://user:password@host/database.`,
+    };
+  const expanded = expandVariables(named, environment);
+  return "text" in expanded
+    ? { url: expanded.text }
+    : {
+        problem: `storage.url names ${expanded.missing.join(" and ")}, which is not set; set it where the gateway is started.`,
+      };
+}
+
+/** What would be kept in files of one gateway, and be missed by the others. */
+function notYet(config: Config): string[] {
+  const problems: string[] = [];
+  if (config.door.enabled)
+    problems.push(
+      'The door keeps a journal of each client\'s history in files of one gateway, and cannot be had with storage.driver "postgres" yet: set door.enabled to false.',
+    );
+  const { defaults, list } = config.agents;
+  const shadowed = [defaults, ...list].some(
+    ({ shadowEngine }) => shadowEngine !== undefined && shadowEngine !== "none",
+  );
+  if (shadowed)
+    problems.push(
+      'A shadow engine reads session files, and cannot be had with storage.driver "postgres" yet: take shadowEngine away.',
+    );
+  return problems;
+}

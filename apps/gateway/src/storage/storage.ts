@@ -1,0 +1,26 @@
+// What a gateway knows of where its sessions are kept.
+import type { SessionStore } from "../sessions/store.ts";
+
+export interface Storage {
+  /** Sessions, wherever they are. */
+  readonly sessions: SessionStore;
+  /**
+   * The folder whose `agents` hold session files and turn reports: the home, or copies of what is
+   * kept elsewhere.
+   */
+  readonly records: string;
+  /** Undefined: sessions are in files of the home, which no other gateway has. */
+  readonly cluster?: StorageCluster;
+}
+
+/** Other gateways may have sessions of the same storage. */
+export interface StorageCluster {
+  /** Fires when this gateway may no longer act, as others may have taken its sessions. */
+  readonly alive: AbortSignal;
+  /** Address of the gateway that has a session open; null: none that lives. Keys are canonical. */
+  ownerOf(key: string): Promise<string | null>;
+  /** This gateway, as others are told of it. */
+  readonly address: string;
+  /** Hands over all sessions of this gateway. */
+  close(): Promise<void>;
+}
