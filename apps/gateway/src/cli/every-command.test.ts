@@ -8,6 +8,7 @@ import { homeWithOwnPort, temporaryHome } from "../testing/home.ts";
 import { writePlugin } from "../testing/plugins.ts";
 import { isVisible } from "./completion/plan-completion.ts";
 import { exampleOf } from "./examples.ts";
+import { NEED_FILES } from "./needs-files.ts";
 import { createProgram } from "./program.ts";
 import { nameOf } from "./usage-error.ts";
 
@@ -53,6 +54,11 @@ function expectSentence({ code, output, errors }: CommandResult): void {
 let home: string;
 beforeAll(async () => {
   home = await homeWithOwnPort({ keep: true });
+});
+
+it("every command that needs session files is one", () => {
+  const known = new Set([...commands, ...groups].map(nameOf));
+  expect([...NEED_FILES].filter((name) => !known.has(name))).toEqual([]);
 });
 
 describe("every command", () => {

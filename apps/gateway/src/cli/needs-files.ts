@@ -4,22 +4,22 @@ import type { Environment } from "../config/environment.ts";
 import { loadConfig } from "../config/load.ts";
 
 /** These read or write session files themselves. */
-const NEED_FILES: ReadonlySet<string> = new Set([
-  ...["delete", "fork", "import", "rename", "search", "tail"].map(
-    (name) => `clew sessions ${name}`,
-  ),
-  ...["clew compact", "clew undo-compaction", "clew compare", "clew whatif", "clew replay"],
-  ...["clew forget", "clew retain", "clew mcp", "clew demo", "clew demo make", "clew demo remove"],
-  ...["clew engine retry", "clew engine status", "clew plugins rollback", "clew usage"],
+export const NEED_FILES: ReadonlySet<string> = new Set([
+  ...["clew replay", "clew compare", "clew whatif", "clew demo make", "clew demo remove"],
+  ...["clew sessions search", "clew sessions tail", "clew sessions usage", "clew sessions rename"],
+  ...["clew sessions fork", "clew sessions delete", "clew sessions import", "clew sessions repair"],
+  ...["clew sessions compact", "clew sessions undo-compaction", "clew usage"],
+  ...["clew engine status", "clew engine retry", "clew mcp", "clew plugins rollback"],
+  ...["clew lossless verify", "clew lossless migrate", "clew lossless retain"],
+  ...["clew lossless import", "clew lossless forget"],
 ]);
-const NEED_FILES_BELOW = ["clew lossless "];
 
 /** Settings that cannot be read are told by the command itself. Throws HOST_CAPABILITY_MISSING. */
 export async function refuseWithoutFiles(
   name: string,
   { configFile }: Pick<Environment, "configFile">,
 ): Promise<void> {
-  if (!NEED_FILES.has(name) && !NEED_FILES_BELOW.some((begin) => name.startsWith(begin))) return;
+  if (!NEED_FILES.has(name)) return;
   const loaded = await loadConfig(configFile).catch(() => undefined);
   if (loaded?.config.storage.driver !== "postgres") return;
   throw new ContextEngineError(

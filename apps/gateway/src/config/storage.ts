@@ -24,6 +24,14 @@ export const StorageConfigSchema = z.object({
     .describe(
       "Where other gateways and their clients reach this one, such as http://10.0.0.1:18790; unset = where it listens on this machine.",
     ),
+  deadAfterSeconds: z
+    .number()
+    .min(1)
+    .max(300)
+    .default(10)
+    .describe(
+      "A gateway of which the database heard nothing for so long counts as dead, and others take its sessions.",
+    ),
   connections: z
     .number()
     .int()

@@ -15,6 +15,7 @@ import { addAcpRoutes } from "./routes/acp.ts";
 import { addApprovalRoutes } from "./routes/approvals.ts";
 import { addDescriptionRoute } from "./routes/description.ts";
 import { addDoorRoutes } from "./routes/door.ts";
+import { addElsewhere } from "./routes/elsewhere.ts";
 import { addEventRoute } from "./routes/events.ts";
 import { addHealthRoute } from "./routes/health.ts";
 import { addInspectRoutes } from "./routes/inspect.ts";
@@ -57,6 +58,7 @@ export function createApp(options: AppOptions): Hono {
     },
   });
   addLimits(app, options);
+  addElsewhere(app, gateway, { log });
   app.onError(errorHandler(log));
   app.notFound((context) =>
     refuse(context, "NOT_FOUND", `There is nothing at ${context.req.path}.`),

@@ -18,8 +18,6 @@ export interface StorageRequest {
   config: Config;
   /** Where others reach this gateway, unless the settings say. Absent: it only reads. */
   address?: string;
-  /** A gateway that was not heard of for so long is dead, ms. Absent: as the store has it. */
-  ttlMs?: number;
 }
 
 export const fileStorage = (home: string): Storage => ({
@@ -40,7 +38,7 @@ export async function openStorage(request: StorageRequest): Promise<Storage> {
 
 async function inPostgres(
   { url, connections }: { url: string; connections: number },
-  { environment: { home }, config, address, ttlMs }: StorageRequest,
+  { environment: { home }, config, address }: StorageRequest,
 ): Promise<Storage> {
   const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
   const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
@@ -60,7 +58,7 @@ async function inPostgres(
   const own = config.storage.address ?? address;
   const store = await openPostgresStore({
     ...{ ...given, connections, address: own, version: VERSION },
-    ...(ttlMs !== undefined && { ttlMs }),
+    ttlMs: config.storage.deadAfterSeconds * 1000,
   });
   const copies = join(home, "copies", store.clusterId, "gateway");
   return {

@@ -29,7 +29,10 @@ export async function startTestGateway(
   config: Record<string, unknown> = {},
   home?: string,
   variables: Readonly<Record<string, string>> = {},
-  { harnesses, ...given }: Pick<ServerOptions, "patience"> & Pick<GatewayOptions, "harnesses"> = {},
+  {
+    harnesses,
+    ...given
+  }: Partial<Pick<ServerOptions, "patience" | "port">> & Pick<GatewayOptions, "harnesses"> = {},
 ): Promise<TestGateway> {
   const folder = home ?? (await temporaryHome());
   const environment = readEnvironment({ CLEW_HOME: folder, HOME: folder, ...variables });

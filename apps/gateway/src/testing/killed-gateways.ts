@@ -1,0 +1,216 @@
+// Gateways of one database in processes of their own, killed while clients talk to any of them.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as after } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { textOf } from "@clew/plugin-sdk/transcript";
+import { readEvents } from "../http/read-events.ts";
+
+export interface KilledGatewaysPlan {
+  /** The database's address. */
+  databaseUrl: string;
+  sessions: number;
+  /** Messages that are said in each, in order, by one client each. Absent: until all is over. */
+  messages?: number;
+  kills: number;
+  /** Time from one gateway's start to the next one's end, ms. */
+  killEveryMs: number;
+  /** A gateway that was not heard of for so long is dead. */
+  deadAfterSeconds: number;
+  /** The command that runs a gateway. Absent: its sources. */
+  command?: readonly string[];
+  onKill?: (done: number) => void;
+}
+
+export interface KilledGatewaysResult {
+  /** Messages that clients were told the end of. */
+  acknowledged: number;
+  /** Times that a client had to send a message again. */
+  repeated: number;
+  /** Messages that are not there though they were acknowledged, or that are there twice. */
+  lost: string[];
+  doubled: string[];
+  /** Sessions in which a message stands before an earlier one. */
+  misplaced: string[];
+  /** From a kill to the next answer in the first session, whoever had it, ms. */
+  takeovers: number[];
+}
+
+export interface Place {
+  port: number;
+  home: string;
+  child: ChildProcess;
+}
+
+const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+const FROM_SOURCES = ["--conditions=@clew/source", "--disable-warning=ExperimentalWarning", MAIN];
+
+export async function killGatewaysOverHttp(
+  plan: KilledGatewaysPlan,
+): Promise<KilledGatewaysResult> {
+  const places = await Promise.all([0, 1].map(() => startPlace(plan)));
+  const result: KilledGatewaysResult = {
+    ...{ acknowledged: 0, repeated: 0, lost: [], doubled: [], misplaced: [], takeovers: [] },
+  };
+  const noted: Promise<void>[] = [];
+  try {
+    const over = new AbortController();
+    const clients = Array.from({ length: plan.sessions }, (_, session) =>
+      talk(places, { session, messages: plan.messages, over: over.signal }, result),
+    );
+    const talking = Promise.all(clients).finally(() => over.abort());
+    for (let kill = 0; kill < plan.kills && !over.signal.aborted; kill++) {
+      await Promise.race([after(plan.killEveryMs), talking]);
+      const place = places[kill % places.length]!;
+      place.child.kill("SIGKILL");
+      const killedAt = performance.now();
+      await once(place.child, "exit");
+      noted.push(noteTakeover(place, places, killedAt, result));
+      place.child = await start(plan, place);
+      plan.onKill?.(kill + 1);
+    }
+    await Promise.race([after(plan.killEveryMs), talking]);
+    if (plan.messages === undefined) over.abort();
+    const said = await talking;
+    await Promise.all(noted);
+    for (const [session, messages] of said.entries())
+      await judge(places[0]!, { session, messages }, result);
+    return result;
+  } finally {
+    await Promise.all(places.map(stopPlace));
+  }
+}
+
+export async function stopPlace({ child, home }: Place): Promise<void> {
+  child.kill("SIGTERM");
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  await rm(home, { recursive: true, force: true });
+}
+
+export type GatewayPlan = Pick<KilledGatewaysPlan, "databaseUrl" | "deadAfterSeconds" | "command">;
+
+/** A gateway in a home of its own. */
+export async function startPlace(plan: GatewayPlan): Promise<Place> {
+  const home = await mkdtemp(join(tmpdir(), "clew-cluster-"));
+  const port = await freePort();
+  const storage = {
+    ...{ driver: "postgres", url: plan.databaseUrl, connections: 4 },
+    deadAfterSeconds: plan.deadAfterSeconds,
+  };
+  const config = { storage, door: { enabled: false }, gateway: { port } };
+  await writeFile(join(home, "clew.json"), JSON.stringify(config));
+  return { port, home, child: await start(plan, { home }) };
+}
+
+async function start(
+  { command = FROM_SOURCES }: GatewayPlan,
+  { home }: Pick<Place, "home">,
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [...command, "start", "--json"], {
+    env: { ...process.env, CLEW_HOME: home, CLEW_DEMO: "off" },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  child.stderr!.on("data", (piece) => {
+    said = `${said}${piece}`.slice(-2000);
+  });
+  const first = await Promise.race([once(child.stdout!, "data"), once(child, "exit")]);
+  child.stdout!.resume();
+  if (typeof first[0] === "number" || child.exitCode !== null)
+    throw new Error(`a gateway did not start: ${said}`);
+  return child;
+}
+
+/** One client: says its messages in order, each to any gateway until its end is told; how many. */
+async function talk(
+  places: readonly Place[],
+  {
+    session,
+    messages,
+    over,
+  }: { session: number; messages?: number | undefined; over: AbortSignal },
+  result: KilledGatewaysResult,
+): Promise<number> {
+  for (let number = 1; ; number++) {
+    if (number > (messages ?? Infinity) || (messages === undefined && over.aborted))
+      return number - 1;
+    const text = `${session}.${number}`;
+    for (let attempt = 0; ; attempt++) {
+      const { port } = places[(session + number + attempt) % places.length]!;
+      if (await isSaid(port, `s${session}`, text)) break;
+      result.repeated += 1;
+      await after(100);
+    }
+    result.acknowledged += 1;
+    await after(20);
+  }
+}
+
+/** Under its own name, so that it is said once however often it is sent. */
+export async function isSaid(port: number, session: string, text: string): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/api/sessions/${session}/messages`, {
+      method: "POST",
+      headers: { "content-type": "application/json", connection: "close" },
+      body: JSON.stringify({ text, idempotencyKey: text }),
+    });
+    if (!response.ok || response.body === null) {
+      await response.body?.cancel();
+      return false;
+    }
+    let isDone = false;
+    for await (const { type } of readEvents(response.body)) isDone ||= type === "done";
+    return isDone;
+  } catch {
+    return false;
+  }
+}
+
+/** When a session that the dead one may have had is answered again. */
+async function noteTakeover(
+  dead: Place,
+  places: readonly Place[],
+  killedAt: number,
+  { takeovers }: KilledGatewaysResult,
+): Promise<void> {
+  const other = places.find((place) => place !== dead)!;
+  while (!(await isSaid(other.port, "s0", `probe ${killedAt}`))) await after(50);
+  takeovers.push(Math.round(performance.now() - killedAt));
+}
+
+async function judge(
+  { port }: Place,
+  { session, messages }: { session: number; messages: number },
+  result: KilledGatewaysResult,
+): Promise<void> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/sessions/s${session}?limit=100000`);
+  const { entries = [] } = (await response.json()) as { entries?: ShownEntry[] };
+  const said = entries.flatMap(({ message }) =>
+    message?.role === "user" ? [textOf(message as never)] : [],
+  );
+  const own = said.filter((text) => text.startsWith(`${session}.`));
+  const wanted = Array.from({ length: messages }, (_, index) => `${session}.${index + 1}`);
+  const times = (text: string) => own.filter((each) => each === text).length;
+  result.lost.push(...wanted.filter((text) => times(text) === 0));
+  result.doubled.push(...wanted.filter((text) => times(text) > 1));
+  if (own.join() !== wanted.filter((text) => times(text) > 0).join())
+    result.misplaced.push(`s${session}`);
+}
+
+interface ShownEntry {
+  message?: { role: string };
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as { port: number };
+  server.close();
+  await once(server, "close");
+  return port;
+}
