@@ -44,7 +44,7 @@ export interface SessionLog<Kept extends Ledger> {
   readonly openTurn: string | null;
   /** As it was opened. */
   readonly found: LogState;
-  /** All of it or nothing; after the steps before. Its entries, as they are stored, one line each. */
+  /** All of it or nothing, after the steps before. Its entries as they are stored, a line each. */
   store(step: LogStep<LineOf<Kept>>): Promise<readonly string[]>;
   /** Puts another report in the place of the newest one of this opening. */
   amendReport(report: unknown): Promise<void>;

@@ -52,7 +52,7 @@ const STEP: Statement<{ step: number }> = {
         branch = coalesce($12::jsonb, branch),
         turn = case $13::text when '' then null else coalesce(turn, $13::text) end,
         header = coalesce(header, $19::text),
-        bytes = bytes + $20::bigint,
+        bytes = bytes + coalesce((select sum(octet_length(b) + 1) from unnest($9::text[]) b), 0),
         changed_at = now()
       where agent_id = $1 and id = $2 and epoch = $3 and step = $4
       returning agent_id, id, step, head_seq, head_line
@@ -69,7 +69,7 @@ const STEP: Statement<{ step: number }> = {
       from own, unnest($10::text[], $11::text[]) with ordinality as d (engine_id, change, n)
     ), reports as (
       insert into report (agent_id, session_id, step, turn, body, parts)
-      select own.agent_id, own.id, own.step, $14, $15, $21::text[] from own
+      select own.agent_id, own.id, own.step, $14, $15, $20::text[] from own
       where $14::text is not null
     ), parts as (
       insert into part (agent_id, hash, body)
@@ -139,8 +139,6 @@ function valuesOf({
     parts.map(([, body]) => body),
     leaf,
     header,
-    // With their line feeds, as in a file.
-    entries.reduce((sum, { body }) => sum + Buffer.byteLength(body) + 1, 0),
     report?.names ?? [],
   ];
 }

@@ -128,7 +128,7 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
   renew(renewal: SessionName & { sessionId: string; archivedKey: string }): Promise<boolean>;
   /** Gives a session a name beside its key, or takes it away (null). False: there is none. */
   label(name: SessionName, label: string | null): Promise<boolean>;
-  /** Takes a session away with all that is its own. False: somebody has it open, or there is none. */
+  /** Takes a session away with all that is its own. False: it is open, or there is none. */
   remove(name: SessionName): Promise<boolean>;
   /**
    * Moves a session to the transcript `sessionId`, which gets the session's key, and opens it:

@@ -19,8 +19,8 @@ import {
   startPostgres,
   type TestServer,
 } from "../../../../packages/store-postgres/src/testing/server.ts";
-import { POSTGRES_PORTS } from "../../../gateway/src/sessions/postgres/ports.ts";
 import { createSessionStore } from "../../../gateway/src/sessions/store.ts";
+import { POSTGRES_PORTS } from "../../../gateway/src/storage/postgres/ports.ts";
 import { openFloor } from "../lossless/floor.ts";
 import {
   type BenchCase,

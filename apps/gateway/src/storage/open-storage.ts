@@ -1,4 +1,4 @@
-// Opens what keeps a gateway's sessions: files of its home, or one PostgreSQL.
+// Opens what keeps the sessions of a gateway.
 import { randomUUID } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -43,8 +43,8 @@ async function inPostgres(
   const { checkPostgres, openPostgresReader, openPostgresStore } = await loadPostgres();
   const check = await checkPostgres({ url, connections: address === undefined ? 1 : connections });
   if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
-  const { createPostgresSessions } = await import("../sessions/postgres/store.ts");
-  const { portsOfHome } = await import("../sessions/postgres/ports.ts");
+  const { createPostgresSessions } = await import("./postgres/store.ts");
+  const { portsOfHome } = await import("./postgres/ports.ts");
   const homeId = await idOfHome(home);
   const given = { url, ports: portsOfHome(homeId) };
   const { reportBytes } = config.gateway.limits;

@@ -1,4 +1,4 @@
-// Gateways of one database in processes of their own, killed while clients talk to any of them.
+// Kills gateways of one database while clients talk to any of them.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 // A process that stores messages in a session in PostgreSQL and numbers them.
 import { openPostgresStore } from "@clew/store-postgres";
-import { POSTGRES_PORTS } from "../sessions/postgres/ports.ts";
+import { POSTGRES_PORTS } from "../storage/postgres/ports.ts";
 
 const [url = "", key = "", mode = "entries"] = process.argv.slice(2);
 // It will not be missed for long.

@@ -17,7 +17,7 @@ const PASSED_BACK = ["content-type", "cache-control", "retry-after", "x-accel-bu
 /** As long as a dead gateway may count as alive, s. */
 const TRY_AGAIN_S = 10;
 
-/** Reading needs nobody: every gateway can tell what is stored. Where there is one, nothing is added. */
+/** Reading needs nobody, as every gateway can tell what is stored. */
 export function addElsewhere(
   app: Hono,
   { cluster, canonicalKey }: Pick<Gateway, "cluster" | "canonicalKey">,

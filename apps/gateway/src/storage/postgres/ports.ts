@@ -1,7 +1,7 @@
 // What the store in PostgreSQL gets from the packages beside it.
 import { createDeliveryLedger, type DeliveryLedger, type DeliveryLine } from "@clew/engine-core";
 import type { StorePorts } from "@clew/store-postgres";
-import { planRewrite } from "../rewrite.ts";
+import { planRewrite } from "../../sessions/rewrite.ts";
 
 export const POSTGRES_PORTS: StorePorts<DeliveryLedger> = {
   createLedger: createDeliveryLedger,

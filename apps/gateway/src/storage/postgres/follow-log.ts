@@ -2,10 +2,10 @@
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { toJson } from "../../own-json.ts";
-import { readFilePart } from "../file-lines.ts";
-import { headerOf } from "../open.ts";
-import { readNewest } from "../read-newest.ts";
-import { noteWrite } from "../writes.ts";
+import { readFilePart } from "../../sessions/file-lines.ts";
+import { headerOf } from "../../sessions/open.ts";
+import { readNewest } from "../../sessions/read-newest.ts";
+import { noteWrite } from "../../sessions/writes.ts";
 
 /** What the database has of a session. */
 export interface FollowedLog {

@@ -7,9 +7,14 @@ import type {
 } from "@clew/plugin-sdk/transcript";
 import type { LogStep, SessionLog } from "@clew/store-postgres";
 import { toJson } from "../../own-json.ts";
-import { type CompactableBranch, movedError, type OpenSession, placeEntries } from "../open.ts";
-import { oneAtATime } from "../queues.ts";
-import { planRewrite } from "../rewrite.ts";
+import {
+  type CompactableBranch,
+  movedError,
+  type OpenSession,
+  placeEntries,
+} from "../../sessions/open.ts";
+import { oneAtATime } from "../../sessions/queues.ts";
+import { planRewrite } from "../../sessions/rewrite.ts";
 import type { engineOfHome } from "./ports.ts";
 
 export interface StoredSessionParts {

@@ -5,17 +5,18 @@ import type { DeliveryLedger } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptHeader } from "@clew/plugin-sdk/transcript";
 import type { PostgresReader, PostgresStore, StoredSummary } from "@clew/store-postgres";
+import { underLock } from "../../locks/wait-for-lock.ts";
 import { fromJson } from "../../own-json.ts";
 import { removeReportFiles } from "../../reports/report-files.ts";
-import { archivedKey, isShownAsIs, type SessionName } from "../keys.ts";
-import { newestFirst, type SessionSummary } from "../list-sessions.ts";
-import { requireNewName, requireSessionName, sessionNotFound } from "../name-errors.ts";
-import { CHECKPOINT_FROM, headerOf, type OpenSession, openSession } from "../open.ts";
-import { agentPaths, transcriptFile } from "../paths.ts";
-import { createKeyedQueue } from "../queues.ts";
-import { readBranch, readPage } from "../read-transcript.ts";
-import { removeFiles } from "../remove-session.ts";
-import type { SessionStore } from "../store.ts";
+import { archivedKey, isShownAsIs, type SessionName } from "../../sessions/keys.ts";
+import { newestFirst, type SessionSummary } from "../../sessions/list-sessions.ts";
+import { requireNewName, requireSessionName, sessionNotFound } from "../../sessions/name-errors.ts";
+import { CHECKPOINT_FROM, headerOf, type OpenSession, openSession } from "../../sessions/open.ts";
+import { agentPaths, transcriptFile } from "../../sessions/paths.ts";
+import { createKeyedQueue } from "../../sessions/queues.ts";
+import { readBranch, readPage } from "../../sessions/read-transcript.ts";
+import { removeFiles } from "../../sessions/remove-session.ts";
+import type { SessionStore } from "../../sessions/store.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
 import { engineOfHome } from "./ports.ts";
@@ -50,18 +51,24 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
   /** Its copies say then what the database says, unless they are written here. */
   const follow = (found: Followed, { evenOpen = false } = {}): Promise<void> =>
     enqueue(found.sessionId, async () => {
-      const { agentId, sessionId, key: sessionKey } = found;
-      if (open.has(sessionId) && !evenOpen) return;
-      await followLog(fileOf(found), {
-        ...{ session: { agentId, sessionId, sessionKey }, ...found },
-        read: (after, limit) => store.log(found, { after, limit }),
-        placeOf: (entryId) => store.placeOf(found, entryId),
-      });
-      await followReports(agentPaths(copies, agentId).reports, sessionId, {
-        later: (afterTurn, limit) => store.laterReports(found, { afterTurn, limit }),
-        maxBytes: reportBytes,
-      });
+      if (open.has(found.sessionId) && !evenOpen) return;
+      await alone(fileOf(found), () => bringUp(found));
     });
+  /** A gateway is the only one of its home; of commands there may be several at once. */
+  const alone = (file: string, work: () => Promise<void>): Promise<void> =>
+    "openLog" in store ? work() : underLock(lockOf(file), work);
+  const bringUp = async (found: Followed): Promise<void> => {
+    const { agentId, sessionId, key: sessionKey } = found;
+    await followLog(fileOf(found), {
+      ...{ session: { agentId, sessionId, sessionKey }, ...found },
+      read: (after, limit) => store.log(found, { after, limit }),
+      placeOf: (entryId) => store.placeOf(found, entryId),
+    });
+    await followReports(agentPaths(copies, agentId).reports, sessionId, {
+      later: (afterTurn, limit) => store.laterReports(found, { afterTurn, limit }),
+      maxBytes: reportBytes,
+    });
+  };
   const findRow = (text: string) => store.find(requireSessionName(text));
   const find = async (text: string) => {
     const row = await findRow(text);
@@ -170,6 +177,10 @@ function writer(store: Stores): PostgresStore<DeliveryLedger> {
     "Sessions in PostgreSQL are changed by a gateway that runs; start it with: clew start",
   );
 }
+
+const lockOf = (file: string) => ({
+  ...{ file: `${file}.lock`, what: `The copy ${file}`, code: "SESSION_LOCKED" as const },
+});
 
 const nameOf = ({ agentId, key }: SessionName) => ({ agentId, key });
 
