@@ -124,8 +124,8 @@ function describeMessages(
   const { wire, request } = call;
   const list = request.messages.slice(request.leading);
   const answered = sketch.messages.findLastIndex(({ speaker }) => speaker === "person");
-  const { elidedBefore, linesBefore, bareBefore, leftOut: gone, marks: moved } = view.plan;
-  const shortened = [elidedBefore, linesBefore, bareBefore, gone.size];
+  const { elidedBefore, linesBefore, leftOut: gone, marks: moved } = view.plan;
+  const shortened = [elidedBefore, linesBefore, gone.size];
   const key = toJson([moved, ...shortened, request.leading]);
   const ends = sketch.messages.map(({ end }) => end);
   const before = live.lastView?.key === key ? live.lastView : undefined;

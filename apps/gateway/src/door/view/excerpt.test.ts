@@ -59,6 +59,16 @@ describe("an excerpt of a result", () => {
     expect(excerptOf(withLine(code, 20, "port_of_merlin = 48213"), FEW_LINES)).toContain("48213");
   });
 
+  it("prefers an address or a path to names that stand in code anyway", () => {
+    const code = Array.from(
+      { length: 40 },
+      (_, at) =>
+        `const ${"abcdefgh"[at % 8]}Value = read${"KLMNOP"[at % 6]}Other(make${"QRSTU"[at % 5]}By);`,
+    );
+    for (const fact of ["see https://runbook.example.com/cache", "kept in /srv/keys/readme"])
+      expect(excerptOf(withLine(code, 20, fact), FEW_LINES)).toContain(fact);
+  });
+
   it("is short, the same each time, and made of what stands in the text alone", () => {
     const line = fc.oneof(fc.constantFrom(...log), fc.string({ unit: "grapheme", maxLength: 400 }));
     fc.assert(

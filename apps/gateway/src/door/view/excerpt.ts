@@ -27,11 +27,6 @@ export const FEW_LINES: ExcerptSize = {
   ...{ share: 1 / 14, least: 200, most: 400, edges: 0, worthOfBest: 1 / 5, read: READ_CHARS },
 };
 
-/** And what it keeps last: the line or two that stand out most. */
-export const ONE_LINE: ExcerptSize = {
-  ...{ share: 0, least: 120, most: 120, edges: 0, worthOfBest: 1 / 5, read: READ_CHARS },
-};
-
 /** A longer line is judged and shown in pieces. */
 const PIECE_CHARS = 160;
 const MARKED_GAP = "\n…\n";
@@ -79,13 +74,6 @@ function chosenOf(
 
 const shown = (text: string, pieces: readonly Piece[]): string =>
   pieces.map((piece, at) => gapBefore(text, pieces[at - 1], piece) + wordsOf(text, piece)).join("");
-
-/** The same pieces, one in a line. */
-export const withoutGaps = (excerpt: string): string =>
-  excerpt
-    .split(MARKED_GAP)
-    .filter((piece) => piece !== "")
-    .join("\n");
 
 const wordsOf = (text: string, { start, end }: Piece) => text.slice(start, end);
 
@@ -145,43 +133,83 @@ const OF_NUMBER = 1;
 /** Nobody guesses it, and hardly anybody repeats it in words. */
 const OF_LONG_NUMBER = 2;
 const OF_NAME = 1;
+/** A name of a program in one word: code is full of them. */
+const OF_SYMBOL = 0.5;
 const OF_CAPITAL = 0.5;
 const OF_WORD = 0.2;
 /** A line of hardly any words is no better than a somewhat longer one. */
 const USUAL_CHARS = 40;
 
+/** A line, and what each of its words counts in the text that it is of. */
+export interface WeighedLine {
+  text: string;
+  worth: ReadonlyMap<string, number>;
+}
+
+/** Pure. The lines of a text that stand out most, in their order, so many as `size` has room for. */
+export function linesOf(text: string, size: ExcerptSize): WeighedLine[] {
+  const weighed = new Map(weigh(text, piecesOf(text, size.read), size));
+  const room = Math.min(size.most, Math.max(size.least, Math.floor(text.length * size.share)));
+  return chosenOf(text, { pieces: [...weighed.keys()], room, size })
+    .sort((a, b) => a.start - b.start)
+    .map((piece) => ({ text: wordsOf(text, piece).trim(), worth: weighed.get(piece)! }));
+}
+
 /** Those first that say most, in few characters, of what is said nowhere else in the text. */
-function standingOut(
-  text: string,
-  pieces: readonly Piece[],
-  { read, worthOfBest }: ExcerptSize,
-): Piece[] {
-  const names = new Set(
-    namesIn(text.slice(0, read)).flatMap(({ name, weak }) => (weak === true ? [] : [formOf(name)])),
-  );
-  const forms = pieces.map(({ start, end }) => new Set(formsIn(text.slice(start, end))));
-  const counts = new Map<string, number>();
-  for (const line of forms) for (const form of line) counts.set(form, (counts.get(form) ?? 0) + 1);
-  const scored = pieces.map((piece, at) => {
-    let worth = 0;
-    for (const form of forms[at]!) worth += kindOf(form, names) / counts.get(form)!;
-    return { piece, score: worth / (USUAL_CHARS + piece.end - piece.start) };
-  });
+function standingOut(text: string, pieces: readonly Piece[], size: ExcerptSize): Piece[] {
+  const scored = weigh(text, pieces, size).map(([piece, worth]) => ({
+    piece,
+    score: scoreOf(sumOf(worth.values()), piece.end - piece.start),
+  }));
   scored.sort((a, b) => b.score - a.score || a.piece.start - b.piece.start);
-  const leastScore = worthOfBest * (scored[0]?.score ?? 0);
+  const leastScore = size.worthOfBest * (scored[0]?.score ?? 0);
   return scored.filter(({ score }) => score >= leastScore).map(({ piece }) => piece);
 }
 
-function kindOf(form: string, names: ReadonlySet<string>): number {
+/** What is said in few characters is worth more than the same in many. */
+export const scoreOf = (worth: number, chars: number): number => worth / (USUAL_CHARS + chars);
+
+function sumOf(numbers: Iterable<number>): number {
+  let sum = 0;
+  for (const each of numbers) sum += each;
+  return sum;
+}
+
+function weigh(
+  text: string,
+  pieces: readonly Piece[],
+  { read }: ExcerptSize,
+): [Piece, Map<string, number>][] {
+  const names = new Map(
+    namesIn(text.slice(0, read)).flatMap(({ name, kind, weak }) =>
+      weak === true ? [] : [[formOf(name), kind === "symbol" ? OF_SYMBOL : OF_NAME] as const],
+    ),
+  );
+  const lines = pieces.map(({ start, end }) => formsIn(text.slice(start, end)));
+  const counts = new Map<string, number>();
+  for (const forms of lines)
+    for (const form of forms.keys()) counts.set(form, (counts.get(form) ?? 0) + 1);
+  return pieces.map((piece, at) => [
+    piece,
+    new Map([...lines[at]!].map(([form, word]) => [word, kindOf(form, names) / counts.get(form)!])),
+  ]);
+}
+
+function kindOf(form: string, names: ReadonlyMap<string, number>): number {
   if (form.includes("0000")) return OF_LONG_NUMBER;
-  if (names.has(form)) return OF_NAME;
+  const named = names.get(form);
+  if (named !== undefined) return named;
   if (form.includes("0")) return OF_NUMBER;
   return /^\p{Lu}/u.test(form) ? OF_CAPITAL : OF_WORD;
 }
 
-const formsIn = (text: string): string[] =>
-  (text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]*/gu) ?? []).map((word) =>
-    formOf(word.replace(/[.:/-]+$/, "")),
+/** What is said in a line, and a word of each form. */
+const formsIn = (text: string): Map<string, string> =>
+  new Map(
+    (text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]*/gu) ?? []).map((found) => {
+      const word = found.replace(/[.:/-]+$/, "");
+      return [formOf(word), word];
+    }),
   );
 
 /** Lines of a log differ by their numbers only. */

@@ -4,7 +4,7 @@ import type { BodyOutline } from "../body/outline.ts";
 import type { SketchedMessage } from "../match/sketch.ts";
 import type { DoorRequest, DoorWire, JsonObject, Overflow } from "../wires/door-wire.ts";
 import { recordOf } from "../wires/json.ts";
-import { excerptOf, FEW_LINES, ONE_LINE } from "./excerpt.ts";
+import { excerptOf, FEW_LINES } from "./excerpt.ts";
 import { noteOf, noteTokens } from "./left-out-note.ts";
 import { markersIn, spareMarker } from "./markers.ts";
 import {
@@ -67,7 +67,7 @@ export interface MadeView {
 }
 
 /** Results up to so many characters stay: what would stand for them is hardly shorter. */
-const LEAST_ELIDED: Readonly<Record<ShortForm, number>> = { excerpt: 600, lines: 400, bare: 300 };
+const LEAST_ELIDED: Readonly<Record<ShortForm, number>> = { excerpt: 600, lines: 400 };
 const LEAST_REPLY = 1_024;
 /** A budget of thinking may not be below 1,024, nor the reply's limit below the budget. */
 const LEAST_THINKING_REPLY = 2_048;
@@ -81,12 +81,6 @@ const SET_ASIDE: Readonly<Record<ShortForm, (chars: number, words: string) => st
     `[Set aside to make room, but for this: a result of ${chars} characters. Call again for the rest, if it only reads.]\n${excerptOf(words)}`,
   lines: (chars, words) =>
     `[Set aside, but for this: ${chars} characters. Call again for the rest, if it only reads.]\n${excerptOf(words, FEW_LINES)}`,
-  bare(chars, words) {
-    const line = excerptOf(words, ONE_LINE);
-    return line === ""
-      ? `[Set aside: ${chars} characters. Call again if needed, if it only reads.]`
-      : `[Set aside, but for this: ${chars} characters.]\n${line}`;
-  },
 };
 
 export function makeView(input: ViewRequest): MadeView {
@@ -117,7 +111,8 @@ export function makeView(input: ViewRequest): MadeView {
     },
     fixedTokens,
     window,
-    ...{ leastReply, spare: leastRoomOf(wanted), noteTokens: scaled(noteTokens(window)), marks },
+    noteTokens: (leftOut) => scaled(noteTokens(window, leftOut / scale)),
+    ...{ leastReply, spare: leastRoomOf(wanted), marks },
   });
   const recallRoom = Math.max(0, Math.min(wanted, window - plan.tokens - leastReply));
   const overflow = { tokens: plan.tokens, window, fixedTokens };
@@ -162,7 +157,6 @@ type Elide = (index: number, form: ShortForm) => JsonObject;
 const ELIDED: Readonly<Record<ShortForm, WeakMap<JsonObject, JsonObject>>> = {
   excerpt: new WeakMap(),
   lines: new WeakMap(),
-  bare: new WeakMap(),
 };
 
 function elidedBy(wire: DoorWire, message: JsonObject, form: ShortForm): JsonObject {

@@ -1,11 +1,8 @@
 // Decides which part of a history goes upstream, and moves that in few and large steps.
 import { type Group, type Grouped, groupsOf } from "./groups.ts";
 
-/**
- * "excerpt": long results keep what stands out in them · "lines": the few lines that do so most ·
- * "bare": only that they were there.
- */
-export type ShortForm = "excerpt" | "lines" | "bare";
+/** "excerpt": long results keep what stands out in them · "lines": the few lines that do so most. */
+export type ShortForm = "excerpt" | "lines";
 
 export interface ViewMessage extends Grouped {
   tokens: number;
@@ -19,8 +16,6 @@ export interface ViewMarks {
   elided?: string;
   /** Of these up to here, a few lines are left. Absent: an excerpt of each is. */
   lines?: string;
-  /** Of these up to here, nothing is left. Absent: something of each is. */
-  bare?: string;
   /** Calls and their results up to here are left out. Absent: none are. */
   pairs?: string;
   /** Whole turns up to here are left out. Absent: none is. */
@@ -42,8 +37,8 @@ export interface ViewInput {
   window: number;
   /** The reply must have room for so many. */
   leastReply: number;
-  /** What is said of messages that are left out takes so many, if any are. */
-  noteTokens: number;
+  /** What is said of messages that are left out takes so many; these had `leftOut` in all. */
+  noteTokens(leftOut: number): number;
   /** A view that has more than the window less these and the reply's moves. Absent: 0. */
   spare?: number;
   marks: ViewMarks;
@@ -55,8 +50,6 @@ export interface ViewPlan {
   elidedBefore: number;
   /** Of these, before it a few lines are left. */
   linesBefore: number;
-  /** Of these, before it nothing is left. */
-  bareBefore: number;
   leftOut: ReadonlySet<number>;
   /** Thinking before it is bound to a history that the model is not shown any more. */
   thinkingBefore: number;
@@ -74,17 +67,19 @@ export interface ViewPlan {
 /** Of the window: a view above the first moves, and goes below the second if it can. */
 const HIGH_WATER = 0.92;
 const LOW_WATER = 0.7;
+/** What is left out goes below this: a call takes more room than what a note tells of it. */
+const LEAVING_WATER = 0.64;
 /**
- * Of what is left beside the fixed part and the first words: so much is not left out, only
- * shortened. Where the fixed part is large, low water may be below all of it.
+ * Of what is left beside the fixed part and the first words: so much is kept of whole turns. Where
+ * the fixed part is large, low water may be below all of it.
  */
 const KEPT_SHARE = 0.6;
 
 /**
  * A view stays as it is until it is above high water: what a provider has in its cache is only read
- * while the beginning stays the same. Then results of tools go first but for excerpts, these next
- * but for a few lines, and these, then pairs of calls and results, whole turns last, always from
- * the oldest on; what stays in any case is what comes before the first reply, the open request, and
+ * while the beginning stays the same. Then results of tools go first but for excerpts. Where that is
+ * not enough these go but for a few lines, then pairs of calls and results, of which a note tells,
+ * whole turns last, always from the oldest on; what stays in any case is what comes before the first reply, the open request, and
  * the newest pair with all behind it. The open request is all that was said in a person's name
  * behind the last reply in words; of it only what stands behind results may go, and only where
  * nothing else brings the view below high water.
@@ -100,7 +95,10 @@ export function planView(input: ViewInput): ViewPlan {
   if (moved) {
     const fixed = fixedTokens + headTokens(messages);
     const low = (high * LOW_WATER) / HIGH_WATER;
-    view.shrinkTo({ low, leaving: Math.max(low, fixed + KEPT_SHARE * (high - fixed)), high });
+    view.shrinkTo({
+      ...{ low, high, leaving: (high * LEAVING_WATER) / HIGH_WATER },
+      turns: Math.max(low, fixed + KEPT_SHARE * (high - fixed)),
+    });
   }
   const newest = messages.at(-1)?.place;
   return {
@@ -115,7 +113,7 @@ export function planView(input: ViewInput): ViewPlan {
 
 /** Everything, as most requests are shown. */
 const untouched = ({ marks }: ViewInput, tokens: number): ViewPlan => ({
-  ...{ elidedBefore: 0, linesBefore: 0, bareBefore: 0, leftOut: new Set<number>() },
+  ...{ elidedBefore: 0, linesBefore: 0, leftOut: new Set<number>() },
   ...{ thinkingBefore: 0, tokens, setAside: 0, fits: true, moved: false, marks },
 });
 
@@ -131,9 +129,10 @@ class View {
   /** Said in a person's name while a request was worked on. */
   readonly #asides: readonly Group[];
   readonly #leftOut = new Set<number>();
+  #leftOutTokens = 0;
+  #noteTokens = 0;
   #elidedBefore = 0;
   #linesBefore = 0;
-  #bareBefore = 0;
   #pairsBefore = 0;
   #turnsBefore = 0;
   #asidesBefore = 0;
@@ -153,7 +152,6 @@ class View {
     );
     const elided = behind(messages, marks.elided);
     const lines = behind(messages, marks.lines);
-    const bare = behind(messages, marks.bare);
     const pairs = behind(messages, marks.pairs);
     const turns = behind(messages, marks.turns);
     const asides = behind(messages, marks.asides);
@@ -164,10 +162,6 @@ class View {
     repeat(
       () => this.#linesBefore < lines,
       () => this.#linesNext(),
-    );
-    repeat(
-      () => this.#bareBefore < bare,
-      () => this.#bareNext(),
     );
     repeat(
       () => this.#pairsBefore < pairs,
@@ -183,14 +177,21 @@ class View {
     );
   }
 
-  /** Shortens to `low`, leaves out to `leaving`, and is below `high` at any price. */
-  shrinkTo({ low, leaving, high }: { low: number; leaving: number; high: number }): void {
-    const isAbove = () => this.tokens > low;
-    repeat(isAbove, () => this.#elideNext());
-    repeat(isAbove, () => this.#linesNext());
-    repeat(isAbove, () => this.#bareNext());
-    const isFull = () => this.tokens > leaving;
-    repeat(isFull, () => this.#leavePairOut());
+  /**
+   * Shortens to `low`; where that is not enough leaves calls out to `leaving`, turns to `turns`, and
+   * is below `high` at any price.
+   */
+  shrinkTo({ low, leaving, turns, high }: Record<"low" | "leaving" | "turns" | "high", number>) {
+    repeat(
+      () => this.tokens > low,
+      () => this.#elideNext(),
+    );
+    const isAbove = () => this.tokens > leaving;
+    if (this.tokens > low) {
+      repeat(isAbove, () => this.#linesNext());
+      repeat(isAbove, () => this.#leavePairOut());
+    }
+    const isFull = () => this.tokens > turns;
     repeat(isFull, () => this.#leaveTurnOut());
     if (this.tokens > high) repeat(isFull, () => this.#leaveAsideOut());
   }
@@ -199,7 +200,6 @@ class View {
     return {
       elidedBefore: this.#elidedBefore,
       linesBefore: this.#linesBefore,
-      bareBefore: this.#bareBefore,
       ...{ leftOut: this.#leftOut, tokens: this.tokens },
     };
   }
@@ -212,7 +212,6 @@ class View {
     return {
       ...placed("elided", this.#elidedBefore),
       ...placed("lines", this.#linesBefore),
-      ...placed("bare", this.#bareBefore),
       ...placed("pairs", this.#pairsBefore),
       ...placed("turns", this.#turnsBefore),
       ...placed("asides", this.#asidesBefore),
@@ -229,12 +228,6 @@ class View {
   #linesNext(): boolean {
     if (this.#linesBefore >= this.#elidedBefore) return false;
     this.#shorten(this.#linesBefore, () => this.#linesBefore++);
-    return true;
-  }
-
-  #bareNext(): boolean {
-    if (this.#bareBefore >= this.#linesBefore) return false;
-    this.#shorten(this.#bareBefore, () => this.#bareBefore++);
     return true;
   }
 
@@ -289,24 +282,27 @@ class View {
   }
 
   #leaveOut(group: Group): void {
-    if (this.#leftOut.size === 0) this.tokens += this.#input.noteTokens;
     for (let index = group.start; index < group.end; index++) {
       if (this.#leftOut.has(index)) continue;
       this.tokens -= this.#tokensOf(index);
       this.#leftOut.add(index);
+      this.#leftOutTokens += this.#input.messages[index]!.tokens;
     }
+    const before = this.#noteTokens;
+    this.#noteTokens = this.#input.noteTokens(this.#leftOutTokens);
+    this.tokens += this.#noteTokens - before;
   }
 
   /** As the view shows it now. */
   #tokensOf(index: number): number {
     const { messages, shortTokens } = this.#input;
     const [elidedBefore, linesBefore] = [this.#elidedBefore, this.#linesBefore];
-    const form = shortFormAt({ elidedBefore, linesBefore, bareBefore: this.#bareBefore }, index);
+    const form = shortFormAt({ elidedBefore, linesBefore }, index);
     return form === undefined ? messages[index]!.tokens : shortTokens(index, form);
   }
 }
 
-type ShortenedBefore = Pick<ViewPlan, "elidedBefore" | "linesBefore" | "bareBefore">;
+type ShortenedBefore = Pick<ViewPlan, "elidedBefore" | "linesBefore">;
 
 /** Of what stands before the first reply. */
 export function headTokens(messages: readonly ViewMessage[]): number {
@@ -320,10 +316,9 @@ export function headTokens(messages: readonly ViewMessage[]): number {
 
 /** In which form long results of a message are shown; undefined: whole. */
 export function shortFormAt(
-  { elidedBefore, linesBefore, bareBefore }: ShortenedBefore,
+  { elidedBefore, linesBefore }: ShortenedBefore,
   index: number,
 ): ShortForm | undefined {
-  if (index < bareBefore) return "bare";
   if (index < linesBefore) return "lines";
   return index < elidedBefore ? "excerpt" : undefined;
 }

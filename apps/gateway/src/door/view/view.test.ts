@@ -254,17 +254,17 @@ describe("a view", () => {
     }));
     said[said.indexOf(second)] = { ...second, results };
     const roomy = new ViewedSession({ habits: claude, window: 16_000 }).send(said);
-    expect(roomy.plan.bareBefore).toBe(0);
+    expect(roomy.plan).toMatchObject({ linesBefore: 0, leftOut: new Set() });
     expect(roomy.text).toContain(fact);
     const tight = new ViewedSession({ habits: claude, window: 4_000 });
     const sent = tight.send(said);
-    expect(sent.plan.bareBefore).toBeGreaterThan(0);
-    expect(sent.plan.bareBefore).toBeLessThanOrEqual(sent.plan.elidedBefore);
+    expect(sent.plan.leftOut.size).toBeGreaterThan(0);
+    expect(sent.text).toContain(fact);
     const next = tight.send([...said, ...round(40)]);
-    expect(next.plan).toMatchObject({ moved: false, bareBefore: sent.plan.bareBefore });
+    expect(next.plan).toMatchObject({ moved: false, leftOut: sent.plan.leftOut });
   });
 
-  it("keeps calls and a line of each result beside a large fixed part, for many requests", () => {
+  it("keeps a line of each result beside a large fixed part, and stays as it is for long", () => {
     const kimi = HABITS.find(({ name }) => name === "kimi")!;
     const head = [`You are an agent. ${"Mind this. ".repeat(7_400)}`];
     const session = new ViewedSession({ habits: { ...kimi, head }, window: 32_000 });
@@ -281,7 +281,7 @@ describe("a view", () => {
       const text = `${filler}service-${call + 10}.port = ${7_000 + call}\n${filler}`;
       said.push(asking, { ...result, results: [{ ...one!, text }] });
     }
-    expect(kept).toBeGreaterThanOrEqual(38);
+    expect(kept).toBeGreaterThanOrEqual(40);
     for (let call = 0; call < 15; call++)
       expect(last!.text).toContain(`service-${call + 10}.port = ${7_000 + call}`);
   });
@@ -321,6 +321,23 @@ describe("a view", () => {
     expect(second.plan.moved).toBe(false);
     const note = /\[\d+ earlier messages stood.*?"/;
     expect(note.exec(second.text)?.[0]).toBe(note.exec(first.text)?.[0]);
+  });
+
+  it("quotes arguments of calls that it left out, and no more than its note has room for", () => {
+    const rounds = Array.from({ length: 60 }, (_, at) => {
+      const [reply, results] = round(290, 1, `第${at}步：${"检查配置文件".repeat(20)}`) as [
+        Said,
+        Said,
+      ];
+      if (reply.by !== "model") throw new Error("a round begins with a reply");
+      const args = at === 3 ? { key: "heron-48213" } : { path: "notes" };
+      return [{ ...reply, calls: reply.calls.map((call) => ({ ...call, args })) }, results];
+    }).flat();
+    const session = new ViewedSession({ habits: claude, window: 8_000 });
+    const { plan, text } = session.send([person("Read it."), ...rounds]);
+    expect(plan.leftOut.size).toBeGreaterThan(10);
+    expect(text).toMatch(/\\n> [^>]*heron-48213/);
+    expect(Buffer.byteLength(text) / 4).toBeLessThanOrEqual(1.02 * plan.tokens);
   });
 
   it("overflows only when the newest pair alone is too large", () => {

@@ -2,7 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { JsonObject } from "../wires/door-wire.ts";
 
-const BYTES_PER_TOKEN = 4;
+export const BYTES_PER_TOKEN = 4;
 /** Of an image, whatever its size: most models scale it to about this. */
 const IMAGE_BYTES = 4_800;
 /** Names, quotes and commas of one member. */
