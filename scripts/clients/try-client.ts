@@ -40,8 +40,8 @@ export async function tryClient(client: Client, command: string): Promise<Tried>
     wrong: [
       ...door.wrong,
       ...wrongKept(client, door.judged),
-      ...wrongFacts(client.leastFacts ?? LEAST_FACTS, door.judged),
-      ...[...recall.wrong, ...wrongFacts(LEAST_FACTS, recall.judged)].map(
+      ...wrongFacts(door.judged),
+      ...[...recall.wrong, ...wrongFacts(recall.judged)].map(
         (what) => `with the recall tools: ${what}`,
       ),
       ...[...subagents.wrong, ...faults.wrong],
@@ -80,8 +80,8 @@ function wrongKept({ leastKept = LEAST_KEPT }: Client, { kept }: Judged): string
   return kept < leastKept ? [`only ${kept} beginnings unchanged.`] : [];
 }
 
-const wrongFacts = (least: number, { known, facts }: Judged): string[] =>
-  known < least ? [`only ${known} of ${facts} facts are known at call 45.`] : [];
+const wrongFacts = ({ known, facts }: Judged): string[] =>
+  known < LEAST_FACTS ? [`only ${known} of ${facts} facts are known at call 45.`] : [];
 
 interface Part {
   cell: string;
