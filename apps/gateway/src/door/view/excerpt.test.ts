@@ -60,11 +60,10 @@ describe("an excerpt of a result", () => {
   });
 
   it("prefers an address or a path to names that stand in code anyway", () => {
-    const code = Array.from(
-      { length: 40 },
-      (_, at) =>
-        `const ${"abcdefgh"[at % 8]}Value = read${"KLMNOP"[at % 6]}Other(make${"QRSTU"[at % 5]}By);`,
-    );
+    const code = Array.from({ length: 40 }, (_, at) => {
+      const word = `${"KLMNOPQR"[at % 8]}${"abcde"[at % 5]}`;
+      return `const value = read${word}(given${word});`;
+    });
     for (const fact of ["see https://runbook.example.com/cache", "kept in /srv/keys/readme"])
       expect(excerptOf(withLine(code, 20, fact), FEW_LINES)).toContain(fact);
   });

@@ -182,7 +182,9 @@ function weigh(
 ): [Piece, Map<string, number>][] {
   const names = new Map(
     namesIn(text.slice(0, read)).flatMap(({ name, kind, weak }) =>
-      weak === true ? [] : [[formOf(name), kind === "symbol" ? OF_SYMBOL : OF_NAME] as const],
+      weak === true
+        ? []
+        : [[formOf(wordOf(name)), kind === "symbol" ? OF_SYMBOL : OF_NAME] as const],
     ),
   );
   const lines = pieces.map(({ start, end }) => formsIn(text.slice(start, end)));
@@ -207,10 +209,13 @@ function kindOf(form: string, names: ReadonlyMap<string, number>): number {
 const formsIn = (text: string): Map<string, string> =>
   new Map(
     (text.match(/[\p{L}\p{N}_][\p{L}\p{N}_./:@#-]*/gu) ?? []).map((found) => {
-      const word = found.replace(/[.:/-]+$/, "");
+      const word = wordOf(found);
       return [formOf(word), word];
     }),
   );
+
+/** Without signs before it, as those of a path or a flag, and behind. */
+const wordOf = (found: string): string => found.replace(/^[^\p{L}\p{N}_]+|[.:/-]+$/gu, "");
 
 /** Lines of a log differ by their numbers only. */
 const formOf = (word: string): string =>
