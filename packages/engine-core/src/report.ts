@@ -144,10 +144,17 @@ export interface ModelCallReport {
   /** What was sent differently because the model had refused something. Absent: nothing. */
   remedies?: Remedy["kind"][];
   /**
-   * Id of the program that made it: listed is what the host handed over for it, which the program
-   * adds to what it holds already. Absent: the host made it, and listed is what was sent.
+   * Id of the program that made it, and its request: listed is what its model was to see of the
+   * session, besides what the program adds of its own. Absent: the host made it, and listed is what
+   * was sent.
    */
   harness?: string;
+  /**
+   * Leading messages of the list that the program's thread held already, so that they were not
+   * handed over again. Absent: it is no call of a program; or the program's own session shows more
+   * than is known here, and listed is only what is known to be in it.
+   */
+  held?: number;
 }
 
 /** A model call besides those that reply. */
@@ -388,6 +395,11 @@ export interface ExecutionProjection {
   as: "items" | "quoted" | "prompt";
   /** Newest messages of what the engine chose and the turn holds that were handed over now. */
   handed: number;
+  /**
+   * True: the program made the thread smaller in an earlier turn, so that nobody here knows what it
+   * still shows of that. Absent: it did not.
+   */
+  isCompacted?: true;
 }
 
 /** Which program ran the turn. */

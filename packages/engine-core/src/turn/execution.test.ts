@@ -14,6 +14,7 @@ import type {
   ExecutionPort,
   ExecutionTurn,
 } from "../execution-port.ts";
+import type { TurnReport } from "../report.ts";
 import type { TurnStep } from "./turn-request.ts";
 
 const reply = (text: string): ExecutionEvent => ({
@@ -277,28 +278,99 @@ describe("a turn that a program runs", () => {
     expect(report.toolCalls).toMatchObject([{ name: "add", isError: false }]);
   });
 
-  it("reports each model call with what was handed over for it", async () => {
+  const SHELL: ExecutionEvent = {
+    type: "messages",
+    messages: [
+      {
+        role: "assistant",
+        content: [{ type: "toolCall", id: "c1", name: "shell", arguments: {} }],
+        stopReason: "toolUse",
+      },
+      {
+        ...{ role: "toolResult", toolCallId: "c1", toolName: "shell", isError: false },
+        content: [{ type: "text", text: "a.txt" }],
+      },
+    ],
+  };
+  const told = ({ modelCalls }: TurnReport) => {
+    let list: string[] = [];
+    return modelCalls.map(({ messages, held, leafId }) => {
+      const ids = messages.items.map(({ source }) =>
+        source.kind === "entry" ? source.entryId : source.kind,
+      );
+      list = [...list.slice(0, messages.kept), ...ids];
+      return { list: list.join(" ").replaceAll("entry-", ""), held, leafId };
+    });
+  };
+
+  it("reports each model call with the whole view, and what the thread held of it", async () => {
     const { host } = programHost([
-      [handedOver(1), usage(100), reply("one"), usage(120), COMPLETED],
-      [handedOver(1), usage(150), reply("two"), { type: "native-compaction" }, COMPLETED],
+      [handedOver(1), usage(100), reply("one"), COMPLETED],
+      [handedOver(1), reply("two"), usage(150), COMPLETED],
     ]);
     const first = await host.say("first");
-    expect(
-      first.report.modelCalls.map(({ harness, usage, messages, system }) => [
-        ...[harness, usage?.input, messages.items.length, system.length],
-      ]),
-    ).toEqual([
-      ["scripted", 100, 1, 1],
-      ["scripted", 120, 0, 0],
+    expect(first.report.modelCalls).toMatchObject([
+      { harness: "scripted", usage: { input: 100 }, system: [{ code: "system-prompt" }] },
     ]);
+    expect(told(first.report)).toEqual([{ list: "0", held: 0, leafId: "entry-0" }]);
     const { report } = await host.say("second");
-    expect(report.modelCalls[0]!.messages.items.map(({ source }) => source)).toEqual([
-      { kind: "entry", entryId: "entry-2" },
-    ]);
-    expect(report.execution).toMatchObject({
-      projections: [{ thread: "new", threadId: "t1", handed: 1 }],
-      nativeCompactions: 1,
+    expect(told(report)).toEqual([{ list: "0 1 2", held: 2, leafId: "entry-2" }]);
+    expect(report.modelCalls[0]!.system).toHaveLength(1);
+    expect(report.execution).toMatchObject({ projections: [{ threadId: "t1", handed: 1 }] });
+  });
+
+  it.each([
+    ["before", [SHELL, usage(1), reply("done"), usage(2)]],
+    ["after", [usage(1), SHELL, reply("done"), usage(2)]],
+    ["after a text and", [reply("Let me see."), usage(1), SHELL, usage(2), reply("done")]],
+  ])("counts what tools said %s their call was told into the next one", async (_, events) => {
+    const { host } = programHost([[handedOver(1), ...events, COMPLETED]]);
+    const { report } = await host.say("first");
+    const [one, two] = told(report);
+    const texts = events[0]!.type === "messages" && events[0] !== SHELL ? 1 : 0;
+    expect(one).toEqual({ list: "0", held: 0, leafId: "entry-0" });
+    const list = Array.from({ length: 3 + texts }, (_, at) => at);
+    expect(two).toEqual({
+      ...{ list: list.join(" "), held: list.length },
+      leafId: `entry-${list.length - 1}`,
     });
+  });
+
+  it("lists only what is known to be in a thread that was made smaller", async () => {
+    const continued = (more: object = {}): ExecutionEvent => {
+      const { projection } = handedOver(1) as Extract<ExecutionEvent, { type: "handed-over" }>;
+      return { type: "handed-over", projection: { ...projection, thread: "continued", ...more } };
+    };
+    const compaction: ExecutionEvent = { type: "native-compaction" };
+    const { host } = programHost([
+      [handedOver(1), reply("one"), usage(1), COMPLETED],
+      [continued(), usage(2), SHELL, compaction, reply("two"), usage(3), COMPLETED],
+      [continued({ isCompacted: true }), reply("three"), usage(4), COMPLETED],
+    ]);
+    await host.say("first");
+    const { report } = await host.say("second");
+    expect(told(report)).toEqual([
+      { list: "0 1 2", held: 2, leafId: "entry-2" },
+      { list: "2", held: undefined, leafId: "entry-4" },
+    ]);
+    expect(report.execution?.nativeCompactions).toBe(1);
+    expect(told((await host.say("third")).report)).toEqual([
+      { list: "6", held: undefined, leafId: "entry-6" },
+    ]);
+  });
+
+  it("says that it does not know what a session of the program's own shows", async () => {
+    const { host } = programHost(
+      [
+        [handedOver(1), reply("one"), usage(1), COMPLETED],
+        [handedOver(1), SHELL, reply("two"), usage(2), COMPLETED],
+      ],
+      { port: { capabilities: CLI } },
+    );
+    await host.say("first");
+    expect(told((await host.say("second")).report)).toEqual([
+      { list: "2", held: undefined, leafId: "entry-2" },
+    ]);
   });
 
   it("tells engines who runs the turn", async () => {

@@ -1,5 +1,5 @@
 // Hands a turn to the program that runs it, and waits for what happens there.
-import { ContextEngineError, isAbort, messageId } from "@clew/plugin-sdk/core";
+import { type AgentMessage, ContextEngineError, isAbort, messageId } from "@clew/plugin-sdk/core";
 import { abortable, type ModelError, pause, sleep } from "@clew/plugin-sdk/host";
 import { describeError } from "../../engine/quarantine.ts";
 import type {
@@ -13,8 +13,10 @@ import type { ModelCallReport, ReportParts } from "../../report.ts";
 import { advanceRequest, emptyRequestMemory } from "../../request/request-items.ts";
 import { messagesOf, type ViewItem } from "../../request/view-item.ts";
 import type { Ask } from "../effects.ts";
+import { nothingSeen, planSeen } from "../executed-calls.ts";
 import type { Answer } from "../facts.ts";
-import { modelName, whyIn } from "./model.ts";
+import { modelName, whyIn, withheldIn } from "./model.ts";
+import { runningTurn } from "./transcript.ts";
 import { type ExecutionUnderWay, sessionOf, type World } from "./world.ts";
 
 type Asked<Do extends Ask["do"]> = Extract<Ask, { do: Do }>;
@@ -29,34 +31,46 @@ export function beginExecution(
   asked: Asked<"begin-execution">,
 ): Answered<"execution-begun"> {
   world.execution?.run.close();
+  const view = viewOf(world, asked);
+  const { clock } = world.ports;
   world.execution = {
-    run: begun(world, asked),
-    asked,
-    untold: asked.items.length,
-    since: world.ports.clock.monotonic(),
+    ...{ run: begun(world, asked, view), asked, view },
+    held: knowsThread(world) ? 0 : null,
+    ...{ isTold: false, memory: emptyRequestMemory(), knownFrom: world.state.branch.length },
+    ...{ seen: null, since: clock.monotonic() },
   };
   return { type: "execution-begun" };
 }
 
+/** Whether it is known here what its model sees: all of it was chosen here. */
+const knowsThread = ({ setup }: World): boolean =>
+  setup.execution?.capabilities.includes("assemble-before-prompt") === true;
+
+type View = ExecutionUnderWay["view"];
+
 /** A host whose program cannot even be asked has a turn that failed. */
-function begun(world: World, asked: Asked<"begin-execution">): ExecutionRun {
+function begun(world: World, asked: Asked<"begin-execution">, view: View): ExecutionRun {
   try {
-    return world.ports.execution!.begin(turnFor(world, asked));
+    return world.ports.execution!.begin(turnFor(world, asked, view));
   } catch (error) {
     const outcome = failedBy(world, error);
     return { next: async () => ({ type: "end", outcome }), close: () => {} };
   }
 }
 
-function turnFor(world: World, asked: Asked<"begin-execution">): ExecutionTurn {
+function turnFor(
+  world: World,
+  asked: Asked<"begin-execution">,
+  { history, turn }: View,
+): ExecutionTurn {
   const { setup, request, signal, engine } = world;
   const { system, addition, tools, projection } = asked;
-  const { items, turn } = handed(world, asked);
+  const items = (messages: readonly AgentMessage[]): ExecutionItem[] =>
+    messages.map((message) => ({ message, id: messageId(message) ?? null }));
   return {
     ...{ turnId: setup.turnId, session: sessionOf(world), model: setup.model, ask: setup.ask },
     engine: { id: setup.engine.id, ownsCompaction: engine.info.ownsCompaction === true },
-    ...{ system, addition, tools, turn },
-    history: items,
+    ...{ system, addition, tools, turn: items(turn), history: items(history) },
     projection:
       projection === null
         ? null
@@ -71,16 +85,23 @@ function turnFor(world: World, asked: Asked<"begin-execution">): ExecutionTurn {
 }
 
 /** The view as the provider's rules want it, parted where the person's message is. */
-function handed({ ports, setup }: World, { items, promptId }: Asked<"begin-execution">) {
+function viewOf({ ports, setup }: World, { items, promptId }: Asked<"begin-execution">): View {
   const split = items.findIndex(({ id }) => id !== undefined && id === promptId);
-  const part = (some: readonly ViewItem[]): ExecutionItem[] => {
+  const part = (some: readonly ViewItem[]) => {
     const wanted = messagesOf(some);
-    const messages =
-      ports.policy?.prepareOutbound({ messages: wanted, model: setup.model }).messages ?? wanted;
-    return messages.map((message) => ({ message, id: messageId(message) ?? null }));
+    const prepared = ports.policy?.prepareOutbound({ messages: wanted, model: setup.model });
+    return { messages: prepared?.messages ?? wanted, changes: prepared?.changes ?? [] };
   };
   const at = split < 0 ? items.length : split;
-  return { items: part(items.slice(0, at)), turn: part(items.slice(at)) };
+  const [history, turn] = [part(items.slice(0, at)), part(items.slice(at))];
+  const before = history.messages.length;
+  return {
+    ...{ history: history.messages, turn: turn.messages },
+    changes: [
+      ...history.changes,
+      ...turn.changes.map((change) => ({ ...change, index: change.index + before })),
+    ],
+  };
 }
 
 /**
@@ -95,8 +116,7 @@ export async function awaitExecution(
   const started = clock.monotonic();
   const event =
     execution === null ? NOBODY_RUNS : await eventOf(world, () => execution.run.next(answer));
-  if (event.type === "handed-over" && execution !== null)
-    execution.untold = Math.min(event.projection.handed, execution.asked.items.length);
+  if (execution !== null) noteThread(world.state, execution, event);
   const ended = event.type === "usage" ? callOf(world, event) : { call: null, parts: {} };
   await pause();
   return {
@@ -130,7 +150,24 @@ function failedBy({ signal, setup }: World, error: unknown): ExecutionOutcome {
     : { status: "failed", error: failure };
 }
 
-/** One call of the program's, with what the host handed over for it. */
+/** What is known of what its thread holds. */
+function noteThread(
+  { branch }: World["state"],
+  execution: ExecutionUnderWay,
+  event: ExecutionEvent,
+): void {
+  const { view } = execution;
+  if (event.type === "native-compaction") {
+    execution.held = null;
+    execution.knownFrom = branch.length;
+  }
+  if (event.type !== "handed-over" || execution.held === null) return;
+  const { handed, isCompacted } = event.projection;
+  const all = view.history.length + view.turn.length;
+  execution.held = isCompacted === true ? null : Math.max(0, all - handed);
+}
+
+/** One call of the program's, with what its model was to see as far as that is known. */
 function callOf(
   world: World,
   { usage, stopReason }: Extract<ExecutionEvent, { type: "usage" }>,
@@ -138,46 +175,60 @@ function callOf(
   const { execution, setup, state, ports } = world;
   if (execution === null || setup.execution === null) return { call: null, parts: {} };
   const now = ports.clock.monotonic();
-  const { described, isFirst } = describeHanded(world, execution);
+  const isFirst = execution.seen === null;
+  execution.seen = planSeen(state.branch, execution.seen ?? nothingSeen(execution.knownFrom));
+  const { described, held } = describeSeen(world, execution);
   const { system, tools, messages, requestHash, parts } = described;
+  const { items } = execution.memory;
   const call: ModelCallReport = {
     index: state.modelCalls++,
     durationMs: now - execution.since,
-    system: isFirst ? system : [],
-    tools: isFirst ? tools : [],
-    messages,
-    requestHash,
-    leafId: state.branch.at(-1)?.id ?? null,
-    policyChanges: [],
+    ...{ system, tools, messages, requestHash },
+    leafId: state.branch[execution.seen.end - 1]?.id ?? null,
+    policyChanges: isFirst ? [...execution.view.changes] : [],
+    ...(held !== null && withheldIn(world, execution.asked.items, items, outgoing(execution))),
     ...{ usage, stopReason: stopReason ?? "stop", error: null, retries: 0 },
     model: modelName(setup.model),
     harness: setup.execution.harnessId,
+    ...(held !== null && { held }),
   };
   execution.since = now;
+  execution.isTold = true;
   state.lastUsage = usage;
   // The next call that the host makes itself is told in full: this one is no beginning of it.
   state.request = emptyRequestMemory();
   return { call, parts };
 }
 
-/** Each call's own list: what a program holds besides is not the host's to say. */
-function describeHanded(
-  { setup, state, ports }: World,
+const outgoing = ({ view: { history, turn, changes } }: ExecutionUnderWay) => ({
+  ...{ messages: [...history, ...turn], changes },
+});
+
+/**
+ * The whole view and what the program said since. Where it holds more than is known, only what is
+ * known to be in it: the turn's own messages, and in a thread that it made smaller what came then.
+ */
+function describeSeen(
+  world: World,
   execution: ExecutionUnderWay,
-): { described: ReturnType<typeof advanceRequest>; isFirst: boolean } {
-  const { items, system, addition, tools } = execution.asked;
-  const isFirst = execution.untold > 0;
-  const given = execution.untold === 0 ? [] : items.slice(-execution.untold);
-  execution.untold = 0;
+): { described: ReturnType<typeof advanceRequest>; held: number | null } {
+  const { setup, state, ports } = world;
+  const { asked, view, knownFrom, seen, memory } = execution;
+  const { items, system, addition, tools, promptId } = asked;
+  const ids = new Set(state.branch.slice(knownFrom, seen?.end).map(({ id }) => id));
+  const since = runningTurn(world, promptId).filter(
+    ({ why: { source } }) => source.kind === "entry" && ids.has(source.entryId),
+  );
+  const known = execution.held === null ? view.turn : [...view.history, ...view.turn];
+  const messages = [...known, ...messagesOf(since)];
   const described = advanceRequest({
     model: modelName(setup.model),
     system: addition === null ? system : [...system, { id: "engine", text: addition }],
-    tools,
-    messages: messagesOf(given),
-    whyOf: whyIn(given),
+    ...{ tools, messages, memory },
+    whyOf: whyIn([...items, ...since]),
     hash: (text) => ports.ids.hash(text),
     prefixOf: state.prefixOf,
-    memory: emptyRequestMemory(),
   });
-  return { described, isFirst };
+  const held = execution.held !== null && execution.isTold ? messages.length : execution.held;
+  return { described, held };
 }

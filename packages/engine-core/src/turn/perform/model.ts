@@ -12,7 +12,7 @@ import {
 } from "@clew/plugin-sdk/host";
 import { FALLBACK_ENGINE_ID } from "../../engine/registration.ts";
 import { refusedParts, remediedAsk, remediedModel } from "../../recovery/remedy.ts";
-import type { ModelCallReport } from "../../report.ts";
+import type { ModelCallReport, ReportItem } from "../../report.ts";
 import {
   advanceRequest,
   emptyRequestMemory,
@@ -62,7 +62,7 @@ export async function callModel(world: World, asked: CallModel): Promise<Answere
     ...(asked.size !== null && { size: reported(asked.size) }),
     index: state.modelCalls,
     policyChanges: [...policyChanges],
-    ...withheldIn(world, asked.items, messages, policyChanges),
+    ...withheldIn(world, asked.items, state.request.items, { messages, changes: policyChanges }),
     model: modelName(world.setup.model),
     ...chosenBy(world),
   };
@@ -189,18 +189,18 @@ export async function prepareRequest(
 }
 
 /** What no report has told of; the policy's last look at a request may take more. */
-function withheldIn(
+export function withheldIn(
   { state }: Pick<World, "state">,
   items: readonly ViewItem[],
-  messages: readonly AgentMessage[],
-  changes: Parameters<typeof whyDropped>[0],
+  listed: readonly ReportItem[],
+  { messages, changes }: { messages: readonly AgentMessage[]; changes: readonly PolicyChange[] },
 ): Pick<ModelCallReport, "withheld"> {
   const dropped =
     messages === messagesOf(items)
       ? []
       : withheldBetween(items, messages, { by: "policy", why: whyDropped(changes) });
   const sent = new Set(
-    state.request.items.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
+    listed.flatMap(({ source }) => (source.kind === "entry" ? [source.entryId] : [])),
   );
   const withheld = tellWithheld(state.withheld, sent, dropped);
   return withheld.length === 0 ? {} : { withheld };

@@ -1,23 +1,39 @@
 // What a turn's effects work on.
-import { type CompactResult, isAbort } from "@clew/plugin-sdk/core";
+import { type AgentMessage, type CompactResult, isAbort } from "@clew/plugin-sdk/core";
+import type { PolicyChange } from "@clew/plugin-sdk/host";
 import type { DeliveryLine, DeliveryPort } from "../../delivery-port.ts";
 import type { GuardedEngine } from "../../engine/guard.ts";
 import { FALLBACK_ENGINE_ID } from "../../engine/registry.ts";
 import type { ExecutionRun } from "../../execution-port.ts";
 import type { HostPorts } from "../../ports.ts";
+import type { RequestMemory } from "../../request/request-items.ts";
 import type { SessionState } from "../../session/session-state.ts";
 import type { HostSession, TranscriptPort } from "../../transcript-port.ts";
 import type { Ask } from "../effects.ts";
+import type { SeenEntries } from "../executed-calls.ts";
 import type { Answer, Occurrence } from "../facts.ts";
 import type { TurnSetup } from "../turn.ts";
 import type { TurnRequest } from "../turn-request.ts";
 
 export interface ExecutionUnderWay {
   run: ExecutionRun;
-  /** What is handed over: the engine's choice and the turn. */
   asked: Extract<Ask, { do: "begin-execution" }>;
-  /** How many of its newest messages no call was reported with yet. */
-  untold: number;
+  /** What its model is to see, as the provider's rules want it: the engine's choice, the turn. */
+  view: {
+    history: readonly AgentMessage[];
+    turn: readonly AgentMessage[];
+    changes: readonly PolicyChange[];
+  };
+  /** Leading messages of it that its thread has; null = what it shows is not known here. */
+  held: number | null;
+  /** A call was reported: its thread has all of the view since. */
+  isTold: boolean;
+  /** Of the calls of this turn. */
+  memory: RequestMemory;
+  /** Entries of the branch when it began, or when its thread was made smaller. */
+  knownFrom: number;
+  /** What the newest call was made on; null = there was none. */
+  seen: SeenEntries | null;
   /** When the call that is made now began; monotonic ms. */
   since: number;
 }
