@@ -396,6 +396,11 @@ export interface ExecutionProjection {
   /** Newest messages of what the engine chose and the turn holds that were handed over now. */
   handed: number;
   /**
+   * Id of the first stored message that a session of the program's own was handed: what was said
+   * before it does not know. Absent: not known, or the thread has what the engine chose.
+   */
+  knowsFrom?: string;
+  /**
    * True: the program made the thread smaller in an earlier turn, so that nobody here knows what it
    * still shows of that. Absent: it did not.
    */

@@ -148,8 +148,8 @@ async function nextFates(gateway: Gateway, key: string): Promise<FateCounts | nu
   return (data as { fates: FateCounts | null }).fates;
 }
 
-const isWhole = ({ all, shown, summary, cleared, leftOut }: FateCounts): boolean =>
-  shown + summary + cleared + leftOut === all;
+const isWhole = ({ all, shown, summary, cleared, leftOut, unseen }: FateCounts): boolean =>
+  shown + summary + cleared + leftOut + unseen === all;
 
 const isSame = (one: FateCounts | undefined, other: FateCounts): boolean =>
   one !== undefined &&

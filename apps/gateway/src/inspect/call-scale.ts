@@ -9,11 +9,11 @@ type Measured = Pick<CallRow, "tokens" | "estimatedTokens">;
 
 /** Pure. An estimate as the call counts; as it is where nobody knows what was sent. */
 export const onScaleOf =
-  ({ tokens: { total }, estimatedTokens }: Measured) =>
+  ({ tokens: { total, program }, estimatedTokens }: Measured) =>
   (estimate: number): number =>
-    total === 0 || estimatedTokens === 0
+    total === program || estimatedTokens === 0
       ? Math.ceil(estimate)
-      : Math.round((estimate * total) / estimatedTokens);
+      : Math.round((estimate * (total - program)) / estimatedTokens);
 
 /** Pure. */
 export function marksOnScale(row: Measured, marks: readonly EntryMark[]): EntryMark[] {

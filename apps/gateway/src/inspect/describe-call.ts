@@ -41,14 +41,21 @@ export function explainCall(opened: OpenedCall): string[] {
   ];
 }
 
-function fatesOf({ all, shown, summary, cleared, leftOut }: OpenedCall["row"]["fates"]): string {
+function fatesOf(fates: OpenedCall["row"]["fates"]): string {
+  const { all, shown, summary, cleared, leftOut, unseen } = fates;
   if (shown === all)
     return all === 1 ? "The one entry was shown." : `All ${number(all)} entries were shown.`;
-  return `Of ${counted(all, "entry", "entries")} ${number(shown)} ${shown === 1 ? "was" : "were"} shown, ${number(summary)} stood in summaries, ${number(cleared)} ${cleared === 1 ? "was" : "were"} cleared, ${number(leftOut)} left out.`;
+  const elsewhere =
+    unseen === 0
+      ? ""
+      : `; what the program showed of ${number(unseen)} in its own session, Clew cannot see`;
+  return `Of ${counted(all, "entry", "entries")} ${number(shown)} ${shown === 1 ? "was" : "were"} shown, ${number(summary)} stood in summaries, ${number(cleared)} ${cleared === 1 ? "was" : "were"} cleared, ${number(leftOut)} left out${elsewhere}.`;
 }
 
 function whoChose(opened: OpenedCall): string {
-  const { engine } = opened.report;
+  const { engine, execution } = opened.report;
+  if (execution?.cannot.includes("assemble-before-prompt"))
+    return `${execution.label} chose by itself what its model sees: no engine was asked.`;
   const chose = `Engine "${engineOf(opened)}" chose`;
   const degraded = degradedIn(opened);
   if (degraded === null)
@@ -61,18 +68,28 @@ function whoAsked({ call, report: { execution } }: OpenedCall): string[] {
   if (call.harness === undefined || execution === undefined) return [];
   const handed = execution.projections.map(({ thread, threadId, reason, as, handed }) => {
     const what = `${counted(handed, "message")} as ${as === "quoted" ? "quoted text" : as === "prompt" ? "the request alone" : "messages"}`;
-    return `It was handed ${what}; thread ${threadId} (${thread}): ${reason}.`;
+    return `In the turn it was handed ${what}; thread ${threadId} (${thread}): ${reason}.`;
   });
   const compacted =
     execution.nativeCompactions === 0
       ? []
-      : [`It compacted its own thread ${counted(execution.nativeCompactions, "time")}.`];
+      : [
+          `It compacted its own thread ${counted(execution.nativeCompactions, "time")} in the turn.`,
+        ];
   return [
-    `${execution.label} asked the model: listed is what it was handed for that, which it adds to its own thread.`,
+    `${execution.label} asked the model, by a request of its own with its own instructions and tools. ${whatIsListed(call)}`,
     ...handed,
     ...compacted,
     ...(execution.notices ?? []),
   ];
+}
+
+function whatIsListed({ held }: OpenedCall["call"]): string {
+  if (held === undefined)
+    return "Listed is what is known to be in it: what it was handed, and what came since.";
+  return held === 0
+    ? "Listed is what it was handed."
+    : `Listed is the whole view, of which its thread held the first ${counted(held, "message")}.`;
 }
 
 /** Those before the last one; what of them was read is paid for. */

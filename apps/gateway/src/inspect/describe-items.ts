@@ -40,7 +40,7 @@ export function describeItems(
   textOf: (item: PlacedItem) => string,
   { first = 0, end }: { first?: number; end?: number | undefined } = {},
 ): SentItem[] {
-  const { facts, report, row } = opened;
+  const { facts, report, row, call } = opened;
   const engine = engineOf(opened);
   const all = itemsOf(opened);
   const tokens = tokensOfItems(
@@ -54,13 +54,15 @@ export function describeItems(
     const { item, part, index } = placed;
     const { source } = item;
     const entryId = source.kind === "entry" ? source.entryId : null;
+    const isHeld = part === "messages" && index < (call.held ?? 0);
     return {
       ...{ index, part, entryId },
       source: { kind: source.kind, name: nameOf(source, engine) },
       role: item.role ?? null,
       number: (entryId !== null && opened.numberOf(entryId)) || null,
       summaryId: summaryIn(source, opened),
-      reason: reasonOf(item, report.promptEntryId),
+      reason: `${reasonOf(item, report.promptEntryId)}${isHeld ? HELD : ""}`,
+      isHeld,
       engineReason: item.engineReason ?? null,
       ...{ tokens: tokens[place]!, hash: item.hash },
       marks: marksOnScale(row, (entryId !== null && facts.sent.get(entryId)?.marks) || []),
@@ -69,6 +71,9 @@ export function describeItems(
     };
   });
 }
+
+/** It was shown, and not handed over for this call. */
+const HELD = ", held by the program's thread";
 
 /** The summary that something sent is, where it is one; `find`: on the branch of the call. */
 export function summaryIn(

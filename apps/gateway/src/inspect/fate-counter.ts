@@ -104,6 +104,27 @@ export function createFateCounter(): FateCounter {
     }
     return count;
   };
+  /** How many entries the program's own session does not know, of those not shown in any form. */
+  const countUnknown = ({ path, placeOf, facts }: FateStep): number => {
+    const from = facts.unseen?.from ?? 0;
+    const standing = stretches.filter((stretch) => isStanding(stretch, facts));
+    const resets = stretches.filter(({ by }) => by.kind === "reset");
+    const inAll = (some: readonly Pick<Stretch, "from" | "end">[]) =>
+      some.reduce((sum, each) => sum + Math.max(0, membersIn(each)), 0);
+    const isShown = (id: string) => {
+      const at = placeOf(id);
+      if (at === undefined || !isMember(path[at]!)) return false;
+      const isGone = at < from || hiderOf(resets, at) !== undefined;
+      return isGone && hiderOf(standing, at) === undefined;
+    };
+    const shown = new Set([...facts.sent.keys(), ...facts.covered.keys()]);
+    return (
+      membersIn({ from: 0, end: from }) +
+      inAll(resets.map((each) => ({ from: Math.max(from, each.from), end: each.end }))) -
+      inAll(standing.map((each) => ({ from: each.from, end: Math.min(from, each.end) }))) -
+      [...shown].filter(isShown).length
+    );
+  };
   return {
     hiddenAt: (place) => hiderOf(stretches, place),
     hiddenBy: (id) =>
@@ -119,8 +140,10 @@ export function createFateCounter(): FateCounter {
       } else for (const id of touched) settle(id, step);
       const all = members.at(-1) ?? 0;
       const summary = summed - sentAndSummed;
-      const leftOut = all - ofSent.all - summary;
-      return { ...ofSent, all, summary: ofSent.summary + summary, leftOut };
+      const absent = all - ofSent.all - summary;
+      const leftOut = facts.unseen === null ? absent : countUnknown(step);
+      const counts = { ...ofSent, all, summary: ofSent.summary + summary, leftOut };
+      return { ...counts, unseen: absent - leftOut };
     },
   };
 }

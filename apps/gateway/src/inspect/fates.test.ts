@@ -28,7 +28,7 @@ function branchOf(...kinds: string[]): TranscriptEntry[] {
 
 const facts = (sent: Iterable<string>, more: Partial<CallFacts> = {}): CallFacts => ({
   ...{ covered: new Map(), withheld: new Map(), engine: "test", madeByEngine: 0 },
-  isGapped: false,
+  ...{ isGapped: false, unseen: null, placeOf: () => undefined },
   sent: new Map([...sent].map((id) => [id, AS_STORED])),
   ...more,
 });
@@ -90,6 +90,19 @@ describe("the fate of an entry", () => {
     ]);
   });
 
+  it("is not known of what a program holds itself, and known of what it was never told", () => {
+    const branch = branchOf("m", "m", "m", "m");
+    const unseen = { why: "elsewhere", from: 2, before: "too early" };
+    const call = facts(["3"], { unseen, placeOf: Number });
+    expect(told(branch, call)).toEqual([
+      ...["0 left-out program too early", "1 left-out program too early"],
+      ...["2 unseen elsewhere", "3 shown"],
+    ]);
+    expect(told(branchOf("m", "r", "m"), facts(["2"], { unseen, placeOf: Number }))[0]).toMatch(
+      /^0 left-out person/,
+    );
+  });
+
   it("keeps marks of shown entries beside it", () => {
     const shortened: Treatment = {
       cleared: null,
@@ -97,7 +110,16 @@ describe("the fate of an entry", () => {
     };
     const fates = planFates(branchOf("m"), facts([], { sent: new Map([["0", shortened]]) }));
     expect(countFates(fates)).toEqual({
-      ...{ all: 1, shown: 1, summary: 0, cleared: 0, leftOut: 0, shortened: 1, changed: 0 },
+      ...{
+        all: 1,
+        shown: 1,
+        summary: 0,
+        cleared: 0,
+        leftOut: 0,
+        unseen: 0,
+        shortened: 1,
+        changed: 0,
+      },
     });
   });
 });
@@ -113,6 +135,7 @@ const steps = fc.array(
     send: fc.array(fc.nat(40), { maxLength: 12 }),
     clear: fc.array(fc.nat(40), { maxLength: 3 }),
     cover: fc.array(fc.nat(40), { maxLength: 3 }),
+    knowsFrom: fc.option(fc.nat(20)),
   }),
   { minLength: 1, maxLength: 12 },
 );
@@ -127,7 +150,7 @@ function walk(given: Steps) {
   let leaf: string | null = null;
   let sent = new Map<string, Treatment>();
   let isCovered = false;
-  return given.map(({ back, add, kept: first, send, clear, cover }) => {
+  return given.map(({ back, add, kept: first, send, clear, cover, knowsFrom }) => {
     for (let times = 0; times < back && leaf !== null; times++) leaf = entries.get(leaf)!.parentId;
     const onBranch = () => [...entries.keys()];
     for (const kind of add) {
@@ -148,9 +171,14 @@ function walk(given: Steps) {
     const covered = new Map(pick(cover).map((id) => [id, "S"]));
     const isAll = covered.size > 0 || isCovered;
     isCovered = covered.size > 0;
-    const call = facts([], { sent, covered });
-    const { placeOf } = cursor;
-    const counts = counter.advance({ path, kept, touched, placeOf, facts: call, isAll });
+    const from = Math.min(knowsFrom ?? 0, path.length);
+    const unseen = knowsFrom === null ? null : { why: "elsewhere", from, before: "too early" };
+    const placeOf = (id: string) => path.findIndex((entry) => entry.id === id);
+    const call = facts([], { sent, covered, unseen, placeOf });
+    const counts = counter.advance({
+      ...{ path, kept, touched, facts: call, isAll },
+      placeOf: cursor.placeOf,
+    });
     return { path, call, counts };
   });
 }
@@ -163,8 +191,8 @@ describe("in any call of any session", () => {
           const fates = planFates(path, call);
           const said = path.filter(({ type }) => type === "message").map(({ id }) => id);
           expect(fates.map(({ entryId }) => entryId)).toEqual(said);
-          const { all, shown, summary, cleared, leftOut } = counts;
-          expect(shown + summary + cleared + leftOut).toBe(all);
+          const { all, shown, summary, cleared, leftOut, unseen } = counts;
+          expect(shown + summary + cleared + leftOut + unseen).toBe(all);
           expect(counts).toEqual(countFates(fates));
         }
       }),

@@ -2,6 +2,7 @@
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type Boundary, isMember, planBoundaries } from "./boundaries.ts";
 import type { EntryMark, Fate, FateCounts } from "./shapes.ts";
+import type { Unseen } from "./unseen.ts";
 
 /** How an entry that was sent differs from what is stored. */
 export interface Treatment {
@@ -29,6 +30,10 @@ export interface CallFacts {
   engine: string;
   /** Messages of the engine's own, of which it does not say what they cover. */
   madeByEngine: number;
+  /** What a program holds that nobody here knows; null = all that was shown is known. */
+  unseen: Unseen | null;
+  /** Of an entry on the branch of the call. */
+  placeOf: (entryId: string) => number | undefined;
   /** True: a report before it cannot be read, which may have told who kept entries back. */
   isGapped: boolean;
 }
@@ -59,7 +64,7 @@ function fateOfAbsent(
   entryId: string,
   treatment: Treatment | undefined,
   hidden: Boundary | undefined,
-  { sent, covered, withheld, engine, madeByEngine, isGapped }: CallFacts,
+  { sent, covered, withheld, engine, madeByEngine, unseen, placeOf, isGapped }: CallFacts,
 ): Fate {
   if (treatment?.cleared != null) return { kind: "cleared", rule: treatment.cleared };
   if (hidden?.kind === "summary" && sent.has(hidden.id))
@@ -72,6 +77,10 @@ function fateOfAbsent(
       by: "person",
       why: "the session was reset after it; it stays in the transcript",
     };
+  if (unseen !== null)
+    return (placeOf(entryId) ?? 0) < unseen.from
+      ? { kind: "left-out", by: "program", why: unseen.before }
+      : { kind: "unseen", why: unseen.why };
   if (hidden !== undefined)
     return {
       kind: "left-out",
@@ -94,7 +103,7 @@ function fateOfAbsent(
 
 export const noFates = (): FateCounts => ({
   ...{ all: 0, shown: 0, summary: 0, cleared: 0, leftOut: 0 },
-  ...{ shortened: 0, changed: 0 },
+  ...{ unseen: 0, shortened: 0, changed: 0 },
 });
 
 /** Adds one fate to `counts`, or with -1 takes it away. */

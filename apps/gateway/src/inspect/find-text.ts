@@ -41,6 +41,7 @@ export async function findText(
   const says = new Map<string, boolean>();
   const summaries = new Map<string, boolean>();
   const shownIn: FoundText["shownIn"] = [];
+  const unseenIn: FoundText["unseenIn"] = [];
   const lost: FoundText["lost"] = [];
   const newest = await calls.open(rows.at(-1)?.id ?? "");
   const saying = await entriesThatSay(newest, text);
@@ -50,6 +51,8 @@ export async function findText(
   /** Entries that said it in a call before. */
   const seen = new Set<string>();
   let wasShown = false;
+  /** Nobody knows of the call before. */
+  let wasUnseen = false;
 
   const isIn = async (walked: WalkedCall, placed: PlacedItem): Promise<boolean> => {
     const { hash, source } = placed.item;
@@ -83,6 +86,7 @@ export async function findText(
     // Nobody knows whether it was there: a range ends, and nothing is said to have taken it.
     if (walked.row.lost !== null) {
       wasShown = false;
+      wasUnseen = false;
       return;
     }
     const fixed = [
@@ -92,22 +96,34 @@ export async function findText(
     const isShown = shown.includes(true) || fixed.includes(true);
     const { id } = walked.row;
     const [range, gone] = [shownIn.at(-1), lost.at(-1)];
-    if (isShown && wasShown && range !== undefined) {
+    const unseen = isShown ? undefined : whereUnseen(walked, saying);
+    const hidden = unseenIn.at(-1);
+    if (unseen !== undefined) {
+      if (wasUnseen && hidden?.why === unseen) {
+        hidden.to = id;
+        hidden.calls++;
+      } else unseenIn.push({ from: id, to: id, calls: 1, why: unseen });
+      wasUnseen = true;
+      // It may have been there: what comes next begins a range of its own, or took it.
+      return;
+    }
+    if (isShown && wasShown && !wasUnseen && range !== undefined) {
       range.to = id;
       range.calls++;
     } else if (isShown) shownIn.push({ from: id, to: id, calls: 1 });
     else if (wasShown)
       lost.push({ id, to: id, calls: 1, why: whyLost(walked, saying, leftBy(walked)) });
-    else if (gone !== undefined) {
+    else if (gone !== undefined && !wasUnseen) {
       gone.to = id;
       gone.calls++;
     }
     wasShown = isShown;
+    wasUnseen = false;
   });
   const behind = saying.filter(({ number }) => number > after);
   const page = behind.slice(0, limit);
   return {
-    ...{ text, shownIn, lost, calls: rows.length, letGoTurns: calls.letGo },
+    ...{ text, shownIn, unseenIn, lost, calls: rows.length, letGoTurns: calls.letGo },
     entries: page.map(({ entry, number }) => describeEntry(newest!, entry, number)),
     matching: saying.length,
     left: left
@@ -116,6 +132,15 @@ export async function findText(
     next: page.length < behind.length ? page.at(-1)!.number : null,
     summaries: [...summaries].map(([summaryId, is]) => ({ summaryId, says: is })),
   };
+}
+
+/** Where a program may have shown what says it, in words; undefined = it is known not to. */
+function whereUnseen({ fateOf }: WalkedCall, saying: readonly Saying[]): string | undefined {
+  for (const { entry, number } of saying) {
+    const known = fateOf(entry.id);
+    if (known?.fate.kind === "unseen") return `entry ${number} is ${known.fate.why}`;
+  }
+  return undefined;
 }
 
 /** In order; others have their turn meanwhile. */

@@ -14,12 +14,13 @@ import { costOfPlaced, type PricesOf, wasteOfPlaced } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
 import { type CallFacts, type EntryFate, fateOf, noFates, type Withheld } from "./fates.ts";
-import { type Between, describeBetween, describeCut, planMarks } from "./happened.ts";
+import { type Between, describeBetween, describeCut, describeThreads, planMarks } from "./happened.ts";
 import { describeLetGo } from "./let-go.ts";
 import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";
 import type { CallRow, CallWaste, Cost, FateCounts } from "./shapes.ts";
 import { countedTokens, noTokens, planSources } from "./sources.ts";
+import { planUnseen, type Unseen } from "./unseen.ts";
 
 /** Whether tokens are what a provider counted, where it did, or what the host estimates. */
 export type TokenReckoning = "counted" | "estimated";
@@ -87,13 +88,14 @@ export function createCallFold(
   let known = 0;
   let letGo: string | null = null;
   let engine = "";
+  let unseen: Unseen | null = null;
   let isGapped = false;
   /** A report since the newest call cannot be read, or is not there; null = none. */
   let missed: keyof typeof MISSING | null = null;
   let isLost = false;
   const factsNow = (): CallFacts => ({
-    ...{ sent: sent.sent, covered, withheld, engine, isGapped },
-    madeByEngine: sent.madeByEngine,
+    ...{ sent: sent.sent, covered, withheld, engine, unseen, isGapped },
+    ...{ madeByEngine: sent.madeByEngine, placeOf: cursor.placeOf },
   });
   const compactionsBefore = ({ report, number }: PlacedCall) => {
     const own = report.compactions.filter(({ afterCalls = 0 }) => afterCalls === number - 1);
@@ -154,6 +156,8 @@ export function createCallFold(
       if (isAll) covered = planCoverage(path, sent.summaries);
       summaries = standing;
       engine = engineOf(placed);
+      const wasSeen = length > 0 && unseen === null;
+      unseen = planUnseen(placed, cursor);
       const facts = factsNow();
       const fates = counter.advance({
         ...{ path, kept: Math.min(kept, known) },
@@ -162,6 +166,7 @@ export function createCallFold(
       const between = {
         ...{ fresh: path.slice(kept), hiddenBy: counter.hiddenBy },
         isTurned: kept < length,
+        threads: describeThreads(placed, { isFirst: length === 0, wasSeen }),
         compactions: compactionsBefore(placed),
         unanswered,
       };
@@ -253,7 +258,7 @@ function rowOf({ placed, sent, fates, between, cost, waste, counted }: RowInput)
   const sumOf = (items: readonly ReportItem[]) =>
     items.reduce((sum, { tokens }) => sum + tokens, 0);
   const estimates = { ...sent.tokens, system: sumOf(call.system), tools: sumOf(call.tools) };
-  const tokens = planSources(estimates, counted);
+  const tokens = planSources(estimates, counted, { isListed: call.harness === undefined });
   const estimatedTokens = planSources(estimates, null).total;
   const measured = { tokens, estimatedTokens };
   const tokensOf = (entryId: string, estimate: number) =>

@@ -10,7 +10,7 @@ describe("marks of a call", () => {
         report: { model: {}, engine: { ran: "legacy", configured: "legacy" } },
         number: 1,
       } as never,
-      { fresh: [], compactions: [] } as never,
+      { fresh: [], compactions: [], threads: [] } as never,
     );
 
   it("tell what a person stopped from what failed", () => {
@@ -30,7 +30,13 @@ describe("a prune before a call", () => {
       ]),
       ...{ id: "p", parentId: null, timestamp: "2026-11-27T10:00:00.000Z" },
     } as TranscriptEntry;
-    const between = { fresh: [entry], isTurned: false, compactions: [], unanswered: [] };
+    const between = {
+      fresh: [entry],
+      isTurned: false,
+      compactions: [],
+      threads: [],
+      unanswered: [],
+    };
     expect(
       describeBetween({ ...between, hiddenBy: () => 0, tokensOf: (_id, estimate) => estimate }),
     ).toEqual(["prune: 2 tool results shortened, 1 tool result cleared"]);

@@ -12,6 +12,7 @@ import { counted, number } from "../text/number.ts";
 import { WENT_ON } from "./left-entries.ts";
 import { degradedIn, type PlacedCall } from "./placed-call.ts";
 import type { CallMark } from "./shapes.ts";
+import { isMadeSmaller } from "./unseen.ts";
 
 /** What came between two calls. */
 export interface Between {
@@ -25,6 +26,8 @@ export interface Between {
   tokensOf: (entryId: string, estimate: number) => number;
   /** As reported. */
   compactions: readonly CompactionReport[];
+  /** What the program that made it did with its thread, in words. */
+  threads: readonly string[];
   /** Why messages had no reply, of which no call tells. */
   unanswered: readonly string[];
 }
@@ -32,11 +35,12 @@ export interface Between {
 /** Pure. */
 export function planMarks(
   placed: PlacedCall,
-  between: Pick<Between, "fresh" | "compactions">,
+  between: Pick<Between, "fresh" | "compactions" | "threads">,
 ): CallMark[] {
   const { call, report, number: at } = placed;
-  const { fresh, compactions } = between;
+  const { fresh, compactions, threads } = between;
   const isCompacted =
+    threads.includes(MADE_SMALLER) ||
     fresh.some(({ type }) => type === "compaction") ||
     compactions.some(({ compacted }) => compacted);
   const isPruned = fresh.some((entry) => prunedBy(entry) > 0);
@@ -65,7 +69,7 @@ const BROKEN: ReadonlySet<string> = new Set([
 
 /** Pure. A sentence each, in order. */
 export function describeBetween(between: Between): string[] {
-  const { fresh, isTurned, compactions, unanswered } = between;
+  const { fresh, isTurned, compactions, threads, unanswered } = between;
   const isUndone = fresh.some(isUndo);
   const isInTranscript = fresh.some(({ type }) => type === "compaction");
   const isByHost = isUndone || fresh.some((entry) => prunedBy(entry) > 0);
@@ -75,6 +79,7 @@ export function describeBetween(between: Between): string[] {
   return [
     ...(isTurned && !isUndone ? [whyTurned(fresh)] : []),
     ...(isUndone ? [...reported, ...told] : [...told, ...reported]),
+    ...threads,
     ...unanswered.map((why) => `a message had no reply: ${why}`),
   ];
 }
@@ -88,6 +93,27 @@ export function describeCut({ door }: Pick<TurnReport, "door">): string[] {
     ...(view.leftOut === 0 ? [] : [`${counted(view.leftOut, "message")} left out`]),
   ];
   return [`shortened to ${number(view.tokens)} tokens by the door's view (${what.join(", ")})`];
+}
+
+const MADE_SMALLER = "the program compacted its own thread";
+
+/**
+ * Pure. Which thread of a program a call was made in, where that is another one than before, and
+ * that the program made it smaller by itself. `wasSeen`: of the call before, all it showed is known.
+ */
+export function describeThreads(
+  { call, report, number: at }: PlacedCall,
+  { isFirst, wasSeen }: { isFirst: boolean; wasSeen: boolean },
+): string[] {
+  if (call.harness === undefined) return [];
+  const began =
+    at > 1 || isFirst
+      ? []
+      : (report.execution?.projections ?? []).flatMap(({ thread, reason }) =>
+          thread === "new" ? [`another thread of the program: ${reason}`] : [],
+        );
+  const isSmaller = wasSeen && call.held === undefined && isMadeSmaller(report);
+  return [...began, ...(isSmaller ? [MADE_SMALLER] : [])];
 }
 
 /** The newest mark stands for all: those before it left the branch with what they marked. */

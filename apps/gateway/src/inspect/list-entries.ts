@@ -17,7 +17,15 @@ export interface EntriesWanted {
   limit: number;
 }
 
-export const FATE_NAMES = ["shown", "summary", "cleared", "left-out", "shortened", "changed"];
+export const FATE_NAMES = [
+  "shown",
+  "summary",
+  "cleared",
+  "left-out",
+  "unseen",
+  "shortened",
+  "changed",
+];
 
 /** The scale of a session in which no model was called. */
 export const AS_ESTIMATED: Pick<OpenedCall, "tokensOf"> = {

@@ -12,6 +12,7 @@ import { createSentItems, type SentItems } from "./sent-items.ts";
 import { createEntryFinder, type EntryFinder, type SessionSource } from "./session-source.ts";
 import type { FateCounts } from "./shapes.ts";
 import { createTreatments, type Treatments } from "./treatments.ts";
+import { planUnseen } from "./unseen.ts";
 
 /** The branch of a call. Without a leaf it ends with the newest entry that was sent. */
 export async function branchOfCall(
@@ -116,6 +117,7 @@ async function countFatesOf(
     engine: engineOf(placed),
     withheld: new Map(),
     isGapped: false,
+    ...{ unseen: planUnseen(placed, branch), placeOf: branch.placeOf },
   };
   const { path } = branch;
   return countFates(planFates(path, { ...facts, covered: planCoverage(path, summaries) }));

@@ -125,6 +125,8 @@ export function describeFate({ fate, marks }: EntryFate): string {
       return `cleared by ${fate.rule}; a placeholder stands for it`;
     case "left-out":
       return `left out by the ${fate.by}: ${fate.why}`;
+    case "unseen":
+      return fate.why;
   }
 }
 

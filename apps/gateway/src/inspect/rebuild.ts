@@ -1,6 +1,7 @@
 // Makes the request of a model call again.
 import { isRecord } from "@clew/plugin-sdk/host";
 import { requestHashOf } from "../reports/request-proof.ts";
+import { counted } from "../text/number.ts";
 import { itemsOf, type PlacedItem } from "./describe-items.ts";
 import type { ItemContent } from "./item-contents.ts";
 import type { OpenedCall } from "./opened-call.ts";
@@ -20,14 +21,24 @@ export function rebuildRequest(
   const lost = items.filter(({ content }) => content.lost !== null);
   const rebuiltHash =
     lost.length > 0 || opened.row.lost !== null ? null : requestHashOf(opened, opened.messages);
+  const foreign = whoseRequest(opened);
   return {
     ...{ id: callId(opened), model, requestHash: call.requestHash, rebuiltHash },
     system: of("system").map(({ text }) => text),
     tools: of("tools").map(({ text }) => parsed(text)),
     messages: of("messages").map(({ message, text }) => message ?? text),
-    isSame: rebuiltHash === call.requestHash,
-    why: opened.row.lost ?? whyNot(lost, rebuiltHash === call.requestHash),
+    isSame: foreign === null && rebuiltHash === call.requestHash,
+    why: foreign ?? opened.row.lost ?? whyNot(lost, rebuiltHash === call.requestHash),
   };
+}
+
+/** Null: it was made here. */
+function whoseRequest({ call, report, messages }: OpenedCall): string | null {
+  if (call.harness === undefined) return null;
+  const label = report.execution?.label ?? call.harness;
+  const handed = messages.length - (call.held ?? 0);
+  const before = call.held ? `, besides ${counted(call.held, "message")} that its thread held` : "";
+  return `The request is ${label}'s own, which Clew never had: it was handed ${counted(handed, "message")}${before}, and added instructions and tools of its own.`;
 }
 
 /**

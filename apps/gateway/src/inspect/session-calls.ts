@@ -35,6 +35,7 @@ import { createEntryFinder, type SessionSource, type TurnUnderWay } from "./sess
 import type { CallRow, MissingTurn } from "./shapes.ts";
 import { createShownSummaries } from "./shown-summaries.ts";
 import { createTreatments, type KnownTreatments, type Treatments } from "./treatments.ts";
+import { planUnseen } from "./unseen.ts";
 
 /** A call on the way through all of them. */
 export interface WalkedCall extends PlacedCall {
@@ -352,7 +353,8 @@ export function createSessionCalls(
     );
     const kept = new Map(told.map(({ entryId, by, why }) => [entryId, { by, why }]));
     const facts = {
-      ...{ sent, madeByEngine, engine: engineOf(placed) },
+      ...{ sent, madeByEngine, engine: engineOf(placed), placeOf: branch.placeOf },
+      unseen: planUnseen(placed, branch),
       covered: planCoverage(branch.path, summaries),
       withheld: new Map([...withheldUntil(rows.length), ...kept]),
       isGapped: unreadable.length + gone.length > 0,
@@ -379,7 +381,8 @@ export function createSessionCalls(
     const looked = createTreatments(part, branch, treated);
     const { sent, madeByEngine, summaries } = await sentInCall(looked, call, messages);
     const facts = {
-      ...{ sent, madeByEngine, engine: engineOf(call) },
+      ...{ sent, madeByEngine, engine: engineOf(call), placeOf: branch.placeOf },
+      unseen: planUnseen(call, branch),
       covered: planCoverage(branch.path, summaries),
       withheld: withheldUntil(wanted.at),
       isGapped: isGapped(wanted),
@@ -517,5 +520,6 @@ const openLost = (call: PlacedCall, row: CallRow): OpenedCall =>
     facts: {
       ...{ sent: new Map(), covered: new Map(), withheld: new Map() },
       ...{ engine: row.engine, madeByEngine: 0, isGapped: true },
+      ...{ unseen: null, placeOf: NO_BRANCH.placeOf },
     },
   });

@@ -10,9 +10,11 @@ export const FateSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("cleared"), rule: z.string() }),
   z.object({
     kind: z.literal("left-out"),
-    by: z.enum(["engine", "host", "policy", "person"]),
+    by: z.enum(["engine", "host", "policy", "person", "program"]),
     why: z.string(),
   }),
+  /** A program made the request from what it holds itself, and nobody here knows what that shows. */
+  z.object({ kind: z.literal("unseen"), why: z.string() }),
 ]);
 
 /** Marks of a shown entry, which are no fates of their own. */
@@ -25,13 +27,14 @@ export const EntryMarkSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** Entries by fate; `all` is the sum of the four, in every call. */
+/** Entries by fate; `all` is the sum of the five, in every call. */
 export const FateCountsSchema = z.object({
   all: z.int(),
   shown: z.int(),
   summary: z.int(),
   cleared: z.int(),
   leftOut: z.int(),
+  unseen: z.int(),
   /** Of the shown ones. */
   shortened: z.int(),
   changed: z.int(),
@@ -48,6 +51,11 @@ export const SourceTokensSchema = z.object({
   toolOutput: Tokens,
   /** Notes by the host, plugins and engines. */
   notes: Tokens,
+  /**
+   * What a program that made the request added to what it was handed: instructions and tools of its
+   * own, and what its own session holds. What was counted and is nothing of the others.
+   */
+  program: Tokens,
   total: Tokens,
 });
 
@@ -174,6 +182,8 @@ export const SentItemSchema = z.object({
   summaryId: z.string().nullable(),
   reason: z.string(),
   engineReason: z.string().nullable(),
+  /** True: the thread of the program that made the call held it already. */
+  isHeld: z.boolean(),
   /** Its part of what its source takes in the call's row: together they are the row's total. */
   tokens: Tokens,
   hash: z.string(),
@@ -394,6 +404,10 @@ export const FoundTextSchema = z.object({
   next: z.int().nullable(),
   /** Ranges of calls in which the model could read it. */
   shownIn: z.array(z.object({ from: z.string(), to: z.string(), calls: z.int() })),
+  /** Ranges of calls of which nobody can tell whether the model could read it. */
+  unseenIn: z.array(
+    z.object({ from: z.string(), to: z.string(), calls: z.int(), why: z.string() }),
+  ),
   /** The first call after each range, what had taken it there, and until which call it was gone. */
   lost: z.array(z.object({ id: z.string(), to: z.string(), calls: z.int(), why: z.string() })),
   /** Summaries that stood in calls, and whether they say it. */

@@ -2,7 +2,16 @@ import { describe, expect, it } from "vitest";
 import { entryRow } from "../testing/calls.ts";
 import { describeFate, describeMark, describeMissing, filterChoices } from "./fates.ts";
 
-const counts = { all: 10, shown: 4, summary: 3, cleared: 2, leftOut: 1, shortened: 1, changed: 0 };
+const counts = {
+  all: 10,
+  shown: 4,
+  summary: 3,
+  cleared: 2,
+  leftOut: 1,
+  unseen: 0,
+  shortened: 1,
+  changed: 0,
+};
 
 describe("the fate of an entry", () => {
   it("says who removed it and how to get it back, unless it is there", () => {

@@ -44,6 +44,12 @@ export function describeFate(
         why: `Left out by ${WHO[fate.by]}: ${fate.why}.`.replace(/\.\.$/, "."),
         back: `It is stored whole. ${inTerminal}`,
       };
+    case "unseen":
+      return {
+        ...{ glyph: "◌", label: "not seen from here" },
+        why: `It is ${fate.why}.`,
+        back: null,
+      };
   }
 }
 
@@ -52,6 +58,7 @@ const WHO = {
   host: "the host",
   policy: "the provider policy",
   person: "a person",
+  program: "the program",
 } as const;
 
 /** "4,096 of 12,800 tokens (rule)", "changed (rule)", or "changed (rule): id call_7 → call7". */
@@ -76,7 +83,7 @@ export interface FilterChoice {
   count: number;
 }
 
-/** What there is to choose from in a call; the four fates add up to all. */
+/** What there is to choose from in a call; the five fates add up to all. */
 export function filterChoices(counts: FateCounts): FilterChoice[] {
   return [
     { filter: "all", label: "all", count: counts.all },
@@ -84,13 +91,23 @@ export function filterChoices(counts: FateCounts): FilterChoice[] {
     { filter: "summary", label: "in a summary", count: counts.summary },
     { filter: "cleared", label: "cleared", count: counts.cleared },
     { filter: "left-out", label: "left out", count: counts.leftOut },
+    ...(counts.unseen === 0
+      ? []
+      : [{ filter: "unseen" as const, label: "not seen from here", count: counts.unseen }]),
     { filter: "shortened", label: "shortened", count: counts.shortened },
     { filter: "changed", label: "changed", count: counts.changed },
   ];
 }
 
 /** "1,240 of 1,358 entries not shown: 1,240 in a summary". */
-export function describeMissing({ all, shown, summary, cleared, leftOut }: FateCounts): string {
+export function describeMissing({
+  all,
+  shown,
+  summary,
+  cleared,
+  leftOut,
+  unseen,
+}: FateCounts): string {
   const missing = all - shown;
   if (missing === 0)
     return all === 1 ? "The one entry is shown." : `All ${formatCount(all)} entries are shown.`;
@@ -98,6 +115,9 @@ export function describeMissing({ all, shown, summary, cleared, leftOut }: FateC
     ...(summary > 0 ? [`${formatCount(summary)} in a summary`] : []),
     ...(cleared > 0 ? [`${formatCount(cleared)} cleared`] : []),
     ...(leftOut > 0 ? [`${formatCount(leftOut)} left out`] : []),
+    ...(unseen > 0
+      ? [`${formatCount(unseen)} in the program's own session, not seen from here`]
+      : []),
   ];
   return `${formatCount(missing)} of ${formatCount(all)} entries not shown: ${parts.join(", ")}.`;
 }

@@ -3,6 +3,7 @@ import { entryRow } from "../testing/calls.ts";
 import { describeFound, planRanges } from "./found.ts";
 
 const NOBODY = {
+  unseenIn: [],
   ...{ text: "x", entries: [], matching: 0, left: [], next: null },
   ...{ letGoTurns: 0, summaries: [] },
 };
@@ -12,7 +13,7 @@ describe("a text that was looked for", () => {
     expect(
       describeFound({
         ...{ text: "KEY-4711", entries: [entryRow(3)], matching: 1_240, next: 3, calls: 642 },
-        ...{ letGoTurns: 40, left: [] },
+        ...{ letGoTurns: 40, left: [], unseenIn: [] },
         shownIn: [{ from: "1.1", to: "50.2", calls: 610 }],
         ...{ lost: [{ id: "50.3", to: "50.3", calls: 1, why: "in summary C2" }] },
         summaries: [

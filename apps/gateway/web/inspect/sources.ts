@@ -32,6 +32,7 @@ export const BANDS: Readonly<Record<Metric, readonly Band[]>> = {
     tokens("messages", "Messages", "src-messages"),
     tokens("replies", "Replies", "src-replies"),
     tokens("toolOutput", "Tool output", "src-output"),
+    tokens("program", "The program’s own", "src-program"),
   ],
   cost: [
     dollars("cacheRead", "Read from cache", "src-system"),

@@ -10,6 +10,7 @@ const NO_TOKENS = {
   replies: 0,
   toolOutput: 0,
   notes: 0,
+  program: 0,
 };
 
 /** `id`: "2.1"; `tokens`: its messages' and total, or each source's. */
@@ -53,7 +54,7 @@ export function callRow(
 
 /** Those not named are none. */
 export function fates(given: Partial<Omit<CallRow["fates"], "all">>): CallRow["fates"] {
-  const counts = { shown: 0, summary: 0, cleared: 0, leftOut: 0, ...given };
+  const counts = { shown: 0, summary: 0, cleared: 0, leftOut: 0, unseen: 0, ...given };
   const all = Object.values(counts).reduce((sum, count) => sum + count, 0);
   return { shortened: 0, changed: 0, ...counts, all };
 }
@@ -74,7 +75,14 @@ export function sentItem(index: number, given: Partial<SentItem> = {}): SentItem
   return {
     ...{ index, part: "messages", source: { kind: "entry", name: `e${index}` }, role: "user" },
     ...{ entryId: `e${index}`, number: index + 1, summaryId: null, reason: "history" },
-    ...{ engineReason: null, tokens: 10, hash: `h${index}`, marks: [], isFromCache: null },
+    ...{
+      engineReason: null,
+      isHeld: false,
+      tokens: 10,
+      hash: `h${index}`,
+      marks: [],
+      isFromCache: null,
+    },
     ...{ preview: `words ${index}`, chars: 8 },
     ...given,
   };

@@ -74,7 +74,7 @@ function tableOf({ calls, peaks }: CallPage): string {
           fillOf(row),
           number(row.fates.shown),
           number(row.fates.summary),
-          number(row.fates.cleared + row.fates.leftOut),
+          number(row.fates.cleared + row.fates.leftOut + row.fates.unseen),
         ]
       : ["–", "", "–", "–", "–"]),
     cacheOf(row),
@@ -190,7 +190,11 @@ function cacheOf({ cache, tokens }: CallRow): string {
 
 /** One call: why, by source, item by item, summaries. */
 export function formatCall({ row, why, items, summaries, rebuilt }: CallView): string {
-  const sources = SOURCES.map((source) => [source, number(row.tokens[source])]);
+  const sources = SOURCES.flatMap((source) =>
+    source === "program" && row.tokens.program === 0
+      ? []
+      : [[NAMES[source] ?? source, number(row.tokens[source])]],
+  );
   return [
     `Call ${row.id}, ${row.startedAt.slice(0, 19).replace("T", " ")}, ${row.model}, engine ${row.engine}`,
     ...whatRuns(row).map((what) => `This call ${what}.`),
@@ -211,6 +215,10 @@ export function formatCall({ row, why, items, summaries, rebuilt }: CallView): s
     `Of ${describeCounts(row.fates)}`,
   ].join("\n");
 }
+
+const NAMES: Partial<Record<(typeof SOURCES)[number], string>> = {
+  program: "the program's own",
+};
 
 const MOST_NAMED = 5;
 
@@ -243,7 +251,7 @@ function itemCells(item: SentItem): string[] {
     entry === null ? "" : String(entry),
     number(tokens),
     isFromCache === null ? "" : isFromCache ? "yes" : "no",
-    [...marks.map(markOf), oneLine(preview)].join(" "),
+    [...(item.isHeld ? ["[held]"] : []), ...marks.map(markOf), oneLine(preview)].join(" "),
   ];
 }
 
@@ -311,9 +319,12 @@ export function formatFound(found: FoundText): string {
     `"${visible(text)}" is said in ${counted(found.matching, "entry", "entries")}${numbersOf(found)}.`,
     ...leftOf(found.left),
     shownIn.length === 0
-      ? `No call of ${number(calls)} showed it.`
+      ? found.unseenIn.length > 0
+        ? "No call is known to have shown it."
+        : `No call of ${number(calls)} showed it.`
       : `The model could read it in ${shownIn.map(rangeOf).join(", ")}.`,
     ...letGo(found.letGoTurns, WHAT_BEFORE),
+    ...found.unseenIn.map((each) => `Nobody here can tell of ${rangeOf(each)}: ${each.why}.`),
     ...lost.map((gap) => `Gone in ${rangeOf({ ...gap, from: gap.id })}: ${gap.why}.`),
     ...saying.map(({ summaryId }) => `Summary ${summaryId} says it.`),
     ...(summaries.length === 0

@@ -145,7 +145,7 @@ describe("clew inspect", () => {
       ...{
         text: "tide",
         matching: 53_304,
-        ...{ letGoTurns: 0, left: [] },
+        ...{ letGoTurns: 0, left: [], unseenIn: [] },
         next: 5,
         shownIn: [],
         lost: [],

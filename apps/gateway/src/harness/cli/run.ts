@@ -161,9 +161,11 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     };
     const take = (event: CliEvent): void => {
       switch (event.type) {
-        case "started":
+        case "started": {
           if (heard.hasStarted) return;
           heard.hasStarted = true;
+          const knowsFrom = cliTurn.ref === null ? turn.turn[0]?.id : bound?.knowsFrom;
+          const known = knowsFrom == null ? {} : { knowsFrom };
           queue.push({
             type: "handed-over",
             projection: {
@@ -172,14 +174,15 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
                 threadId: event.ref,
                 reason,
               },
-              ...{ as: "prompt", handed: turn.turn.length },
+              ...{ as: "prompt", handed: turn.turn.length, ...known },
             },
           });
           void save({
             ...{ v: 1, sessionKey: turn.session.sessionKey, key, ref: event.ref, total },
-            over: null,
+            ...{ over: null, ...known },
           });
           return;
+        }
         case "delta":
           if (event.kind === "text") wasStreamed = true;
           turn.onDelta({ type: event.kind, delta: event.delta });

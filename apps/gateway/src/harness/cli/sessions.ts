@@ -31,6 +31,8 @@ const BoundSchema = z.object({
   ref: z.string(),
   /** Of all its turns so far; null = it does not count them together. */
   total: UsageSchema.nullable(),
+  /** Id of the first stored message that it was handed. Absent: not known. */
+  knowsFrom: z.string().optional(),
   /** Why it must not go on; null = it may. */
   over: z.string().nullable(),
 });

@@ -51,6 +51,8 @@ const BindingSchema = z.object({
   through: z.string().nullable(),
   /** Tokens of all its calls so far, as Codex counts them. */
   totalTokens: z.number(),
+  /** True: Codex made it smaller by itself. Absent: it did not. */
+  isCompacted: z.literal(true).optional(),
   state: StateSchema,
 });
 export type Binding = z.infer<typeof BindingSchema>;

@@ -250,6 +250,7 @@ async function goOn(
     projection: {
       ...{ thread: "continued", threadId, reason, as: "items" },
       handed: lacking.length + turn.turn.length,
+      ...(binding.isCompacted === true && { isCompacted: true as const }),
     },
   };
 }

@@ -119,6 +119,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       ...(isCompleted && {
         through: stored.at(-1) ?? binding!.through,
         addition: additionAfter(binding!),
+        ...(compactions > 0 && { isCompacted: true as const }),
       }),
     });
   };
