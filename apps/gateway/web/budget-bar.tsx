@@ -44,7 +44,7 @@ export function BudgetBar({ view, onPick }: BudgetBarProps) {
             <dt>
               <button
                 type="button"
-                disabled={tokens === 0}
+                disabled={tokens === 0 || kind === "program"}
                 title="Show in the list"
                 onClick={() => onPick(kind)}
               >

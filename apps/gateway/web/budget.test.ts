@@ -32,7 +32,7 @@ function measured(system: number, tools: number, messages: ContextViewItem[]) {
   const total = system + tools + sum;
   return {
     messages,
-    tokens: { system, tools, messages: sum, total },
+    tokens: { system, tools, messages: sum, program: 0, total },
     size: { tokens: total, source: "estimated" as const, water: null },
   };
 }
@@ -97,6 +97,21 @@ describe("the budget bar", () => {
         },
       ),
     );
+  });
+
+  it("has a part of its own for what a program added to its request", () => {
+    const { tokens, ...view } = measured(10, 20, [item("history", 50), item("prompt", 20)]);
+    const size = { tokens: 1_000, source: "counted" as const, water: null };
+    const sent = planBudgetBar({
+      ...{ ...view, size, budget: budget(4_000, 1_000) },
+      tokens: { ...tokens, program: 900, total: 1_000 },
+    }).sent.map((part) => [part.kind, part.tokens]);
+    expect(sent).toEqual([
+      ["system", 30],
+      ["history", 50],
+      ["prompt", 20],
+      ["program", 900],
+    ]);
   });
 
   it("shares out what the provider counted as the items were estimated", () => {

@@ -1,7 +1,7 @@
 // Divides a model's window into what was sent, what is free and what is held back.
 import type { ContextView, ContextViewItem } from "../src/reports/context-view.ts";
 
-export type SegmentKind = "system" | "history" | "prompt" | "free" | "reserve";
+export type SegmentKind = "system" | "history" | "prompt" | "program" | "free" | "reserve";
 
 export interface Segment {
   kind: SegmentKind;
@@ -38,14 +38,18 @@ export function planBudgetBar({ tokens, size, budget, messages }: Measured): Bud
     tokens.total === 0 ? 0 : Math.round((total * estimated) / tokens.total);
   const fixed = share(tokens.system + tokens.tools);
   const history = share(tokens.messages - turnTokens);
+  const program = share(tokens.program);
   const sent: Segment[] = [
     { kind: "system", label: "System + tools", tokens: fixed },
     { kind: "history", label: "History", tokens: history },
     {
       kind: "prompt",
       label: hasTools ? "Prompt + its tools" : "Prompt",
-      tokens: Math.max(0, total - fixed - history),
+      tokens: Math.max(0, total - fixed - history - program),
     },
+    ...(program === 0
+      ? []
+      : [{ kind: "program" as const, label: "The program’s own", tokens: program }]),
   ];
   if (budget === null) return { scale: total, window: null, sent, total, rest: [], over: 0 };
   const over = Math.max(0, total - budget.promptBudget);

@@ -145,7 +145,7 @@ describe("what happened in a turn", () => {
       modelCalls: 1,
     },
     size: { tokens: 1, source: "estimated", water: null },
-    tokens: { system: 0, tools: 0, messages: 0, total: 0 },
+    tokens: { system: 0, tools: 0, messages: 0, program: 0, total: 0 },
     system: [],
     tools: [],
     messages: [],

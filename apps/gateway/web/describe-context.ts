@@ -139,7 +139,7 @@ export function describeTurn(view: ContextView): Fact[] {
       `host ${formatDuration(turn.hostMs)}`,
     ]),
     describeModel(view.model),
-    describeExecution(turn.execution),
+    describeExecution(turn.execution, call.held),
     fact("Model calls", formatCount(turn.modelCalls), retryLines(call.retries)),
     describeRecoveries(turn.recoveries),
     call.leftOut === undefined
@@ -206,8 +206,11 @@ function describeModel({ requested, resolved, fallback }: ContextView["model"]):
   return fact("Model", resolved, [`in place of ${requested} (${words(fallback)})`], true);
 }
 
-/** Which program ran the turn, and what it was handed. */
-function describeExecution(execution: ContextView["turn"]["execution"]): Fact | null {
+/** Which program ran the turn, and what it was handed; `held`: messages that its thread had. */
+function describeExecution(
+  execution: ContextView["turn"]["execution"],
+  held: number | undefined,
+): Fact | null {
   if (execution === undefined) return null;
   const { label, projections, nativeCompactions, notices = [], cannot } = execution;
   return fact("Ran in", label, [
@@ -215,6 +218,11 @@ function describeExecution(execution: ContextView["turn"]["execution"]): Fact | 
       ({ thread, threadId, reason, handed }) =>
         `${formatNumberOf(handed, "message")} handed over, thread ${threadId} (${thread}): ${reason}`,
     ),
+    held === undefined
+      ? "what its own session shows besides, Clew cannot see"
+      : held === 0
+        ? "listed is all that it was handed"
+        : `listed is the whole view: its thread held the first ${formatNumberOf(held, "message")}`,
     ...(nativeCompactions === 0 ? [] : [`compacted by itself: ${formatCount(nativeCompactions)}`]),
     ...(cannot.length === 0 ? [] : [`cannot do: ${cannot.join(", ")}`]),
     ...notices,

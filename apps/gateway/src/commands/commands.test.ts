@@ -100,15 +100,16 @@ describe("a line", () => {
 });
 
 describe("/status", () => {
-  it("says in six lines which model and engine answer, how full the context is, and what it cost", async () => {
+  it("says in seven lines which model and engine answer, where, how full the context is, and what it cost", async () => {
     const host = await startTestGateway({ plugins: { slots: { contextEngine: "legacy" } } });
     const empty = await answer(host, "/status");
-    expect(empty.text.split("\n")).toHaveLength(5);
+    expect(empty.text.split("\n")).toHaveLength(6);
     await host.say("My cat is called Minka.");
     const { text, data } = await answer(host, "/status");
     expect(text.split("\n")).toEqual([
       "Model: offline/offline, window 200,000 tokens",
       "Engine: legacy, chosen by plugins.slots.contextEngine",
+      "Runs in: the gateway (embedded)",
       "Lifecycle: eager; the host compacts",
       expect.stringMatching(/^Context: about \d+ of 180,000 tokens \(0 %\), 2 messages/),
       "Compactions: 0; the next above 126,522 tokens of messages, down to 28,970 (now 25)",

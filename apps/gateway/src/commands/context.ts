@@ -27,6 +27,8 @@ export interface ContextSummary {
   contextWindow: number;
   /** What would become of the session's entries; null = the call would not be made as it is. */
   fates: FateCounts | null;
+  /** The program that makes the request, and whether what it shows is known; null = none does. */
+  program: { label: string; isSeen: boolean } | null;
   /** Tokens over the budget; 0 = it fits. */
   overflow: number;
   /** How the turn would make it smaller; null = it would not. */
@@ -52,9 +54,16 @@ export function summarizePreview(
   // Of what fits the person's message is told apart; what does not is told with it.
   const tokens = size === null ? estimate : size.tokens - (heldBack ? 0 : nextMessageTokens);
   const shares = shareOut(tokens, estimate);
-  const { budget, engine } = report;
+  const { budget, engine, execution } = report;
   return {
     engine: engine.ran,
+    program:
+      execution === undefined
+        ? null
+        : {
+            label: execution.label,
+            isSeen: !execution.cannot.includes("assemble-before-prompt"),
+          },
     sources: shares([...group(system), ...group(tools), ...group(messages)]),
     reasons: shares(reasonsOf(messages)),
     tokens,
@@ -84,7 +93,7 @@ export function describeContextSummary(summary: ContextSummary): string {
     number(each),
   ]);
   return [
-    `The next call sends about ${number(tokens)} tokens of ${budget}, plus your message.${left}`,
+    `${whoSends(summary, budget)}${left}`,
     formatTable(
       ["source", "items", "tokens"],
       [
@@ -104,6 +113,15 @@ export function describeContextSummary(summary: ContextSummary): string {
     ...cacheLine(summary.cache),
     ...describeMissing(summary.missingTurns).map((missing) => `${missing}.`),
   ].join("\n");
+}
+
+/** A program that keeps its own thread makes its requests itself. */
+function whoSends({ program, tokens }: ContextSummary, budget: string): string {
+  if (program === null)
+    return `The next call sends about ${number(tokens)} tokens of ${budget}, plus your message.`;
+  if (!program.isSeen)
+    return `${program.label} is handed your message, and about ${number(tokens)} tokens besides; what its own session holds, and how much room that leaves, Clew cannot see.`;
+  return `The next call is made by ${program.label}, of which about ${number(tokens)} tokens of ${budget}, plus your message, come from here: what its thread holds of them is not handed over again. It adds instructions and tools of its own.`;
 }
 
 function reasonsOf(items: readonly ReportItem[]): ContextSummary["reasons"] {

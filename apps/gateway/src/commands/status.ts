@@ -124,11 +124,14 @@ export function* contextFacts(
 ): Steps<Pick<StatusFacts, "context" | "compactions">> {
   const { contextWindow } = sizing;
   const usage = lastRequest?.call.usage ?? null;
-  // What a program was handed is not all that it asked its model.
-  const own = lastRequest?.call.harness === undefined ? lastRequest : null;
+  const { harness, held } = lastRequest?.call ?? {};
+  // What a program's own session shows is not known.
+  const own = harness === undefined || held !== undefined ? lastRequest : null;
   yield;
   const view = items.map(({ entryId: id, message }) => ({ id, message }));
-  const counted = own === null ? undefined : countOf(own, { branch, model });
+  // What a program adds to its requests is counted with them.
+  const counted =
+    harness !== undefined || own === null ? undefined : countOf(own, { branch, model });
   const chosen = chooses !== null && own !== null && engineOf(own) === chooses;
   const next = chosen
     ? yield* chosenTokens(own, { view, contextWindow, counted })
@@ -235,7 +238,9 @@ export function describeStatus({
     `Engine: ${engine.engineId}, ${whyEngine(engine)}`,
     ...harnessLine(harness),
     `Lifecycle: ${lifecycle}; ${engine.ownsCompaction ? "the engine compacts for itself" : "the host compacts"}`,
-    `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
+    isOutOfSight(harness)
+      ? `Context: what ${harness.label} holds in its own session, which Clew cannot see${measured === null ? "" : `; the provider counted ${number(measured)} tokens in the last turn`}`
+      : `Context: about ${number(tokens)} of ${number(promptBudget)} tokens (${Math.round((100 * tokens) / promptBudget)} %), ${messageCount} messages${counted}`,
     `Compactions: ${compactionsText(compactions)}; ${dueText(context, engine)}`,
     ...costLine(cost),
     ...cutLine(cut),
@@ -251,8 +256,12 @@ function waitingLine(approval: Approval, key: string): string {
   return `Waits for your answer until ${timeOf(expiresAt)}${visible(`${where}: ${name}`)} ${visibleJson(approval.arguments)} ("clew approvals answer ${id} once", or session, or no)`;
 }
 
+/** No engine chooses what its model sees. */
+const isOutOfSight = (harness: HarnessFacts | null): harness is HarnessFacts =>
+  harness?.cannot.includes("assemble-before-prompt") === true;
+
 function harnessLine(harness: HarnessFacts | null): string[] {
-  if (harness === null) return [];
+  if (harness === null) return ["Runs in: the gateway (embedded)"];
   const { id, label, cannot, takesTools, holds } = harness;
   const toolless = takesTools ? "" : "; its model is offered none of the gateway's tools";
   const lacks = `${cannot.length === 0 ? "" : `; it cannot do ${cannot.join(", ")}`}${toolless}`;

@@ -100,6 +100,13 @@ const noFolder = (
   message: `Agent "${id}" runs its turns in "${harness}", and the folder in which it should work is not there: make ${visible(folder)}, or name another one in the agent's workspace.`,
 });
 
+const NOT_NAMED = {
+  label: "nothing, as no setting names it",
+  cannot: [],
+  takesTools: true,
+  holds: null,
+};
+
 const unknownHarness = (
   { id, harness }: { id: string; harness: string },
   known: readonly string[],
@@ -114,13 +121,14 @@ export async function hostOfAgent(parts: HostParts, agentId: string): Promise<Ex
   return harness?.host ?? CLEW_EMBEDDED_HOST;
 }
 
-/** For people; null: the gateway itself, or a name that means nothing. */
+/** For people; null: the gateway itself. */
 export async function harnessFacts(
   parts: HostParts,
   session: Pick<HostSession, "agentId" | "sessionKey">,
 ): Promise<HarnessFacts | null> {
   const harness = await parts.harnesses.find(agentOf(parts, session.agentId).harness);
-  if (!harness) return null;
+  if (harness === null) return null;
+  if (harness === undefined) return { ...NOT_NAMED, id: agentOf(parts, session.agentId).harness };
   const { label, capabilities } = harness.host;
   return {
     ...{ id: harness.id, label, takesTools: harness.takesTools },

@@ -48,6 +48,7 @@ import { contentHash } from "../text/content-hash.ts";
 import { onlyReads } from "../tools/editor-client.ts";
 import { type Approve, noSuchTool } from "../tools/tool.ts";
 import { workspaceRoot } from "../tools/workspace-files.ts";
+import { windowLeft } from "./harness-window.ts";
 import type { Replacement, TurnSetup } from "./host.ts";
 import { agentOf, asksOf, chainOf, type HostParts, modelsOf, workspaceOf } from "./parts.ts";
 import { withEngineTools } from "./played-tools.ts";
@@ -463,7 +464,8 @@ export async function sizingOf(
   session: HostSession,
   plugins: PluginsInUse | undefined,
 ): Promise<Omit<ContextSizeInput, "messages">> {
-  const { model } = modelsOf(parts, session.agentId, session.sessionKey).answering;
+  const { answering } = modelsOf(parts, session.agentId, session.sessionKey);
+  const { model } = answering;
   const { guard } = await parts.engines.resolve(session.agentId, {
     sessionKey: session.sessionKey,
   });
@@ -477,7 +479,7 @@ export async function sizingOf(
     base: sources.length === 0 ? hostTools : createMcpPort({ base: hostTools, sources }),
     tools: ofPlugins,
   });
-  const { contextWindow } = model;
+  const contextWindow = await windowLeft(parts, session, answering);
   const recalls = engineRecalls({ owner, tools: ofPlugins, offered: base.list(session) });
   const tools = withRecall(parts, recalls, { base, branch: () => [], contextWindow });
   const systemPrompt = await systemPromptOf(parts, session, { tools, skills });

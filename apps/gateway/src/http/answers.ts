@@ -90,7 +90,12 @@ const ContextSchema = z.looseObject({
   budget: z.looseObject({ contextWindow: Count, promptBudget: Count }).nullable(),
   call: z.looseObject({ requestHash: Text, stopReason: NullableText, error: NullableText }),
   size: z.looseObject({ tokens: z.number(), source: z.enum(["counted", "estimated"]) }),
-  tokens: z.object({ system: Count, tools: Count, messages: Count, total: Count }),
+  tokens: z.object({
+    ...{ system: Count, tools: Count, messages: Count },
+    /** What a program that made the request added of its own, which is not listed. */
+    program: Count,
+    total: Count,
+  }),
   system: z.array(ContextItemSchema),
   tools: z.array(ContextItemSchema),
   messages: z.array(ContextItemSchema),

@@ -1,6 +1,7 @@
 // One thing that was sent, as it is told.
 import type { ItemSource, ReportItem } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { HELD } from "../reports/held.ts";
 import { marksOnScale, tokensOfItems } from "./call-scale.ts";
 import type { OpenedCall } from "./opened-call.ts";
 import { engineOf } from "./placed-call.ts";
@@ -71,9 +72,6 @@ export function describeItems(
     };
   });
 }
-
-/** It was shown, and not handed over for this call. */
-const HELD = ", held by the program's thread";
 
 /** The summary that something sent is, where it is one; `find`: on the branch of the call. */
 export function summaryIn(

@@ -14,7 +14,13 @@ import { costOfPlaced, type PricesOf, wasteOfPlaced } from "./cost.ts";
 import { planCoverage } from "./coverage.ts";
 import { createFateCounter } from "./fate-counter.ts";
 import { type CallFacts, type EntryFate, fateOf, noFates, type Withheld } from "./fates.ts";
-import { type Between, describeBetween, describeCut, describeThreads, planMarks } from "./happened.ts";
+import {
+  type Between,
+  describeBetween,
+  describeCut,
+  describeThreads,
+  planMarks,
+} from "./happened.ts";
 import { describeLetGo } from "./let-go.ts";
 import { callId, engineOf, modelOf, type PlacedCall } from "./placed-call.ts";
 import { createSentItems, type ItemTreatment, type SentItems } from "./sent-items.ts";

@@ -87,7 +87,10 @@ export async function fatesOfPreview(
   const entries = new Map(branch.map((entry) => [entry.id, entry]));
   const finder = { find: (id: string) => entries.get(id), ensure: async () => {} };
   const leafId = branch.at(-1)?.id ?? null;
-  const placed = { turn: 0, number: 1, report, call: { ...call, leafId } };
+  const { execution } = report;
+  const isUnseen = execution?.cannot.includes("assemble-before-prompt") === true;
+  const harness = isUnseen ? { harness: execution.harnessId } : {};
+  const placed = { turn: 0, number: 1, report, call: { ...call, leafId, ...harness } };
   const part = async (hash: string) => parts[hash] ?? null;
   return countFatesOf(placed, call.messages.items, { finder, part });
 }

@@ -16,6 +16,10 @@ async function inspected({ gateway }: PluginGateway) {
   return { inspector, calls, newest, call: (await inspector.call(newest.id))! };
 }
 
+/** What a command says. */
+const command = async ({ gateway }: PluginGateway, name: string) =>
+  (await gateway.command("main", { kind: "command", name, args: "" })).text;
+
 const fatesOf = ({ fates: { all, shown, leftOut, unseen } }: CallRow) => ({
   ...{ all, shown, leftOut, unseen },
 });
@@ -56,7 +60,28 @@ describe.each(PROGRAMS)("what is told of calls in a thread of $program", ({ bina
       isSame: false,
       why: "The request is Codex app-server harness's own, which Clew never had: it was handed 1 message, besides 6 messages that its thread held, and added instructions and tools of its own.",
     });
-    expect((await world.gateway.gateway.context("main"))?.fates).toEqual(newest.fates);
+    const page = (await world.gateway.gateway.context("main"))!;
+    expect(page.fates).toEqual(newest.fates);
+    expect(page.tokens.program).toBe(newest.tokens.program);
+    expect(page.tokens.total).toBe(20_000);
+    expect(page.messages.map(({ reason }) => reason).slice(-2)).toEqual([
+      ...["history, held by the program's thread", "prompt"],
+    ]);
+  });
+
+  it("goes by one window in /status, /context and the report of a turn", SOON, async () => {
+    const world = await codexWorld({ binary });
+    world.engine({ epoch: "e1" });
+    const { report } = await world.say("hello");
+    const { promptBudget } = report.budget!;
+    const room = promptBudget.toLocaleString("en");
+    expect(await command(world.gateway, "status")).toMatch(
+      new RegExp(`^Context: about [\\d,]+ of ${room} tokens`, "m"),
+    );
+    const context = await command(world.gateway, "context");
+    expect(context).toContain("The next call is made by Codex app-server harness");
+    expect(context).toContain(` tokens of ${room} (window `);
+    expect((await inspected(world.gateway)).newest.promptBudget).toBe(promptBudget);
   });
 
   it("names what its tools said in the calls behind them", SOON, async () => {
@@ -139,6 +164,13 @@ describe.each(CLI_PROGRAMS)("what is told of calls of $program", ({ kind, binary
     expect(call.rebuilt?.isSame).toBe(false);
     const page = (await inspector.entries({ fate: "unseen", limit: 10 }))!;
     expect(page.matching).toBe(6);
+    const status = await command(world.gateway, "status");
+    expect(status).toContain(
+      `Context: what CLI backend "${kind}" holds in its own session, which Clew cannot see`,
+    );
+    const context = await command(world.gateway, "context");
+    expect(context).toContain(`CLI backend "${kind}" is handed your message`);
+    expect(context).not.toMatch(/ of 0|left out by|8 are left out/);
     expect((await world.gateway.gateway.context("main"))?.fates).toEqual(newest.fates);
   });
 

@@ -3,6 +3,7 @@ import type { ModelCallReport, ReportItem, TurnReport } from "@clew/engine-core"
 import { type PolicyChange, promptTokensOf, type WaterMarks } from "@clew/plugin-sdk/host";
 import { buildContext, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { LastRequest } from "./expand.ts";
+import { HELD } from "./held.ts";
 import { messageInPart, messageText } from "./message-text.ts";
 import { readLastRequest, readPart } from "./report-log.ts";
 import { saidChanges } from "./said-changes.ts";
@@ -41,6 +42,8 @@ export interface ContextView {
     | "providerChanges"
     | "leftOut"
     | "engine"
+    | "harness"
+    | "held"
   >;
   /** The whole turn the call belongs to; `modelCalls` counts its calls. */
   turn: Pick<
@@ -65,8 +68,11 @@ export interface ContextView {
   };
   /** Tokens of the request, as the provider counted it where it did, and when the host compacts. */
   size: { tokens: number; source: "counted" | "estimated"; water: WaterMarks | null };
-  /** What of `size` each takes; items have their part of it. */
-  tokens: { system: number; tools: number; messages: number; total: number };
+  /**
+   * What of `size` each takes; items have their part of it. `program`: what a program that made the
+   * request added of its own, which is not listed.
+   */
+  tokens: { system: number; tools: number; messages: number; program: number; total: number };
   system: ContextViewItem[];
   tools: ContextViewItem[];
   messages: ContextViewItem[];
@@ -86,7 +92,10 @@ export async function describeContext(
   last: LastRequest,
 ): Promise<ContextView> {
   const { report, call } = last;
-  const messages = last.messages.map((item) => withCurrentReason(item, report.promptEntryId));
+  const messages = last.messages.map((item, index) => {
+    const told = withCurrentReason(item, report.promptEntryId);
+    return index < (call.held ?? 0) ? { ...told, reason: `${told.reason}${HELD}` } : told;
+  });
   const contents = contentReader(folder, source);
   const view = async (items: readonly ReportItem[]) =>
     Promise.all(items.map(async (item) => withPreview(item, await contents(item))));
@@ -94,8 +103,10 @@ export async function describeContext(
     items.reduce((total, { tokens }) => total + tokens, 0);
   const listed = [...call.system, ...call.tools, ...messages];
   const size = sizeOf(call, sum(listed));
+  // What a program adds to its request is not listed.
+  const program = call.harness === undefined ? 0 : Math.max(0, size.tokens - sum(listed));
   // In the scale of the whole, so that what is listed adds up to it.
-  const shares = shareOut(size.tokens, sum(listed))(listed);
+  const shares = shareOut(size.tokens - program, sum(listed))(listed);
   const tools = call.system.length + call.tools.length;
   const parts = {
     system: shares.slice(0, call.system.length),
@@ -106,8 +117,9 @@ export async function describeContext(
     system: sum(parts.system),
     tools: sum(parts.tools),
     messages: sum(parts.messages),
+    program,
   };
-  const total = tokens.system + tokens.tools + tokens.messages;
+  const total = tokens.system + tokens.tools + tokens.messages + program;
   const { index, durationMs, usage, stopReason, error, requestHash, retries, policyChanges } = call;
   const { turnId, startedAt, outcome, model, engine, budget } = report;
   const { hostMs, reason, engineCalls, toolCalls, compactions, historyChanges } = report;
@@ -126,6 +138,8 @@ export async function describeContext(
       ...(call.providerChanges !== undefined && { providerChanges: call.providerChanges }),
       ...(call.engine !== undefined && { engine: call.engine }),
       ...(call.leftOut !== undefined && { leftOut: call.leftOut }),
+      ...(call.harness !== undefined && { harness: call.harness }),
+      ...(call.held !== undefined && { held: call.held }),
     },
     turn: {
       durationMs: report.durationMs,

@@ -34,6 +34,22 @@ describe("a text that was looked for", () => {
     );
   });
 
+  it("is not said to be shown where a program holds it and nobody here knows", () => {
+    const shownIn = [{ from: "1.1", to: "1.1", calls: 1 }];
+    const unseenIn = [{ from: "2.1", to: "4.1", calls: 3, why: "entry 1 is elsewhere" }];
+    const found = { ...NOBODY, shownIn, unseenIn, lost: [], calls: 4 };
+    expect(planRanges(found)).toEqual([
+      {
+        ...{ from: "1.1", to: "1.1" },
+        gone: {
+          ...{ id: "2.1", to: "4.1", calls: 3 },
+          why: "nobody here can tell: entry 1 is elsewhere",
+        },
+      },
+    ]);
+    expect(describeFound(found)).toContain("of 3 nobody here can tell");
+  });
+
   it("is followed from each range of calls to what ended it", () => {
     const shownIn = [
       { from: "1.1", to: "2.3", calls: 5 },
