@@ -1,15 +1,20 @@
 // Counts the model calls of a program that runs turns, as each of them is over.
 import type { ExecutionPort, ExecutionRun } from "@clew/engine-core";
+import type { Usage } from "@clew/plugin-sdk/core";
+import { costOf } from "../costs/cost.ts";
 import type { CostSubject, Costs } from "../costs/meter.ts";
+import type { Prices } from "../costs/prices.ts";
 
 export interface MeteredHarness {
   costs: Costs;
   subject: CostSubject;
   /** "provider/model" that it asks. */
   model: string;
+  /** Null: they are not known. */
+  prices: Prices | null;
 }
 
-/** The same port; what a call is told to cost is in the ledger before anything else happens. */
+/** The same port; what a call costs is in the ledger before anything else happens. */
 export function meteredPort(port: ExecutionPort, metered: MeteredHarness): ExecutionPort {
   return {
     ...port,
@@ -17,20 +22,32 @@ export function meteredPort(port: ExecutionPort, metered: MeteredHarness): Execu
   };
 }
 
-function meteredRun(run: ExecutionRun, { costs, subject, model }: MeteredHarness): ExecutionRun {
+function meteredRun(
+  run: ExecutionRun,
+  { costs, subject, model, prices }: MeteredHarness,
+): ExecutionRun {
   let began = performance.now();
   return {
     async next(answer) {
       if (answer.type === "called") began = performance.now();
       const event = await run.next(answer);
       if (event.type === "usage") {
-        const { usage } = event;
+        const usage = priced(event.usage, prices);
         const durationMs = performance.now() - began;
         await costs.count(subject, { model, usage, failure: null, durationMs });
         began = performance.now();
+        return { ...event, usage };
       }
       return event;
     },
     close: () => run.close(),
   };
+}
+
+/** Programs tell tokens; what they cost is what the model's server takes for them. */
+function priced(usage: Usage, prices: Prices | null): Usage {
+  const cost = usage.cost === undefined ? costOf(usage, prices) : null;
+  if (cost === null) return usage;
+  const { summariser: _none, ...paid } = cost;
+  return { ...usage, cost: paid };
 }

@@ -88,7 +88,7 @@ function counted(
       return engineOf();
     },
   };
-  return meteredPort(port, { costs, subject, model: model.name });
+  return meteredPort(port, { costs, subject, model: model.name, prices: model.prices });
 }
 
 /** None of the gateway's own folders takes its place. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { formatBisect, formatFound } from "../cli/inspect/format.ts";
 import { PROGRAMS as CLI_PROGRAMS } from "../testing/cli/programs.ts";
 import { cliWorld } from "../testing/cli/world.ts";
 import { PROGRAMS } from "../testing/codex/programs.ts";
@@ -156,6 +157,13 @@ describe.each(CLI_PROGRAMS)("what is told of calls of $program", ({ kind, binary
       unseenIn: [{ from: "2.1", to: "4.1", calls: 3, why: `entry 1 is ${where}` }],
       lost: [],
     });
+    const found = await inspector.find({ text: "Minka", limit: 10 });
+    expect(formatFound(found)).toContain(
+      `could read it in call 1.1.\nNobody here can tell of calls 2.1 to 4.1 (3): entry 1 is ${where}.`,
+    );
+    expect(formatBisect(found)).toBe(
+      `"Minka" was last shown in call 1.1; of calls 2.1 to 4.1 (3) nobody here can tell: entry 1 is ${where}.`,
+    );
     expect((await inspector.trace("1"))?.ranges.at(-1)).toMatchObject({ calls: 3, why: where });
     expect(calls.every(isWhole)).toBe(true);
     const { total, program } = newest.tokens;
@@ -164,6 +172,12 @@ describe.each(CLI_PROGRAMS)("what is told of calls of $program", ({ kind, binary
     expect(call.rebuilt?.isSame).toBe(false);
     const page = (await inspector.entries({ fate: "unseen", limit: 10 }))!;
     expect(page.matching).toBe(6);
+    const { spent } = (await world.gateway.gateway.status("main")).cost;
+    expect(spent).toMatchObject({ modelCalls: 4 });
+    const paid = calls.reduce((sum, { cost }) => sum + (cost?.total ?? 0), 0);
+    expect(spent.dollars).toBeCloseTo(paid, 9);
+    // No prices are known of the other one's model.
+    expect(spent.unknown).toBe(kind === "claude-cli" ? 0 : 4);
     const status = await command(world.gateway, "status");
     expect(status).toContain(
       `Context: what CLI backend "${kind}" holds in its own session, which Clew cannot see`,

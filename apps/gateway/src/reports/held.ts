@@ -1,2 +1,2 @@
-// What is said of a message that a program's thread held, so that it was not handed over again.
+// What is said of a message that the thread of a program held already.
 export const HELD = ", held by the program's thread";

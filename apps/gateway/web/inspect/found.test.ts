@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { planRanges } from "../../src/inspect/found-ranges.ts";
 import { entryRow } from "../testing/calls.ts";
-import { describeFound, planRanges } from "./found.ts";
+import { describeFound } from "./found.ts";
 
 const NOBODY = {
   unseenIn: [],
@@ -45,6 +46,7 @@ describe("a text that was looked for", () => {
           ...{ id: "2.1", to: "4.1", calls: 3 },
           why: "nobody here can tell: entry 1 is elsewhere",
         },
+        isUnseen: true,
       },
     ]);
     expect(describeFound(found)).toContain("of 3 nobody here can tell");
@@ -58,8 +60,8 @@ describe("a text that was looked for", () => {
     const lost = [{ id: "2.4", to: "2.4", calls: 1, why: "compaction" }];
     const found = { ...NOBODY, shownIn, lost, calls: 20 };
     expect(planRanges(found)).toEqual([
-      { from: "1.1", to: "2.3", gone: lost[0] },
-      { from: "9.1", to: "9.2", gone: null },
+      { from: "1.1", to: "2.3", gone: lost[0], isUnseen: false },
+      { from: "9.1", to: "9.2", gone: null, isUnseen: false },
     ]);
   });
 });

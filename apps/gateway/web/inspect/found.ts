@@ -37,34 +37,3 @@ export function describeFound({
   const before = letGo === null ? "" : ` Nobody can tell of calls before: ${letGo}.`;
   return `${said}${gone}; shown in ${formatCount(shown)} of ${formatNumberOf(calls, "call")}${hidden}${named}.${before}`;
 }
-
-export interface FoundRange {
-  from: string;
-  to: string;
-  /** What took it in the call after, or why nobody knows; null = the newest call still shows it. */
-  gone: FoundText["lost"][number] | null;
-}
-
-/** Pure. Each range of calls in which it could be read, with its end. */
-export function planRanges({ shownIn, unseenIn, lost }: FoundText): FoundRange[] {
-  const hidden = unseenIn.map(({ from, why, ...range }) => ({
-    ...{ id: from, ...range },
-    why: `nobody here can tell: ${why}`,
-  }));
-  const ends = [...lost, ...hidden].sort((a, b) => orderOf(a.id, b.id));
-  return shownIn.map(({ from, to }, at) => {
-    const next = shownIn[at + 1]?.from;
-    const gone = ends.find(
-      ({ id }) => orderOf(to, id) < 0 && (next === undefined || orderOf(id, next) < 0),
-    );
-    return { from, to, gone: gone ?? null };
-  });
-}
-
-/** Of calls, by turn and number. */
-function orderOf(one: string, other: string): number {
-  const [[turn = 0, call = 0], [otherTurn = 0, otherCall = 0]] = [one, other].map((id) =>
-    id.split(".").map(Number),
-  ) as [number[], number[]];
-  return turn - otherTurn || call - otherCall;
-}

@@ -2,8 +2,9 @@
 import { Fragment } from "preact";
 import { useRef, useState } from "preact/hooks";
 import { formatCount, formatNumberOf } from "../../src/conversation/format.ts";
+import { planRanges } from "../../src/inspect/found-ranges.ts";
 import type { FoundText } from "../../src/inspect/shapes.ts";
-import { describeFound, planRanges } from "./found.ts";
+import { describeFound } from "./found.ts";
 import type { InspectApi } from "./inspect-api.ts";
 import type { Place } from "./place.ts";
 import { soughtBy } from "./search-words.ts";

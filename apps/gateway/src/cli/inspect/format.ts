@@ -7,6 +7,7 @@ import { untoldText } from "../../costs/describe-usage.ts";
 import { costWithSides, ownDollars } from "../../inspect/cost-with-sides.ts";
 import { describeCounts } from "../../inspect/describe-counts.ts";
 import { describeMissing } from "../../inspect/describe-missing.ts";
+import { planRanges } from "../../inspect/found-ranges.ts";
 import { describeLetGo } from "../../inspect/let-go.ts";
 import { MARK_WORDS } from "../../inspect/mark-words.ts";
 import { describePeaks } from "../../inspect/peaks.ts";
@@ -324,7 +325,7 @@ export function formatFound(found: FoundText): string {
         : `No call of ${number(calls)} showed it.`
       : `The model could read it in ${shownIn.map(rangeOf).join(", ")}.`,
     ...letGo(found.letGoTurns, WHAT_BEFORE),
-    ...found.unseenIn.map((each) => `Nobody here can tell of ${rangeOf(each)}: ${each.why}.`),
+    ...found.unseenIn.map(unseenText),
     ...lost.map((gap) => `Gone in ${rangeOf({ ...gap, from: gap.id })}: ${gap.why}.`),
     ...saying.map(({ summaryId }) => `Summary ${summaryId} says it.`),
     ...(summaries.length === 0
@@ -348,20 +349,30 @@ function numbersOf({ entries, matching, next }: FoundText): string {
 }
 
 /** Each stretch of calls in which it was gone, and where it can be read now. */
-export function formatBisect({ text, lost, shownIn, letGoTurns }: FoundText): string {
-  const said = `"${visible(text)}"`;
-  const last = shownIn.at(-1)!;
-  const isBack = shownIn.length > lost.length;
+export function formatBisect(found: FoundText): string {
+  const { shownIn, unseenIn } = found;
+  const said = `"${visible(found.text)}"`;
+  const ranges = planRanges(found);
+  const last = shownIn.at(-1);
   return [
-    ...lost.map(
-      (gap, at) =>
-        `${said} was last shown in call ${shownIn[at]!.to} and is gone in ${rangeOf({ ...gap, from: gap.id })}: ${gap.why}.`,
-    ),
-    ...(isBack
+    ...(last === undefined
+      ? [`No call is known to have shown ${said}.`, ...unseenIn.map(unseenText)]
+      : []),
+    ...ranges.flatMap(({ to, gone, isUnseen }) => {
+      if (gone === null) return [];
+      const where = rangeOf({ ...gone, from: gone.id });
+      return isUnseen
+        ? [`${said} was last shown in call ${to}; of ${where} ${gone.why}.`]
+        : [`${said} was last shown in call ${to} and is gone in ${where}: ${gone.why}.`];
+    }),
+    ...(last !== undefined && ranges.at(-1)?.gone === null
       ? [
-          `${said} ${lost.length === 0 ? "can still be read" : "can be read again"}: in ${rangeOf(last)}, the newest one included.`,
+          `${said} ${ranges.length === 1 ? "can still be read" : "can be read again"}: in ${rangeOf(last)}, the newest one included.`,
         ]
       : []),
-    ...letGo(letGoTurns, WHAT_BEFORE),
+    ...letGo(found.letGoTurns, WHAT_BEFORE),
   ].join("\n");
 }
+
+const unseenText = (range: FoundText["unseenIn"][number]): string =>
+  `Nobody here can tell of ${rangeOf(range)}: ${range.why}.`;

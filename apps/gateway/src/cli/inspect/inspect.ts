@@ -109,7 +109,8 @@ async function answerTo(inspector: Inspector, question: Question): Promise<Answe
     }
     case "bisect": {
       const found = await inspector.find({ text: question.text, limit: MOST_FOUND });
-      return found.lost.length === 0 && found.shownIn.length === 0 ? null : of(found, formatBisect);
+      const isNowhere = found.unseenIn.length + found.lost.length + found.shownIn.length === 0;
+      return isNowhere ? null : of(found, formatBisect);
     }
     case "entry":
       return of(await inspector.trace(question.name), formatTrace);
