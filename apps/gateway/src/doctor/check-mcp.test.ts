@@ -45,13 +45,14 @@ describe("the doctor, of MCP servers", () => {
 
   it("tells how the running gateway has them", async () => {
     const about = { name: "Files", version: "1.2", revision: "2025-11-25" };
-    const common = { about, tools: [], odd: 0, reach: "" };
+    const common = { about, tools: [], odd: 0, left: [], reach: "" };
     const problem = { kind: "ended" as const, text: "it ended with exit code 1" };
     const found = await check(
-      { a: { command: "sh" }, b: { command: "sh" } },
+      { a: { command: "sh" }, b: { command: "sh" }, c: { command: "sh" } },
       running([
         { ...common, name: "a", state: "ready", problem: null },
         { ...common, name: "b", state: "off", problem },
+        { ...common, name: "c", state: "ready", problem: null, left: ['"a", which it has not'] },
       ]),
     );
     expect(found).toEqual([
@@ -59,6 +60,10 @@ describe("the doctor, of MCP servers", () => {
       {
         ...{ level: "warning", code: "mcp-not-there", subject: "MCP server b" },
         text: 'is off until it is asked for: it ended with exit code 1; it is asked for with "clew mcp restart b"',
+      },
+      {
+        ...{ level: "warning", code: "mcp-not-offered", subject: "MCP server c" },
+        text: '0 tools, Files 1.2; not offered: "a", which it has not',
       },
     ]);
   });

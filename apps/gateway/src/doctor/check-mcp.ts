@@ -48,7 +48,11 @@ function checkServer(
   const problem = server.problem ?? whyNotThere(server, environment);
   if (status !== undefined && status.state !== "idle") {
     const text = printable(describeServer(status));
-    if (status.state === "ready") return { level: "ok", code: "mcp", subject, text };
+    const isWhole = (status.left ?? []).length === 0;
+    if (status.state === "ready")
+      return isWhole
+        ? { level: "ok", code: "mcp", subject, text }
+        : { level: "warning", code: "mcp-not-offered", subject, text };
     const help = status.state === "off" ? `; ${askedFor(server.name)}` : "";
     return { level: "warning", code: "mcp-not-there", subject, text: `${text}${help}` };
   }

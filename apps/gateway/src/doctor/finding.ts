@@ -51,6 +51,7 @@ export type FindingCode =
   | "tools-without-workspace"
   | "mcp"
   | "mcp-no-agent"
+  | "mcp-not-offered"
   | "mcp-not-there"
   | "mcp-unusable"
   | "plugin"

@@ -156,6 +156,7 @@ const McpServerSchema = z.object({
   about: z.object({ name: Text, version: Text, revision: Text }).nullable(),
   tools: z.array(z.object({ name: Text, tool: Text, runsUnasked: z.boolean(), description: Text })),
   odd: Count,
+  left: z.array(Text),
 });
 
 /** Named in the description of the API. */

@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-// Flags: --mute, --exit, --die-first=N with --starts=FILE, --stubborn, --notes=FILE
+// Flags: --mute, --exit, --die-first=N with --starts=FILE, --stubborn, --flawed, --notes=FILE
 const flags = new Map(
   process.argv.slice(2).map((each) => {
     const [name = "", value = ""] = each.split("=");
@@ -45,6 +45,16 @@ let tools = [
   tool("blocks", {}, readOnly),
 ];
 
+if (flags.has("--flawed"))
+  tools.push(
+    ...([
+      { name: "bare", description: "says no arguments" },
+      { name: "wordy", inputSchema: { type: "string" } },
+      {},
+      tool("odd_blocks", {}, readOnly),
+    ] as typeof tools),
+  );
+
 const send = (message: Json) => process.stdout.write(`${JSON.stringify(message)}\n`);
 const notify = (method: string, params: Json = {}) => send({ jsonrpc: "2.0", method, params });
 const said = (words: string) => ({ content: [{ type: "text", text: words }] });
@@ -77,6 +87,16 @@ const RUNS: Record<string, (given: Json) => Json | undefined> = {
     return said("after the garbage");
   },
   variables: () => said(JSON.stringify(process.env)),
+  odd_blocks: () => ({
+    content: [
+      { type: "text", text: "before" },
+      { type: "video", data: "AAAA" },
+      { type: "image", mimeType: "image/png" },
+      7,
+      { type: "text", text: "behind" },
+    ],
+    structuredContent: ["data"],
+  }),
   blocks: () => ({
     content: [
       { type: "text", text: "first" },

@@ -108,7 +108,8 @@ const disabled = ({ servers }: McpConfig, known: readonly McpServerStatus[]): Sh
       ? []
       : [
           {
-            ...{ name, state: "disabled" as const, problem: null, about: null, tools: [], odd: 0 },
+            ...{ name, state: "disabled" as const, problem: null, about: null, tools: [] },
+            ...{ odd: 0, left: [] },
             reach: url ?? [command, ...args].join(" "),
           },
         ],

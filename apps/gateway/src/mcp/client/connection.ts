@@ -1,7 +1,8 @@
 // Connects to one server by the official client, which is loaded with the first of them.
-import type { ClientOptions, Tool, Transport } from "@modelcontextprotocol/client";
+import type { ClientOptions, JSONRPCMessage, Tool, Transport } from "@modelcontextprotocol/client";
 import { VERSION } from "../../version.ts";
 import { boundedFetch } from "./bounded-fetch.ts";
+import { mendAnswer } from "./mend-answer.ts";
 import { createProgramTransport, McpFailure } from "./program-transport.ts";
 import type { McpServer } from "./server.ts";
 
@@ -9,13 +10,19 @@ export interface McpConnection {
   /** What the server says of itself. */
   about: { name: string; version: string; revision: string };
   /** All of them. Throws McpFailure. */
-  listTools(signal?: AbortSignal): Promise<readonly Tool[]>;
+  listTools(signal?: AbortSignal): Promise<ListedTools>;
   /**
    * Whatever the server answers; throws McpFailure, the signal's reason once that is stopped, and
    * McpRefusal for what the server itself refuses.
    */
   call(tool: string, given: Record<string, unknown>, signal: AbortSignal): Promise<unknown>;
   close(): Promise<void>;
+}
+
+export interface ListedTools {
+  tools: readonly Tool[];
+  /** What it lists and nobody could call, each with why. */
+  left: readonly string[];
 }
 
 /** A call that the server took and refused. */
@@ -38,8 +45,8 @@ export interface ConnectOptions {
 export async function connectTo(
   server: McpServer,
   options: ConnectOptions,
-): Promise<McpConnection & { tools: readonly Tool[] }> {
-  const { Client, SdkError, StreamableHTTPClientTransport } = await import(
+): Promise<McpConnection & { listed: ListedTools }> {
+  const { Client, isSpecType, SdkError, StreamableHTTPClientTransport } = await import(
     "@modelcontextprotocol/client"
   );
   const { reach, connectTimeoutMs, callTimeoutMs, maxCallMs } = server;
@@ -68,6 +75,12 @@ export async function connectTo(
       inputRequired: { autoFulfill: false },
     },
   );
+  let left: string[] = [];
+  onMessages(transport, (message) => {
+    const mended = mendAnswer(message, isSpecType, client.getProtocolEra() === "modern");
+    left.push(...mended.left);
+    return mended.message;
+  });
   let isOpen = false;
   const why = (error: unknown, afterMs: number): McpFailure => {
     const own = program?.failure() ?? bound.failure();
@@ -86,15 +99,17 @@ export async function connectTo(
     await client.close().catch(() => {});
     await transport.close().catch(() => {});
   };
-  const list = async (timeout: number, signal?: AbortSignal) => {
-    if (client.getServerCapabilities()?.tools === undefined) return [];
+  const list = async (timeout: number, signal?: AbortSignal): Promise<ListedTools> => {
+    if (client.getServerCapabilities()?.tools === undefined) return { tools: [], left: [] };
     const given = { timeout, cacheMode: "refresh" as const, ...(signal && { signal }) };
-    return (await client.listTools(undefined, given)).tools;
+    left = [];
+    const { tools } = await client.listTools(undefined, given);
+    return { tools, left };
   };
   const begun = performance.now();
-  let tools: readonly Tool[];
+  let listed: ListedTools;
   try {
-    tools = await inTime({ boundMs: connectTimeoutMs, signal: options.signal }, async () => {
+    listed = await inTime({ boundMs: connectTimeoutMs, signal: options.signal }, async () => {
       await client.connect(transport, { timeout: connectTimeoutMs });
       return list(Math.max(100, connectTimeoutMs - (performance.now() - begun)));
     });
@@ -109,7 +124,7 @@ export async function connectTo(
   const { name = server.name, version = "" } = client.getServerVersion() ?? {};
   const revision = client.getNegotiatedProtocolVersion() ?? "";
   return {
-    tools,
+    listed,
     about: { name, version, revision },
     async listTools(signal) {
       try {
@@ -179,8 +194,28 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Error && error.name === "UnauthorizedError" ? 401 : undefined;
 }
 
-const messageOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
+/** What the library found wrong with an answer it tells as JSON of many lines. */
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const asked = /^Invalid result for ([\w/]+)/.exec(message)?.[1];
+  if (asked !== undefined) return `its answer to ${asked} is not what the protocol says`;
+  const [first = ""] = message.trim().split("\n");
+  return first.length > MOST_MESSAGE_CHARS ? `${first.slice(0, MOST_MESSAGE_CHARS)}…` : first;
+}
+
+const MOST_MESSAGE_CHARS = 300;
+
+/** Whoever reads them from now on is given what `mend` makes of them. */
+function onMessages(transport: Transport, mend: (message: JSONRPCMessage) => JSONRPCMessage): void {
+  let take: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    configurable: true,
+    get: () => take,
+    set(next: Transport["onmessage"]) {
+      take = next && ((message, extra) => next(mend(message), extra));
+    },
+  });
+}
 
 async function inTime<Value>(
   { boundMs, signal }: { boundMs: number; signal: AbortSignal },

@@ -5,7 +5,7 @@ import { hider } from "../../log/log.ts";
 import { counted } from "../../text/number.ts";
 import { visible } from "../../text/visible.ts";
 import { refusal } from "../../tools/tool.ts";
-import { connectTo, type McpConnection, McpRefusal } from "./connection.ts";
+import { connectTo, type ListedTools, type McpConnection, McpRefusal } from "./connection.ts";
 import { describeChange, type OfferedTool, planOfferedTools } from "./offered-tools.ts";
 import { type McpFailureKind, planRetry, STEADY_MS } from "./plan-retry.ts";
 import { McpFailure } from "./program-transport.ts";
@@ -24,6 +24,8 @@ export interface McpServerStatus {
   problem: { kind: McpFailureKind; text: string } | null;
   /** What it says of itself; null = it was never there. */
   about: McpConnection["about"] | null;
+  /** What it lists, or the settings name, and is not offered, each with why. */
+  left: readonly string[];
   /** As they are offered. */
   tools: { name: string; tool: string; runsUnasked: boolean; description: string }[];
   /** Messages that nobody understood, since it was started. */
@@ -76,6 +78,7 @@ export function createLiveServer(options: LiveServerOptions): LiveServer {
   let about: McpServerStatus["about"] = null;
   let connection: McpConnection | undefined;
   let tools: readonly OfferedTool[] = [];
+  let left: readonly string[] = [];
   let failures = 0;
   let readyAt = 0;
   let begunAt = 0;
@@ -102,13 +105,15 @@ export function createLiveServer(options: LiveServerOptions): LiveServer {
       tell("odd", `${title} writes lines that are no messages; they are left out and counted.`);
   };
   /** False: nothing changed. */
-  const take = (listed: readonly unknown[]): boolean => {
-    const planned = planOfferedTools(server, listed, names);
+  const take = (listed: ListedTools): boolean => {
+    const planned = planOfferedTools(server, listed.tools, names);
     const change = describeChange(tools, planned.tools);
+    const before = describeLeft(left);
+    left = [...listed.left, ...planned.left].map((each) => hide(visible(each)));
+    const now = describeLeft(left);
+    if (now !== null && now !== before) tell("odd", `${title}: ${now}.`);
     if (change === undefined) return false;
     tools = planned.tools;
-    if (planned.left.length > 0)
-      tell("odd", `${title}: not offered: ${planned.left.slice(0, 5).join("; ")}.`);
     return true;
   };
   const fail = (failure: McpFailure) => {
@@ -166,7 +171,7 @@ export function createLiveServer(options: LiveServerOptions): LiveServer {
       problem = null;
       state = "ready";
       readyAt = performance.now();
-      take(made.tools);
+      take(made.listed);
       if (isMissed) tell("back", `${title} is back with ${counted(tools.length, "tool")}.`);
       isMissed = false;
     } catch (error) {
@@ -200,7 +205,15 @@ export function createLiveServer(options: LiveServerOptions): LiveServer {
     server,
     tools: () => tools,
     status: () => ({
-      ...{ name: server.name, state, problem, about, odd, reach: describeReach(server, hide) },
+      ...{
+        name: server.name,
+        state,
+        problem,
+        about,
+        odd,
+        left,
+        reach: describeReach(server, hide),
+      },
       tools: tools.map(({ definition, tool, runsUnasked }) => ({
         ...{ name: definition.name, tool, runsUnasked, description: definition.description },
       })),
@@ -278,6 +291,16 @@ export function createLiveServer(options: LiveServerOptions): LiveServer {
     },
   };
   return live;
+}
+
+const MOST_LEFT = 5;
+
+/** Pure. What is not offered, in words; null = all is. */
+export function describeLeft(left: readonly string[]): string | null {
+  if (left.length === 0) return null;
+  const more = left.length - MOST_LEFT;
+  const rest = more > 0 ? `; and ${more} more` : "";
+  return `not offered: ${left.slice(0, MOST_LEFT).join("; ")}${rest}`;
 }
 
 /** How one that is off is asked for. */

@@ -21,6 +21,18 @@ const pidsIn = async (file: string) =>
   (await readFile(file, "utf8")).trim().split("\n").map(Number);
 
 describe("the tools of an MCP server", () => {
+  it("keep what can be shown of a result of which some cannot", async () => {
+    const { offered, call } = mcpWorld([scripted(["--flawed"])]);
+    await offered();
+    expect(await call("mcp__scripted__odd_blocks")).toBe(
+      [
+        ...["before", '[a block of type "video" is not shown]'],
+        ...['[a block of type "image" is not shown]', "[a block is not shown]", "behind"],
+        '["data"]',
+      ].join("\n"),
+    );
+  });
+
   it("are offered under the server's name and called by their own", async () => {
     const { offered, call, notes, tools } = mcpWorld([scripted()]);
     expect(tools.status()[0]).toMatchObject({ state: "idle", tools: [] });
@@ -39,6 +51,19 @@ describe("the tools of an MCP server", () => {
     const none = mcpWorld([scripted([], { agents: ["other"] })]);
     expect(await none.offered()).toEqual([]);
     expect(none.tools.status()[0]!.state).toBe("idle");
+  });
+
+  it("are offered without those that the server describes badly, or the settings misname", async () => {
+    const { offered, notes, tools } = mcpWorld([
+      scripted(["--flawed"]),
+      scripted([], { name: "typo", tools: ["ecko"] }),
+    ]);
+    expect(await offered()).toEqual([...ALL, "odd_blocks"]);
+    expect(notes.map(({ kind, text }) => `${kind} ${text}`)).toEqual([
+      'odd MCP server "scripted": not offered: "bare", which does not say its arguments (inputSchema); "wordy", whose arguments are no object (inputSchema); a tool without a name.',
+      'odd MCP server "typo": not offered: "ecko", which the settings name and it does not have.',
+    ]);
+    expect(tools.status()).toMatchObject([{ left: { length: 3 } }, { left: { length: 1 } }]);
   });
 
   it("ask a person, unless they say that they only read", async () => {

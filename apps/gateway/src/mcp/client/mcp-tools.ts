@@ -3,6 +3,7 @@ import type { HostSession, LogPort, ToolServerNote } from "@clew/engine-core";
 import {
   askedFor,
   createLiveServer,
+  describeLeft,
   type LiveServer,
   type McpServerStatus,
 } from "./live-server.ts";
@@ -124,9 +125,11 @@ export function createMcpTools(options: McpToolsOptions): McpTools {
 }
 
 /** Of a server that a session meets for the first time. */
-function firstNote({ name: server, state, problem }: McpServerStatus): ToolServerNote[] {
+function firstNote({ name: server, state, problem, left }: McpServerStatus): ToolServerNote[] {
   const title = `MCP server "${server}"`;
-  if (state === "ready") return [];
+  const lacking = describeLeft(left);
+  if (state === "ready")
+    return lacking === null ? [] : [{ server, kind: "odd", text: `${title}: ${lacking}.` }];
   if (problem === null || state === "connecting") {
     const text = `${title} is still being started; its tools are offered once it is there.`;
     return [{ server, kind: "starting", text }];

@@ -68,6 +68,12 @@ export function planOfferedTools(
       },
     });
   }
+  const missing = (server.tools ?? []).filter((name) => !seen.has(name));
+  // What stands behind the last one that was looked at may be there.
+  if (tools.length < MOST_TOOLS)
+    left.push(
+      ...missing.map((name) => `"${short(name)}", which the settings name and it does not have`),
+    );
   return { tools, left };
 }
 

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { stripVTControlCharacters } from "node:util";
 import { isRecord } from "@clew/plugin-sdk/host";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { guardGroup } from "../../tools/guard.ts";
 import type { McpFailureKind } from "./plan-retry.ts";
 import { type McpReach, MESSAGE_BYTES } from "./server.ts";
 
@@ -77,7 +78,11 @@ export function createProgramTransport(options: ProgramOptions): ProgramTranspor
           ...(program.cwd !== undefined && { cwd: program.cwd }),
         });
         child = started;
-        started.once("spawn", () => resolve());
+        let unguard = () => {};
+        started.once("spawn", () => {
+          unguard = guardGroup(started.pid!);
+          resolve();
+        });
         started.on("error", (error: NodeJS.ErrnoException) => {
           reject(new McpFailure("unusable", describeSpawn(program, error)));
           exited.resolve();
@@ -95,6 +100,7 @@ export function createProgramTransport(options: ProgramOptions): ProgramTranspor
           if (!isClosing) failure ??= new McpFailure("ended", describeExit(code, signal));
           // What it left behind may hold its pipes open.
           endGroup(started, "SIGKILL");
+          unguard();
           // What it said last may still be on its way.
           setTimeout(() => {
             started.stdout.destroy();

@@ -77,24 +77,31 @@ function blockOf(block: unknown): ToolResultBlock[] {
   if (type === "image" && typeof data === "string" && typeof mimeType === "string")
     return data.length <= PICTURE_BYTES
       ? [{ type: "image", data, mimeType }]
-      : [notShown("a picture", mimeType, data)];
-  if (type === "audio") return [notShown("sound", mimeType, data)];
+      : [leftOut("a picture", mimeType, data)];
+  if (type === "audio") return [leftOut("sound", mimeType, data)];
   if (type === "resource") return resource(block.resource);
   if (type === "resource_link") return [textBlock(linkText(block))];
-  return [textBlock(`[a block of type ${JSON.stringify(type)} is not shown]`)];
+  return [notShown(block)];
+}
+
+/** Pure. In place of a block that cannot be shown. */
+export function notShown(block: unknown): ToolResultBlock {
+  const { type } = isRecord(block) ? block : {};
+  const what = typeof type === "string" ? `a block of type ${JSON.stringify(type)}` : "a block";
+  return textBlock(`[${what} is not shown]`);
 }
 
 function resource(given: unknown): ToolResultBlock[] {
   if (!isRecord(given)) return [];
   const { uri, text, blob, mimeType } = given;
   if (typeof text === "string") return [textBlock(`${String(uri)}\n${text}`)];
-  return [notShown(String(uri), mimeType, blob)];
+  return [leftOut(String(uri), mimeType, blob)];
 }
 
 const linkText = ({ uri, name, description }: Record<string, unknown>): string =>
   [String(uri), name, description].filter((each) => typeof each === "string").join(" · ");
 
-function notShown(what: string, mimeType: unknown, data: unknown): ToolResultBlock {
+function leftOut(what: string, mimeType: unknown, data: unknown): ToolResultBlock {
   const bytes = typeof data === "string" ? Math.floor((data.length * 3) / 4) : 0;
   const kind = typeof mimeType === "string" ? mimeType : "of unknown kind";
   return textBlock(`[${what} is not shown: ${kind}, ${describeBytes(bytes)}]`);
