@@ -231,12 +231,15 @@ describe("clew acp", () => {
     const { agent } = editor;
     const place = { cwd: given.project, mcpServers: [] };
     expect(await refusal(agent.request(session.new, { ...place, cwd: "src" }))).toEqual({
-      ...{ code: -32602, data: undefined },
+      ...{ code: -32602, data: { code: "REQUEST_INVALID" } },
       message: 'cwd is "src", and has to be an absolute path.',
     });
     expect(
       await refusal(agent.request(session.new, { ...place, cwd: "/no/such/folder" })),
     ).toMatchObject({ code: -32602 });
+    expect(await refusal(agent.request(session.new, { mcpServers: [] } as never))).toMatchObject({
+      ...{ code: -32602, data: { code: "REQUEST_INVALID" } },
+    });
     for (const method of [session.load, session.resume] as const)
       expect(
         await refusal(agent.request(method, { ...place, sessionId: "agent:main:acp:none" })),
@@ -249,7 +252,7 @@ describe("clew acp", () => {
       code: -32602,
     });
     expect(await refusal(agent.request(session.setMode, { sessionId, modeId: "yolo" }))).toEqual({
-      ...{ code: -32602, data: undefined },
+      ...{ code: -32602, data: { code: "REQUEST_INVALID" } },
       message: 'There is no mode "yolo" here; there is: ask, edit, read.',
     });
     const option = { sessionId, configId: "colour", value: "red" };
@@ -260,7 +263,9 @@ describe("clew acp", () => {
     expect(await refusal(choose(editor, unknown))).toMatchObject({
       code: -32600,
     });
-    expect(await refusal(agent.request("_unknown", {}))).toMatchObject({ code: -32601 });
+    expect(await refusal(agent.request("_unknown", {}))).toMatchObject({
+      ...{ code: -32601, data: { code: "REQUEST_INVALID" } },
+    });
     editor.process.stdin!.write('garbage\n{"jsonrpc":"1.0"}\n[]\n42\n');
     expect(
       await prompt("FAIL").then(
@@ -333,6 +338,65 @@ describe("clew acp", () => {
     expect(await alone.leave()).toBe(0);
     expect(await prompt("still here")).toEqual({ stopReason: "end_turn" });
     expect(await editor.leave()).toBe(0);
+  }, 60_000);
+
+  it.each([
+    ["an error", () => Promise.reject(new Error("nobody looks"))],
+    ["nothing of use", () => ({})],
+  ])(
+    "refuses a call at once where the editor answers with %s and nobody else is there",
+    async (_how, onPermission) => {
+      const given = await world();
+      const { editor, prompt } = await begin(given, { onPermission });
+      await prompt(run("write_file", { path: "never.txt", content: "" }));
+      expect(editor.permissions).toHaveLength(1);
+      expect(editor.texts("agent_message_chunk")).toMatch(
+        /write_file was not run: it needs a person's approval, and nobody could be asked: the editor cannot ask \(.+\)\./,
+      );
+      expect(existsSync(join(given.project, "never.txt"))).toBe(false);
+      expect(await editor.leave()).toBe(0);
+    },
+    60_000,
+  );
+
+  it("says where else to answer what the editor cannot ask", async () => {
+    const given = await world();
+    const running = await startTestGateway(given.config, given.home);
+    const { editor, prompt } = await begin(given, { onPermission: () => ({}) });
+    const asked = prompt(run("write_file", { path: "a.txt", content: "" }));
+    await until(() => editor.texts("agent_message_chunk").includes("clew approvals answer"));
+    const [approval] = running.gateway.approvals.pending();
+    expect(editor.texts("agent_message_chunk")).toContain(
+      `> **Clew:** write_file needs a person's approval, and the editor cannot ask (its answer has no outcome). Answer on the page, or with "clew approvals answer ${approval!.id} once"; after`,
+    );
+    running.gateway.approvals.answer(approval!.id, "once", "page");
+    await asked;
+    expect(existsSync(join(given.project, "a.txt"))).toBe(true);
+    expect(await editor.leave()).toBe(0);
+  }, 60_000);
+
+  it("tells of servers that an editor sends and that are not there", async () => {
+    const given = await world();
+    for (const capabilities of [{}, { session: { notices: {} } }]) {
+      const editor = await startEditor(given.home, { capabilities });
+      const mcpServers: McpServer[] = [
+        { name: "none", command: "/no/such/program", args: [], env: [] },
+        { type: "sse", name: "old", url: "http://127.0.0.1:1/sse", headers: [] },
+      ];
+      const { sessionId } = await editor.agent.request(session.new, {
+        ...{ cwd: given.project, mcpServers },
+      });
+      await talkIn(editor, sessionId).prompt("hello");
+      const said =
+        "session" in capabilities
+          ? editor.updates.flatMap((each) => (each.sessionUpdate === "notice" ? [each.title] : []))
+          : editor.texts("agent_message_chunk").split("> **Clew:** ");
+      expect(said.join("\n")).toMatch(
+        /MCP server "none" is not there: its program .* is not there/,
+      );
+      expect(said.join("\n")).toMatch(/MCP server "old" is not there: it is reached by SSE/);
+      expect(await editor.leave()).toBe(0);
+    }
   }, 60_000);
 
   it("shows the model's plan as it is now, also when the session is loaded", async () => {

@@ -22,7 +22,7 @@ import { isEditors } from "../editors/editor-records.ts";
 import type { Gateway } from "../gateway.ts";
 import { VERSION } from "../version.ts";
 import { askInEditor } from "./permissions.ts";
-import { invalid, noSuchSession, refusalOf } from "./refusal.ts";
+import { invalid, noSuchSession, refusalOf, withCodes } from "./refusal.ts";
 import { planServers } from "./servers.ts";
 import { type EditorSession, openEditorSession } from "./session.ts";
 
@@ -171,9 +171,10 @@ export function connectEditor(options: EditorConnectionOptions, stream: Stream):
     .onNotification(methods.agent.session.cancel, ({ params: { sessionId } }) => {
       sessions.get(sessionId)?.cancel();
     })
-    .connect(stream);
+    .connect(withCodes(stream));
   const stopAsking = askInEditor({
     ...{ approvals: gateway.approvals, client: connection.client, log },
+    note: (sessionId, text) => sessions.get(sessionId)?.note(text),
     sessionOf: (approval) => [...sessions.values()].find(({ key }) => concerns(approval, key)),
   });
   /** Nothing is left of a session in which nothing was said. */

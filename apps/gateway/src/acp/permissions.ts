@@ -6,19 +6,23 @@ import type {
   RequestPermissionResponse,
 } from "@agentclientprotocol/sdk";
 import type { LogPort } from "@clew/engine-core";
+import { isRecord } from "@clew/plugin-sdk/host";
 import {
   type Approval,
   type ApprovalAnswer,
   describeAsker,
   describeSession,
 } from "../approvals/approval.ts";
-import type { Approvals } from "../approvals/queue.ts";
+import type { Approvals, Watcher } from "../approvals/queue.ts";
+import { number } from "../text/number.ts";
 import { visible } from "../text/visible.ts";
 import { type CallPlace, viewCall } from "./tool-calls.ts";
 
 export interface PermissionsOptions {
-  approvals: Pick<Approvals, "attach" | "answer">;
+  approvals: Pick<Approvals, "attach" | "answer" | "cannotAsk">;
   client: Pick<AgentContext, "request">;
+  /** Tells the editor what a session has to say besides its replies. */
+  note(sessionId: string, text: string): void;
   /** Which of the editor's sessions a question is about; undefined: none. */
   sessionOf(approval: Approval): (CallPlace & { sessionId: string; key: string }) | undefined;
   log: LogPort;
@@ -32,7 +36,8 @@ const OPTIONS: Readonly<Record<ApprovalAnswer, Pick<PermissionOption, "name" | "
 const ANSWERS = Object.keys(OPTIONS) as ApprovalAnswer[];
 
 /** Until the function that it gives is called. */
-export function askInEditor({ approvals, client, sessionOf, log }: PermissionsOptions): () => void {
+export function askInEditor(options: PermissionsOptions): () => void {
+  const { approvals, client, sessionOf, note, log } = options;
   const open = new Map<string, AbortController>();
   const ask = async (approval: Approval) => {
     const session = sessionOf(approval);
@@ -45,18 +50,27 @@ export function askInEditor({ approvals, client, sessionOf, log }: PermissionsOp
       const said = await client.request("session/request_permission", asked, waiting);
       if (!over.signal.aborted) approvals.answer(approval.id, answerOf(said), "editor");
     } catch (error) {
-      // Somebody else may answer, and else its time will be up.
-      if (!over.signal.aborted)
-        log.warn(`an editor could not ask whether ${approval.name} may run: ${String(error)}`);
+      if (over.signal.aborted) return;
+      const why = `the editor cannot ask (${visible(error instanceof Error ? error.message : String(error))})`;
+      log.warn(`whether ${approval.name} may run: ${why}`);
+      if (approvals.cannotAsk(approval.id, watcher, why))
+        note(session.sessionId, describeElsewhere(approval, why));
     } finally {
       open.delete(approval.id);
     }
   };
-  return approvals.attach({
+  const watcher: Watcher = {
     canAnswer: true,
     asked: (approval) => void ask(approval),
     over: ({ id }) => open.get(id)?.abort(new Error("It was answered elsewhere.")),
-  });
+  };
+  return approvals.attach(watcher);
+}
+
+/** Pure. */
+function describeElsewhere({ name, id, askedAt, expiresAt }: Approval, why: string): string {
+  const seconds = number(Math.round((Date.parse(expiresAt) - Date.parse(askedAt)) / 1000));
+  return `${visible(name)} needs a person's approval, and ${why}. Answer on the page, or with "clew approvals answer ${id} once"; after ${seconds} s the answer is no.`;
 }
 
 /** Pure but for the file that a call would change. */
@@ -85,8 +99,10 @@ export function planQuestion(
   };
 }
 
-/** Pure. Whoever closes the question says no. */
-function answerOf({ outcome }: RequestPermissionResponse): ApprovalAnswer {
-  if (outcome.outcome !== "selected") return "no";
+/** Pure. Whoever closes the question says no. Throws for what is no answer. */
+function answerOf(said: RequestPermissionResponse): ApprovalAnswer {
+  const outcome = (isRecord(said) && said.outcome) || undefined;
+  if (outcome?.outcome === "cancelled") return "no";
+  if (outcome?.outcome !== "selected") throw new Error("its answer has no outcome");
   return ANSWERS.find((answer) => answer === outcome.optionId) ?? "no";
 }

@@ -38,7 +38,7 @@ import { AcpRefusal, INVALID_REQUEST, invalid, refusalOf } from "./refusal.ts";
 import { planReplay } from "./replay.ts";
 import { planStop } from "./stop-reason.ts";
 import type { CallPlace } from "./tool-calls.ts";
-import { createUpdates, textChunk } from "./updates.ts";
+import { createUpdates, noticeUpdate, textChunk } from "./updates.ts";
 
 export interface EditorSessionOptions {
   gateway: Gateway;
@@ -68,6 +68,8 @@ export interface EditorSession extends CallPlace {
   state(): Promise<LoadSessionResponse>;
   /** What the editor is told once it knows the session. */
   announce(): Promise<void>;
+  /** Tells the editor something besides the conversation. */
+  note(text: string): void;
   /** Throws AcpRefusal. */
   setMode(mode: string): Promise<void>;
   /** Throws AcpRefusal. */
@@ -193,6 +195,7 @@ export function openEditorSession(options: EditorSessionOptions): EditorSession 
   return {
     ...place,
     ...{ sessionId, key, cancel },
+    note: (text) => tell(noticeUpdate(capabilities, text)),
     async prompt(blocks, given) {
       const content = readPrompt(blocks, cwd);
       const abort = new AbortController();

@@ -67,7 +67,7 @@ describe("what an editor is told of a turn", () => {
     ]);
   });
 
-  it("tells of compactions and notices only where the editor can show them", () => {
+  it("tells of compactions and notices, in a paragraph where the editor has no place for them", () => {
     const compaction = {
       ...{ trigger: "threshold", ok: true, compacted: true, reason: null },
       ...{ tokensBefore: 2, tokensAfter: 1, durationMs: 1 },
@@ -75,14 +75,21 @@ describe("what an editor is told of a turn", () => {
     const events = [
       { type: "compaction", session, compaction },
       { type: "notice", session, text: "another engine answers" },
+      { type: "notice", session, text: "Codex compacted.", about: "compaction" },
     ] as NewEvent[];
     const none = createUpdates({ ...options, abilities: {} });
-    expect(events.flatMap((event) => none.of(event))).toEqual([]);
+    expect(events.flatMap((event) => none.of(event))).toEqual(
+      ["Compacted: 2 → 1 tokens.", "another engine answers", "Codex compacted."].map((text) => ({
+        sessionUpdate: "agent_message_chunk",
+        content: { type: "text", text: `\n\n> **Clew:** ${text}\n\n` },
+      })),
+    );
     const abilities = { session: { compaction: {}, notices: {} } };
     const both = createUpdates({ ...options, abilities });
     expect(events.flatMap((event) => both.of(event))).toMatchObject([
       { sessionUpdate: "compaction_update", status: "completed" },
       { sessionUpdate: "notice", title: "another engine answers" },
+      { sessionUpdate: "compaction_update", status: "completed" },
     ]);
   });
 });

@@ -5,6 +5,7 @@ import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { toolEndOf } from "../approvals/refused.ts";
 import { shownPersonText, textIn } from "../conversation/message-text.ts";
 import type { NewEvent } from "../events/shapes.ts";
+import { number } from "../text/number.ts";
 import { planIn } from "./plans.ts";
 import { type CallPlace, resultContent, viewCall } from "./tool-calls.ts";
 
@@ -36,6 +37,18 @@ export const textChunk = (
   sessionUpdate: "user_message_chunk" | "agent_message_chunk" | "agent_thought_chunk",
   text: string,
 ): SessionUpdate => ({ sessionUpdate, content: { type: "text", text } });
+
+/**
+ * Pure. What an editor is told besides the conversation. One that has no place for notices is told
+ * in a paragraph of its own, so that nobody holds it for what the model says.
+ */
+export const noticeUpdate = (abilities: Abilities, text: string): SessionUpdate =>
+  abilities.session?.notices == null
+    ? textChunk("agent_message_chunk", quoted(text))
+    : { sessionUpdate: "notice", severity: "info", title: text };
+
+/** Pure. As Markdown. */
+const quoted = (text: string): string => `\n\n${`**Clew:** ${text}`.replace(/^/gm, "> ")}\n\n`;
 
 export function createUpdates(options: UpdatesOptions): Updates {
   const { abilities, isOwn } = options;
@@ -131,15 +144,17 @@ export function createUpdates(options: UpdatesOptions): Updates {
           return message(event.message);
         case "compaction": {
           const { ok, compacted, reason } = event.compaction;
-          if (abilities.session?.compaction == null || (ok && !compacted)) return [];
+          if (ok && !compacted) return [];
+          // What went wrong is said by a notice, too.
+          if (abilities.session?.compaction == null)
+            return compacted ? [noticeUpdate(abilities, describeSizes(event.compaction))] : [];
           const status = compacted ? "completed" : "failed";
-          const why = compacted || reason === null ? {} : { error: reason };
-          const compactionId = randomUUID();
-          return [{ sessionUpdate: "compaction_update", compactionId, status, ...why }];
+          return [compactionUpdate(status, compacted ? null : reason)];
         }
         case "notice":
-          if (abilities.session?.notices == null) return [];
-          return [{ sessionUpdate: "notice", severity: "info", title: event.text }];
+          return event.about === "compaction" && abilities.session?.compaction != null
+            ? [compactionUpdate("completed", null)]
+            : [noticeUpdate(abilities, event.text)];
         case "done":
           // What was never answered does not go on for ever.
           return [...calls.keys()].flatMap((id) => end(id, "failed", ""));
@@ -149,6 +164,19 @@ export function createUpdates(options: UpdatesOptions): Updates {
     },
   };
 }
+
+const compactionUpdate = (status: "completed" | "failed", error: string | null): SessionUpdate => ({
+  ...{ sessionUpdate: "compaction_update", compactionId: randomUUID(), status },
+  ...(error !== null && { error }),
+});
+
+const describeSizes = ({
+  tokensBefore,
+  tokensAfter,
+}: Extract<NewEvent, { type: "compaction" }>["compaction"]): string =>
+  tokensBefore === null || tokensAfter === null
+    ? "Compacted."
+    : `Compacted: ${number(tokensBefore)} → ${number(tokensAfter)} tokens.`;
 
 /** On the page, say, or by a job. */
 function saidElsewhere({ content }: Extract<AgentMessage, { role: "user" }>): SessionUpdate[] {

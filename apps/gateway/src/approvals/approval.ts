@@ -66,8 +66,8 @@ export type ApprovalEnd =
   | { kind: "expired"; afterMs: number }
   /** The turn was stopped while it waited. */
   | { kind: "withdrawn" }
-  /** Nobody could be asked. */
-  | { kind: "nobody" }
+  /** Nobody could be asked; `why`: the only place where a person might be cannot ask. */
+  | { kind: "nobody"; why?: string }
   /** Nobody is asked: the session only reads, by its mode. */
   | { kind: "read-only" };
 
@@ -98,7 +98,7 @@ export function describeEnd(end: ApprovalEnd): string {
     case "withdrawn":
       return "the turn was stopped before anybody answered";
     case "nobody":
-      return "nobody is there to ask";
+      return end.why === undefined ? "nobody is there to ask" : `nobody could be asked: ${end.why}`;
     case "read-only":
       return "the session is in the mode that only reads";
   }

@@ -38,6 +38,11 @@ export interface Approvals {
   answer(id: string, answer: ApprovalAnswer, at: AnsweredAt): AnswerOutcome;
   /** Shows questions of every session, from those that wait on; the function it gives ends that. */
   attach(watcher: Watcher): () => void;
+  /**
+   * A place where the question was shown cannot ask it. True: it waits for an answer elsewhere;
+   * else it is over, since nobody is left to give one. `why` is half a sentence.
+   */
+  cannotAsk(id: string, at: Watcher, why: string): boolean;
   /** What was allowed in a session is asked for again. */
   forget(session: ApprovalRequest["session"]): Promise<void>;
 }
@@ -136,6 +141,13 @@ export function createApprovals(options: ApprovalsOptions): Approvals {
         if (!canBeAsked())
           for (const asked of [...waiting.values()]) close(asked, { kind: "nobody" });
       };
+    },
+    cannotAsk(id, at, why) {
+      const asked = waiting.get(id);
+      if (asked === undefined) return false;
+      if ([...watchers].some((each) => each !== at && each.canAnswer)) return true;
+      close(asked, { kind: "nobody", why });
+      return false;
     },
     forget: (session) => grants.forget(session),
   };

@@ -134,7 +134,8 @@ export const GatewayEventSchema = z.discriminatedUnion("type", [
       reason: z.string().nullable(),
     }),
   }),
-  ofSession("notice", { text: z.string() }),
+  /** `about`: a program compacted what it holds of the session. */
+  ofSession("notice", { text: z.string(), about: z.literal("compaction").optional() }),
   /** Of a message that waits, or did until now. */
   ofSession("waiting", {
     change: z.enum(["added", "begun", "steered", "cancelled", "failed"]),

@@ -19,12 +19,17 @@ import { BUILT_CLEW } from "./command.ts";
 export interface EditorOptions {
   /** Default: the editor offers nothing. */
   capabilities?: ClientCapabilities;
-  /** Which option is chosen; "cancelled" = the question is closed. Default: "once". */
-  onPermission?(asked: RequestPermissionRequest): string | Promise<string>;
+  /**
+   * Which option is chosen; "cancelled" = the question is closed; an object is the answer as it is.
+   * Default: "once".
+   */
+  onPermission?(asked: RequestPermissionRequest): Permission | Promise<Permission>;
   /** Texts that the editor has, by absolute path. */
   buffers?: Map<string, string>;
   args?: readonly string[];
 }
+
+type Permission = string | Record<string, unknown>;
 
 export interface TestEditor {
   agent: ClientContext;
@@ -64,6 +69,7 @@ export async function startEditor(home: string, options: EditorOptions = {}): Pr
     .onRequest(methods.client.session.requestPermission, async ({ params }) => {
       permissions.push(params);
       const optionId = await onPermission(params);
+      if (typeof optionId !== "string") return optionId as never;
       return optionId === "cancelled"
         ? { outcome: { outcome: "cancelled" } }
         : { outcome: { outcome: "selected", optionId } };

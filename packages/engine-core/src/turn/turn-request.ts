@@ -210,7 +210,8 @@ export type TurnEvent =
   | { type: "tool_end"; callId: string; name: string; isError: boolean }
   | { type: "message"; entryId: string; message: AgentMessage }
   | { type: "compaction"; compaction: CompactionReport }
-  | { type: "notice"; text: string };
+  /** `about`: the program that runs the turn compacted what it holds; absent = anything else. */
+  | { type: "notice"; text: string; about?: "compaction" };
 
 /** A request as its model gets it; what its report says afterwards is the same. */
 export interface SentCall

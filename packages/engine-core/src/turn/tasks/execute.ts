@@ -62,7 +62,18 @@ function happened(turn: Turn, { event, at }: Extract<Answer, { type: "executed" 
     case "usage":
       return called(turn);
     case "native-compaction":
-      return goOn(turn, { type: "go-on" }, notice(`${labelOf(turn)} compacted its own thread.`));
+      return goOn(
+        turn,
+        { type: "go-on" },
+        {
+          do: "emit",
+          event: {
+            type: "notice",
+            text: `${labelOf(turn)} compacted its own thread.`,
+            about: "compaction",
+          },
+        },
+      );
     case "notice":
       return goOn(turn, { type: "go-on" }, notice(event.text));
     case "handed-over":
