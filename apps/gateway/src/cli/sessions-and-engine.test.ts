@@ -111,7 +111,7 @@ describe("clew policy", () => {
 describe("clew chat", () => {
   it("answers commands, with exit code 1 when one is refused or unknown", async () => {
     const { home } = await homeWithHistory();
-    expect((await clew(home, ["chat", "/status"])).output.split("\n")).toHaveLength(5);
+    expect((await clew(home, ["chat", "/status"])).output.split("\n")).toHaveLength(6);
     expect(await runClew(home, ["chat", "/statsu"])).toMatchObject({
       code: 1,
       output: expect.stringContaining("did you mean /status?"),
