@@ -69,5 +69,25 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect(code).not.toBe(0);
       expect(errors).toMatch(/clew start/);
     });
+
+    it("start no gateway where the database is not there, or nobody could find the gateway", async () => {
+      const { home, gateway } = await world();
+      await gateway.stop();
+      const start = async (storage: object, ...more: string[]) => {
+        const config = { storage: { driver: "postgres", ...storage }, door: { enabled: false } };
+        await writeFile(join(home, "clew.json"), JSON.stringify(config));
+        return clew(home, ["start", ...more]);
+      };
+      const away = await start({ url: "postgres://ann:hush-hush@127.0.0.1:1/clew" });
+      expect([away.code, away.errors]).toEqual([1, expect.stringContaining("Nobody answers as")]);
+      expect(away.errors).not.toContain("hush");
+      const unnamed = await start({});
+      expect([unnamed.code, unnamed.errors]).toEqual([1, expect.stringContaining("storage.url")]);
+      const nowhere = await start({ url: await testDatabase() }, "--port", "0");
+      expect([nowhere.code, nowhere.errors]).toEqual([
+        1,
+        expect.stringContaining("storage.address"),
+      ]);
+    });
   },
 );

@@ -56,6 +56,11 @@ async function inPostgres(
     return { sessions, records: copies };
   }
   const own = config.storage.address ?? address;
+  if (new URL(own).port === "0")
+    throw new ContextEngineError(
+      "CONFIG_INVALID",
+      "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
+    );
   const store = await openPostgresStore({
     ...{ ...given, connections, address: own, version: VERSION },
     ttlMs: config.storage.deadAfterSeconds * 1000,
