@@ -16,8 +16,12 @@ export const LIVES = (node: string): string =>
 const JOIN: Statement<{ id: string }> = {
   name: "node-join",
   text: `
-    with old as (delete from node where seen_at < now() - interval '${FORGOTTEN}')
-    insert into node (id, address, version, ttl_ms, seen_at) values ($1, $2, $3, $4, now())
+    with old as (
+      delete from node
+      where seen_at < now() - interval '${FORGOTTEN}' or (place = $5::text and id <> $1)
+    )
+    insert into node (id, address, version, ttl_ms, seen_at, place)
+    values ($1, $2, $3, $4, now(), $5::text)
     on conflict (id) do update set seen_at = now() returning id`,
 };
 
@@ -52,6 +56,8 @@ export interface NodeOptions {
   address: string;
   version: string;
   ttlMs: number;
+  /** Whoever was there before is dead. null: nobody knows. */
+  place: string | null;
 }
 
 /** Every start of a gateway is a node of its own. */
@@ -65,7 +71,7 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   let deadline: ReturnType<typeof setTimeout> | undefined;
   let isLeaving = false;
 
-  await database.ask(JOIN, [id, options.address, options.version, ttlMs]);
+  await database.ask(JOIN, [...[id, options.address, options.version, ttlMs, options.place]]);
   watch();
   next();
 

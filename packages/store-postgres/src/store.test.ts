@@ -197,6 +197,21 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       expect(await one.open(newName()).catch(({ code }) => code)).toBe("SESSION_LOCKED");
     });
 
+    it("is dead as soon as another process is where it was", async () => {
+      const one = await gateway({ address: "http://was-here", place: "a home" });
+      const name = newName();
+      const transcript = await one.open(name);
+      await transcript.append([said("one")]);
+      const other = await gateway({ place: "another home" });
+      expect(await other.ownerOf(name)).toBe("http://was-here");
+      const again = await gateway({ address: "http://was-here", place: "a home" });
+      expect(await again.ownerOf(name)).toBe(null);
+      expect(textsOf(await (await again.open(name)).read({ tail: 1 }))).toBe("one");
+      await expect(transcript.append([said("late")])).rejects.toMatchObject({
+        code: "SESSION_LOCKED",
+      });
+    });
+
     it("is refused a step by whoever claimed its session meanwhile", async () => {
       const one = await gateway({ address: "http://dead-1" });
       const name = newName();

@@ -39,6 +39,11 @@ export interface PostgresStoreOptions<Kept extends Ledger> {
   address: string;
   /** Of this gateway, for operators. Absent: it is not said. */
   version?: string;
+  /**
+   * Where it runs that only one process can be at a time, such as its home: one that was there
+   * before is dead, and its sessions are free at once. Absent: they are when it counts as dead.
+   */
+  place?: string;
   /** What the store needs of packages beside it. */
   ports: StorePorts<Kept>;
   /** A gateway that was not heard of for so long is dead, ms. Absent: 10 s. */
@@ -184,9 +189,9 @@ export async function openPostgresStore<Kept extends Ledger>(
   const end = async () => void (await Promise.all([database.end(), beats.end()]));
   try {
     await migrate(database);
-    const { address, version = "" } = options;
+    const { address, version = "", place = null } = options;
     const id = crypto.randomUUID();
-    const node = await joinCluster({ database: beats, id, address, version, ttlMs });
+    const node = await joinCluster({ database: beats, id, address, version, ttlMs, place });
     return createStore(options, database, { node, clusterId: await clusterId(database) }, end);
   } catch (error) {
     await end();
@@ -196,7 +201,7 @@ export async function openPostgresStore<Kept extends Ledger>(
 
 /** Reads without joining the cluster; the tables must be there. */
 export async function openPostgresReader<Kept extends Ledger>(
-  options: Omit<PostgresStoreOptions<Kept>, "address" | "version" | "ttlMs" | "now">,
+  options: Omit<PostgresStoreOptions<Kept>, "address" | "version" | "place" | "ttlMs" | "now">,
 ): Promise<PostgresReader<Kept>> {
   const { url, connections = 2, timeoutMs = 15_000, onRoundTrip } = options;
   const database = openDatabase({ url, connections, timeoutMs, onRoundTrip });

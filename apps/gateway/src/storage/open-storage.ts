@@ -62,7 +62,7 @@ async function inPostgres(
       "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
     );
   const store = await openPostgresStore({
-    ...{ ...given, connections, address: own, version: VERSION },
+    ...{ ...given, connections, address: own, version: VERSION, place: homeId },
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
   const copies = join(home, "copies", store.clusterId, "gateway");

@@ -15,6 +15,9 @@ export const COPIES = `
   -- Hashes of what a report names, so that it can be copied whole.
   alter table report add column parts text[] not null default '{}';
 
+  -- Where a gateway runs that only one process can be at a time, such as its home.
+  alter table node add column place text;
+
   -- Names this database, so that nothing is taken for a copy of another one's sessions.
   create table cluster (one boolean primary key default true check (one), id uuid not null);
   insert into cluster (id) values (gen_random_uuid());
