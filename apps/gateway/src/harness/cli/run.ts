@@ -15,10 +15,10 @@ import { type ApprovalEnd, isAllowed } from "../../approvals/approval.ts";
 import type { CliBackendConfig } from "../../config/harness.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { visible } from "../../text/visible.ts";
-import { type Signed, toolPair } from "../codex/told.ts";
 import { effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { AskedProvider, HarnessRequest } from "../harness.ts";
+import { createOpenCalls, type Signed } from "../open-calls.ts";
 import type { Relay } from "../relay.ts";
 import type { CliBackend, CliEnd, CliEvent, CliTurn } from "./backend.ts";
 import { type CliProcess, type ProcessEnd, startProcess } from "./process.ts";
@@ -80,8 +80,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   };
   const queue = createEventQueue();
   const notice = (text: string) => queue.push({ type: "notice", text: visible(text) });
-  /** Calls without a result yet, oldest first. */
-  const open = new Map<string, Extract<CliEvent, { type: "call" }>>();
+  /** What the program does by itself. */
+  const own = createOpenCalls(signed, (event) => queue.push(event));
   const seen = new Set<string>();
   let hasReply = false;
   /** Of the text that is told next, pieces were told. */
@@ -117,19 +117,6 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       ],
     });
   };
-  const tell = (
-    call: Extract<CliEvent, { type: "call" }>,
-    result: { text: string; isError: boolean },
-  ) => {
-    open.delete(call.id);
-    const { id: callId, name: called, args } = call;
-    const text = shortened(result.text);
-    const pair = toolPair(signed, {
-      ...{ id: callId, name: called, args, text, isError: result.isError },
-    });
-    queue.push({ type: "messages", ...pair });
-  };
-
   /** One process, until it is gone. */
   const attempt = async (
     cliTurn: CliTurn,
@@ -191,15 +178,12 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
           if (isNew(`text ${event.id}`)) say(event.text);
           return;
         case "call":
-          if (open.has(event.id)) return;
-          if (isNew(`call ${event.id}`)) open.set(event.id, event);
+          if (own.find(event.id) === undefined && isNew(`call ${event.id}`)) own.begin(event);
           return;
         case "result": {
           if (!isNew(`result ${event.id}`)) return;
-          const call = open.get(event.id) ?? {
-            ...{ type: "call" as const, id: event.id, name: "unknown", args: {} },
-          };
-          tell(call, event);
+          const { id: callId, text, isError } = event;
+          own.end({ id: callId, name: "unknown", args: {} }, { text: shortened(text), isError });
           return;
         }
         case "call-usage":
@@ -234,6 +218,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     const permit = async (asked: Extract<CliEvent, { type: "ask" }>) => {
       waitingForUs++;
       listen();
+      // What a person is asked about is on record before it can run.
+      await queue.drained();
       const allowed = isAllowed(await askPeople(request, id, signal, asked));
       waitingForUs--;
       child?.write(backend.answer(asked, allowed));
@@ -271,8 +257,11 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
 
   /** What there is to say once nothing can come any more. */
   const settle = async ({ heard, end }: Result, total: Usage | null): Promise<ExecutionOutcome> => {
-    for (const call of [...open.values()])
-      tell(call, { text: `${name} ended before it told what came of this call.`, isError: true });
+    own.endAll(
+      signal.aborted || isClosed
+        ? "The turn was stopped while this ran, and so was this."
+        : `${name} ended before it told what came of this call.`,
+    );
     const { garbage, repeated, ends } = heard;
     if (garbage !== null)
       notice(`${name} wrote ${lines(garbage.count)} that cannot be read: ${garbage.first}`);

@@ -2,12 +2,15 @@
 import type { HostSession } from "@clew/engine-core";
 import { type ApprovalEnd, isAllowed } from "../../approvals/approval.ts";
 import type { Approvals } from "../../approvals/queue.ts";
+import type { OwnCall } from "../open-calls.ts";
 import { ApprovalSchema, ElicitationSchema, QuestionsSchema } from "./protocol.ts";
 
 export interface Asking {
   session: HostSession;
   approvals: Approvals | undefined;
   signal: AbortSignal;
+  /** The call that it asks about. Absent: it is not known. */
+  about?: OwnCall | undefined;
 }
 
 /** Undefined: it is none of these questions. */
@@ -25,7 +28,8 @@ export async function answerTo(
     }
     case "item/fileChange/requestApproval": {
       const { reason } = ApprovalSchema.parse(params);
-      return { decision: decisionOf(await ask(asking, "apply_patch", set("reason", reason))) };
+      const given = { ...asking.about?.args, ...set("reason", reason) };
+      return { decision: decisionOf(await ask(asking, "apply_patch", given)) };
     }
     case "item/permissions/requestApproval":
       // More than the settings give is not a person's to give in the middle of a turn.
@@ -56,7 +60,7 @@ const set = (key: string, value: string | null | undefined) =>
 
 /** Nobody to ask is a no. */
 async function ask(
-  { session, approvals, signal }: Asking,
+  { session, approvals, signal, about }: Asking,
   name: string,
   given: Record<string, unknown>,
   grant?: string,
@@ -64,7 +68,8 @@ async function ask(
   if (approvals === undefined) return { kind: "nobody" };
   const { agentId, sessionKey } = session;
   const asker = { kind: "harness" as const, id: "codex" };
-  const request = { asker, session: { agentId, sessionKey }, name, arguments: given };
+  const callId = about === undefined ? {} : { callId: about.id };
+  const request = { asker, session: { agentId, sessionKey }, name, arguments: given, ...callId };
   return approvals
     .ask({ ...request, ...(grant !== undefined && { grant }) }, signal)
     .catch((): ApprovalEnd => ({ kind: "withdrawn" }));

@@ -88,7 +88,11 @@ export const NewsSchemas = {
   "item/agentMessage/delta": z.looseObject({ delta: z.string() }),
   "item/reasoning/summaryTextDelta": z.looseObject({ delta: z.string() }),
   "item/reasoning/textDelta": z.looseObject({ delta: z.string() }),
-  "item/completed": z.looseObject({ item: z.looseObject({ type: z.string() }) }),
+  "item/started": z.looseObject({ item: z.looseObject({ type: z.string() }) }),
+  "item/completed": z.looseObject({
+    item: z.looseObject({ type: z.string() }),
+    turnId: z.string().optional().catch(undefined),
+  }),
   "thread/tokenUsage/updated": z.looseObject({
     tokenUsage: z.looseObject({
       last: TokensSchema,
@@ -116,6 +120,10 @@ export const ApprovalSchema = z.looseObject({
   command: text,
   cwd: text,
   reason: text,
+});
+/** Commands that run on behind a thread's turns. */
+export const TerminalsSchema = z.looseObject({
+  data: z.array(z.looseObject({ itemId: text })),
 });
 export const QuestionsSchema = z.looseObject({
   questions: z.array(z.looseObject({ id: z.string() })).catch([]),

@@ -13,19 +13,22 @@ import { visible } from "../../text/visible.ts";
 import { codexEffort, effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { HarnessRequest } from "../harness.ts";
+import { createOpenCalls, type Signed } from "../open-calls.ts";
 import { answerTo } from "./answers.ts";
 import type { Binding, Bindings, ThreadState } from "./binding.ts";
+import { endCommands, hearEnds } from "./commands.ts";
 import { CodexRefusal } from "./connection.ts";
 import { handOver } from "./hand-over.ts";
 import {
   AnythingSchema,
+  ApprovalSchema,
   ItemSchema,
   NewsSchemas,
   ToolCallSchema,
   TurnStartedSchema,
 } from "./protocol.ts";
 import type { CodexServer } from "./servers.ts";
-import { errorOf, messagesOfItem, recordOf, type Signed, usageOf } from "./told.ts";
+import { errorOf, ownCallIn, recordOf, replyIn, SHELL, usageOf } from "./told.ts";
 import { planToolNames } from "./tool-names.ts";
 
 export interface RunOptions {
@@ -79,6 +82,8 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
 
   const push = (event: ExecutionEvent) => void (isOver || queue.push(event));
   const notice = (text: string) => push({ type: "notice", text });
+  /** What Codex does without asking the gateway to do it. */
+  const own = createOpenCalls(signed, push);
 
   const setState = (state: ThreadState, more: Partial<Binding> = {}) => {
     if (binding === null) return writing;
@@ -99,6 +104,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       notice(
         `Codex wrote ${garbage.count === 1 ? "a line" : `${garbage.count} lines`} that cannot be read: ${visible(garbage.first)}`,
       );
+    own.endAll(WITHOUT_RESULT[outcome.status], outcome.status !== "completed");
     isOver = true;
     clearTimeout(silence);
     signal.removeEventListener("abort", interrupt);
@@ -199,6 +205,12 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       case "item/reasoning/textDelta":
         noteAnswer();
         return turn.onDelta({ type: "thinking", delta: told.delta });
+      case "item/started": {
+        const item = ItemSchema.safeParse(told.item);
+        const begun = item.success ? ownCallIn(item.data) : undefined;
+        if (begun !== undefined) own.begin(begun.call);
+        return;
+      }
       case "item/completed": {
         const item = ItemSchema.safeParse(told.item);
         if (!item.success) return;
@@ -207,9 +219,15 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
           return push({ type: "native-compaction" });
         }
         noteAnswer();
-        const messages = messagesOfItem(item.data, signed);
-        if (messages !== undefined) push({ type: "messages", ...messages });
-        return;
+        const reply = replyIn(item.data, signed);
+        if (reply !== undefined) return push({ type: "messages", messages: [reply] });
+        const ended = ownCallIn(item.data);
+        if (ended === undefined) return;
+        const isOurs = turnId === undefined || (told.turnId ?? turnId) === turnId;
+        if (isOurs) return own.end(ended.call, ended.result);
+        return notice(
+          `What Codex began in an earlier turn is over: ${visible(JSON.stringify(ended.call.args))}: ${visible(ended.result.text.slice(-LONGEST_LATE)) || "(no output)"}`,
+        );
       }
       case "thread/tokenUsage/updated": {
         const { last, total, modelContextWindow } = told.tokenUsage;
@@ -234,32 +252,42 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     turnId ??= id;
     if (status === "completed") {
       const stale = compactions > 0 && turn.engine.ownsCompaction;
-      return end(
-        { status: "completed" },
-        stale
-          ? { name: "stale", why: "Codex compacted the last one by itself" }
-          : { name: "ready" },
+      return void withCommands(hearEnds).then(() =>
+        end(
+          { status: "completed" },
+          stale
+            ? { name: "stale", why: "Codex compacted the last one by itself" }
+            : { name: "ready" },
+        ),
       );
     }
-    if (status === "interrupted" && isInterrupting) return stopped();
-    const told = error ?? lastError;
-    if (told === undefined) return fail(`Codex ended the turn as "${visible(status)}".`);
-    const failure = errorOf(told);
-    const isTooLarge = failure.kind === "overflow";
-    return end(
-      { status: "failed", error: failure },
-      isTooLarge
-        ? { name: "stale", why: "the context was too large for the last one" }
-        : brokenState(),
-    );
+    return void withCommands(endCommands).then(() => {
+      if (status === "interrupted" && isInterrupting) return stopped();
+      const told = error ?? lastError;
+      if (told === undefined) return fail(`Codex ended the turn as "${visible(status)}".`);
+      const failure = errorOf(told);
+      const isTooLarge = failure.kind === "overflow";
+      return end(
+        { status: "failed", error: failure },
+        isTooLarge
+          ? { name: "stale", why: "the context was too large for the last one" }
+          : brokenState(),
+      );
+    });
   };
 
   const asked = (method: string, params: unknown): Promise<unknown> =>
     ourTurn(async () => {
       noteAnswer();
       if (method === "item/tool/call") return callTool(params);
+      const { itemId, command } = ApprovalSchema.safeParse(params).data ?? {};
+      // What a person is asked about is on record before it can run.
+      if (itemId != null && command != null)
+        own.begin({ id: itemId, name: SHELL, args: { command } });
+      await queue.drained();
       const answer = await answerTo(method, params, {
         ...{ session: request.session, approvals: request.approvals, signal },
+        about: itemId == null ? undefined : own.find(itemId),
       });
       if (answer === undefined) throw new Error(`${method} is not answered here`);
       return answer;
@@ -288,6 +316,11 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     };
   };
 
+  /** Codex ends the turn, and lets its commands run on. */
+  const withCommands = async (act: typeof endCommands) => {
+    if (server !== undefined && threadId !== undefined)
+      await act({ connection: server.connection, threadId, own, log });
+  };
   const interrupt = () => {
     if (isOver || isInterrupting) return;
     isInterrupting = true;
@@ -368,6 +401,16 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     },
   };
 }
+
+/** Of a call that nothing was told of when the turn was over. */
+const WITHOUT_RESULT: Record<ExecutionOutcome["status"], string> = {
+  completed: "It still ran when the turn was over; what came of it is not known here.",
+  interrupted: "The turn was stopped while this ran, and so was this.",
+  failed: "The turn failed while this ran; what came of it is not known.",
+};
+
+/** Of what an earlier turn's call told, in characters. */
+const LONGEST_LATE = 500;
 
 const NOT_RUN: Extract<ExecutionAnswer, { type: "called" }> = {
   ...{ type: "called", ids: [] },

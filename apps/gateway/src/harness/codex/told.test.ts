@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { planCodexHome } from "./plan-home.ts";
 import { afterEnd, NEVER_STARTED, waitBefore } from "./plan-restart.ts";
-import { errorOf, messagesOfItem, usageOf } from "./told.ts";
+import { errorOf, ownCallIn, usageOf } from "./told.ts";
 import { isSupported, versionIn } from "./version.ts";
 
 describe("what Codex tells", () => {
@@ -36,19 +36,13 @@ describe("what Codex tells", () => {
   });
 
   it("of a command is a call and its result", () => {
-    const told = messagesOfItem(
-      {
-        ...{ type: "commandExecution", id: "c1", command: "ls", cwd: "/w", status: "failed" },
-        ...{ aggregatedOutput: "no such file", exitCode: 2, durationMs: 7 },
-      },
-      { provider: "p" },
-    );
-    expect(told).toMatchObject({
-      durationMs: 7,
-      messages: [
-        { role: "assistant", content: [{ name: "shell", arguments: { command: "ls" } }] },
-        { role: "toolResult", toolCallId: "c1", isError: true },
-      ],
+    const told = ownCallIn({
+      ...{ type: "commandExecution", id: "c1", command: "ls", cwd: "/w", status: "failed" },
+      ...{ aggregatedOutput: "no such file", exitCode: 2, durationMs: 7 },
+    });
+    expect(told).toEqual({
+      call: { id: "c1", name: "shell", args: { command: "ls", cwd: "/w" } },
+      result: { text: "no such file\n(exit code 2)\nfailed", isError: true, durationMs: 7 },
     });
   });
 

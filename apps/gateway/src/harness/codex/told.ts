@@ -1,96 +1,61 @@
 // What Codex tells of a turn, as the transcript and the report have it.
-import type { AssistantMessage, ToolResultMessage, Usage } from "@clew/plugin-sdk/core";
+import type { AssistantMessage, Usage } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
+import type { OwnCall, OwnResult, Signed } from "../open-calls.ts";
 import type { CodexItem, CodexTokens, CodexTurnError } from "./protocol.ts";
 
-type Stored = readonly (AssistantMessage | ToolResultMessage)[];
+/** Pure. What is shown as a reply; undefined: it is none. */
+export function replyIn(item: CodexItem, signed: Signed): AssistantMessage | undefined {
+  if (item.type !== "agentMessage" || !/\S/.test(item.text)) return undefined;
+  return {
+    ...{ role: "assistant", content: [{ type: "text", text: item.text }] },
+    ...{ stopReason: "stop", ...signed },
+  };
+}
 
-/** Who answered, on each message. */
-export type Signed = Pick<AssistantMessage, "api" | "provider" | "model">;
-
-/** Pure. Nothing for what is no part of a conversation. */
-export function messagesOfItem(
-  item: CodexItem,
-  signed: Signed,
-): { messages: Stored; durationMs?: number } | undefined {
+/** Pure. A call that Codex makes by itself, and what came of it if it is over. */
+export function ownCallIn(item: CodexItem): { call: OwnCall; result: OwnResult } | undefined {
   switch (item.type) {
-    case "agentMessage":
-      return /\S/.test(item.text)
-        ? {
-            messages: [
-              {
-                ...{ role: "assistant", content: [{ type: "text", text: item.text }] },
-                ...{ stopReason: "stop", ...signed },
-              },
-            ],
-          }
-        : undefined;
     case "commandExecution": {
-      const { command, cwd, status, exitCode, aggregatedOutput } = item;
+      const { command, cwd, status, exitCode, aggregatedOutput, durationMs } = item;
       const isError = status !== "completed" || (exitCode ?? 0) !== 0;
       const code = exitCode == null ? [] : [`(exit code ${exitCode})`];
       const text = [aggregatedOutput ?? "", ...(isError ? [...code, status ?? ""] : [])];
-      return toolPair(signed, {
-        ...{ id: item.id, name: "shell", args: { command, ...(cwd != null && { cwd }) } },
-        ...{ text: text.filter(Boolean).join("\n"), isError, durationMs: item.durationMs },
-      });
+      return {
+        call: { id: item.id, name: SHELL, args: { command, ...(cwd != null && { cwd }) } },
+        result: { text: text.filter(Boolean).join("\n"), isError, durationMs },
+      };
     }
     case "fileChange": {
       const isError = item.status !== "completed";
       const changes = item.changes.map(({ path, diff }) => ({ path, diff: diff ?? "" }));
       const files = changes.map(({ path }) => path).join(", ");
       const text = isError ? `${item.status ?? "failed"}: ${files}` : `changed ${files}`;
-      return toolPair(signed, {
-        ...{ id: item.id, name: "apply_patch", args: { changes }, text, isError },
-      });
+      return {
+        call: { id: item.id, name: "apply_patch", args: { changes } },
+        result: { text, isError },
+      };
     }
     case "mcpToolCall": {
-      const { server, tool, error, result, status } = item;
+      const { server, tool, error, result, status, durationMs } = item;
       const isError = error != null || status === "failed";
-      return toolPair(signed, {
-        ...{ id: item.id, name: `mcp__${server}__${tool}`, args: recordOf(item.arguments) },
-        ...{ text: error?.message ?? textIn(result?.content ?? []), isError },
-        durationMs: item.durationMs,
-      });
+      return {
+        call: { id: item.id, name: `mcp__${server}__${tool}`, args: recordOf(item.arguments) },
+        result: { text: error?.message ?? textIn(result?.content ?? []), isError, durationMs },
+      };
     }
     case "webSearch":
-      return toolPair(signed, {
-        ...{ id: item.id, name: "web_search", args: { query: item.query ?? "" } },
-        ...{ text: "(Codex searched by itself)", isError: false },
-      });
-    case "contextCompaction":
+      return {
+        call: { id: item.id, name: "web_search", args: { query: item.query ?? "" } },
+        result: { text: "(Codex searched by itself)", isError: false },
+      };
+    default:
       return undefined;
   }
 }
 
-/** Pure. A call that the program ran itself, and what came of it. */
-export function toolPair(
-  signed: Signed,
-  call: {
-    id: string;
-    name: string;
-    args: Record<string, unknown>;
-    text: string;
-    isError: boolean;
-    durationMs?: number | null | undefined;
-  },
-): { messages: Stored; durationMs?: number } {
-  const { id, name, args, text, isError, durationMs } = call;
-  return {
-    messages: [
-      {
-        role: "assistant",
-        content: [{ type: "toolCall", id, name, arguments: args }],
-        ...{ stopReason: "toolUse", ...signed },
-      },
-      {
-        ...{ role: "toolResult", toolCallId: id, toolName: name, isError },
-        content: [{ type: "text", text: text === "" ? "(no output)" : text }],
-      },
-    ],
-    ...(durationMs != null && { durationMs }),
-  };
-}
+/** As commands of Codex are called here. */
+export const SHELL = "shell";
 
 /** Pure. Arguments that are no object stand under a name. */
 export const recordOf = (value: unknown): Record<string, unknown> =>

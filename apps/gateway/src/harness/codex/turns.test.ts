@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TurnEvent } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
@@ -197,6 +197,93 @@ describe("a command that Codex would run itself", () => {
     world.faults({ command: "rm -r tides" });
     const { report, outcome } = await world.say("clean up");
     expect([outcome, report.toolCalls[0]?.isError]).toEqual(["completed", true]);
+  });
+});
+
+describe.each(PROGRAMS)("a command of its own, in $program", ({ binary }) => {
+  const SANDBOX = { sandbox: "danger-full-access" };
+
+  /** A turn in which such a command runs. */
+  async function running(seconds: number) {
+    const world = await codexWorld({ binary, codex: SANDBOX });
+    world.engine({ epoch: "e1" });
+    await world.say("first question");
+    const place = join(world.home, "agents/main/workspace");
+    const cmd = `touch ${place}/began; sleep ${seconds}; touch ${place}/done`;
+    const args = { cmd, yield_time_ms: 30_000 };
+    world.model.answers.push({ call: { name: "exec_command", args, id: "call_1" } });
+    const { gateway } = world.gateway;
+    const asked: Approval[] = [];
+    const storedWhenAsked: string[][] = [];
+    gateway.approvals.attach({
+      canAnswer: true,
+      asked(approval) {
+        asked.push(approval);
+        storedWhenAsked.push(describeSaid(world));
+        gateway.approvals.answer(approval.id, "once", "http");
+      },
+      over: () => {},
+    });
+    const events: TurnEvent[] = [];
+    const controller = new AbortController();
+    const said = gateway.send({
+      ...{ key: "main", content: "run it", signal: controller.signal },
+      onEvent: (event) => events.push(event),
+    });
+    await until(() => existsSync(`${place}/began`));
+    return { world, place, said, events, asked, storedWhenAsked, controller };
+  }
+
+  it("stands in the transcript before it is asked about, and once", SOON, async () => {
+    const { world, said, events, asked, storedWhenAsked, place } = await running(1);
+    expect(storedWhenAsked[0]?.at(-1)).toBe("assistant: [shell]");
+    expect(asked).toMatchObject([{ name: "shell", callId: "call_1" }]);
+    expect(events.filter(({ type }) => type.startsWith("tool_"))).toMatchObject([
+      { type: "tool_start", call: { id: "call_1", name: "shell" } },
+    ]);
+    const { outcome, report } = await said;
+    expect([outcome, existsSync(`${place}/done`)]).toEqual(["completed", true]);
+    expect(report.toolCalls).toMatchObject([{ name: "shell", isError: false }]);
+    // Codex 0.145 tells how a command ended behind what its model said of it.
+    const stored = describeSaid(world).slice(3);
+    expect(stored.map((line) => line.split(":")[0]).sort()).toEqual([
+      ...["assistant", "assistant", "toolResult"],
+    ]);
+    expect(stored[0]).toBe("assistant: [shell]");
+  });
+
+  it("ends with a turn that is stopped, and the next one is told", SOON, async () => {
+    const { world, said, controller, place } = await running(4);
+    controller.abort();
+    expect((await said).outcome).toBe("aborted");
+    expect(describeSaid(world).filter((line) => line.startsWith("toolResult"))).toHaveLength(1);
+    await world.say("and now?");
+    const calls = world.said().filter((line) => /^(call shell|result)/.test(line));
+    expect(calls.map((line) => line.slice(0, 6))).toEqual(["call s", "result"]);
+    await new Promise((resolve) => setTimeout(resolve, 4500));
+    expect(existsSync(`${place}/done`)).toBe(false);
+  });
+
+  it("has a call without a result when the gateway is killed, which is told", SOON, async () => {
+    const world = await codexWorld({ binary, codex: { ...SANDBOX, approvalPolicy: "never" } });
+    const place = join(world.home, "agents/main/workspace");
+    const cmd = `touch ${place}/began; sleep 4; touch ${place}/done`;
+    world.model.answers.push({ call: { name: "exec_command", args: { cmd }, id: "call_1" } });
+    await world.gateway.stop();
+    const configFile = join(world.home, "killed.json");
+    writeFileSync(configFile, JSON.stringify(world.config));
+    const child = startChild(new URL("../../testing/codex/codex-process.ts", import.meta.url), [
+      ...[world.home, configFile, "killed question"],
+    ]);
+    await until(() => existsSync(`${place}/began`));
+    await until(() => describeSaid(world).includes("assistant: [shell]"));
+    child.process.kill("SIGKILL");
+    await child.exit;
+    await until(() => !isAlive(world.pid()));
+    await world.restart();
+    expect((await world.say("and now?")).outcome).toBe("completed");
+    const calls = world.said().filter((line) => /^(call shell|result)/.test(line));
+    expect(calls.map((line) => line.slice(0, 6))).toEqual(["call s", "result"]);
   });
 });
 

@@ -1,4 +1,6 @@
 // Stands in for `codex app-server` in tests.
+
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -105,6 +107,7 @@ function threadOf(params: Json): Thread {
 }
 
 function openThread(params: Json): Json {
+  asksNobody = params.approvalPolicy === "never";
   const config = (params.config ?? {}) as Json;
   const names = ((params.dynamicTools ?? []) as Json[]).map(({ name }) => String(name));
   for (const [at, name] of names.entries()) {
@@ -131,6 +134,7 @@ function openThread(params: Json): Json {
 }
 
 function resumeThread(params: Json): Json {
+  asksNobody = params.approvalPolicy === "never";
   const id = String(params.threadId);
   if (!threads.has(id)) {
     if (!existsSync(fileOf(id))) throw refused(`no rollout found for thread id ${id}`);
@@ -312,9 +316,10 @@ async function runTurn(thread: Thread, turnId: string, input: Json[]): Promise<v
         called = true;
         thread.history.push({ ...item, turnId });
         const given = JSON.parse(String(item.arguments)) as Json;
-        const call = { callId: item.call_id, namespace: null, tool: item.name, arguments: given };
-        const answer = await ask("item/tool/call", { ...turn, ...call });
-        const output = (answer.contentItems as Json[]).map((part) => part.text).join("");
+        const output =
+          item.name === "exec_command"
+            ? await runCommand(turn, String(item.call_id), String(given.cmd))
+            : await callTool(turn, item, given);
         const result = { type: "function_call_output", call_id: item.call_id, output };
         thread.history.push({ ...result, turnId });
         save(thread);
@@ -326,18 +331,64 @@ async function runTurn(thread: Thread, turnId: string, input: Json[]): Promise<v
   }
 }
 
-async function askFor(turn: Json, command: string): Promise<void> {
-  const itemId = newId("item");
-  const { decision } = await ask("item/commandExecution/requestApproval", {
-    ...{ ...turn, itemId, command, cwd: "/", availableDecisions: ["accept", "decline"] },
+async function callTool(turn: Json, { call_id: callId, name: tool }: Item, given: Json) {
+  const call = { callId, namespace: null, tool, arguments: given };
+  const answer = await ask("item/tool/call", { ...turn, ...call });
+  return (answer.contentItems as Json[]).map((part) => part.text).join("");
+}
+
+/** Told as it begins, and a second time as it ends. */
+async function askFor(turn: Json, command: string, id = newId("item")): Promise<Json> {
+  const item = { type: "commandExecution", id, command, cwd: "/" };
+  const nothing = { aggregatedOutput: null, exitCode: null, durationMs: null };
+  tell("item/started", { ...turn, item: { ...item, ...nothing, status: "inProgress" } });
+  const { decision } = asksNobody
+    ? { decision: "accept" }
+    : await ask("item/commandExecution/requestApproval", {
+        ...{ ...turn, itemId: id, command, cwd: "/", availableDecisions: ["accept", "decline"] },
+      });
+  if (decision !== "accept")
+    tell("item/completed", { ...turn, item: { ...item, ...nothing, status: "declined" } });
+  else if (faults().command !== undefined)
+    tell("item/completed", {
+      ...turn,
+      item: {
+        ...{ ...item, status: "completed", aggregatedOutput: "it ran" },
+        ...{ exitCode: 0, durationMs: 3 },
+      },
+    });
+  return { ...item, isAllowed: decision === "accept" };
+}
+
+/** As the newest thread was begun. */
+let asksNobody = false;
+const terminals = new Map<string, { threadId: string; kill(): void }>();
+
+/** In a group of its own, which an interrupted turn does not end. */
+async function runCommand(turn: Json, id: string, command: string): Promise<string> {
+  const { isAllowed, ...item } = await askFor(turn, command, id);
+  if (!isAllowed) return "rejected by the person";
+  const child = spawn("/bin/sh", ["-c", command], { detached: true });
+  let output = "";
+  child.stdout.on("data", (chunk: Buffer) => {
+    output += String(chunk);
   });
-  const item = {
-    ...{ type: "commandExecution", id: itemId, command, cwd: "/" },
-    status: decision === "accept" ? "completed" : "declined",
-    aggregatedOutput: decision === "accept" ? "it ran" : null,
-    ...{ exitCode: decision === "accept" ? 0 : null, durationMs: 3 },
-  };
-  tell("item/completed", { ...turn, item });
+  const kill = () => process.kill(-child.pid!, "SIGKILL");
+  terminals.set(id, { threadId: String(turn.threadId), kill });
+  const over = new Promise<string>((resolve) =>
+    child.on("close", (code) => {
+      terminals.delete(id);
+      const status = code === 0 ? "completed" : "failed";
+      const ran = { status, aggregatedOutput: output, exitCode: code ?? -1, durationMs: 3 };
+      tell("item/completed", { ...turn, item: { ...item, ...ran } });
+      resolve(output);
+    }),
+  );
+  const stop = running?.stop.signal;
+  const stopped = new Promise<never>((_, reject) =>
+    stop?.addEventListener("abort", () => reject(new Error("interrupted"))),
+  );
+  return Promise.race([over, stopped]);
 }
 
 function ask(method: string, params: Json): Promise<Json> {
@@ -402,6 +453,15 @@ const METHODS: Record<string, (params: Json) => Json> = {
     threads.delete(String(threadId));
     rmSync(fileOf(String(threadId)), { force: true });
     rmSync(lockOf(String(threadId)), { force: true });
+    return {};
+  },
+  "thread/backgroundTerminals/list": ({ threadId }) => ({
+    data: [...terminals].flatMap(([itemId, each]) =>
+      each.threadId === threadId ? { itemId } : [],
+    ),
+  }),
+  "thread/backgroundTerminals/clean": ({ threadId }) => {
+    for (const each of terminals.values()) if (each.threadId === threadId) each.kill();
     return {};
   },
   "thread/unsubscribe": () => ({ status: "unsubscribed" }),
