@@ -72,6 +72,11 @@ export interface ExecutionTurn {
   history: readonly ExecutionItem[];
   /** The turn's own messages, the person's first; more than that one only in another attempt. */
   turn: readonly ExecutionItem[];
+  /**
+   * Id of the newest message of the transcript before the turn, with those that `history` leaves
+   * out but without failures that say nothing; null = there is none.
+   */
+  before: string | null;
   /** How the engine would have its choice enter; null = it does not say, so anew at each turn. */
   projection: {
     mode: "per_turn" | "thread_bootstrap";

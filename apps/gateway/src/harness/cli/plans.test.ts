@@ -15,17 +15,30 @@ const bound: CliBound = {
 
 describe("the session of a program", () => {
   it("goes on while nothing of it changed", () => {
-    expect(planSession(bound, key)).toEqual({ kind: "resume", bound });
-    expect(planSession(null, key)).toEqual({ kind: "new", reason: null });
+    expect(planSession(bound, { key, before: null })).toEqual({ kind: "resume", bound });
+    expect(planSession(null, { key, before: null })).toEqual({ kind: "new", reason: null });
   });
 
   it.each(Object.keys(key) as (keyof typeof key)[])("is another one with another %s", (name) => {
-    const plan = planSession(bound, { ...key, [name]: "other" });
+    const plan = planSession(bound, { key: { ...key, [name]: "other" }, before: null });
     expect(plan).toEqual({ kind: "new", reason: expect.stringMatching(/\S/) });
   });
 
+  it("goes on only where nothing was said since its own last turn", () => {
+    const held = { ...bound, through: "m2" };
+    expect(planSession(held, { key, before: "m2" })).toEqual({ kind: "resume", bound: held });
+    for (const before of ["m1", "m3", null])
+      expect(planSession(held, { key, before })).toEqual({
+        ...{ kind: "new", reason: "it was not there when more was said" },
+      });
+    expect(planSession(null, { key, before: "m1" })).toMatchObject({
+      kind: "new",
+      reason: expect.any(String),
+    });
+  });
+
   it("is left once it was too large", () => {
-    expect(planSession({ ...bound, over: "too large" }, key)).toEqual({
+    expect(planSession({ ...bound, over: "too large" }, { key, before: null })).toEqual({
       ...{ kind: "new", reason: "too large" },
     });
   });

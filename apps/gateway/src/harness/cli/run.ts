@@ -104,6 +104,10 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     return writing;
   };
 
+  /** Ids of what stands in the transcript of the turn, oldest first. */
+  const stored = turn.turn.flatMap(({ id }) => id ?? []);
+  const said = () => stored.at(-1) ?? turn.before ?? undefined;
+
   const say = (text: string) => {
     if (!/\S/.test(text)) return;
     // Whoever follows the turn has it piece by piece, or else at once.
@@ -126,6 +130,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       ...{ hasStarted: false, hasSaid: false, ends: [], stopped: null, garbage: null },
       ...{ repeated: 0, calls: new Map() },
     };
+    const gone = new AbortController();
+    const untilGone = AbortSignal.any([signal, gone.signal]);
     let waitingForUs = 0;
     let leaving: ReturnType<typeof setTimeout> | undefined;
     const stop = (why: string, kind: "timeout" | "invalid_response") => {
@@ -166,7 +172,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
           });
           void save({
             ...{ v: 1, sessionKey: turn.session.sessionKey, key, ref: event.ref, total },
-            ...{ over: null, ...known },
+            ...{ over: null, through: said(), ...known },
           });
           return;
         }
@@ -220,7 +226,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       listen();
       // What a person is asked about is on record before it can run.
       await queue.drained();
-      const allowed = isAllowed(await askPeople(request, id, signal, asked));
+      const allowed = isAllowed(await askPeople(request, id, untilGone, asked));
       waitingForUs--;
       child?.write(backend.answer(asked, allowed));
       listen();
@@ -251,6 +257,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     if (signal.aborted || isClosed) child.stop();
     const end = await child.ended;
     child = undefined;
+    // What it asked is nobody's to answer any more.
+    gone.abort();
     for (const timer of [start, whole, silence, leaving]) clearTimeout(timer);
     return { heard, end };
   };
@@ -298,7 +306,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       instructions: contentHash(instructions),
       provider: contentHash(JSON.stringify([asked.name, asked.baseUrl])),
     };
-    const plan = planSession(await sessions.read(turn.session), key);
+    const plan = planSession(await sessions.read(turn.session), { key, before: turn.before });
     if (plan.kind === "new" && plan.reason !== null) notice(anew(name, plan.reason));
     const folder = sessions.folderOf(turn.session);
     const place = await options.relay.open({ ...asked, baseUrl: backend.baseOf(asked.baseUrl) });
@@ -329,6 +337,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     };
     if (plan.kind === "resume") {
       bound = plan.bound;
+      // A turn that is over before it began leaves nothing to be known.
+      await save({ ...bound, through: said() });
       const result = await begin(bound.ref, bound.total, "nothing of it changed");
       if (!isRefused(result) || signal.aborted || isClosed) return settle(result, plan.bound.total);
       notice(anew(name, UNKNOWN));
@@ -355,8 +365,11 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     });
   return {
     over,
-    async next() {
+    async next(answer) {
+      if (answer.type === "stored") stored.push(...answer.ids);
       const event = await queue.next();
+      if (event.type === "end" && bound !== null && bound.through !== said())
+        await save({ ...bound, through: said() });
       // By which session it goes on is durable before anything of it is.
       await writing;
       return event;

@@ -35,6 +35,8 @@ const BoundSchema = z.object({
   knowsFrom: z.string().optional(),
   /** Why it must not go on; null = it may. */
   over: z.string().nullable(),
+  /** Id of the newest message that it holds. Absent: not known. */
+  through: z.string().optional(),
 });
 /** What is known of a session of the program's. */
 export type CliBound = z.infer<typeof BoundSchema>;
@@ -47,17 +49,23 @@ const CHANGES: Record<keyof CliKey, string> = {
   provider: "its model's provider is another one",
 };
 
-/** Pure. `reason`: why what there was is left; null = there was nothing. */
+/**
+ * Pure. `before`: the newest message of the transcript; null = there is none. `reason`: why nothing
+ * of it is known; null = there is nothing to be known.
+ */
 export function planSession(
   bound: CliBound | null,
-  key: CliKey,
+  { key, before }: { key: CliKey; before: string | null },
 ): { kind: "resume"; bound: CliBound } | { kind: "new"; reason: string | null } {
-  if (bound === null) return { kind: "new", reason: null };
+  if (bound === null)
+    return { kind: "new", reason: before === null ? null : "it ran no turn of this one yet" };
   if (bound.over !== null) return { kind: "new", reason: bound.over };
   const names = Object.keys(CHANGES) as (keyof CliKey)[];
   const changed = names.find((name) => bound.key[name] !== key[name]);
-  if (changed === undefined) return { kind: "resume", bound };
-  return { kind: "new", reason: CHANGES[changed] };
+  if (changed !== undefined) return { kind: "new", reason: CHANGES[changed] };
+  if (bound.through !== undefined && bound.through !== before)
+    return { kind: "new", reason: "it was not there when more was said" };
+  return { kind: "resume", bound };
 }
 
 type Named = Pick<HostSession, "agentId" | "sessionKey">;

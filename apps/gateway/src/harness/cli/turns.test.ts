@@ -148,6 +148,32 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     expect(report.execution?.notices?.join("\n")).toContain(`${why}.`);
   });
 
+  it("begins a new session where more was said elsewhere, and says so", SOON, async () => {
+    const own = await world();
+    await own.say("first question");
+    await own.restart({ harness: "embedded" });
+    await own.say("second question");
+    await own.restart();
+    const { report } = await own.say("third question");
+    expect(own.said()).toEqual(["user: third question"]);
+    expect(report.execution?.notices?.join("\n")).toContain(
+      "which knows nothing of what was said before: it was not there when more was said.",
+    );
+    await own.say("fourth question");
+    expect(own.said()[0]).toBe("user: third question");
+  });
+
+  it("says that it knows nothing of a conversation that others began", SOON, async () => {
+    const own = await world();
+    await own.restart({ harness: "embedded" });
+    await own.say("first question");
+    await own.restart();
+    const { report } = await own.say("second question");
+    expect(report.execution?.notices?.join("\n")).toContain("it ran no turn of this one yet.");
+    const { report: next } = await own.say("third question");
+    expect((next.execution?.notices ?? []).join("\n")).not.toContain("knows nothing");
+  });
+
   it("is interrupted when it is cancelled, which is nobody's failure", SOON, async () => {
     const own = await world();
     await own.say("first question");
@@ -206,6 +232,16 @@ describe.each(PROGRAMS.filter(({ kind }) => kind === "claude-cli"))(
         { name: "Bash", isError: true },
         { name: "Bash", isError: false },
       ]);
+    });
+
+    it("leaves no question behind when it ends while it asks", SOON, async () => {
+      const own = await cliWorld({ kind, binary, backend: { turnSeconds: 5 } });
+      const { gateway } = own.gateway;
+      gateway.approvals.attach({ canAnswer: true, asked: () => {}, over: () => {} });
+      const args = { command: "touch tide.txt", description: "d" };
+      own.answers.push({ call: { name: "Bash", args, id: "toolu_1" } });
+      expect((await own.say("touch it")).outcome).toBe("failed");
+      expect(gateway.approvals.pending()).toEqual([]);
     });
   },
 );

@@ -1,6 +1,7 @@
 // Hands a turn to the program that runs it, and waits for what happens there.
 import { type AgentMessage, ContextEngineError, isAbort, messageId } from "@clew/plugin-sdk/core";
 import { abortable, type ModelError, pause, sleep } from "@clew/plugin-sdk/host";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { describeError } from "../../engine/quarantine.ts";
 import type {
   ExecutionEvent,
@@ -71,6 +72,7 @@ function turnFor(
     ...{ turnId: setup.turnId, session: sessionOf(world), model: setup.model, ask: setup.ask },
     engine: { id: setup.engine.id, ownsCompaction: engine.info.ownsCompaction === true },
     ...{ system, addition, tools, turn: items(turn), history: items(history) },
+    before: saidBefore(world.state.branch, asked.promptId),
     projection:
       projection === null
         ? null
@@ -83,6 +85,21 @@ function turnFor(
     onDelta: (delta) => request.onEvent?.(delta),
   };
 }
+
+/** A turn that failed without a word leaves nothing that a program could lack. */
+function saidBefore(branch: readonly TranscriptEntry[], promptId: string | undefined) {
+  const at = branch.findLastIndex(({ id }) => id === promptId);
+  const newest = (at < 0 ? branch : branch.slice(0, at)).findLast(
+    (entry) => entry.type === "message" && !isEmptyFailure(entry.message),
+  );
+  if (newest?.type !== "message") return null;
+  return messageId(newest.message) ?? newest.id;
+}
+
+const isEmptyFailure = (message: AgentMessage): boolean =>
+  message.role === "assistant" &&
+  message.content.length === 0 &&
+  (message.stopReason === "error" || message.stopReason === "aborted");
 
 /** The view as the provider's rules want it, parted where the person's message is. */
 function viewOf({ ports, setup }: World, { items, promptId }: Asked<"begin-execution">): View {
