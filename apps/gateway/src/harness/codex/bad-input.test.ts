@@ -1,6 +1,7 @@
 // Everything that can go wrong between the gateway and Codex: typed, told, nothing lost.
 import { existsSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { isAlive } from "../../testing/codex/alive.ts";
 import { PROGRAMS } from "../../testing/codex/programs.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
 import { type CodexWorld, codexWorld } from "../../testing/codex/world.ts";
@@ -99,6 +100,44 @@ describe("a Codex that ends in the middle", () => {
       expect(report.code).toBe("HARNESS_UNAVAILABLE");
     }
     await worksAgain(world, [...PAST, "user: try 0", "user: try 1", "user: try 2"]);
+  });
+});
+
+describe("a Codex that ends again and again", () => {
+  it("is given another thread once it ended while it took the last one up", SOON, async () => {
+    const world = await begun();
+    await world.restart();
+    world.faults({ dieAt: "before thread/resume" });
+    expect((await world.say("second question")).outcome).toBe("failed");
+    const { outcome, report } = await world.say("third question");
+    expect(outcome).toBe("completed");
+    expect(report.execution?.projections).toMatchObject([
+      { thread: "new", reason: "the last one could not be taken up again" },
+    ]);
+  });
+
+  it("is not waited for longer and longer where turns work in between", SOON, async () => {
+    const world = await begun();
+    for (let turn = 0; turn < 6; turn++) {
+      process.kill(world.pid(), "SIGKILL");
+      await vi.waitFor(() => expect(isAlive(world.pid())).toBe(false));
+      expect((await world.say("go on")).outcome).toBe("completed");
+    }
+    expect(world.starts()).toBe(7);
+  });
+
+  it("leaves no question behind when it ends while it asks", SOON, async () => {
+    const world = await begun({ codex: { sandbox: "danger-full-access" } });
+    const { approvals } = world.gateway.gateway;
+    approvals.attach({
+      canAnswer: true,
+      asked: () => void process.kill(world.pid(), "SIGKILL"),
+      over: () => {},
+    });
+    world.faults({ command: "rm -r tides" });
+    const { report } = await world.say("clean up");
+    expect(report.code).toBe("HARNESS_FAILED");
+    expect(approvals.pending()).toEqual([]);
   });
 });
 

@@ -25,6 +25,8 @@ export type ThreadKey = z.infer<typeof KeySchema>;
 const StateSchema = z.discriminatedUnion("name", [
   /** No model has answered in it yet, so that nobody knows what it was given. */
   z.object({ name: z.literal("opening") }),
+  /** It is being taken up again, which may be what ends Codex. */
+  z.object({ name: z.literal("resuming") }),
   /** Something is being added to it. */
   z.object({ name: z.literal("adding") }),
   z.object({ name: z.literal("ready") }),

@@ -221,6 +221,8 @@ async function goOn(
   const { turn, server, bindings } = given;
   const { threadId, revert, missing, tellsAddition, reason } = plan;
   const { connection, loaded } = server;
+  if (!loaded.has(threadId) || revert !== null)
+    await bindings.save(turn.session, { ...binding, state: { name: "resuming" } });
   if (!loaded.has(threadId)) {
     const params = { threadId, excludeTurns: true, ...threadParams(given) };
     await connection.request("thread/resume", params, ThreadSchema);

@@ -56,6 +56,8 @@ export function planProjection(facts: ProjectionFacts): ProjectionPlan {
       return another(state.why);
     case "opening":
       return another("no model had answered in the last one");
+    case "resuming":
+      return another("the last one could not be taken up again");
     case "adding":
       return another("what was added to the last one is not known");
     case "running":

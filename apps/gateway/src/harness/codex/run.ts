@@ -52,6 +52,8 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   const { turn, request, config, bindings, log } = options;
   const queue = createEventQueue();
   const { signal } = turn;
+  const over = new AbortController();
+  const untilOver = AbortSignal.any([signal, over.signal]);
   const signed: Signed = {
     ...{ api: turn.model.api, provider: turn.model.provider, model: turn.model.id },
   };
@@ -108,6 +110,8 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     isOver = true;
     clearTimeout(silence);
     signal.removeEventListener("abort", interrupt);
+    // What it asked is nobody's to answer any more.
+    over.abort();
     unfollow();
     for (const settle of calls.splice(0)) settle(NOT_RUN);
     if (threadId !== undefined && binding === null) void leave(threadId);
@@ -251,6 +255,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   const completed = ({ status, error, id }: CompletedTurn) => {
     turnId ??= id;
     if (status === "completed") {
+      server?.worked();
       const stale = compactions > 0 && turn.engine.ownsCompaction;
       return void withCommands(hearEnds).then(() =>
         end(
@@ -286,7 +291,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
         own.begin({ id: itemId, name: SHELL, args: { command } });
       await queue.drained();
       const answer = await answerTo(method, params, {
-        ...{ session: request.session, approvals: request.approvals, signal },
+        ...{ session: request.session, approvals: request.approvals, signal: untilOver },
         about: itemId == null ? undefined : own.find(itemId),
       });
       if (answer === undefined) throw new Error(`${method} is not answered here`);

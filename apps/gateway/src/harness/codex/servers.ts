@@ -30,6 +30,8 @@ export interface CodexServer {
   isIdle(): boolean;
   /** Every message about a thread goes to one listener; the function it gives ends that. */
   follow(threadId: string, listener: ThreadListener): () => void;
+  /** A turn came to its end in it: ends before that are not in a row with those after it. */
+  worked(): void;
 }
 
 export interface Servers {
@@ -114,7 +116,11 @@ export function createServers(options: ServersOptions): Servers {
         if (listeners.get(threadId) === listener) listeners.delete(threadId);
       };
     };
-    return { connection, version, loaded, follow, isIdle: () => listeners.size === 0 };
+    const worked = () => {
+      place.record = NEVER_STARTED;
+    };
+    const isIdle = () => listeners.size === 0;
+    return { connection, version, loaded, follow, worked, isIdle };
   };
 
   const forgetIn = async (place: Place, folder: string) => {
