@@ -272,7 +272,7 @@ function createStore<Kept extends Ledger>(
     const place = placeOf(name);
     const opening = Symbol(place);
     node.requireAlive();
-    if (open.has(place)) throw lockedBy(name, null);
+    if (open.has(place)) throw openHere(name);
     open.set(place, opening);
     try {
       return await work(opening);
@@ -389,10 +389,16 @@ function newestOf(
   return to === head ? newest.filter(({ seq }) => seq >= from).map(({ body }) => body) : [];
 }
 
-function lockedBy({ key }: SessionName, address: string | null): ContextEngineError {
-  const who = address === null ? "by this gateway" : `by the gateway at ${address}`;
-  return new ContextEngineError(
-    "SESSION_LOCKED",
-    `The session ${key} is open already, ${who}; close it there, or ask there.`,
+const lockedBy = (name: SessionName, address: string | null): ContextEngineError =>
+  locked(
+    name,
+    address === null
+      ? "by a gateway that has just died; ask again"
+      : `by the gateway at ${address}; close it there, or ask there`,
   );
-}
+
+const openHere = (name: SessionName): ContextEngineError =>
+  locked(name, "by this gateway; close it there, or ask there");
+
+const locked = ({ key }: SessionName, who: string): ContextEngineError =>
+  new ContextEngineError("SESSION_LOCKED", `The session ${key} is open already, ${who}.`);

@@ -1,15 +1,13 @@
 // Opens what keeps the sessions of a gateway.
-import { randomUUID } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import writeFileAtomic from "write-file-atomic";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
-import { isSafeId } from "../sessions/keys.ts";
 import { requireSessionName } from "../sessions/name-errors.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { VERSION } from "../version.ts";
+import { idOfHome } from "./home-id.ts";
 import { planStorage } from "./plan-storage.ts";
 import type { Storage } from "./storage.ts";
 
@@ -62,7 +60,8 @@ async function inPostgres(
       "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
     );
   const store = await openPostgresStore({
-    ...{ ...given, connections, address: own, version: VERSION, place: homeId },
+    ...{ ...given, connections, address: own, version: VERSION },
+    place: `${homeId} at ${hostname()}`,
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
   const copies = join(home, "copies", store.clusterId, "gateway");
@@ -93,16 +92,4 @@ export async function loadPostgres(): Promise<typeof import("@clew/store-postgre
       { cause: error },
     );
   }
-}
-
-/** Made at the first start: what engines were told in this home is told of it alone. */
-async function idOfHome(home: string): Promise<string> {
-  const folder = join(home, "copies");
-  const file = join(folder, "home-id");
-  const known = await readFile(file, "utf8").catch(() => "");
-  if (isSafeId(known.trim())) return known.trim();
-  const id = randomUUID();
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  await writeFileAtomic(file, `${id}\n`, { mode: 0o600 });
-  return id;
 }
