@@ -1,13 +1,17 @@
 // What the gateway asks of a program that runs agents' turns.
 import type { ExecutionHost, ExecutionPort, HostSession, LogPort } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
+import { classifyError, type Failure } from "@clew/providers";
 import type { Approvals } from "../approvals/queue.ts";
 import type { ResolvedModel } from "../models/resolve.ts";
 import type { Relay, RelayTarget } from "./relay.ts";
 
 /** A provider that a program asks, by way of the gateway. */
-export interface AskedProvider extends RelayTarget {
+export interface AskedProvider extends Pick<RelayTarget, "baseUrl" | "signInHeaders"> {
   name: string;
+  /** A call that failed there, as it is told wherever the gateway asks by itself. */
+  describe(failure: Failure): ModelError;
 }
 
 /** One turn's circumstances. */
@@ -75,7 +79,18 @@ export async function providerOf(
   if (why !== undefined) throw new ContextEngineError("CONFIG_INVALID", why);
   await signInHeaders();
   const baseUrl = model.endpoint.baseUrl.replace(/\/+$/, "");
-  return { name: model.model.provider, baseUrl, signInHeaders };
+  const { provider, api } = model.model;
+  const origin = { provider, api, endpoint: model.endpoint };
+  return {
+    ...{ name: provider, baseUrl, signInHeaders },
+    describe: (failure) => classifyError(failure, origin),
+  };
+}
+
+/** Pure. What the provider said of the call is worth more than the program's words for it. */
+export function toldBy(error: ModelError, refusal: ModelError | null): ModelError {
+  if (refusal === null) return error;
+  return error.kind === "overflow" ? ({ ...refusal, kind: "overflow" } as ModelError) : refusal;
 }
 
 export interface HarnessOptions {

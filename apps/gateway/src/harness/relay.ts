@@ -8,9 +8,11 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { AddressInfo } from "node:net";
+import type { Failure } from "@clew/providers";
 import { askUpstream } from "../passing/ask-upstream.ts";
 import { headersBack, headersOnward } from "../passing/pass-headers.ts";
 import type { RawHeaders } from "../passing/raw-headers.ts";
+import { failureOf, readRefusal } from "../door/upstream/refusal.ts";
 
 /** Where a program's requests go on to. */
 export interface RelayTarget {
@@ -18,6 +20,15 @@ export interface RelayTarget {
   baseUrl: string;
   /** By which the gateway signs in there, of this moment. */
   signInHeaders(): Promise<Record<string, string>>;
+  /** Told how each call of a model went. Absent: nobody is. */
+  answered?(call: RelayedCall): void;
+}
+
+export interface RelayedCall {
+  /** Null: it was answered. */
+  failure: Failure | null;
+  /** As the program asked. */
+  request: Uint8Array;
 }
 
 /** What a program is told in place of that. */
@@ -37,6 +48,8 @@ export interface Relay {
 const LARGEST_REQUEST = 64 * 1024 * 1024;
 /** Models may think for long before they say anything, ms. */
 const IDLE_MS = 600_000;
+/** What else a program asks for is no call of a model. */
+const CALLS = /\/(messages|responses)(\?|$)/;
 const BEARER = /^Bearer\s+/i;
 
 /** Listens on loopback once a program is to be started, and not before. */
@@ -104,14 +117,29 @@ async function pass(
   const gone = new AbortController();
   response.once("close", () => gone.abort());
   const { "anthropic-version": _its, ...own } = await target.signInHeaders();
+  const body = Buffer.concat(chunks);
+  const isCall = CALLS.test(request.url ?? "");
+  const answered = (failure: Failure | null) => {
+    if (isCall && !gone.signal.aborted) target.answered?.({ failure, request: body });
+  };
   const answer = await askUpstream({
     ...{ method: request.method ?? "POST", url: `${target.baseUrl}${request.url ?? ""}` },
     headers: headersOnward({
       ...{ headers: rawHeaders(request), own: lowerCased(own), passesKey: false },
       token: undefined,
     }),
-    ...{ body: Buffer.concat(chunks), signal: gone.signal, idleMs: IDLE_MS },
+    ...{ body, signal: gone.signal, idleMs: IDLE_MS },
+  }).catch((cause: unknown) => {
+    answered({ kind: "network", cause });
+    throw cause;
   });
+  if (answer.status >= 400) {
+    const refusal = await readRefusal(answer);
+    answered(failureOf(refusal));
+    response.writeHead(refusal.status, headersBack(refusal.headers).flat() as string[]);
+    return void response.end(refusal.body);
+  }
+  answered(null);
   response.writeHead(answer.status, headersBack(answer.headers).flat() as string[]);
   for await (const piece of answer.bytes)
     if (!response.write(piece))

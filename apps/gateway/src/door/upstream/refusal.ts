@@ -1,7 +1,7 @@
 // Reads an answer that is no reply, so that it can be understood and passed on unchanged.
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { ModelError } from "@clew/plugin-sdk/host";
-import { classifyError } from "@clew/providers";
+import { classifyError, type Failure } from "@clew/providers";
 import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
 import { secretsIn } from "../../passing/pass-headers.ts";
 import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
@@ -35,17 +35,21 @@ export async function readRefusal({ status, headers, bytes }: UpstreamAnswer): P
   return { status, headers: [...kept, length], body: Buffer.concat(pieces) };
 }
 
+/** With its words unpacked. */
+export function failureOf({ status, headers, body }: Refusal): Extract<Failure, { kind: "http" }> {
+  const get = (name: string) => headerOf(headers, name.toLowerCase()) ?? null;
+  return { kind: "http", status, headers: { get }, body: textOf(body, get("content-encoding")) };
+}
+
 export function classifyRefusal(
-  { status, headers, body }: Refusal,
+  refusal: Refusal,
   { upstream, call }: { upstream: Upstream; call: { headers: RawHeaders } },
 ): ModelError {
   const { model, endpoint } = upstream.resolved;
-  const get = (name: string) => headerOf(headers, name.toLowerCase()) ?? null;
   const secrets = secretsIn(call.headers);
-  return classifyError(
-    { kind: "http", status, headers: { get }, body: textOf(body, get("content-encoding")) },
-    { provider: model.provider, api: model.api, endpoint, now: Date.now, secrets },
-  );
+  return classifyError(failureOf(refusal), {
+    ...{ provider: model.provider, api: model.api, endpoint, now: Date.now, secrets },
+  });
 }
 
 type Unpack = (bytes: Uint8Array, options: { maxOutputLength: number }) => Buffer;

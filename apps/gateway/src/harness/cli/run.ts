@@ -9,6 +9,7 @@ import {
   type TextBlock,
   type Usage,
 } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
 import { type ApprovalEnd, isAllowed } from "../../approvals/approval.ts";
@@ -17,7 +18,7 @@ import { contentHash } from "../../text/content-hash.ts";
 import { visible } from "../../text/visible.ts";
 import { effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
-import type { AskedProvider, HarnessRequest } from "../harness.ts";
+import { type AskedProvider, type HarnessRequest, toldBy } from "../harness.ts";
 import { createOpenCalls, type Signed } from "../open-calls.ts";
 import type { Relay } from "../relay.ts";
 import type { CliBackend, CliEnd, CliEvent, CliTurn } from "./backend.ts";
@@ -88,6 +89,9 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   let wasStreamed = false;
   let child: CliProcess | undefined;
   let bound: CliBound | null = null;
+  /** Of the newest call of its model, as its provider told; null = it was answered. */
+  let refusal: ModelError | null = null;
+  const toldRetries = new Set<string>();
   let isClosed = false;
   /** What it was given for the turn. */
   const closing: (() => void)[] = [];
@@ -284,10 +288,11 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     if (isSum && told !== null && bound !== null) await save({ ...bound, total: told });
     if (last?.error === null) return { status: "completed" };
     if (signal.aborted || isClosed) return { status: "interrupted" };
-    if (last !== undefined) {
-      if (last.error!.kind === "overflow" && bound !== null)
+    const failure = last === undefined ? refusal : toldBy(last.error!, refusal);
+    if (failure !== null && heard.stopped === null) {
+      if (failure.kind === "overflow" && bound !== null)
         await save({ ...bound, over: "what it held was too large for its model" });
-      return { status: "failed", error: last.error! };
+      return { status: "failed", error: failure };
     }
     const { kind, message } = whyEnded(heard, end, name);
     const [saysWhy] = end.stderr;
@@ -309,7 +314,18 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     const plan = planSession(await sessions.read(turn.session), { key, before: turn.before });
     if (plan.kind === "new" && plan.reason !== null) notice(anew(name, plan.reason));
     const folder = sessions.folderOf(turn.session);
-    const place = await options.relay.open({ ...asked, baseUrl: backend.baseOf(asked.baseUrl) });
+    const place = await options.relay.open({
+      ...{ ...asked, baseUrl: backend.baseOf(asked.baseUrl) },
+      answered({ failure }) {
+        if (refusal !== null && !toldRetries.has(refusal.message)) {
+          toldRetries.add(refusal.message);
+          notice(`${name} tried again: ${refusal.message}`);
+        }
+        refusal = failure === null ? null : asked.describe(failure);
+        // It asks in vain as often as it likes.
+        if (refusal?.kind === "auth") child?.stop();
+      },
+    });
     closing.push(place.close);
     const base = {
       ...{ ...saidIn(turn), model: turn.model.id, instructions, folder },
@@ -340,7 +356,8 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
       // A turn that is over before it began leaves nothing to be known.
       await save({ ...bound, through: said() });
       const result = await begin(bound.ref, bound.total, "nothing of it changed");
-      if (!isRefused(result) || signal.aborted || isClosed) return settle(result, plan.bound.total);
+      if (refusal !== null || !isRefused(result) || signal.aborted || isClosed)
+        return settle(result, plan.bound.total);
       notice(anew(name, UNKNOWN));
       bound = null;
     }

@@ -190,6 +190,19 @@ describe.each(PROGRAMS)("$program", ({ kind, binary }) => {
     expect(own.said()[0]).toBe("user: first question");
   });
 
+  it.each([
+    [401, "auth"],
+    [404, "not_found"],
+  ])("tells what a provider refuses as it is told elsewhere: %i", SOON, async (status, kind) => {
+    const own = await world();
+    const refusal = status === 404 ? { status, code: "not_found_error" } : { status };
+    own.answers.push(...Array.from({ length: 30 }, () => refusal));
+    const { outcome, error } = await own.say("first question");
+    expect([outcome, error?.kind]).toEqual(["failed", kind]);
+    expect(error?.message).toMatch(/^Model provider "loop" \(http:.*\) answered 40[14]: .*; \S/);
+    if (status === 401) expect(own.asked()).toBeLessThan(4);
+  });
+
   it("fails as its own flags say when the model refuses, and goes on after it", SOON, async () => {
     const own = await world();
     // Claude Code asks again in other words before it gives up.

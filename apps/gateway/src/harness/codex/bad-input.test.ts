@@ -45,7 +45,7 @@ describe("a Codex that is not there", () => {
     const { error, report } = await world.say("hello?");
     expect(report.code).toBe("HARNESS_UNAVAILABLE");
     expect(error?.message).toBe(
-      "Codex 0.144.9 is not supported: version 0.145.0 or newer is needed.",
+      `Codex 0.144.9 (${world.home}/codex-command) is not supported: version 0.145.0 or newer is needed. Update it (npm install -g @openai/codex) or name another one in harness.codex.command.`,
     );
     await worksAgain(world, ["user: hello?"]);
   });
@@ -121,7 +121,10 @@ describe("a Codex that ends again and again", () => {
     for (let turn = 0; turn < 6; turn++) {
       process.kill(world.pid(), "SIGKILL");
       await vi.waitFor(() => expect(isAlive(world.pid())).toBe(false));
-      expect((await world.say("go on")).outcome).toBe("completed");
+      let { outcome, report } = await world.say("go on");
+      // Its end may not have been heard of yet.
+      if (report.code === "HARNESS_FAILED") ({ outcome, report } = await world.say("go on"));
+      expect([outcome, report.code]).toEqual(["completed", "ok"]);
     }
     expect(world.starts()).toBe(7);
   });
@@ -222,6 +225,23 @@ describe("a thread that cannot go on", () => {
       /reference data.*\[user\]\nfirst question\n\n\[assistant\]\nreply one/s,
     );
     expect(said[0]!.endsWith("second question")).toBe(true);
+  });
+});
+
+describe.each(PROGRAMS)("what a provider refuses, $program", ({ binary }) => {
+  it.each([
+    [401, "auth"],
+    [400, "invalid_request"],
+    [429, "rate_limited"],
+  ])("is told as it is told elsewhere: %i", SOON, async (status, kind) => {
+    const world = await codexWorld({ binary });
+    world.model.answers.push(...Array.from({ length: 30 }, () => ({ status })));
+    const { outcome, error } = await world.say("first question");
+    expect([outcome, error?.kind]).toEqual(["failed", kind]);
+    expect(error?.message).toMatch(/^Model provider "loop" \(http:.*\) answered \d+: .*; \S/);
+    if (status === 401) expect(world.model.asked.length).toBeLessThan(4);
+    world.model.answers.length = 0;
+    expect((await world.say("second question")).outcome).toBe("completed");
   });
 });
 

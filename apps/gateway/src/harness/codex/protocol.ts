@@ -47,6 +47,9 @@ export type CodexTurnError = z.infer<typeof TurnErrorSchema>;
 /** Of which thread any news or question is; some are of none. */
 export const OfThreadSchema = z.looseObject({ threadId: z.string() });
 
+/** What it asks its models, as far as it is looked at. */
+export const AskingSchema = z.looseObject({ prompt_cache_key: z.string() });
+
 const text = z.string().nullish();
 
 /** An item as it is told; types that are not among these are none of ours. */

@@ -8,11 +8,12 @@ import type {
   LogPort,
 } from "@clew/engine-core";
 import { ContextEngineError, type ToolCallBlock } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import type { CodexConfig } from "../../config/harness.ts";
 import { visible } from "../../text/visible.ts";
 import { codexEffort, effortOf } from "../effort.ts";
 import { createEventQueue } from "../event-queue.ts";
-import type { HarnessRequest } from "../harness.ts";
+import { type HarnessRequest, toldBy } from "../harness.ts";
 import { createOpenCalls, type Signed } from "../open-calls.ts";
 import { answerTo } from "./answers.ts";
 import type { Binding, Bindings, ThreadState } from "./binding.ts";
@@ -69,6 +70,8 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   let unfollow = () => {};
   let totalTokens = 0;
   let lastError: Parameters<typeof errorOf>[0] | undefined;
+  /** Of the newest call, as its provider told; null = it was answered. */
+  let refusal: ModelError | null = null;
   let isOver = false;
   let isInterrupting = false;
   let hasAnswered = false;
@@ -152,12 +155,14 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
   };
   /** Why a turn that was stopped has no reply. */
   const stopped = () =>
-    isSilent
-      ? fail(
-          `Codex said nothing for ${config.silenceSeconds} s in the middle of a turn, so it was stopped.`,
-          "timeout",
-        )
-      : end({ status: "interrupted" }, brokenState());
+    refusal !== null && refusal.kind === "auth" && !signal.aborted
+      ? end({ status: "failed", error: refusal }, brokenState())
+      : isSilent
+        ? fail(
+            `Codex said nothing for ${config.silenceSeconds} s in the middle of a turn, so it was stopped.`,
+            "timeout",
+          )
+        : end({ status: "interrupted" }, brokenState());
   const fail = (sentence: string, kind: "unavailable" | "timeout" = "unavailable") =>
     end(
       { status: "failed", code: "HARNESS_FAILED", error: { kind, message: sentence } },
@@ -244,7 +249,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       }
       case "error":
         lastError = told.error;
-        if (told.willRetry) notice(`Codex tries again: ${told.error.message}`);
+        if (told.willRetry) notice(`Codex tries again: ${refusal?.message ?? told.error.message}`);
         return;
       case "turn/completed":
         // A turn that was steered into ours has our id; any other one is none of ours.
@@ -270,7 +275,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
       if (status === "interrupted" && isInterrupting) return stopped();
       const told = error ?? lastError;
       if (told === undefined) return fail(`Codex ended the turn as "${visible(status)}".`);
-      const failure = errorOf(told);
+      const failure = toldBy(errorOf(told), refusal);
       const isTooLarge = failure.kind === "overflow";
       return end(
         { status: "failed", error: failure },
@@ -353,6 +358,11 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     totalTokens = binding?.totalTokens ?? 0;
     unfollow = server.follow(threadId, {
       ...{ news, asked },
+      answered(error) {
+        refusal = error;
+        // It asks in vain as often as it likes.
+        if (error?.kind === "auth") interrupt();
+      },
       // The turn after this one has the thread now.
       replaced: () => end({ status: "interrupted" }, undefined),
       ended: (sentence) => fail(`${sentence.replace(/\.$/, "")} in the middle of a turn.`),

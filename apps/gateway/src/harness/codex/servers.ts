@@ -2,18 +2,20 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { sleep } from "@clew/plugin-sdk/host";
+import { type ModelError, sleep } from "@clew/plugin-sdk/host";
 import type { AskedProvider, HarnessOptions } from "../harness.ts";
 import type { Connection } from "./connection.ts";
 import { planCodexHome } from "./plan-home.ts";
 import { afterEnd, NEVER_STARTED, type StartRecord, waitBefore } from "./plan-restart.ts";
-import { AnythingSchema, OfThreadSchema } from "./protocol.ts";
+import { AnythingSchema, AskingSchema, OfThreadSchema } from "./protocol.ts";
 import { startCodex } from "./start.ts";
 
 /** Who follows one thread. */
 export interface ThreadListener {
   news(method: string, params: unknown): void;
   asked(method: string, params: unknown): Promise<unknown>;
+  /** A call of its model was answered; null = well. */
+  answered(error: ModelError | null): void;
   /** Somebody else follows the thread from now on. */
   replaced(): void;
   /** The process is gone. */
@@ -68,8 +70,14 @@ export function createServers(options: ServersOptions): Servers {
 
   const start = async (place: Place, folder: string, provider: AskedProvider) => {
     await forgetIn(place, folder);
-    const asks = await relay.open(provider);
     const listeners = new Map<string, ThreadListener>();
+    const asks = await relay.open({
+      ...provider,
+      answered({ failure, request }) {
+        const listener = listeners.get(threadAsking(request) ?? "");
+        listener?.answered(failure === null ? null : provider.describe(failure));
+      },
+    });
     const loaded = new Set<string>();
     const startedAt = Date.now();
     const listenerOf = (params: unknown) => {
@@ -205,6 +213,16 @@ async function removeDatabases(folder: string): Promise<void> {
   const files = await readdir(folder).catch(() => []);
   const databases = files.filter((file) => /\.sqlite(?:-\w+)?$/.test(file));
   await Promise.all(databases.map((file) => rm(join(folder, file), { force: true })));
+}
+
+/** Codex calls a thread's cache by the thread's name. */
+function threadAsking(request: Uint8Array): string | undefined {
+  try {
+    const body = AskingSchema.safeParse(JSON.parse(Buffer.from(request).toString("utf8")));
+    return body.data?.prompt_cache_key;
+  } catch {
+    return undefined;
+  }
 }
 
 const safe = (name: string): string => name.replace(/[^A-Za-z0-9._-]/g, "_");
