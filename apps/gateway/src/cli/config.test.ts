@@ -42,7 +42,7 @@ describe("clew config set of what Clew does not know", () => {
   });
 });
 
-describe("clew config set of a model or an engine", () => {
+describe("clew config set of a model, an engine or a program", () => {
   it("says at once what a mistyped one was meant to be, and so does clew config validate", async () => {
     const home = await temporaryHome();
     const set = (name: string, value: string) => clew(home, ["config", "set", name, value]);
@@ -50,10 +50,12 @@ describe("clew config set of a model or an engine", () => {
     expect(model).toMatchObject({ code: 0, errors: expect.stringContaining('mean "lmstudio"?') });
     const engine = await set("plugins.slots.contextEngine", "losless");
     expect(engine).toMatchObject({ code: 0, errors: expect.stringContaining('mean "lossless"?') });
+    const program = await set("agents.defaults.harness", "codx");
+    expect(program).toMatchObject({ code: 0, errors: expect.stringContaining('mean "codex"?') });
     const { code, output } = await clew(home, ["config", "validate"]);
     expect(code).toBe(0);
     expect(output).toMatch(
-      /^warning: .*"lmstudo".*\nwarning: No context engine is called "losless".*\n\S+ is right, with 2 warnings\.$/,
+      /^warning: .*"lmstudo".*\nwarning: No context engine is called "losless".*\nwarning: .*"codx" \(agent "main"\).*\n\S+ is right, with 3 warnings\.$/,
     );
   });
 

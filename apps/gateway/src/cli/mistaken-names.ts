@@ -1,6 +1,7 @@
-// Tells of models and engines in the settings that nobody knows, before they are asked for.
-import { modelChains } from "../config/agent.ts";
+// Tells of models, engines and programs that nobody knows, before they are asked for.
+import { agentIds, agentSettings, modelChains } from "../config/agent.ts";
 import type { Environment } from "../config/environment.ts";
+import { harnessIds } from "../config/harness.ts";
 import type { Config } from "../config/schema.ts";
 import { modelRequest } from "../models/model-request.ts";
 import { whyUnknownProvider } from "../models/resolve.ts";
@@ -12,7 +13,23 @@ import { didYouMean } from "../text/nearest.ts";
 
 /** Sentences. They refuse nothing: a provider or a plugin may be added after its name. */
 export function mistakenNames(config: Config, environment: Environment): string[] {
-  return [...mistakenModels(config, environment), ...mistakenEngines(config, environment.home)];
+  const { home } = environment;
+  return [
+    ...mistakenModels(config, environment),
+    ...mistakenEngines(config, home),
+    ...mistakenHarnesses(config, home),
+  ];
+}
+
+function mistakenHarnesses(config: Config, home: string): string[] {
+  const known = harnessIds(config.harness);
+  return agentIds(config).flatMap((id) => {
+    const { harness } = agentSettings(config, home, id);
+    if (known.includes(harness)) return [];
+    return [
+      `No program that runs turns is called "${harness}" (agent "${id}").${didYouMean(harness, known)} Until it is, every turn of the agent fails.`,
+    ];
+  });
 }
 
 function mistakenModels(config: Config, environment: Environment): string[] {

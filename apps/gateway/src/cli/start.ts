@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Environment } from "../config/environment.ts";
 import { DEMO_KEY, demoState, wantsDemo } from "../demo/demo-place.ts";
 import { type DemoInBackground, makeDemoInBackground } from "../demo/make-in-background.ts";
+import { checkHarnesses } from "../doctor/check-harness.ts";
 import { journalFile } from "../forget/journal-file.ts";
 import { createGateway } from "../gateway.ts";
 import { type ClaimedHome, claimHome } from "../home/claim.ts";
@@ -65,6 +66,20 @@ async function endForgetting({ environment, log, output }: Setup): Promise<void>
   output.note(`clew: ${text}`);
 }
 
+/** The first turn would say it, too; nobody waits for this. */
+async function tellOfPrograms({
+  environment,
+  loaded,
+  log,
+}: Pick<Setup, "environment" | "loaded" | "log">): Promise<void> {
+  try {
+    for (const { level, text } of await checkHarnesses(environment, loaded))
+      if (level === "failure") log.warn(text);
+  } catch (error) {
+    log.info(`programs that run turns were not looked at: ${String(error)}`);
+  }
+}
+
 async function serve(
   { environment, loaded, log, output, strayErrors }: Setup,
   { identity, announce }: ClaimedHome,
@@ -123,6 +138,7 @@ async function serve(
     const makesDemo =
       mayHaveDemo && environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
+    void tellOfPrograms(environment, loaded, log);
     const about = makesDemo
       ? "will be there in some seconds"
       : mayHaveDemo

@@ -132,3 +132,9 @@ export const HarnessConfigSchema = z.object({
   codex: CodexConfigSchema.prefault({}).describe("Codex, by its app-server."),
 });
 export type HarnessConfig = z.infer<typeof HarnessConfigSchema>;
+
+/** Pure. Every name that an agent may run in. */
+export const harnessIds = (config: HarnessConfig): string[] => [
+  ...[EMBEDDED_HARNESS, "codex"],
+  ...cliBackends(config).map(({ id }) => id),
+];

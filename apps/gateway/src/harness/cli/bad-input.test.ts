@@ -28,7 +28,9 @@ describe.each(CLI_KINDS)("%s", (kind) => {
     expect(describeSaid(none)[0]).toBe("user: hello?");
     const old = await cliWorld({ kind });
     old.faults({ version: "0.1.9" });
-    expect((await old.say("hello?")).error?.message).toMatch(/ 0\.1\.9 is not supported: version /);
+    expect((await old.say("hello?")).error?.message).toMatch(
+      / 0\.1\.9 \(.*command\) is not supported: version .* Update it \(/,
+    );
     await worksAgain(old);
   });
 

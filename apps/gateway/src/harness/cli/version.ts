@@ -58,6 +58,7 @@ function ask(
   { name, install, oldest }: CliBackend,
   { command, env, setting }: { command: string; env: Record<string, string>; setting: string },
 ): Promise<string> {
+  const whatNext = `Update it (${install}) or name another one in ${setting}.`;
   return new Promise((done, fail) => {
     const refuse = (text: string) => fail(new ContextEngineError("HARNESS_UNAVAILABLE", text));
     const child = execFile(
@@ -74,11 +75,11 @@ function ask(
         const version = versionIn(stdout);
         if (version === undefined)
           return refuse(
-            `${visible(command)} --version says "${visible(stdout.trim().slice(0, QUOTED))}", which names no version of ${name}.`,
+            `${visible(command)} --version says "${visible(stdout.trim().slice(0, QUOTED))}", which names no version of ${name}. ${whatNext}`,
           );
         if (!isAtLeast(version, oldest))
           return refuse(
-            `${name} ${version} is not supported: version ${oldest} or newer is needed.`,
+            `${name} ${version} (${visible(command)}) is not supported: version ${oldest} or newer is needed. ${whatNext}`,
           );
         done(version);
       },

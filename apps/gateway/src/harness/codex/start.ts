@@ -45,20 +45,22 @@ export async function startCodex(
   });
   const connection = connect({ child, log, handlers, answerMs });
   try {
-    const version = await Promise.race([missing, introduce(connection)]);
+    const version = await Promise.race([missing, introduce(connection, command)]);
     return { connection, version };
   } catch (error) {
     await connection.close();
     if (ContextEngineError.is(error, "HARNESS_UNAVAILABLE")) throw error;
     const why = error instanceof Error ? error.message : String(error);
-    throw unavailable(`${visible(command)} app-server could not be started: ${visible(why)}`);
+    throw unavailable(
+      `${visible(command)} app-server could not be started: ${visible(why)} ${WHAT_NEXT}`,
+    );
   } finally {
     missing.catch(() => {});
   }
 }
 
 /** The version of who answered. */
-async function introduce(connection: Connection): Promise<string> {
+async function introduce(connection: Connection, command: string): Promise<string> {
   const { userAgent } = await connection.request(
     "initialize",
     {
@@ -70,11 +72,14 @@ async function introduce(connection: Connection): Promise<string> {
   const version = versionIn(userAgent);
   if (version === undefined || !isSupported(version))
     throw unavailable(
-      `Codex ${version ?? `"${visible(userAgent.slice(0, 80))}"`} is not supported: version ${OLDEST_CODEX} or newer is needed.`,
+      `Codex ${version ?? `"${visible(userAgent.slice(0, 80))}"`} (${visible(command)}) is not supported: version ${OLDEST_CODEX} or newer is needed. ${WHAT_NEXT}`,
     );
   connection.notify("initialized");
   return version;
 }
+
+const WHAT_NEXT =
+  "Update it (npm install -g @openai/codex) or name another one in harness.codex.command.";
 
 const missingText = (command: string, { code, message }: NodeJS.ErrnoException) =>
   code === "ENOENT"
