@@ -1,5 +1,6 @@
 // Runs `clew mcp`, which offers sessions to other agents on its input and output.
-import { defaultAgentId } from "../../config/agent.ts";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import { agentIds, defaultAgentId } from "../../config/agent.ts";
 import { loadConfig } from "../../config/load.ts";
 import { secretsIn } from "../../config/secret-names.ts";
 import { hider } from "../../log/log.ts";
@@ -23,6 +24,13 @@ export async function mcpServe(
 ): Promise<number> {
   const { raw, config } = await loadConfig(environment.configFile);
   const { home } = environment;
+  const ids = agentIds(config);
+  const nobody = agent?.find((id) => !ids.includes(id));
+  if (nobody !== undefined)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `There is no agent "${nobody}"; there is: ${ids.join(", ")}.`,
+    );
   const defaultAgent = defaultAgentId(config);
   const library = createLibrary({
     ...{ home, store: createSessionStore({ home }), defaultAgent },

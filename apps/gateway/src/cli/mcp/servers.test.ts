@@ -31,7 +31,7 @@ describe("clew mcp list", () => {
 
   it("says how to add one where there is none", async () => {
     const { output } = await clew(await homeWith({}), ["mcp", "list"]);
-    expect(output).toContain("There are no MCP servers");
+    expect(output).toMatch(/^There are no MCP servers; "clew config set mcp.servers.NAME.command/);
   });
 });
 
@@ -55,6 +55,14 @@ describe("clew mcp status", () => {
   });
 });
 
+describe("clew mcp", () => {
+  it("serves no agent that there is not", async () => {
+    const { code, errors } = await clew(await homeWith({}), ["mcp", "--agent", "nobody"]);
+    expect(code).toBe(2);
+    expect(errors).toBe('clew: There is no agent "nobody"; there is: main. [REQUEST_INVALID]');
+  });
+});
+
 describe("clew mcp restart", () => {
   it("needs a gateway", async () => {
     const { errors } = await clew(await homeWith(SERVERS), ["mcp", "restart", "good"]);
@@ -63,6 +71,31 @@ describe("clew mcp restart", () => {
 });
 
 describe("MCP servers of a running gateway", () => {
+  it("are told with what the settings say since it read them", async () => {
+    const home = await temporaryHome();
+    const { good } = SERVERS;
+    const servers = { good, gone: { ...good, enabled: true }, moved: good };
+    await startTestGateway({ mcp: { servers } }, home);
+    const since = { good, new: good, moved: scriptedSettings("--mute") };
+    const settings = { gateway: { port: 1 }, mcp: { servers: since } };
+    await writeFile(join(home, "clew.json"), JSON.stringify(settings));
+    const { output } = await clew(home, ["mcp", "list"]);
+    const start = 'reads the settings when it starts: "clew stop" and "clew start"';
+    expect(output.trim().split("\n")).toEqual([
+      expect.stringMatching(
+        `^gone .*; the settings do not have it any more, and the gateway ${start}$`,
+      ),
+      expect.stringMatching(/^good .* starts with the first turn that may use it$/),
+      expect.stringMatching(/^moved .*; the settings have another program or address for it, and/),
+      expect.stringMatching(`^new .* is not read yet: the gateway ${start}$`),
+    ]);
+    const status = await clew(home, ["mcp", "status", "new"]);
+    expect(status.output).toContain("new: is not read yet");
+    expect(status.code).toBe(1);
+    const { errors } = await clew(home, ["mcp", "restart", "new"]);
+    expect(errors).toContain('The running gateway has not read MCP server "new"');
+  });
+
   it("are told of and connected anew over HTTP", async () => {
     const { get } = await startTestGateway({ mcp: { servers: { good: SERVERS.good } } });
     const before = (await (await get("/api/mcp")).json()) as { servers: { state: string }[] };

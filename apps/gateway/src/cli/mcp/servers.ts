@@ -20,24 +20,28 @@ interface Asked {
 /** A gateway answers at once. */
 const ANSWER_MS = 10_000;
 
-type Shown = Omit<McpServerStatus, "state"> & { state: McpServerStatus["state"] | "disabled" };
+interface Shown extends Omit<McpServerStatus, "state"> {
+  /** "unread": the running gateway does not know of it yet. */
+  state: McpServerStatus["state"] | "disabled" | "unread";
+  /** How the settings differ from what the running gateway read. Absent: they do not. */
+  since?: "removed" | "changed";
+}
 
 export async function mcpList({ json = false }: Asked, shell: Shell): Promise<number> {
   const { environment, output } = shell;
   const { config } = await loadConfig(environment.configFile);
   const asked = await askGateway(shell);
-  const known = asked ?? unconnected(config.mcp, shell);
+  const set = unconnected(config.mcp, shell);
+  const known = asked === undefined ? set : planShown(asked, set);
   const servers = [...known, ...disabled(config.mcp, known)];
   if (json) output.json({ gateway: asked !== undefined, servers });
   else if (servers.length === 0)
-    output.line('There are no MCP servers; "clew mcp --help" and docs/mcp.md say how to add one.');
+    output.line(
+      `There are no MCP servers; "clew config set mcp.servers.NAME.command PROGRAM" adds one, and docs/mcp.md says more.`,
+    );
   else
     for (const each of servers)
-      output.line(
-        printable(
-          `${each.name}  ${visible(each.reach)}  ${each.state === "disabled" ? "is switched off (enabled: false)" : describeServer(each as McpServerStatus)}`,
-        ),
-      );
+      output.line(printable(`${each.name}  ${visible(each.reach)}  ${describeShown(each)}`));
   return EXIT.done;
 }
 
@@ -48,7 +52,12 @@ export async function mcpStatus(
   shell: Shell,
 ): Promise<number> {
   const { output } = shell;
-  const all = (await askGateway(shell, { starts: true })) ?? (await tryOut(shell, server));
+  const asked = await askGateway(shell, { starts: true });
+  const { config } = await loadConfig(shell.environment.configFile);
+  const all: Shown[] =
+    asked === undefined
+      ? await tryOut(shell, server)
+      : planShown(asked, unconnected(config.mcp, shell));
   const servers = server === undefined ? all : all.filter(({ name }) => name === server);
   if (server !== undefined && servers.length === 0) throw unknownServer(server, all);
   if (json) output.json({ servers });
@@ -70,6 +79,12 @@ export async function mcpRestart(
       'No gateway of this home runs, so no MCP server does; "clew mcp status" tries them out.',
     );
   const { config } = await loadConfig(shell.environment.configFile);
+  const read = (await askGateway(shell)) ?? [];
+  if (config.mcp.servers[server] !== undefined && !read.some(({ name }) => name === server))
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `The running gateway has not read MCP server "${server}"; it ${AT_START}.`,
+    );
   const path = `/api/mcp/${encodeURIComponent(server)}/restart`;
   const timeoutMs = ANSWER_MS + 2 * (config.mcp.servers[server]?.connectTimeoutMs ?? 30_000);
   const found = await answerOf<{ server: McpServerStatus }>(gateway, path, {
@@ -102,7 +117,35 @@ const unconnected = (config: McpConfig, { environment }: Shell): McpServerStatus
     usual: usualVariables(environment.variable),
   }).status();
 
-const disabled = ({ servers }: McpConfig, known: readonly McpServerStatus[]): Shown[] =>
+const AT_START = 'reads the settings when it starts: "clew stop" and "clew start"';
+
+/** Pure. What the gateway has, and what the settings say since it read them. */
+export function planShown(
+  running: readonly McpServerStatus[],
+  set: readonly McpServerStatus[],
+): Shown[] {
+  const found = running.map((each): Shown => {
+    const now = set.find(({ name }) => name === each.name);
+    if (now === undefined) return { ...each, since: "removed" };
+    return now.reach === each.reach ? each : { ...each, since: "changed" };
+  });
+  const isRead = ({ name }: McpServerStatus) => running.some((each) => each.name === name);
+  const unread = set.filter((each) => !isRead(each));
+  return [...found, ...unread.map((each): Shown => ({ ...each, state: "unread" }))];
+}
+
+function describeShown({ since, ...server }: Shown): string {
+  const { state } = server;
+  if (state === "disabled") return "is switched off (enabled: false)";
+  if (state === "unread") return `is not read yet: the gateway ${AT_START}`;
+  const how = describeServer({ ...server, state });
+  if (since === undefined) return how;
+  const other =
+    since === "removed" ? "do not have it any more" : "have another program or address for it";
+  return `${how}; the settings ${other}, and the gateway ${AT_START}`;
+}
+
+const disabled = ({ servers }: McpConfig, known: readonly Shown[]): Shown[] =>
   Object.entries(servers).flatMap(([name, { enabled, command, args, url }]) =>
     enabled || known.some((each) => each.name === name)
       ? []
@@ -139,11 +182,11 @@ async function tryOut(
 const abortOf = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-function linesOf(status: McpServerStatus): string[] {
+function linesOf(status: Shown): string[] {
   const { name, reach, tools, about } = status;
   const revision = about === null ? "" : `; speaks MCP ${visible(about.revision)}`;
   return [
-    `${name}: ${describeServer(status)}${revision}`,
+    `${name}: ${describeShown(status)}${revision}`,
     `    ${visible(reach)}`,
     ...tools.map(
       (tool) =>
