@@ -4,10 +4,11 @@ import { join } from "node:path";
 import type { ExecutionHost, ExecutionPort } from "@clew/engine-core";
 import { ContextEngineError, type HostCapability } from "@clew/plugin-sdk/core";
 import type { CliBackendConfig } from "../../config/harness.ts";
-import { type Harness, type HarnessOptions, providerOf } from "../harness.ts";
+import { type Harness, type HarnessOptions, type HarnessRequest, providerOf } from "../harness.ts";
 import type { CliBackend } from "./backend.ts";
 import { claudePrint } from "./claude-print.ts";
 import { codexExec } from "./codex-exec.ts";
+import { readingUnasked } from "./own-reading.ts";
 import { planCliEnvironment } from "./plan-environment.ts";
 import { runTurnInCli } from "./run.ts";
 import { createCliSessions } from "./sessions.ts";
@@ -47,6 +48,11 @@ export function createCli(options: CliOptions): Harness {
   const running = new Map<string, { over: Promise<void>; stop(): void }>();
   let isClosed = false;
 
+  const unasked = (request: HarnessRequest): HarnessRequest => {
+    const { approvals, workspace: cwd } = request;
+    if (approvals === undefined) return request;
+    return { ...request, approvals: readingUnasked(approvals, { cwd, home }) };
+  };
   return {
     ...{ id, host, api, takesTools: false },
     port: (request): ExecutionPort => ({
@@ -55,7 +61,8 @@ export function createCli(options: CliOptions): Harness {
         const place = `${turn.session.agentId} ${turn.session.sessionKey}`;
         const before = running.get(place)?.over;
         const run = runTurnInCli({
-          ...{ turn, request, backend, id, command, sessions, log, environment, relay },
+          ...{ turn, backend, id, command, sessions, log, environment, relay },
+          request: unasked(request),
           config: request.readOnly ? { ...config, sandbox: "read-only" } : config,
           ...{
             cwd: request.workspace,
