@@ -399,6 +399,23 @@ describe("clew acp", () => {
     }
   }, 60_000);
 
+  it("says that a program with tools of its own uses none of the servers that an editor sends", async () => {
+    const { home, project, config } = await world();
+    const agents = { defaults: { ...config.agents.defaults, harness: "claude-cli" } };
+    const whole = JSON.stringify({ ...config, agents, gateway: { port: 1 } });
+    await writeFile(join(home, "clew.json"), whole);
+    const editor = await startEditor(home);
+    const { command, args } = scriptedSettings();
+    const mcpServers: McpServer[] = [{ name: "mine", command, args, env: [] }];
+    const opened = await editor.agent.request(session.new, { cwd: project, mcpServers });
+    // The model cannot be asked by that program.
+    await refusal(talkIn(editor, opened.sessionId).prompt("hello"));
+    expect(editor.texts("agent_message_chunk")).toContain(
+      '> **Clew:** CLI backend "claude-cli" runs the turns of this session and uses none of the MCP servers that the editor sends (mine);',
+    );
+    expect(await editor.leave()).toBe(0);
+  }, 60_000);
+
   it("shows the model's plan as it is now, also when the session is loaded", async () => {
     const given = await world();
     const { editor, prompt, sessionId } = await begin(given);

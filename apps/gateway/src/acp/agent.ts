@@ -20,10 +20,11 @@ import type { LogPort } from "@clew/engine-core";
 import { concerns } from "../approvals/approval.ts";
 import { isEditors } from "../editors/editor-records.ts";
 import type { Gateway } from "../gateway.ts";
+import { parseSessionName } from "../sessions/keys.ts";
 import { VERSION } from "../version.ts";
 import { askInEditor } from "./permissions.ts";
 import { invalid, noSuchSession, refusalOf, withCodes } from "./refusal.ts";
-import { planServers } from "./servers.ts";
+import { describeUnused, planServers } from "./servers.ts";
 import { type EditorSession, openEditorSession } from "./session.ts";
 
 export interface EditorConnectionOptions {
@@ -64,11 +65,16 @@ export function connectEditor(options: EditorConnectionOptions, stream: Stream):
     const { cwd, mcpServers = [] } = asked;
     // One that is loaded again begins anew.
     await leave(sessionId);
+    const isAsked = mcpServers.length > 0;
+    const runsIn = !isAsked
+      ? null
+      : await gateway.host.harness(parseSessionName(key)!.agentId, key);
+    const unused = describeUnused(mcpServers, runsIn);
     const servers =
-      mcpServers.length === 0 ? null : gateway.mcp.attach(key, planServers(mcpServers, cwd));
+      isAsked && unused === null ? gateway.mcp.attach(key, planServers(mcpServers, cwd)) : null;
     const session = openEditorSession({
       ...{ gateway, log, client, capabilities, sessionId, key, cwd },
-      servers,
+      ...{ servers, untold: unused },
     });
     sessions.set(sessionId, session);
     return session;

@@ -82,12 +82,14 @@ export function planQuestion(
   const { title, kind, locations, diffs } = viewCall({ name, arguments: given }, session);
   const isOwn = approval.sessionKey === session.key;
   const of = isOwn ? "" : ` (session ${describeSession(approval)})`;
-  const by = asker.kind === "tool" ? "" : ` (${visible(describeAsker(asker))})`;
+  // The call itself is shown, and there nobody says whose tool it is.
+  const isShown = isOwn && callId !== undefined;
+  const by = asker.kind === "tool" || isShown ? "" : ` (${visible(describeAsker(asker))})`;
   return {
     sessionId: session.sessionId,
     toolCall: {
       // A call of a session that this one started is not shown in it.
-      toolCallId: isOwn && callId !== undefined ? callId : `approval:${id}`,
+      toolCallId: isShown ? callId : `approval:${id}`,
       ...{ name, kind, locations, rawInput: given, status: "pending" },
       title: `${title}${by}${of}`,
       ...(diffs.length > 0 && { content: diffs }),

@@ -1,10 +1,22 @@
 // What the servers are to a session that an editor sends with it.
 import type { McpServer as SentServer } from "@agentclientprotocol/sdk";
 import { soundsSecret } from "../config/command-environment.ts";
+import type { HarnessFacts } from "../harness/harness.ts";
 import { type McpServer, SERVER_DEFAULTS } from "../mcp/client/server.ts";
+import { visible } from "../text/visible.ts";
 
 /** Shorter ones would be found in words that are none. */
 const LEAST_SECRET_CHARS = 8;
+
+/** Pure. Why none of them is used; null: they are, or there are none. */
+export function describeUnused(
+  servers: readonly SentServer[],
+  runsIn: Pick<HarnessFacts, "label" | "takesTools"> | null,
+): string | null {
+  if (servers.length === 0 || runsIn === null || runsIn.takesTools) return null;
+  const names = visible(servers.map(({ name }) => name).join(", "));
+  return `${runsIn.label} runs the turns of this session and uses none of the MCP servers that the editor sends (${names}); its model has that program's own tools.`;
+}
 
 /** Pure. They are started in the session's folder. */
 export const planServers = (servers: readonly SentServer[], cwd: string): McpServer[] =>

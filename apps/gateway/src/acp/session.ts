@@ -53,6 +53,8 @@ export interface EditorSessionOptions {
   cwd: string;
   /** Of the editor; null = it sent none. */
   servers: { close(): Promise<void> } | null;
+  /** What the editor is told with the first prompt; null = nothing. */
+  untold: string | null;
 }
 
 export interface EditorSession extends CallPlace {
@@ -86,6 +88,7 @@ const LEAVE_MS = 5000;
 export function openEditorSession(options: EditorSessionOptions): EditorSession {
   const { gateway, log, client, capabilities, sessionId, key, cwd } = options;
   const { editors, host } = gateway;
+  let { untold } = options;
   const agentId = parseSessionName(key)!.agentId;
   const own = new Set<string>();
   const open = new Map<AbortController, Promise<unknown>>();
@@ -198,6 +201,8 @@ export function openEditorSession(options: EditorSessionOptions): EditorSession 
     note: (text) => tell(noticeUpdate(capabilities, text)),
     async prompt(blocks, given) {
       const content = readPrompt(blocks, cwd);
+      if (untold !== null) tell(noticeUpdate(capabilities, untold));
+      untold = null;
       const abort = new AbortController();
       const { signal } = abort;
       const leave = () => abort.abort(cancelled());

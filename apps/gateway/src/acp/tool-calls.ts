@@ -1,5 +1,5 @@
 // How calls of tools read in an editor, from their kinds to what they change.
-import { basename, resolve } from "node:path";
+import { basename, isAbsolute, relative, resolve, sep } from "node:path";
 import type { ToolCallContent, ToolCallLocation, ToolKind } from "@agentclientprotocol/sdk";
 import { headOf } from "@clew/plugin-sdk/transcript";
 import { z } from "zod";
@@ -31,6 +31,23 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   session_read: "read",
   memory_search: "search",
   memory_get: "read",
+  // Of Codex.
+  shell: "execute",
+  apply_patch: "edit",
+  web_search: "fetch",
+  // Of Claude Code.
+  Bash: "execute",
+  Read: "read",
+  Edit: "edit",
+  MultiEdit: "edit",
+  Write: "edit",
+  NotebookEdit: "edit",
+  Glob: "search",
+  Grep: "search",
+  LS: "search",
+  WebFetch: "fetch",
+  WebSearch: "fetch",
+  Task: "think",
 };
 
 const MAX_TITLE = 160;
@@ -40,6 +57,17 @@ const Write = z.object({ path: z.string(), content: z.string() });
 const Edit = z.object({ path: z.string(), old_text: z.string(), new_text: z.string() });
 const Command = z.object({ command: z.string() });
 const Query = z.object({ query: z.string() });
+/** Of Claude Code. */
+const File = z.object({ file_path: z.string(), offset: z.number().optional() });
+const Replaced = z.object({ old_string: z.string(), new_string: z.string() });
+const FileEdits = File.extend({ edits: z.array(Replaced) });
+const Pattern = z.object({ pattern: z.string(), path: z.string().optional() });
+const Address = z.object({ url: z.string() });
+const Described = z.object({ description: z.string() });
+/** Of Codex. */
+const Changes = z.object({
+  changes: z.array(z.object({ path: z.string(), diff: z.string().optional() })).min(1),
+});
 
 /** Pure but for `textOf`. */
 export function viewCall(
@@ -85,6 +113,62 @@ export function viewCall(
       if (data !== undefined) return view(data.command);
       break;
     }
+    case "Bash":
+    case "shell": {
+      const { data } = Command.safeParse(given);
+      if (data !== undefined) return view(data.command);
+      break;
+    }
+    case "Read": {
+      const { data } = File.safeParse(given);
+      if (data === undefined) break;
+      const { file_path, offset } = data;
+      const from = offset === undefined ? "" : ` from line ${offset}`;
+      return view(`Read ${near(file_path, place)}${from}`, { locations: at(file_path, offset) });
+    }
+    case "Write": {
+      const { data } = File.extend({ content: z.string() }).safeParse(given);
+      if (data === undefined) break;
+      const { file_path, content } = data;
+      const diffs = diff(file_path, place.textOf(resolve(place.cwd, file_path)), content);
+      return view(`Write ${near(file_path, place)}`, { locations: at(file_path), diffs });
+    }
+    case "Edit":
+    case "MultiEdit": {
+      const one = File.extend(Replaced.shape).safeParse(given).data;
+      const data = one === undefined ? FileEdits.safeParse(given).data : { ...one, edits: [one] };
+      if (data === undefined) break;
+      const { file_path, edits } = data;
+      const diffs = edits.flatMap((each) => diff(file_path, each.old_string, each.new_string));
+      return view(`Edit ${near(file_path, place)}`, { locations: at(file_path), diffs });
+    }
+    case "apply_patch": {
+      const { data } = Changes.safeParse(given);
+      if (data === undefined) break;
+      const paths = data.changes.map(({ path }) => path);
+      return view(`Edit ${paths.map((path) => near(path, place)).join(", ")}`, {
+        locations: paths.flatMap((path) => at(path)),
+        // Each is a diff already, and an editor shows one from two texts.
+        diffs: data.changes.flatMap((each) => resultContent(each.diff ?? "")),
+      });
+    }
+    case "Glob":
+    case "Grep": {
+      const { data } = Pattern.safeParse(given);
+      if (data === undefined) break;
+      const { pattern, path } = data;
+      return view(`${name} ${pattern}`, path === undefined ? {} : { locations: at(path) });
+    }
+    case "WebFetch": {
+      const { data } = Address.safeParse(given);
+      if (data !== undefined) return view(`Fetch ${data.url}`);
+      break;
+    }
+    case "Task": {
+      const { data } = Described.safeParse(given);
+      if (data !== undefined) return view(`Task: ${data.description}`);
+      break;
+    }
     default: {
       const { data } = Query.safeParse(given);
       if (data !== undefined) return view(`${words(name)}: ${data.query}`);
@@ -96,8 +180,16 @@ export function viewCall(
     : view(`${words(name)} ${basename(path)}`, { locations: at(path) });
 }
 
-/** Pure. "list_files" reads as "List files". */
+/** Pure. As tools name a file of the workspace. */
+function near(path: string, { cwd }: Pick<CallPlace, "cwd">): string {
+  const way = relative(cwd, resolve(cwd, path));
+  return way === "" || way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way) ? path : way;
+}
+
+/** Pure. "list_files" reads as "List files", "mcp__files__read_text" as "files: read text". */
 function words(name: string): string {
+  const ofServer = /^mcp__(.+?)__(.+)$/.exec(name);
+  if (ofServer !== null) return `${ofServer[1]}: ${ofServer[2]!.replace(/[_-]+/g, " ").trim()}`;
   const text = name.replaceAll("_", " ").trim();
   return text.slice(0, 1).toUpperCase() + text.slice(1);
 }

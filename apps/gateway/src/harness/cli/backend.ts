@@ -47,7 +47,8 @@ export type CliEvent =
   | { type: "compaction"; text: string }
   | { type: "notice"; text: string }
   /** It waits for a permission. */
-  | { type: "ask"; id: string; name: string; args: Record<string, unknown> }
+  /** `callId`: of the call that it asks about. Absent: it does not say. */
+  | { type: "ask"; id: string; name: string; args: Record<string, unknown>; callId?: string }
   | CliEnd;
 
 /** How the turn ended by the program's own flags. */

@@ -142,9 +142,14 @@ function parse(value: Record<string, unknown>): CliEvent[] {
     case "stream_event":
       return deltaIn(told.event.type, recordOf(told.event.delta));
     case "control_request": {
-      const { subtype, tool_name: name, input } = told.request;
+      const { subtype, tool_name: name, input, tool_use_id: callId } = told.request;
       if (subtype !== "can_use_tool" || typeof name !== "string") return [];
-      return [{ type: "ask", id: told.request_id, name, args: recordOf(input) }];
+      return [
+        {
+          ...{ type: "ask", id: told.request_id, name, args: recordOf(input) },
+          ...(typeof callId === "string" && { callId }),
+        },
+      ];
     }
     case "result":
       return [endOf(told)];

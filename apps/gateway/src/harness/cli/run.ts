@@ -482,6 +482,7 @@ async function askPeople(
     ...{ asker: { kind: "harness" as const, id }, session: { agentId, sessionKey } },
     ...{ name: asked.name, arguments: asked.args },
     ...(typeof command === "string" && { grant: command }),
+    ...(asked.callId !== undefined && { callId: asked.callId }),
   };
   return approvals.ask(request, signal).catch((): ApprovalEnd => ({ kind: "withdrawn" }));
 }
