@@ -138,7 +138,7 @@ async function serve(
     const makesDemo =
       mayHaveDemo && environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
-    void tellOfPrograms(environment, loaded, log);
+    void tellOfPrograms({ environment, loaded, log });
     const about = makesDemo
       ? "will be there in some seconds"
       : mayHaveDemo

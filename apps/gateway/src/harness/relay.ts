@@ -9,10 +9,10 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Failure } from "@clew/providers";
-import { failureOf, readRefusal } from "../door/upstream/refusal.ts";
 import { askUpstream } from "../passing/ask-upstream.ts";
 import { headersBack, headersOnward } from "../passing/pass-headers.ts";
 import type { RawHeaders } from "../passing/raw-headers.ts";
+import { failureOf, readRefusal } from "../passing/refusal.ts";
 
 /** Where a program's requests go on to. */
 export interface RelayTarget {

@@ -182,11 +182,9 @@ async function answer(
   if (isTold) engines.told.note(transcript.session.sessionKey, turn.engine);
   await hooks?.ended(result, () => transcript.read({ after: null }));
   if (replacement === undefined) {
-    // What a program asked its model held more than anybody here can estimate.
+    // What a program asks its model holds more than anybody here can estimate.
     if (result.report.execution === undefined)
-      if (result.report.execution === undefined)
-        // What a program asks its model holds more than anybody here can estimate.
-        await tokenRatios.learn(transcript.session.agentId, result.report);
+      await tokenRatios.learn(transcript.session.agentId, result.report);
     await windows.learn(result.report, (name) => windowOf(turn, name));
     rests.learn(result.report);
   }

@@ -10,8 +10,8 @@ export const GUARD = `{ trap "" HUP INT TERM; read -r _ <&3; kill -KILL 0; } >/d
 exec 3<&-`;
 
 /**
- * The same for a group that another program leads, by a process beside it; what it returns ends that
- * one, and has to be called once the group is over.
+ * The same for a group that another program leads, by a process beside it; what it returns ends
+ * that one, and has to be called once the group is over.
  */
 export function guardGroup(leader: number): () => void {
   if (process.platform === "win32") return () => {};

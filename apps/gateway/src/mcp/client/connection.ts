@@ -196,9 +196,9 @@ function statusOf(error: unknown): number | undefined {
 
 /** What the library found wrong with an answer it tells as JSON of many lines. */
 function messageOf(error: unknown): string {
+  if ((error as { code?: unknown } | null)?.code === "INVALID_RESULT")
+    return "its answer is not what the protocol says";
   const message = error instanceof Error ? error.message : String(error);
-  const asked = /^Invalid result for ([\w/]+)/.exec(message)?.[1];
-  if (asked !== undefined) return `its answer to ${asked} is not what the protocol says`;
   const [first = ""] = message.trim().split("\n");
   return first.length > MOST_MESSAGE_CHARS ? `${first.slice(0, MOST_MESSAGE_CHARS)}…` : first;
 }

@@ -2,10 +2,10 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { classifyError, type Failure } from "@clew/providers";
-import type { UpstreamAnswer } from "../../passing/ask-upstream.ts";
-import { secretsIn } from "../../passing/pass-headers.ts";
-import { headerOf, type RawHeaders } from "../../passing/raw-headers.ts";
-import type { Upstream } from "./find-upstream.ts";
+import type { ResolvedModel } from "../models/resolve.ts";
+import type { UpstreamAnswer } from "./ask-upstream.ts";
+import { secretsIn } from "./pass-headers.ts";
+import { headerOf, type RawHeaders } from "./raw-headers.ts";
 
 export interface Refusal {
   status: number;
@@ -43,7 +43,7 @@ export function failureOf({ status, headers, body }: Refusal): Extract<Failure, 
 
 export function classifyRefusal(
   refusal: Refusal,
-  { upstream, call }: { upstream: Upstream; call: { headers: RawHeaders } },
+  { upstream, call }: { upstream: { resolved: ResolvedModel }; call: { headers: RawHeaders } },
 ): ModelError {
   const { model, endpoint } = upstream.resolved;
   const secrets = secretsIn(call.headers);
