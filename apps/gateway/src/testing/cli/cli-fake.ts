@@ -310,7 +310,7 @@ async function claude(): Promise<void> {
         message: { ...message, content: [{ type: "tool_use", id, name, input }] },
       });
       await reach("called");
-      const isAllowed = streams && (await mayRun(name, input, next));
+      const isAllowed = streams && (await mayRun({ id, name, input }, next));
       const block = {
         ...{ type: "tool_result", tool_use_id: id, is_error: !isAllowed },
         content: isAllowed ? `ran ${String(input.command)}` : "This needs a permission.",
@@ -335,14 +335,12 @@ async function claude(): Promise<void> {
 }
 
 async function mayRun(
-  name: string,
-  input: Json,
+  { id, name, input }: { id: string; name: string; input: Json },
   next: () => Promise<string | undefined>,
 ): Promise<boolean> {
   const request_id = randomUUID();
-  process.stdout.write(
-    `${JSON.stringify({ type: "control_request", request_id, request: { subtype: "can_use_tool", tool_name: name, input } })}\n`,
-  );
+  const request = { subtype: "can_use_tool", tool_name: name, input, tool_use_id: id };
+  process.stdout.write(`${JSON.stringify({ type: "control_request", request_id, request })}\n`);
   const answer = JSON.parse((await next()) ?? "{}") as {
     response?: { request_id: string; response: { behavior: string } };
   };
