@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: settings name variables that way.
 import { describe, expect, it } from "vitest";
 import { checkConfigText } from "../config/load.ts";
 import { planStorage } from "./plan-storage.ts";
