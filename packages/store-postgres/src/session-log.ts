@@ -20,6 +20,7 @@ export interface LogState {
 
 /** What is stored together, with entries that have their places. */
 export interface LogStep<Line> extends Omit<StoredStep, "entries" | "deliveries"> {
+  /** Behind what the session has, in their order. */
   entries: readonly TranscriptEntry[];
   /** What engines acknowledged or refused, in order. */
   deliveries: readonly Line[];

@@ -99,7 +99,7 @@ const MADE_SMALLER = "the program compacted its own thread";
 
 /**
  * Pure. Which thread of a program a call was made in, where that is another one than before, and
- * that the program made it smaller by itself. `wasSeen`: of the call before, all it showed is known.
+ * that the program made it smaller by itself. `wasSeen`: all that the call before showed is known.
  */
 export function describeThreads(
   { call, report, number: at }: PlacedCall,

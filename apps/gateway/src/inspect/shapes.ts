@@ -13,7 +13,7 @@ export const FateSchema = z.discriminatedUnion("kind", [
     by: z.enum(["engine", "host", "policy", "person", "program"]),
     why: z.string(),
   }),
-  /** A program made the request from what it holds itself, and nobody here knows what that shows. */
+  /** A program made the request from what it holds itself, which nobody here knows. */
   z.object({ kind: z.literal("unseen"), why: z.string() }),
 ]);
 

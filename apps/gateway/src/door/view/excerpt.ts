@@ -146,7 +146,7 @@ export interface WeighedLine {
   worth: ReadonlyMap<string, number>;
 }
 
-/** Pure. The lines of a text that stand out most, in their order, so many as `size` has room for. */
+/** Pure. The lines of a text that stand out most, in their order, as many as fit into `size`. */
 export function linesOf(text: string, size: ExcerptSize): WeighedLine[] {
   const weighed = new Map(weigh(text, piecesOf(text, size.read), size));
   const room = Math.min(size.most, Math.max(size.least, Math.floor(text.length * size.share)));

@@ -1,7 +1,7 @@
 // Decides which part of a history goes upstream, and moves that in few and large steps.
 import { type Group, type Grouped, groupsOf } from "./groups.ts";
 
-/** "excerpt": long results keep what stands out in them · "lines": the few lines that do so most. */
+/** "excerpt": long results keep what stands out in them · "lines": only a few lines of that. */
 export type ShortForm = "excerpt" | "lines";
 
 export interface ViewMessage extends Grouped {
@@ -76,13 +76,13 @@ const LEAVING_WATER = 0.64;
 const KEPT_SHARE = 0.6;
 
 /**
- * A view stays as it is until it is above high water: what a provider has in its cache is only read
- * while the beginning stays the same. Then results of tools go first but for excerpts. Where that is
- * not enough these go but for a few lines, then pairs of calls and results, of which a note tells,
- * whole turns last, always from the oldest on; what stays in any case is what comes before the first reply, the open request, and
- * the newest pair with all behind it. The open request is all that was said in a person's name
- * behind the last reply in words; of it only what stands behind results may go, and only where
- * nothing else brings the view below high water.
+ * A view stays as it is until it is above high water: what a provider has in its cache is only
+ * read while the beginning stays the same. Then results of tools go first but for excerpts. Where
+ * that is not enough these go but for a few lines, then pairs of calls and results, of which a
+ * note tells, whole turns last, always from the oldest on; what stays in any case is what comes
+ * before the first reply, the open request, and the newest pair with all behind it. The open
+ * request is all that was said in a person's name behind the last reply in words; of it only what
+ * stands behind results may go, and only where nothing else brings the view below high water.
  */
 export function planView(input: ViewInput): ViewPlan {
   const { messages, fixedTokens, window, leastReply, spare = 0, marks } = input;
@@ -178,8 +178,8 @@ class View {
   }
 
   /**
-   * Shortens to `low`; where that is not enough leaves calls out to `leaving`, turns to `turns`, and
-   * is below `high` at any price.
+   * Shortens to `low`; where that is not enough leaves calls out to `leaving`, turns to `turns`,
+   * and is below `high` at any price.
    */
   shrinkTo({ low, leaving, turns, high }: Record<"low" | "leaving" | "turns" | "high", number>) {
     repeat(

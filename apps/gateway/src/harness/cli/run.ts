@@ -317,8 +317,9 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     const place = await options.relay.open({
       ...{ ...asked, baseUrl: backend.baseOf(asked.baseUrl) },
       answered({ failure }) {
-        if (refusal !== null && !toldRetries.has(refusal.message)) {
-          toldRetries.add(refusal.message);
+        const before = refusal === null ? "" : `${refusal.kind} ${refusal.status ?? ""}`;
+        if (refusal !== null && !toldRetries.has(before)) {
+          toldRetries.add(before);
           notice(`${name} tried again: ${refusal.message}`);
         }
         refusal = failure === null ? null : asked.describe(failure);
