@@ -1,5 +1,6 @@
 // Decides which messages of a request are new to their session.
 import { commonOrder } from "./common-order.ts";
+import { displacedReply } from "./displaced-reply.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
 import { holdsSummary, type Match } from "./plan-match.ts";
 import { isAnchor, isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
@@ -12,6 +13,11 @@ export interface IngestPlan {
   edited: readonly number[];
   /** The client's own summary of what it left away. Absent: there is none. */
   summary?: number;
+  /**
+   * Messages that are the newest reply, stored before, whose place is among these; empty: it is one
+   * of these, with more in it. Absent: it stands where it was stored.
+   */
+  moved?: readonly number[];
 }
 
 /** Nothing of a side request or a compaction is stored. */
@@ -35,6 +41,21 @@ export function planIngest(
     index < (firstNew ?? messages.length) && (standings.get(index) ?? "new") !== "new";
   const lastKnown = rest.findLast(isKnown) ?? match.stored - 1;
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
+  const isEdited = (index: number) => standings.get(index) !== "known";
+  const displaced = displacedReply(known, session, messages, firstNew);
+  if (displaced !== undefined) {
+    const { from, reply } = displaced;
+    return {
+      fresh: all.filter((index) =>
+        index === summary
+          ? standings.get(index) === "new"
+          : index >= from && !made.includes(index) && !reply.includes(index),
+      ),
+      edited: own.filter((index) => index < from && isEdited(index)),
+      moved: reply,
+      ...(summary !== undefined && { summary }),
+    };
+  }
   return {
     // What a client goes on by is told once, where it begins to.
     fresh: rest.filter((index) =>
@@ -42,7 +63,7 @@ export function planIngest(
         ? standings.get(index) === "new"
         : index > lastKnown && !made.includes(index),
     ),
-    edited: own.filter((index) => index <= lastKnown && standings.get(index) !== "known"),
+    edited: own.filter((index) => index <= lastKnown && isEdited(index)),
     ...(summary !== undefined && { summary }),
   };
 }

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import type { ReportItem, SentRequest } from "@clew/engine-core";
-import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
@@ -59,6 +59,11 @@ export interface LastReply {
   at: number;
   /** Aborted when nobody heard it to its end. */
   gone: AbortSignal;
+}
+
+export interface StoredReply {
+  id: string;
+  message: AssistantMessage;
 }
 
 export class LiveSession {
@@ -125,6 +130,18 @@ export class LiveSession {
     const appended = await this.#conversation.session.append(left.map(entryOf));
     for (const entry of appended) this.#meet(entry);
     return [...ids, ...appended.map(({ id }) => id)];
+  }
+
+  /** The reply that is the newest entry. Undefined: it is something else. */
+  newestReply(): StoredReply | undefined {
+    const entry = this.#conversation.session.branch().at(-1);
+    return entry && storedReplyOf(entry);
+  }
+
+  /** Newest first. */
+  replies(): StoredReply[] {
+    const branch = this.#conversation.session.branch().toReversed();
+    return branch.flatMap((entry) => storedReplyOf(entry) ?? []);
   }
 
   /** The newest reply stays in the file alone, and the next one stands in its place. */
@@ -214,9 +231,25 @@ function entryOf(message: AgentMessage): NewTranscriptEntry {
   };
 }
 
+function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefined {
+  if (entry.type !== "message" || entry.message.role !== "assistant") return undefined;
+  return { id, message: entry.message };
+}
+
 /** However its provider and its client each write it. */
 const saysTheSame = (stored: AgentMessage, message: AgentMessage): boolean =>
   stored.role === message.role && messageText(stored) === messageText(message);
+
+/** By the id of a call, else by what is said and called. */
+export function isSameReply(message: AgentMessage, reply: AssistantMessage): boolean {
+  if (message.role !== "assistant") return false;
+  const ids = callsOf(reply);
+  const words = (one: AgentMessage) => messageText(one).replace(/\s+/g, " ").trim();
+  return callsOf(message).some((id) => ids.includes(id)) || words(message) === words(reply);
+}
+
+const callsOf = ({ content }: AssistantMessage): string[] =>
+  content.flatMap((block) => (block.type === "toolCall" && block.id !== "" ? [block.id] : []));
 
 async function appendTo(file: string, text: string): Promise<void> {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;

@@ -6,13 +6,15 @@ import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
 
 /** Messages of the client that become entries together. */
 export interface EntryGroup {
+  /** True: the newest reply, which is stored already, elsewhere. */
+  isMoved: boolean;
   messages: readonly { token: string; hash: string | null }[];
   entries: readonly AgentMessage[];
 }
 
 /**
  * One reply may be several items of its wire, and one message several entries. `fresh` are indexes
- * behind the leading messages.
+ * behind the leading messages; `moved` likewise, of a reply that is stored.
  */
 export function planEntries(input: {
   api: DoorApi;
@@ -20,12 +22,15 @@ export function planEntries(input: {
   list: readonly JsonObject[];
   sketched: readonly SketchedMessage[];
   fresh: readonly number[];
+  moved?: readonly number[];
   toolNames: ReadonlyMap<string, string>;
   now: number;
 }): EntryGroup[] {
-  const { api, list, sketched, fresh, now } = input;
+  const { api, list, sketched, fresh, moved = [], now } = input;
   const toolNames = new Map(input.toolNames);
-  return runsOf(fresh, sketched).map((indexes) => {
+  const isMoved = (index: number) => moved.includes(index);
+  const wanted = [...fresh, ...moved].sort((a, b) => a - b);
+  return runsOf(wanted, sketched, isMoved).map((indexes) => {
     const made = toAgentMessages(
       api,
       indexes.map((index) => list[index]!),
@@ -36,6 +41,7 @@ export function planEntries(input: {
         for (const block of message.content)
           if (block.type === "toolCall") toolNames.set(block.id, block.name);
     return {
+      isMoved: indexes.some(isMoved),
       messages: indexes.flatMap((index) => {
         const token = sketched[index]!.token;
         return token === null ? [] : [{ token, hash: sketched[index]!.hash }];
@@ -46,13 +52,18 @@ export function planEntries(input: {
 }
 
 /** What a model said without a break stands together, anything else alone. */
-function runsOf(fresh: readonly number[], sketched: readonly SketchedMessage[]): number[][] {
+function runsOf(
+  wanted: readonly number[],
+  sketched: readonly SketchedMessage[],
+  isMoved: (index: number) => boolean,
+): number[][] {
   const runs: number[][] = [];
-  for (const index of fresh) {
+  for (const index of wanted) {
     const last = runs.at(-1);
     const before = last?.at(-1);
     const goesOn =
       before === index - 1 &&
+      isMoved(before) === isMoved(index) &&
       sketched[before]!.speaker === "model" &&
       sketched[index]!.speaker === "model";
     if (goesOn) last!.push(index);

@@ -18,8 +18,8 @@ import type { PeekedReply } from "../upstream/peek-reply.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
 import type { EndedTurn, SentView } from "./ended-turn.ts";
 import { answeredRequest, cacheReport, type ExpectedCache, expectCache } from "./expect-cache.ts";
-import { LiveSession } from "./live-session.ts";
-import { planEntries } from "./plan-entries.ts";
+import { isSameReply, LiveSession, type StoredReply } from "./live-session.ts";
+import { type EntryGroup, planEntries } from "./plan-entries.ts";
 import { budgetOf, doorReport } from "./report.ts";
 
 /** A request is answered while it is stored; the next one of its session waits for that. */
@@ -201,14 +201,15 @@ const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
 
 async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
   const { call, sketch, plan } = turn;
-  const groups = planEntries({
+  const planned = planEntries({
     api: call.wire.api,
     list: call.request.messages.slice(call.request.leading),
     sketched: sketch.messages,
-    fresh: plan.fresh,
+    ...plan,
     toolNames: live.toolNames,
     now: turn.startedAt.getTime(),
   });
+  const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
   const ids = await live.append(groups.flatMap(({ entries }) => entries));
   let at = 0;
   return groups.flatMap(({ messages, entries }) => {
@@ -216,6 +217,26 @@ async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMe
     at += entries.length;
     return messages.map((message) => ({ ...message, entries: own }));
   });
+}
+
+/**
+ * The newest reply is set beside, to be stored again where its client has it. Where something else
+ * came behind it meanwhile it stays where it is.
+ */
+async function makeWay(planned: EntryGroup[], live: LiveSession): Promise<EntryGroup[]> {
+  const newest = live.newestReply();
+  const isOf = ({ entries }: EntryGroup, { message }: StoredReply) =>
+    entries.some((entry) => isSameReply(entry, message));
+  if (newest === undefined || !planned.some((group) => isOf(group, newest))) {
+    const replies = live.replies();
+    return planned.filter(
+      (group) => !group.isMoved || !replies.some((reply) => isOf(group, reply)),
+    );
+  }
+  await live.setReplyBeside();
+  // It is sent, under another name.
+  live.withheld.add(newest.id);
+  return planned.map((group) => (group.isMoved ? { ...group, entries: [newest.message] } : group));
 }
 
 /** What is not whole is stored as its client brings it back, if it does. */

@@ -55,6 +55,8 @@ export class Agent {
   readonly #session: string;
   readonly #parent: string | undefined;
   readonly #beside: Ask[] = [];
+  /** What it has of replies that broke off, and what its calls gave. */
+  readonly #broken: Said[] = [];
   #head: readonly string[];
   #requests = 0;
   #forgetsThinking = false;
@@ -110,7 +112,7 @@ export class Agent {
       headers: this.#headers(),
       wantsWords: plans,
       take: (reply) => {
-        if (reply === null) this.#beside.push(this.#again(request));
+        if (reply === null) this.#askAgain(request);
         else this.#take(reply);
       },
     };
@@ -133,14 +135,32 @@ export class Agent {
       headers: this.#headers(),
       wantsWords: false,
       take: (reply) => {
-        if (reply === null) this.#beside.push(this.#again(request));
+        if (reply === null) this.#askAgain(request);
         else this.#take(reply);
       },
     };
   }
 
+  /** Some have run a call by then that had come whole. */
+  #askAgain(request: WrittenRequest): void {
+    const { chance, next } = this.#world;
+    // Where no model has spoken, nothing else would tell whose call it was.
+    const isTold = this.habits.ids !== false || this.said.some(({ by }) => by === "model");
+    if (isTold && chance.happens(0.4)) {
+      const call = { id: `call_broken_${next()}`, name: "read", args: { path: `b${next()}` } };
+      const text = chance.happens(0.5) ? "" : `Let me see, for the ${next()}th time,`;
+      const results = [{ id: call.id, name: call.name, text: this.#output() }];
+      this.#broken.push(
+        { uid: this.#uid(), by: "model", text, calls: [call] },
+        { uid: this.#uid(), by: "tools", results },
+      );
+    }
+    this.#beside.push(this.#again(request));
+  }
+
   #take({ text, thinking, calls }: Reply): void {
     const { chance } = this.#world;
+    this.said.push(...this.#broken.splice(0));
     this.said.push({ uid: this.#uid(), by: "model", text, thinking, calls });
     if (calls.length === 0) return;
     const results = calls.map(({ id, name }) => ({ id, name, text: this.#output() }));

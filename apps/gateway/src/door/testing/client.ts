@@ -8,10 +8,13 @@ import { writeRequest } from "./write-request.ts";
 export class TestClient {
   said: Said[] = [];
   readonly #api: DoorApi;
-  readonly #more: { maxTokens?: number; chars?: number; code?: boolean };
+  readonly #more: { maxTokens?: number; chars?: number; code?: boolean; ids?: boolean };
   #rounds = 0;
 
-  constructor(api: DoorApi, more: { maxTokens?: number; chars?: number; code?: boolean } = {}) {
+  constructor(
+    api: DoorApi,
+    more: { maxTokens?: number; chars?: number; code?: boolean; ids?: boolean } = {},
+  ) {
     this.#api = api;
     this.#more = more;
   }
@@ -21,11 +24,12 @@ export class TestClient {
   }
 
   ask(): Ask {
-    const { maxTokens, code } = this.#more;
+    const { maxTokens, code, ids } = this.#more;
     const request = writeRequest(this.#api, this.said, {
       ...{ model: "model", head: ["You are an agent."], tools: ["read", "write"], marks: true },
       ...(maxTokens !== undefined && { maxTokens }),
       ...(code && { code }),
+      ...(ids === false && { ids }),
     });
     return {
       ...{ kind: "turn", request, headers: {}, wantsWords: false },

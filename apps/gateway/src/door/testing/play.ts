@@ -54,7 +54,7 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     door.reply(handled, reply, agent.habits.ids !== false);
     const before = agent.said.length;
     ask.take(reply);
-    const said = agent.said.slice(before).find(({ by }) => by === "model");
+    const said = agent.said.slice(before).findLast(({ by }) => by === "model");
     if (ask.kind === "turn" && said?.uid) stored.set(`${handled.session} ${said.uid}`, 1);
   };
 
