@@ -27,7 +27,30 @@ export function fitOfReply(
   if (said.length === 0) return { fit: end.begun || isAgain ? "sure" : "none", replied: 0 };
   if (end.replies.some((reply) => isReply(said, reply)))
     return { fit: "sure", replied: said.length };
+  if (end.replies.some((reply) => isBehindBroken(following.slice(said.length), reply)))
+    return { fit: "sure", replied: 0 };
   return { fit: isGivenUp && isLike(request, end) ? "open" : "none", replied: 0 };
+}
+
+/** Of replies that broke off and were run, so many may stand before the one that came. */
+const MOST_BROKEN = 3;
+
+/** What is shorter is said by anybody. */
+const LEAST_WORDS = 40;
+
+function isBehindBroken(following: readonly SketchedMessage[], reply: KnownReply): boolean {
+  let run: SketchedMessage[] = [];
+  let runs = 0;
+  for (const message of following) {
+    if (message.speaker === "person" || runs > MOST_BROKEN) return false;
+    if (message.speaker === "model") run.push(message);
+    else run = [];
+    if (run.length === 1) runs++;
+    const hasId = message.calls.some((call) => reply.calls.includes(call));
+    const isLong = message.text.trim().length >= LEAST_WORDS;
+    if (hasId || (isLong && message.speaker === "model" && isReply(run, reply))) return true;
+  }
+  return false;
 }
 
 /** True: both have the same system prompt and the same tools. */

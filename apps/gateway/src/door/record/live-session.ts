@@ -23,6 +23,7 @@ import {
   type JournalLine,
   type StoredMessage,
 } from "../memory/journal-lines.ts";
+import { formOf } from "../wires/json.ts";
 
 /** A stored message as reports name it. */
 export interface DescribedEntry {
@@ -240,13 +241,22 @@ function storedReplyOf({ id, ...entry }: TranscriptEntry): StoredReply | undefin
 const saysTheSame = (stored: AgentMessage, message: AgentMessage): boolean =>
   stored.role === message.role && messageText(stored) === messageText(message);
 
-/** By the id of a call, else by what is said and called. */
+/** By the id of a call, else by what is said and called, in whatever order its arguments stand. */
 export function isSameReply(message: AgentMessage, reply: AssistantMessage): boolean {
   if (message.role !== "assistant") return false;
   const ids = callsOf(reply);
-  const words = (one: AgentMessage) => messageText(one).replace(/\s+/g, " ").trim();
-  return callsOf(message).some((id) => ids.includes(id)) || words(message) === words(reply);
+  return callsOf(message).some((id) => ids.includes(id)) || toldBy(message) === toldBy(reply);
 }
+
+const toldBy = ({ content }: AssistantMessage): string =>
+  content
+    .flatMap((block) => {
+      if (block.type === "toolCall") return [formOf(block.name, block.arguments)];
+      return block.type === "text" ? [block.text] : [];
+    })
+    .join("\n")
+    .replace(/\s+/g, " ")
+    .trim();
 
 const callsOf = ({ content }: AssistantMessage): string[] =>
   content.flatMap((block) => (block.type === "toolCall" && block.id !== "" ? [block.id] : []));

@@ -225,13 +225,12 @@ async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMe
  */
 async function makeWay(planned: EntryGroup[], live: LiveSession): Promise<EntryGroup[]> {
   const newest = live.newestReply();
-  const isOf = ({ entries }: EntryGroup, { message }: StoredReply) =>
-    entries.some((entry) => isSameReply(entry, message));
-  if (newest === undefined || !planned.some((group) => isOf(group, newest))) {
-    const replies = live.replies();
-    return planned.filter(
-      (group) => !group.isMoved || !replies.some((reply) => isOf(group, reply)),
-    );
+  const moved = planned.filter(({ isMoved }) => isMoved);
+  const isAmong = (groups: readonly EntryGroup[], { message }: StoredReply) =>
+    groups.some(({ entries }) => entries.some((entry) => isSameReply(entry, message)));
+  if (newest === undefined || !isAmong(moved.length > 0 ? moved : planned, newest)) {
+    const isStored = live.replies().some((reply) => isAmong(moved, reply));
+    return isStored ? planned.filter(({ isMoved }) => !isMoved) : planned;
   }
   await live.setReplyBeside();
   // It is sent, under another name.

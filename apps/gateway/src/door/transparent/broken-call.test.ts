@@ -96,6 +96,25 @@ describe.each(WAYS)("by $api, with ids of calls: $ids, what broke off", ({ api, 
   });
 });
 
+it.each(WAYS)(
+  "by $api, with ids: $ids, the first request is known by its long reply",
+  async (way) => {
+    const { client, calling, play, stored } = await start(way.api, way);
+    const [lost, came] = [calling(), calling("I look at part 2 of all that there is to be read")];
+    const session = await play(lost, "broken");
+    expect(await play(came)).toBe(session);
+    client.said.splice(1, 2, saidOf(lost), resultsOf(lost), saidOf(came), resultsOf(came));
+    expect(await play(calling())).toBe(session);
+    expect((await stored(session)).join(" ").match(/[fr]\d+/g)).toEqual([
+      "f1",
+      "r1",
+      "f2",
+      "r2",
+      "f3",
+    ]);
+  },
+);
+
 it.each(DOOR_APIS)("by %s, both calls in one reply are stored so, once", async (api) => {
   const { client, calling, play, stored } = await start(api);
   const first = calling();
