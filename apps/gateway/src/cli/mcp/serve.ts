@@ -24,7 +24,11 @@ export async function mcpServe(
 ): Promise<number> {
   const { raw, config } = await loadConfig(environment.configFile);
   const { home } = environment;
-  const ids = agentIds(config);
+  const store = createSessionStore({ home });
+  // Those whose settings are gone have sessions, too.
+  const ids = [
+    ...new Set([...agentIds(config), ...(await store.list()).map(({ agentId }) => agentId)]),
+  ];
   const nobody = agent?.find((id) => !ids.includes(id));
   if (nobody !== undefined)
     throw new ContextEngineError(
@@ -33,7 +37,7 @@ export async function mcpServe(
     );
   const defaultAgent = defaultAgentId(config);
   const library = createLibrary({
-    ...{ home, store: createSessionStore({ home }), defaultAgent },
+    ...{ home, store, defaultAgent },
     agents: agent,
     sessions: session?.map((name) => requireSessionName(name, defaultAgent).key),
     hide: hider(secretsIn(raw, environment)),

@@ -100,7 +100,7 @@ const LineSchema = z.discriminatedUnion("type", [
     message: z.object({
       id: z.string(),
       content: BlocksSchema,
-      usage: UsageSchema.nullish(),
+      usage: UsageSchema.nullish().catch(null),
     }),
   }),
   z.object({
@@ -122,7 +122,7 @@ const LineSchema = z.discriminatedUnion("type", [
     errors: z.array(z.string()).nullish(),
     terminal_reason: z.string().nullish(),
     api_error_status: z.number().nullish(),
-    usage: UsageSchema.nullish(),
+    usage: UsageSchema.nullish().catch(null),
   }),
 ]);
 type Line = z.infer<typeof LineSchema>;

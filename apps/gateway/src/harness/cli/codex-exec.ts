@@ -45,7 +45,7 @@ const imageFile = ({ mimeType }: ImageBlock, at: number): string =>
 const LineSchema = z.discriminatedUnion("type", [
   z.object({ type: z.literal("thread.started"), thread_id: z.string() }),
   z.object({ type: z.enum(["item.started", "item.completed"]), item: z.unknown() }),
-  z.object({ type: z.literal("turn.completed"), usage: CodexUsageSchema.nullish() }),
+  z.object({ type: z.literal("turn.completed"), usage: CodexUsageSchema.nullish().catch(null) }),
   z.object({
     type: z.literal("turn.failed"),
     error: z.object({ message: z.string() }).nullish(),

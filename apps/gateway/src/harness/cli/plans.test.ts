@@ -55,6 +55,15 @@ describe("lines", () => {
     });
   });
 
+  it("tell an end also where what they count makes no sense", () => {
+    const usage = { input_tokens: -1, output_tokens: "x" };
+    const [end] = claudePrint.parse({ type: "result", is_error: false, result: "yes", usage });
+    expect(end).toEqual({ type: "end", error: null, usage: null, reply: "yes" });
+    expect(codexExec.parse({ type: "turn.completed", usage })).toEqual([
+      { type: "end", error: null, usage: null },
+    ]);
+  });
+
   it("of Claude Code that say how a request failed are no reply", () => {
     const message = { id: "m", content: [{ type: "text", text: "API Error" }] };
     expect(claudePrint.parse({ type: "assistant", message, is_api_error_message: true })).toEqual(

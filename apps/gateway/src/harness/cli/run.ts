@@ -413,14 +413,16 @@ const isRefused = ({ heard, end }: Result): boolean =>
 
 function whyEnded(
   { stopped }: Heard,
-  { how, error }: ProcessEnd,
+  { how, error, stderr }: ProcessEnd,
   name: string,
 ): { kind: "timeout" | "invalid_response" | "unavailable"; message: string } {
   if (stopped !== null)
     return { kind: stopped.kind, message: `${stopped.why}, so it was stopped.` };
+  const said = stderr.at(-1)?.replace(/\.$/, "");
+  const lastWords = said === undefined ? "" : `; it said last: ${said}`;
   const message =
     error === undefined
-      ? `${name} ended without a result (${how}).`
+      ? `${name} ended without a result (${how})${lastWords}.`
       : `${name} could not be run: ${error.message}.`;
   return { kind: "unavailable", message };
 }

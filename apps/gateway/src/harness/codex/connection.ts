@@ -130,7 +130,9 @@ export function connect({ child, log, handlers, answerMs }: ConnectionOptions): 
     errors.end();
     if (over === undefined && lastErrors.length > 0)
       log.warn("Codex ended by itself", { stderr: lastErrors });
-    finish(`Codex ended (${signal === null ? `exit code ${code}` : `signal ${signal}`}).`);
+    const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
+    const said = lastErrors.at(-1)?.replace(/\.$/, "");
+    finish(`Codex ended (${how}${said === undefined ? "" : `; it said last: ${said}`}).`);
   });
 
   return {
