@@ -299,6 +299,17 @@ describe.each(PROGRAMS)("what goes on within an epoch, $program", ({ binary }) =
     );
   });
 
+  it("hands nothing a second time where the end of a change is never told", SOON, async () => {
+    const world = await begun({});
+    world.faults({ startsAChange: true });
+    world.model.answers.push({ text: "reply two" });
+    expect((await world.say("second question")).outcome).toBe("completed");
+    world.faults({});
+    const { report } = await world.say("third question");
+    expect(report.execution?.projections).toMatchObject([{ thread: "continued", handed: 1 }]);
+    expect(world.said().filter((line) => line === "assistant: reply two")).toHaveLength(1);
+  });
+
   it("begins another thread when a turn was taken back", SOON, async () => {
     const world = await begun({ binary });
     await world.say("second question");

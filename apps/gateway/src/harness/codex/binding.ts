@@ -51,6 +51,8 @@ const BindingSchema = z.object({
   addition: z.string(),
   /** Id of the newest message that it holds; null = none that has one. */
   through: z.string().nullable(),
+  /** Ids of the turn that ended with it: a view may have them in another order than they came in. */
+  withIt: z.array(z.string()).default([]),
   /** Tokens of all its calls so far, as Codex counts them. */
   totalTokens: z.number(),
   /** True: Codex made it smaller by itself. Absent: it did not. */

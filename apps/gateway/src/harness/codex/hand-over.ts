@@ -139,7 +139,7 @@ async function begin(
       : {
           ...{ v: 1, sessionKey: turn.session.sessionKey, sessionId: turn.session.sessionId },
           ...{ threadId: thread.id, key, firstAddition: addition, addition },
-          through: throughOf(turn.history),
+          ...{ through: throughOf(turn.history), withIt: [] },
           totalTokens: 0,
           state: { name: "opening" },
         };

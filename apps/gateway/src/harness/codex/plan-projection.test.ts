@@ -8,7 +8,7 @@ const KEY: ThreadKey = {
 };
 const binding = (change: Partial<Binding> = {}): Binding => ({
   ...{ v: 1, sessionKey: "main", sessionId: "s1", threadId: "old", key: KEY, totalTokens: 0 },
-  ...{ firstAddition: "a", addition: "a", through: "m2", state: { name: "ready" } },
+  ...{ firstAddition: "a", addition: "a", through: "m2", withIt: [], state: { name: "ready" } },
   ...change,
 });
 const seen = (...ids: string[]) => ids.map((id) => ({ ids: [id] }));
@@ -82,6 +82,11 @@ describe("how a context enters Codex", () => {
 
   it("gets all of a view while it holds nothing that has an id", () => {
     expect(plan({ binding: binding({ through: null }) })).toMatchObject({ missing: 2 });
+    // What a tool gave came behind the reply, and stands before it in the view.
+    const late = binding({ through: "result", withIt: ["call", "reply", "result"] });
+    const history = seen("m1", "call", "result", "reply");
+    expect(plan({ binding: late, history })).toMatchObject({ kind: "continue", missing: 0 });
+    expect(plan({ binding: late, history: seen("m1", "reply") })).toMatchObject({ kind: "new" });
   });
 
   it("is told a changed addition, or begins anew where nothing can be added", () => {

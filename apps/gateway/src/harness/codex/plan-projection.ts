@@ -64,7 +64,7 @@ export function planProjection(facts: ProjectionFacts): ProjectionPlan {
       if (state.turnId === null)
         return another("the turn that was killed in the last one is not known");
   }
-  const missing = missingOf(binding.through, history);
+  const missing = missingOf(binding, history);
   if (missing === undefined) return another("the last one holds what the view leaves out");
   const tellsAddition = binding.addition !== addition;
   if (!canAdd && (missing > 0 || tellsAddition))
@@ -81,10 +81,14 @@ export function planProjection(facts: ProjectionFacts): ProjectionPlan {
  * How many follow the newest one that the thread holds. Undefined: it is not there, so that the
  * thread holds what is not to be shown any more, as after a turn was undone.
  */
-function missingOf(through: string | null, history: readonly ViewedMessage[]): number | undefined {
+function missingOf(
+  { through, withIt }: Pick<Binding, "through" | "withIt">,
+  history: readonly ViewedMessage[],
+): number | undefined {
   if (through === null) return history.length;
-  const at = history.findLastIndex(({ ids }) => ids.includes(through));
-  return at < 0 ? undefined : history.length - 1 - at;
+  if (!history.some(({ ids }) => ids.includes(through))) return undefined;
+  const held = new Set([...withIt, through]);
+  return history.length - 1 - history.findLastIndex(({ ids }) => ids.some((id) => held.has(id)));
 }
 
 const changedPart = (before: ThreadKey, now: ThreadKey): keyof ThreadKey | undefined =>

@@ -130,7 +130,7 @@ export function runTurnInCodex(options: RunOptions): ExecutionRun {
     return setState(lastState, {
       totalTokens,
       ...(isCompleted && {
-        through: stored.at(-1) ?? binding!.through,
+        ...(stored.length > 0 && { through: stored.at(-1)!, withIt: stored }),
         addition: additionAfter(binding!),
         ...(compactions > 0 && { isCompacted: true as const }),
       }),

@@ -33,6 +33,8 @@ export interface Faults {
   mute?: boolean;
   /** `thread/started` comes after the answer to the next request. */
   late?: boolean;
+  /** A change of a file begins in each turn, and its end is never told. */
+  startsAChange?: boolean;
   /** Asks for permission to run this before it answers. */
   command?: string;
 }
@@ -303,6 +305,11 @@ async function runTurn(thread: Thread, turnId: string, input: Json[]): Promise<v
       ...{ type: "function", name, description, parameters: inputSchema },
     }));
     const items = await callModel(thread, turnId, inputOf(thread), tools, "turn");
+    if (faults().startsAChange)
+      tell("item/started", {
+        ...turn,
+        item: { type: "fileChange", id: newId("item"), changes: [], status: "inProgress" },
+      });
     let called = false;
     for (const { id: _id, ...item } of items) {
       if (item.type === "message") {
