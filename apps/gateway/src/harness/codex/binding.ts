@@ -51,7 +51,7 @@ const BindingSchema = z.object({
   addition: z.string(),
   /** Id of the newest message that it holds; null = none that has one. */
   through: z.string().nullable(),
-  /** Ids of the turn that ended with it: a view may have them in another order than they came in. */
+  /** Ids of the turn that ended with it, which a view may have in another order. */
   withIt: z.array(z.string()).default([]),
   /** Tokens of all its calls so far, as Codex counts them. */
   totalTokens: z.number(),
