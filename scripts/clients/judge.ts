@@ -15,7 +15,7 @@ export interface Judged {
   /** Sessions in which a model has called. */
   sessions: number;
   conversations: number;
-  /** Of the messages that all conversations have, those that are stored, and not twice. */
+  /** Of the messages that all conversations have, those that are stored as often as they were said. */
   storedOnce: number;
   messages: number;
   /** Replies that reached the client otherwise than they were given. */
@@ -29,7 +29,7 @@ export interface Judged {
 export function judge(outcome: RunOutcome, { api }: Pick<Client, "api">): Judged {
   const { task, model, sessions } = outcome;
   const talking = sessions.filter(({ messages }) => messages.some(callsTool));
-  const counts = countStored(task, talking);
+  const counts = countStored(task, talking, model.taken);
   const summaries = model.taken.filter(({ kind }) => kind === "summary").length;
   const asked = model.taken.findLast(({ known }) => known !== undefined);
   return {
@@ -61,8 +61,12 @@ function filesRead(taken: readonly Taken[], part: Part): number {
   return end === undefined ? newest : Math.max(newest, ...own.map(({ file }) => file));
 }
 
-/** How often each message is stored that has to be there once. */
-function countStored(task: Task, sessions: RunOutcome["sessions"]): number[] {
+/** How often each message is stored for each time that it was said. */
+function countStored(
+  task: Task,
+  sessions: RunOutcome["sessions"],
+  taken: readonly Taken[],
+): number[] {
   const count = (role: string, words: string) =>
     sessions
       .flatMap(({ messages }) => messages)
@@ -73,18 +77,30 @@ function countStored(task: Task, sessions: RunOutcome["sessions"]): number[] {
       return { part, file, answers };
     }),
   );
+  const requests = taken.map(({ messages }) => JSON.stringify(messages));
   const counts = [task.prompt, ...task.delegated].map((words) => count("user", words));
   for (const [part, files] of task.parts) {
     counts.push(count("assistant", finalWords(part, files.length)));
     for (let file = 1; file <= files.length; file++) {
       const own = calls.filter((call) => call.part === part && call.file === file);
-      counts.push(
-        own.length,
-        own.reduce((sum, { answers }) => sum + answers, 0),
-      );
+      const times = timesRead({ taken, requests }, part, file);
+      counts.push(own.length / times, own.reduce((sum, { answers }) => sum + answers, 0) / times);
     }
   }
   return counts;
+}
+
+/** A client may run a call of a reply that broke off, and the one of the next try as well. */
+function timesRead(
+  { taken, requests }: { taken: readonly Taken[]; requests: readonly string[] },
+  part: Part,
+  file: number,
+): number {
+  const read = taken.filter(
+    (one) =>
+      one.part === part && one.file === file && requests.some((text) => text.includes(one.id)),
+  );
+  return Math.max(1, read.length);
 }
 
 const callsTool = ({ role, content }: RunOutcome["sessions"][number]["messages"][number]) =>

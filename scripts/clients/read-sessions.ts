@@ -1,9 +1,11 @@
 // Reads what a gateway stored of a client's conversations.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { activeBranch, parseTranscript } from "../../packages/plugin-sdk/src/transcript.ts";
 
 export interface StoredSession {
   name: string;
+  /** Of the branch that the conversation went on with. */
   messages: readonly StoredMessage[];
   /** Requests that the door took for a compaction by the client. */
   compactions: number;
@@ -22,13 +24,15 @@ export async function readSessions(home: string): Promise<StoredSession[]> {
   const names = await readdir(folder).catch(() => []);
   const sessions: StoredSession[] = [];
   for (const name of names.filter((each) => each.endsWith(".jsonl"))) {
-    const lines = await linesOf(join(folder, name));
+    const { entries } = parseTranscript(await readFile(join(folder, name), "utf8"));
     const events = await linesOf(join(folder, `${name}.door`));
     const requests = events.flatMap(({ event }) => (event?.type === "request" ? [event] : []));
     const parent = requests.find((request) => request.parent !== undefined)?.parent;
     sessions.push({
       name,
-      messages: lines.flatMap(({ message }) => (message === undefined ? [] : [message])),
+      messages: activeBranch(entries).flatMap((entry) =>
+        entry.type === "message" ? [entry.message as StoredMessage] : [],
+      ),
       compactions: requests.filter(({ kind }) => kind === "compaction").length,
       ...(parent !== undefined && { parent }),
     });
@@ -37,7 +41,6 @@ export async function readSessions(home: string): Promise<StoredSession[]> {
 }
 
 interface Line {
-  message?: StoredMessage;
   event?: { type: string; kind: string; parent?: string };
 }
 
