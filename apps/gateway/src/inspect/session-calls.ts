@@ -1,11 +1,5 @@
 // Keeps the calls of a session known at the cost of what is new.
-import type {
-  ModelCallReport,
-  ReportItem,
-  SideCallReport,
-  TurnReport,
-  WithheldEntry,
-} from "@clew/engine-core";
+import type { ReportItem, SideCallReport, TurnReport, WithheldEntry } from "@clew/engine-core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { foldMessages } from "../reports/expand.ts";
 import {
@@ -19,23 +13,20 @@ import { keptAfter } from "../reports/report-files.ts";
 import type { FileStart } from "../reports/report-lines.ts";
 import { readPart } from "../reports/report-log.ts";
 import { originOf } from "../sessions/origin.ts";
-import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";
-import { bridgeGap } from "./bridge-gap.ts";
+import { createCallWalk, type WalkParts, withList } from "./call-walk.ts";
 import type { PricesOf } from "./cost.ts";
-import { planCoverage } from "./coverage.ts";
 import type { EntryFate } from "./fates.ts";
-import { type CallFold, createCallFold, type TokenReckoning } from "./fold-calls.ts";
+import type { TokenReckoning } from "./fold-calls.ts";
 import type { CallsKeeper, FoldedCalls, FoldedReport, FoldedUntil } from "./kept-calls.ts";
 import { type LeftEntry, planLeft } from "./left-entries.ts";
 import { findMissing } from "./missing-turns.ts";
-import { branchOfCall, moveToCall, NO_BRANCH, sentInCall } from "./one-call.ts";
-import { createOpenedCall, type OpenedCall } from "./opened-call.ts";
-import { callId, engineOf, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
+import { openCall, openLost } from "./open-call.ts";
+import type { OpenedCall } from "./opened-call.ts";
+import { callId, type PlacedCall, parseCallId, placedCalls } from "./placed-call.ts";
+import { NONE_RUNNING, type RunningCall, type RunningCalls, tellRunning } from "./running-calls.ts";
 import { createEntryFinder, type SessionSource, type TurnUnderWay } from "./session-source.ts";
 import type { CallRow, MissingTurn } from "./shapes.ts";
 import { createShownSummaries } from "./shown-summaries.ts";
-import { createTreatments, type KnownTreatments, type Treatments } from "./treatments.ts";
-import { planUnseen } from "./unseen.ts";
 
 /** A call on the way through all of them. */
 export interface WalkedCall extends PlacedCall {
@@ -107,10 +98,14 @@ export function createSessionCalls(
   const { folder, sessionId } = first;
   const part = async (hash: string) => underWay?.parts[hash] ?? readPart(folder, hash);
   const finder = createEntryFinder(first);
-  const cursor = createBranchCursor(finder.find);
-  const treated: KnownTreatments = new Map();
-  const treatments = createTreatments(part, cursor, treated);
-  const fold = createCallFold(cursor, pricesOf, reckoning);
+  /** All messages of calls of which it was found again what they are a difference to, by id. */
+  const bridged = new Map<string, ReportItem[]>();
+  const walkParts: WalkParts = {
+    ...{ finder, part, treated: new Map(), pricesOf, reckoning, bridged },
+    before: () => before,
+  };
+  const walk = createCallWalk(walkParts);
+  const { cursor, fold } = walk;
   const places: ReportPlace[] = [];
   const calls = new Map<string, KnownCall>();
   const opened = new Map<string, Promise<OpenedCall | undefined>>();
@@ -130,12 +125,6 @@ export function createSessionCalls(
   let end = REPORTS_START;
   /** What came before the oldest report that is kept. */
   let before: FileStart = REPORTS_START;
-  /** That know which call came before their first one. */
-  const begun = new WeakSet<CallFold>();
-  /** That have not found again what a damaged report told the next ones are a difference to. */
-  const gapped = new WeakSet<CallFold>();
-  /** All messages of calls of which it was found again, by id. */
-  const bridged = new Map<string, ReportItem[]>();
   let full = 0;
   /** How far the calls can be kept, and how many of them are. */
   let until: (FoldedUntil & { reports: number; calls: number }) | undefined;
@@ -152,49 +141,9 @@ export function createSessionCalls(
     return entry?.type === "compaction" ? entry.id : null;
   });
 
-  /** The first call that is kept follows the last one that was let go. */
-  const goOn = async (at: BranchCursor, to: CallFold, { report }: PlacedCall) => {
-    if (before.turns === 0) return;
-    const { promptEntryId } = report;
-    await finder.ensure([before.leafId ?? null, promptEntryId]);
-    const isMoved = before.leafId !== undefined && at.moveTo(before.leafId) !== undefined;
-    // Where nobody knows, nothing is told but what its own turn did.
-    if (!isMoved && promptEntryId !== null) at.moveTo(finder.find(promptEntryId)?.parentId ?? null);
-    to.goOn(before.turns);
-  };
-
-  const behindGap = async (
-    at: BranchCursor,
-    to: CallFold,
-    placed: PlacedCall,
-  ): Promise<PlacedCall> => {
-    const branch = await branchOfCall(finder, at, placed, () => placed.call.messages.items);
-    const all = bridgeGap({ placed, before: to.sent.items, path: branch.path });
-    if (all === null) return placed;
-    gapped.delete(to);
-    bridged.set(callId(placed), all);
-    return withList(placed, { kept: 0, items: all });
-  };
   /** Whose messages are told as a difference to nothing. */
   const isFull = (placed: PlacedCall) =>
     placed.call.messages.kept === 0 || bridged.has(callId(placed));
-
-  const addCall = async (
-    at: BranchCursor,
-    looked: Treatments,
-    to: CallFold,
-    told: PlacedCall,
-  ): Promise<CallRow> => {
-    const placed = gapped.has(to) ? await behindGap(at, to, told) : told;
-    const { kept, items } = placed.call.messages;
-    const messages = () => to.sent.items.slice(0, kept).concat(items);
-    if (!begun.has(to)) {
-      begun.add(to);
-      await goOn(at, to, placed);
-    }
-    const stayed = await moveToCall(finder, at, placed, messages);
-    return to.add({ placed, kept: stayed, treat: await looked.of(placed, items, kept) });
-  };
 
   /** Before a call that lists all its messages. */
   const foldedUntil = ({ turn, start, length }: ReportPlace, begun: number): typeof until => ({
@@ -202,7 +151,7 @@ export function createSessionCalls(
     ...{ leafId: cursor.path.at(-1)?.id ?? null, entries: cursor.path.length },
     ...{ withheld: withheld.slice(), shown: shown.all, fold: fold.state },
     ...{ unreadable: unreadable.slice(), gone: gone.slice() },
-    ...{ isBroken: gapped.has(fold), bridged: [...bridged] },
+    ...{ isBroken: walk.isGapped, bridged: [...bridged] },
     ...{ reports: places.length - (begun > 0 ? 0 : 1), calls: rows.length },
   });
 
@@ -226,11 +175,10 @@ export function createSessionCalls(
     withheld.push(...known.withheld);
     unreadable.push(...known.unreadable);
     gone.push(...known.gone);
-    if (known.isBroken) gapped.add(fold);
     for (const [id, messages] of known.bridged) bridged.set(id, messages.slice());
     shown.restore(known.shown, rows.length);
     fold.restore(state);
-    begun.add(fold);
+    walk.standAt({ isGapped: known.isBroken });
     end = to;
     foldedOfNext = known.begun;
     keptCalls = rows.length;
@@ -277,7 +225,7 @@ export function createSessionCalls(
       if (keeper !== undefined && isAll) until = foldedUntil(place, placed.number - 1);
       last = placed;
       since = [];
-      const row = await addCall(cursor, treatments, fold, placed);
+      const row = await walk.add(placed);
       if (isFull(placed)) full = places.length - 1;
       const { kept, items } = placed.call.messages;
       const all = bridged.get(callId(placed));
@@ -290,8 +238,7 @@ export function createSessionCalls(
 
   const miss = (turn: number, isGone: boolean) => {
     (isGone ? gone : unreadable).push(turn);
-    fold.miss(isGone);
-    gapped.add(fold);
+    walk.miss(isGone);
   };
 
   const missingNow = () => {
@@ -313,31 +260,10 @@ export function createSessionCalls(
   const reportsOf = ({ report, full: from }: KnownCall) =>
     readReportsAt(folder, sessionId, places.slice(from, report + 1));
 
-  /** The calls of the turn under way, as their report would tell of them now. */
-  const lookAtRunning = async (now: TurnUnderWay): Promise<RunningCalls> => {
-    const placed = placedCalls(now.turn, now.report);
-    const known = [running.turn, running.calls.length, running.isAnswering];
-    const told = [now.turn, placed.length, now.isAnswering];
-    if (known.join() === told.join()) return running;
-    const own = createBranchCursor(finder.find);
-    const folded = createCallFold(own, pricesOf, reckoning);
-    const looked = createTreatments(part, own, treated);
-    const before = fold.sent.items.slice();
-    // What comes next is told as what differs from it.
-    if (last !== undefined)
-      await addCall(own, looked, folded, withList(last, { kept: 0, items: before }));
-    for (const report of since) folded.skip(report);
-    const calls: RunningCall[] = [];
-    for (const [index, each] of placed.entries()) {
-      const row = await addCall(own, looked, folded, each);
-      const isLast = index === placed.length - 1;
-      calls.push({
-        placed: each,
-        row: { ...row, running: isLast && now.isAnswering ? "call" : "turn" },
-        messages: folded.sent.items.slice(),
-      });
-    }
-    return { turn: now.turn, isAnswering: now.isAnswering, calls, opened: new Map() };
+  const runningNow = async (): Promise<RunningCalls> => {
+    if (underWay === undefined) return NONE_RUNNING;
+    const reported = { last, since, messages: fold.sent.items };
+    return tellRunning(underWay, running, reported, () => createCallWalk(walkParts));
   };
 
   const openRunning = async ({ placed, row, messages }: RunningCall): Promise<OpenedCall> => {
@@ -345,21 +271,10 @@ export function createSessionCalls(
     const told = running.calls.flatMap(({ placed: { call, number } }) =>
       number <= placed.number ? (call.withheld ?? []) : [],
     );
-    const branch = await branchOfCall(finder, cursor, placed, () => messages);
-    const { sent, madeByEngine, summaries } = await sentInCall(
-      createTreatments(part, branch, treated),
-      placed,
-      messages,
-    );
     const kept = new Map(told.map(({ entryId, by, why }) => [entryId, { by, why }]));
-    const facts = {
-      ...{ sent, madeByEngine, engine: engineOf(placed), placeOf: branch.placeOf },
-      unseen: planUnseen(placed, branch),
-      covered: planCoverage(branch.path, summaries),
-      withheld: new Map([...withheldUntil(rows.length), ...kept]),
-      isGapped: unreadable.length + gone.length > 0,
-    };
-    return createOpenedCall({ ...placed, ...branch, row, messages, facts });
+    const withheld = new Map([...withheldUntil(rows.length), ...kept]);
+    const isGapped = unreadable.length + gone.length > 0;
+    return openCall({ placed, row, messages, withheld, isGapped }, { ...walkParts, cursor });
   };
 
   const isGapped = ({ row }: KnownCall) =>
@@ -377,17 +292,9 @@ export function createSessionCalls(
     if (call !== undefined && wanted.row.lost !== null) return openLost(call, wanted.row);
     const messages = foldMessages(placed.slice(0, at + 1).map((each) => each.call));
     if (call === undefined || messages === null) return undefined;
-    const branch = await branchOfCall(finder, cursor, call, () => messages);
-    const looked = createTreatments(part, branch, treated);
-    const { sent, madeByEngine, summaries } = await sentInCall(looked, call, messages);
-    const facts = {
-      ...{ sent, madeByEngine, engine: engineOf(call), placeOf: branch.placeOf },
-      unseen: planUnseen(call, branch),
-      covered: planCoverage(branch.path, summaries),
-      withheld: withheldUntil(wanted.at),
-      isGapped: isGapped(wanted),
-    };
-    return createOpenedCall({ ...call, ...branch, row: wanted.row, messages, facts });
+    const { row, at: place } = wanted;
+    const toOpen = { placed: call, row, messages, withheld: withheldUntil(place) };
+    return openCall({ ...toOpen, isGapped: isGapped(wanted) }, { ...walkParts, cursor });
   };
 
   return {
@@ -426,7 +333,7 @@ export function createSessionCalls(
         underWay = source.underWay;
         end = await readReports(folder, sessionId, end, take, { onUnreadable: miss });
         if (underWay !== undefined && underWay.turn <= end.turns) underWay = undefined;
-        running = underWay === undefined ? NONE_RUNNING : await lookAtRunning(underWay);
+        running = await runningNow();
         keepSoon();
         return end.bytes >= from.bytes;
       });
@@ -462,23 +369,19 @@ export function createSessionCalls(
       return found;
     },
     async walk(onCall) {
-      const own = createBranchCursor(finder.find);
-      const looked = createTreatments(part, own, treated);
-      const folded = createCallFold(own, pricesOf, reckoning);
-      const find = (id: string) => own.path[own.placeOf(id) ?? -1];
-      const { fateOf } = folded;
+      const own = createCallWalk(walkParts);
+      const { path, placeOf } = own.cursor;
+      const find = (id: string) => path[placeOf(id) ?? -1];
+      const { fateOf } = own.fold;
       const now = underWay;
       const onReport = async ({ turn, report }: Pick<PlacedReport, "turn" | "report">) => {
-        if (report.modelCalls.length === 0) folded.skip(report);
+        if (report.modelCalls.length === 0) own.fold.skip(report);
         for (const placed of placedCalls(turn, report)) {
-          const row = await addCall(own, looked, folded, placed);
+          const row = await own.add(placed);
           await onCall({ ...placed, row, find, fateOf });
         }
       };
-      const missed = (_turn: number, isGone: boolean) => {
-        folded.miss(isGone);
-        gapped.add(folded);
-      };
+      const missed = (_turn: number, isGone: boolean) => own.miss(isGone);
       const { turns } = await readReports(folder, sessionId, REPORTS_START, onReport, {
         onUnreadable: missed,
       });
@@ -486,40 +389,3 @@ export function createSessionCalls(
     },
   };
 }
-
-/** A call of the turn under way. */
-interface RunningCall {
-  placed: PlacedCall;
-  row: CallRow;
-  /** All that were sent. */
-  messages: readonly ReportItem[];
-}
-
-interface RunningCalls {
-  turn: number;
-  /** The last of them is being answered. */
-  isAnswering: boolean;
-  calls: readonly RunningCall[];
-  opened: Map<string, Promise<OpenedCall>>;
-}
-
-const NONE_RUNNING: RunningCalls = { turn: 0, isAnswering: false, calls: [], opened: new Map() };
-
-const withList = (
-  placed: PlacedCall,
-  list: Pick<ModelCallReport["messages"], "kept" | "items">,
-): PlacedCall => ({
-  ...placed,
-  call: { ...placed.call, messages: { ...placed.call.messages, ...list } },
-});
-
-/** Of whose messages nothing is told. */
-const openLost = (call: PlacedCall, row: CallRow): OpenedCall =>
-  createOpenedCall({
-    ...{ ...call, ...NO_BRANCH, row, messages: [] },
-    facts: {
-      ...{ sent: new Map(), covered: new Map(), withheld: new Map() },
-      ...{ engine: row.engine, madeByEngine: 0, isGapped: true },
-      ...{ unseen: null, placeOf: NO_BRANCH.placeOf },
-    },
-  });
