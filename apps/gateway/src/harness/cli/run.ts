@@ -12,7 +12,7 @@ import {
 import type { ModelError } from "@clew/plugin-sdk/host";
 import { toModelMessage } from "@clew/plugin-sdk/transcript";
 import writeFileAtomic from "write-file-atomic";
-import { type ApprovalEnd, isAllowed } from "../../approvals/approval.ts";
+import { isAllowed } from "../../approvals/approval.ts";
 import type { CliBackendConfig } from "../../config/harness.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import { visible } from "../../text/visible.ts";
@@ -21,10 +21,11 @@ import { createEventQueue } from "../event-queue.ts";
 import { type AskedProvider, type HarnessRequest, toldBy } from "../harness.ts";
 import { createOpenCalls, type Signed } from "../open-calls.ts";
 import type { Relay } from "../relay.ts";
+import { askPeople } from "./ask-people.ts";
 import type { CliBackend, CliEnd, CliEvent, CliTurn } from "./backend.ts";
-import { type CliProcess, type ProcessEnd, startProcess } from "./process.ts";
 import { type CliBound, type CliKey, type CliSessions, planSession } from "./sessions.ts";
 import { addUsage, lessUsage, NO_USAGE } from "./usage.ts";
+import { type Watched, type WatchedProcess, watchProcess } from "./watched-process.ts";
 
 export interface CliRunOptions {
   turn: ExecutionTurn;
@@ -53,21 +54,11 @@ export interface CliRun extends ExecutionRun {
   over: Promise<void>;
 }
 
-const MEGABYTE = 1024 * 1024;
-const QUOTED = 200;
 /** Of one result, in characters; the program has the rest. */
 const LONGEST_RESULT = 262_144;
-/** A program that told its end may take so long to go. */
-const LEAVE_MS = 5_000;
-
-/** What was heard of one process. */
-interface Heard {
+/** What one process told, besides what stands in the transcript. */
+interface Told {
   hasStarted: boolean;
-  hasSaid: boolean;
-  ends: CliEnd[];
-  /** Why it was stopped by us; null = it was not. */
-  stopped: { why: string; kind: "timeout" | "invalid_response" } | null;
-  garbage: { count: number; first: string } | null;
   repeated: number;
   calls: Map<string, Usage>;
 }
@@ -87,7 +78,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   let hasReply = false;
   /** Of the text that is told next, pieces were told. */
   let wasStreamed = false;
-  let child: CliProcess | undefined;
+  let child: WatchedProcess | undefined;
   let bound: CliBound | null = null;
   /** Of the newest call of its model, as its provider told; null = it was answered. */
   let refusal: ModelError | null = null;
@@ -130,37 +121,14 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     cliTurn: CliTurn,
     { key, total, reason }: { key: CliKey; total: Usage | null; reason: string },
   ): Promise<Result> => {
-    const heard: Heard = {
-      ...{ hasStarted: false, hasSaid: false, ends: [], stopped: null, garbage: null },
-      ...{ repeated: 0, calls: new Map() },
-    };
+    const told: Told = { hasStarted: false, repeated: 0, calls: new Map() };
     const gone = new AbortController();
     const untilGone = AbortSignal.any([signal, gone.signal]);
-    let waitingForUs = 0;
-    let leaving: ReturnType<typeof setTimeout> | undefined;
-    const stop = (why: string, kind: "timeout" | "invalid_response") => {
-      if (heard.ends.length === 0) heard.stopped ??= { why, kind };
-      child?.stop();
-    };
-    const start = after(config.startSeconds, () =>
-      stop(`${name} said nothing within ${config.startSeconds} s of its start`, "timeout"),
-    );
-    const whole = after(config.turnSeconds, () =>
-      stop(`${name} was not done after ${config.turnSeconds} s`, "timeout"),
-    );
-    let silence: ReturnType<typeof setTimeout> | undefined;
-    const listen = () => {
-      clearTimeout(silence);
-      if (!heard.hasSaid || waitingForUs > 0 || heard.ends.length > 0) return;
-      silence = after(config.silenceSeconds, () =>
-        stop(`${name} said nothing for ${config.silenceSeconds} s in the middle`, "timeout"),
-      );
-    };
-    const take = (event: CliEvent): void => {
+    const take = (event: Exclude<CliEvent, CliEnd>): void => {
       switch (event.type) {
         case "started": {
-          if (heard.hasStarted) return;
-          heard.hasStarted = true;
+          if (told.hasStarted) return;
+          told.hasStarted = true;
           const knowsFrom = cliTurn.ref === null ? turn.turn[0]?.id : bound?.knowsFrom;
           const known = knowsFrom == null ? {} : { knowsFrom };
           queue.push({
@@ -197,7 +165,7 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
           return;
         }
         case "call-usage":
-          heard.calls.set(event.id, event.usage);
+          told.calls.set(event.id, event.usage);
           return;
         case "compaction":
           notice(event.text);
@@ -208,73 +176,49 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
           return;
         case "ask":
           void permit(event);
-          return;
-        case "end":
-          heard.ends.push(event);
-          clearTimeout(silence);
-          child?.endInput();
-          leaving ??= setTimeout(() => child?.stop(), LEAVE_MS).unref();
       }
     };
     /** Said twice is stored once. */
     const isNew = (what: string) => {
       if (seen.has(what)) {
-        heard.repeated++;
+        told.repeated++;
         return false;
       }
       seen.add(what);
       return true;
     };
     const permit = async (asked: Extract<CliEvent, { type: "ask" }>) => {
-      waitingForUs++;
-      listen();
+      const goOn = child?.waitForUs();
       // What a person is asked about is on record before it can run.
       await queue.drained();
       const allowed = isAllowed(await askPeople(request, id, untilGone, asked));
-      waitingForUs--;
       child?.write(backend.answer(asked, allowed));
-      listen();
+      goOn?.();
     };
-    child = startProcess({
-      ...{ command: options.command, args: backend.args(cliTurn), cwd: cliTurn.cwd },
-      env: options.environment(backend.env(cliTurn)),
-      ...{ stdin: backend.stdin(cliTurn), keepsStdin: backend.listens(cliTurn) },
-      onLine(line) {
-        heard.hasSaid = true;
-        clearTimeout(start);
-        listen();
-        const value = objectIn(line);
-        if (value !== undefined) {
-          for (const event of backend.parse(value)) take(event);
-          return;
-        }
-        const { count, first } = heard.garbage ?? { count: 0, first: line.slice(0, QUOTED) };
-        heard.garbage = { count: count + 1, first };
-      },
-      onTooLong: (bytes) =>
-        stop(`${name} sent a line of more than ${bytes} bytes`, "invalid_response"),
-      onBytes(bytes) {
-        if (bytes > config.maxOutputMegabytes * MEGABYTE)
-          stop(`${name} wrote more than ${config.maxOutputMegabytes} MiB`, "invalid_response");
+    child = watchProcess({
+      ...{ backend, config, onEvent: take },
+      process: {
+        ...{ command: options.command, args: backend.args(cliTurn), cwd: cliTurn.cwd },
+        env: options.environment(backend.env(cliTurn)),
+        ...{ stdin: backend.stdin(cliTurn), keepsStdin: backend.listens(cliTurn) },
       },
     });
     if (signal.aborted || isClosed) child.stop();
-    const end = await child.ended;
+    const watched = await child.ended;
     child = undefined;
     // What it asked is nobody's to answer any more.
     gone.abort();
-    for (const timer of [start, whole, silence, leaving]) clearTimeout(timer);
-    return { heard, end };
+    return { ...watched, ...told };
   };
 
   /** What there is to say once nothing can come any more. */
-  const settle = async ({ heard, end }: Result, total: Usage | null): Promise<ExecutionOutcome> => {
+  const settle = async (result: Result, total: Usage | null): Promise<ExecutionOutcome> => {
     own.endAll(
       signal.aborted || isClosed
         ? "The turn was stopped while this ran, and so was this."
         : `${name} ended before it told what came of this call.`,
     );
-    const { garbage, repeated, ends } = heard;
+    const { garbage, repeated, ends, calls, stopped, end } = result;
     if (garbage !== null)
       notice(`${name} wrote ${lines(garbage.count)} that cannot be read: ${garbage.first}`);
     if (repeated > 0) notice(`${name} said ${lines(repeated)} again; each stands once.`);
@@ -283,18 +227,18 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
     if (last?.error === null && !hasReply && last.reply !== undefined) say(last.reply);
     const told = last?.usage ?? null;
     const isSum = backend.usage === "session";
-    const usage = told === null ? sumOf(heard.calls) : isSum ? lessUsage(told, total) : told;
+    const usage = told === null ? sumOf(calls) : isSum ? lessUsage(told, total) : told;
     if (usage !== null && usage.totalTokens > 0) queue.push({ type: "usage", usage });
     if (isSum && told !== null && bound !== null) await save({ ...bound, total: told });
     if (last?.error === null) return { status: "completed" };
     if (signal.aborted || isClosed) return { status: "interrupted" };
     const failure = last === undefined ? refusal : toldBy(last.error!, refusal);
-    if (failure !== null && heard.stopped === null) {
+    if (failure !== null && stopped === null) {
       if (failure.kind === "overflow" && bound !== null)
         await save({ ...bound, over: "what it held was too large for its model" });
       return { status: "failed", error: failure };
     }
-    const { kind, message } = whyEnded(heard, end, name);
+    const { kind, message } = whyEnded(result, name);
     const [saysWhy] = end.stderr;
     if (saysWhy) log.warn(`${id} ended without a result`, { stderr: end.stderr });
     return { status: "failed", code: "HARNESS_FAILED", error: { kind, message } };
@@ -399,21 +343,17 @@ export function runTurnInCli(options: CliRunOptions): CliRun {
   };
 }
 
-interface Result {
-  heard: Heard;
-  end: ProcessEnd;
-}
+interface Result extends Watched, Told {}
 
 /** A session that cannot be resumed ends before anything of it was told, in all versions. */
-const isRefused = ({ heard, end }: Result): boolean =>
-  !heard.hasStarted &&
-  heard.stopped === null &&
+const isRefused = ({ hasStarted, stopped, end, ends }: Result): boolean =>
+  !hasStarted &&
+  stopped === null &&
   end.error === undefined &&
-  heard.ends.every(({ error }) => error !== null);
+  ends.every(({ error }) => error !== null);
 
 function whyEnded(
-  { stopped }: Heard,
-  { how, error, stderr }: ProcessEnd,
+  { stopped, end: { how, error, stderr } }: Watched,
   name: string,
 ): { kind: "timeout" | "invalid_response" | "unavailable"; message: string } {
   if (stopped !== null)
@@ -434,21 +374,8 @@ const anew = (name: string, reason: string) =>
 
 const lines = (count: number) => (count === 1 ? "a line" : `${count} lines`);
 
-const after = (seconds: number, act: () => void) => setTimeout(act, seconds * 1000).unref();
-
 function sumOf(calls: ReadonlyMap<string, Usage>): Usage | null {
   return calls.size === 0 ? null : [...calls.values()].reduce(addUsage, NO_USAGE);
-}
-
-function objectIn(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const shortened = (text: string): string =>
@@ -470,22 +397,3 @@ const blocksIn = (message: AgentMessage): readonly (TextBlock | ImageBlock)[] =>
   const { content } = said;
   return typeof content === "string" ? [{ type: "text", text: content }] : content;
 };
-
-/** Nobody to ask is a no. */
-async function askPeople(
-  { session, approvals }: Pick<HarnessRequest, "session" | "approvals">,
-  id: string,
-  signal: AbortSignal,
-  asked: Extract<CliEvent, { type: "ask" }>,
-): Promise<ApprovalEnd> {
-  if (approvals === undefined) return { kind: "nobody" };
-  const { agentId, sessionKey } = session;
-  const { command } = asked.args;
-  const request = {
-    ...{ asker: { kind: "harness" as const, id }, session: { agentId, sessionKey } },
-    ...{ name: asked.name, arguments: asked.args },
-    ...(typeof command === "string" && { grant: command }),
-    ...(asked.callId !== undefined && { callId: asked.callId }),
-  };
-  return approvals.ask(request, signal).catch((): ApprovalEnd => ({ kind: "withdrawn" }));
-}
