@@ -329,6 +329,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
     ...{ conversations, reports, costs, events, tracer },
+    noteWaste: waste.note,
     sessions: {
       send: async (request) => (await offer(request)).result,
       branch: async (key) => (await known.read(key))?.branch ?? [],

@@ -1,6 +1,7 @@
 // Explains why one model call held what it held.
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+import { SENT_OTHERWISE, SET_ASIDE } from "../reports/door-rules.ts";
 import { saidChanges } from "../reports/said-changes.ts";
 import { counted, number } from "../text/number.ts";
 import { tokensOfItems } from "./call-scale.ts";
@@ -42,14 +43,20 @@ export function explainCall(opened: OpenedCall): string[] {
 }
 
 function fatesOf(fates: OpenedCall["row"]["fates"]): string {
-  const { all, shown, summary, cleared, leftOut, unseen } = fates;
-  if (shown === all)
-    return all === 1 ? "The one entry was shown." : `All ${number(all)} entries were shown.`;
+  const { all, shown, summary, cleared, leftOut, unseen, shortened, changed } = fates;
+  const otherwise = [
+    ...(shortened === 0 ? [] : [`${number(shortened)} shortened`]),
+    ...(changed === 0 ? [] : [`${number(changed)} otherwise than stored`]),
+  ].join(", ");
+  if (shown === all) {
+    const whole = all === 1 ? "The one entry was shown" : `All ${number(all)} entries were shown`;
+    return `${whole}${otherwise && `, ${otherwise}`}.`;
+  }
   const elsewhere =
     unseen === 0
       ? ""
       : `; what the program showed of ${number(unseen)} in its own session, Clew cannot see`;
-  return `Of ${counted(all, "entry", "entries")} ${number(shown)} ${shown === 1 ? "was" : "were"} shown, ${number(summary)} stood in summaries, ${number(cleared)} ${cleared === 1 ? "was" : "were"} cleared, ${number(leftOut)} left out${elsewhere}.`;
+  return `Of ${counted(all, "entry", "entries")} ${number(shown)} ${shown === 1 ? "was" : "were"} shown${otherwise && ` (${otherwise})`}, ${number(summary)} stood in summaries, ${number(cleared)} ${cleared === 1 ? "was" : "were"} cleared, ${number(leftOut)} left out${elsewhere}.`;
 }
 
 function whoChose(opened: OpenedCall): string {
@@ -113,11 +120,23 @@ function failureOf({ call: { error, failure, windowTokens } }: OpenedCall): stri
 }
 
 function rulesOf(changes: readonly PolicyChange[]): string[] {
-  if (changes.length === 0) return [];
   const rules = new Map<string, number>();
   for (const { rule, count = 1 } of changes) rules.set(rule, (rules.get(rule) ?? 0) + count);
+  const messagesOf = (rule: string) => {
+    const count = rules.get(rule) ?? 0;
+    rules.delete(rule);
+    return count === 0 ? null : counted(count, "message");
+  };
+  const aside = messagesOf(SET_ASIDE);
+  const sent = messagesOf(SENT_OTHERWISE);
   const words = [...rules].map(([rule, count]) => `${rule} ${number(count)}×`);
-  return [`The transcript policy of the provider made changes: ${words.join(", ")}.`];
+  return [
+    ...(aside === null ? [] : [`To make room the door set parts of ${aside} aside.`]),
+    ...(sent === null ? [] : [`The client sent ${sent} otherwise than before.`]),
+    ...(words.length === 0
+      ? []
+      : [`The transcript policy of the provider made changes: ${words.join(", ")}.`]),
+  ];
 }
 
 /** Pure. Summaries that stood in the call, in order; `textOf` knows their texts. */

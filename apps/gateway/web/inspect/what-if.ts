@@ -35,11 +35,12 @@ export function describeWhatIf(whatIf: WhatIf): string[] {
   const most = (of: (fates: Points[number]["fates"]) => number) =>
     Math.max(0, ...points.map(({ fates }) => of(fates)));
   const notShown = most(({ all, shown }) => all - shown);
+  const inPart = most(({ shortened }) => shortened);
   return [
     `${engine.ran} in a window of ${formatCount(contextWindow)}: ${formatCount(total)} tokens, estimated, in ${formatNumberOf(points.length, "call")}; it was ${formatCount(asItWas.tokens.total)} in ${formatCount(asItWas.calls)}.`,
     `The largest call: ${formatCount(largest)} tokens; it was ${formatCount(asItWas.tokens.max)}. ${formatNumberOf(compactions, "compaction")} that the host asked for, ${formatNumberOf(over, "call")} over budget.`,
     notShown === 0
-      ? "Every entry is shown in every call."
+      ? `Every entry is shown in every call${inPart === 0 ? "" : `, at most ${formatCount(inPart)} of a call in part`}.`
       : `At most ${formatNumberOf(notShown, "entry", "entries")} of a call ${notShown === 1 ? "is" : "are"} not shown: at most ${formatCount(most(({ summary }) => summary))} in summaries, ${formatCount(most(({ cleared }) => cleared))} cleared, ${formatCount(most(({ leftOut }) => leftOut))} left out.`,
     ...(costs === null ? [] : [costs]),
     ...(needed === 0

@@ -123,12 +123,13 @@ function sumUp({ calls, sums: { sent } }: CallPage, { isListed }: { isListed: bo
   const turns = new Set(calls.map(({ turn }) => turn)).size;
   const failed = calls.filter(({ error }) => error !== null).length;
   const isKnown = isListed && calls.every(({ lost }) => lost === null);
-  const isWhole = isKnown && calls.every(({ fates }) => fates.shown === fates.all);
+  const isShown = isKnown && calls.every(({ fates }) => fates.shown === fates.all);
+  const isWhole = isShown && calls.every(({ fates }) => fates.shortened === 0);
   const without =
     failed === 0
       ? ""
       : ` (${counted(failed, "call")} without an answer ${failed === 1 ? "is" : "are"} not in it)`;
-  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${isKnown ? "" : "at least "}${number(sent)} tokens sent${without}. ${calls.length === 0 ? "" : isWhole ? "Every entry was shown in every call." : '"--call" with a number of the first column tells of each entry that was not shown.'}`.trim();
+  return `${counted(calls.length, "call")} in ${counted(turns, "turn")}, ${isKnown ? "" : "at least "}${number(sent)} tokens sent${without}. ${calls.length === 0 ? "" : isWhole ? "Every entry was shown in every call." : `"--call" with a number of the first column tells of each entry that was ${isShown ? "shown in part" : "not shown, or in part"}.`}`.trim();
 }
 
 /** What was paid for rows, and for what is in none: since, and of turns without a report. */

@@ -9,6 +9,7 @@ import type { AgentMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { toJson } from "../../own-json.ts";
+import { SENT_OTHERWISE, SET_ASIDE } from "../../reports/door-rules.ts";
 import { contentHash } from "../../text/content-hash.ts";
 import type { DoorCall } from "../call/door-call.ts";
 import type { RequestSketch, SketchedMessage } from "../match/sketch.ts";
@@ -33,9 +34,6 @@ export interface ViewDescription {
   /** Tokens of those behind them that were sent in it too. */
   moved: number;
 }
-
-const SET_ASIDE = "door: set aside";
-const CLIENT = "the client";
 
 export function describeView(
   live: LiveSession,
@@ -217,7 +215,7 @@ function describeMessage(one: MessageToDescribe): void {
       continue;
     }
     parts[hash] = withoutImages(sent);
-    const rule = shown === undefined ? CLIENT : SET_ASIDE;
+    const rule = shown === undefined ? SENT_OTHERWISE : SET_ASIDE;
     if (id !== undefined)
       changes.push({ rule, action: "changed", index: items.length, reason: detailOf(rule) });
     items.push({
@@ -230,7 +228,7 @@ function describeMessage(one: MessageToDescribe): void {
 }
 
 const detailOf = (rule: string): string =>
-  rule === CLIENT ? "the client sent it otherwise than before" : "set aside to make room";
+  rule === SENT_OTHERWISE ? "the client sent it otherwise than before" : "set aside to make room";
 
 function pushEntry(
   items: ReportItem[],

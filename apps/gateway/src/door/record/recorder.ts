@@ -20,7 +20,7 @@ import type { EndedTurn, SentView } from "./ended-turn.ts";
 import { answeredRequest, cacheReport, type ExpectedCache, expectCache } from "./expect-cache.ts";
 import { isSameReply, LiveSession, type StoredReply } from "./live-session.ts";
 import { type EntryGroup, planEntries } from "./plan-entries.ts";
-import { budgetOf, doorReport } from "./report.ts";
+import { budgetOf, DOOR_ENGINE, doorReport } from "./report.ts";
 
 /** A request is answered while it is stored; the next one of its session waits for that. */
 export interface Recorder {
@@ -48,6 +48,8 @@ export interface RecorderParts {
   costs: Pick<Costs, "mayAsk" | "count">;
   events: Pick<EventHub, "publish" | "delta" | "followers">;
   tracer: Pick<Tracer, "begin">;
+  /** Told of each request that a model was sent. */
+  noteWaste(conversation: Conversation, report: TurnReport): Promise<void>;
   log: LogPort;
 }
 
@@ -105,7 +107,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     return done;
   };
   const subjectOf = ({ key }: DoorTurn) => ({
-    ...{ agentId: key.split(":")[1] ?? "", sessionKey: key, engine: null, plugin: null },
+    ...{ agentId: key.split(":")[1] ?? "", sessionKey: key, engine: DOOR_ENGINE, plugin: null },
   });
   return {
     refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
@@ -172,13 +174,15 @@ export function createRecorder(parts: RecorderParts): Recorder {
           live.sent = answeredRequest(cache, usage, Date.now());
         await reports.store(conversation, { report, parts: described?.parts ?? {} });
         trace(tracer, turn, report);
-        if (view !== undefined)
+        if (view !== undefined) {
           await costs.count(subjectOf(turn), {
             model: report.model.resolved,
             usage: reply.message.usage,
             failure: reply.error ?? null,
             durationMs,
           });
+          await parts.noteWaste(conversation, report);
+        }
         logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       });

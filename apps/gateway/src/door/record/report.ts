@@ -18,8 +18,11 @@ export interface ReportInput {
   leafId: string | null;
 }
 
+/** What chooses of the client's history. */
+export const DOOR_ENGINE = "door";
+
 const ENGINE: TurnReport["engine"] = {
-  ...{ configured: null, ran: "door", infoId: "door", name: "Door", source: "default" },
+  ...{ configured: null, ran: DOOR_ENGINE, infoId: DOOR_ENGINE, name: "Door", source: "default" },
   ...{ ownsCompaction: false, degraded: null, projection: null },
 };
 

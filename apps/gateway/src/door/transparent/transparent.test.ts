@@ -375,6 +375,11 @@ describe("beside its sessions", () => {
     expect(caches[0]).toMatchObject({ predicted: 0, broke: "first-call" });
     expect(caches[2]!.predicted).toBeGreaterThan(5_000);
     expect(caches.some((cache) => cache?.broke === "messages-changed")).toBe(true);
+    const wasted = calls.flatMap(({ waste }) => waste).reduce((sum, { tokens }) => sum + tokens, 0);
+    expect(wasted).toBeGreaterThan(1_000);
+    expect(await (await door.get("/api/usage?by=engine")).json()).toMatchObject({
+      engines: [{ name: "door", waste: { brokenPrefix: { tokens: wasted } } }],
+    });
     const numbers = await (await door.get("/metrics")).text();
     const wire = 'wire="anthropic-messages"';
     expect(numbers).toContain(
