@@ -69,7 +69,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
   const chance = createChance(seed);
   const model = await startFaultyModel(chance.apart(-1));
   const home = await newHome(configFor(model.baseUrl));
-  const start = () => startGateway({ home, ...(steady && { probe: PROBE }) });
+  const start = () => startGateway({ home, probe: PROBE });
   let gateway = await start();
   const began = performance.now();
   const elapsed = () => (performance.now() - began) / 1000;
@@ -82,7 +82,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakResult> {
     ...{ waited: 0, steered: 0, refused: 0, broken: 0 },
   };
   const sampling = setInterval(() => {
-    void sampleOf(gateway, { home, steady }).then((found) => {
+    void sampleOf(gateway, home).then((found) => {
       const sample = { seconds: Math.round(elapsed()), restarts, ...found };
       samples.push(sample);
       options.onSample?.(sample);
@@ -194,14 +194,14 @@ async function storedIn(home: string, sessions: ReadonlySet<string>): Promise<st
 
 async function sampleOf(
   gateway: RunningGateway,
-  { home, steady }: { home: string; steady: boolean },
+  home: string,
 ): Promise<Omit<Sample, "seconds" | "restarts">> {
   const open = await readdir(`/proc/${gateway.process.pid}/fd`).catch(() => []);
   const rssMB = Math.round((await gateway.rss()) / 1e6);
   const costs = await bytesBelow(join(home, "costs"));
   const kept = costs + (await bytesBelow(join(home, "logs")));
   return {
-    ...{ rssMB, liveMB: steady ? await liveMBOf(gateway) : Number.NaN, descriptors: open.length },
+    ...{ rssMB, liveMB: await liveMBOf(gateway), descriptors: open.length },
     ...{ diskMB: ((await bytesBelow(home)) - kept) / 1e6, costsMB: costs / 1e6 },
   };
 }

@@ -11,6 +11,7 @@ import { type ClaimedHome, claimHome } from "../home/claim.ts";
 import { loadPage } from "../http/page.ts";
 import { type RunningServer, startServer } from "../http/server.ts";
 import type { GatewayLog } from "../log/log.ts";
+import { holdOldSpace } from "../old-space.ts";
 import { watchProcess } from "../plugins/contain/watch-process.ts";
 import { watchStart } from "../plugins/contain/watch-start.ts";
 import { inSafeMode } from "../plugins/load/record.ts";
@@ -153,6 +154,7 @@ async function serve(
         output.line(`Safe mode: plugin "${plugin}": ${reason}.`);
     }
     letYoungSpaceGrow();
+    holdOldSpace();
     end = await stop.ending;
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;

@@ -59,8 +59,8 @@ export const LimitsConfigSchema = z.object({
     .default(16 * MIB)
     .describe("Most bytes of the messages that wait in one session, pictures included."),
   openSessionBytes: bytes(MIB)
-    .default(256 * MIB)
-    .describe("Most bytes of transcripts kept in memory; sessions used longest ago are closed."),
+    .default(128 * MIB)
+    .describe("Most bytes that transcripts take in memory; sessions used longest ago are closed."),
   reportBytes: bytes(64 * KIB)
     .default(16 * MIB)
     .describe(

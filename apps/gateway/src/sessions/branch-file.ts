@@ -5,6 +5,7 @@ import type { TranscriptEntry, TranscriptHeader } from "@clew/plugin-sdk/transcr
 import { keepCheckpoint } from "./checkpoint-keeper.ts";
 import type { FileStamp, PlacedEntry } from "./checkpoint-lines.ts";
 import { durableFile, type MovedFile } from "./durable-file.ts";
+import { ENTRY_BYTES } from "./entry-bytes.ts";
 import { formatEntries, formatHeader } from "./entry-lines.ts";
 import { keepEntry } from "./kept-entry.ts";
 import { replacesHistory, shownPart } from "./shown-part.ts";
@@ -27,7 +28,7 @@ export interface BranchFile {
     entries: readonly TranscriptEntry[],
     options: { kept?: number; atomic: boolean },
   ): Promise<readonly TranscriptEntry[]>;
-  /** Bytes of the file that are in memory. */
+  /** What it takes in memory, texts and all. */
   heldBytes(): number;
   /** Of these, what the compactions since it was opened left behind. */
   spareBytes(): number;
@@ -50,8 +51,8 @@ export interface LoadedFile {
   ids: () => Set<string>;
   /** Bytes. */
   size: number;
-  /** How much of it is in memory. Absent: all. */
-  heldBytes?: number;
+  /** What it takes in memory, texts and all. */
+  heldBytes: number;
   /** The checkpoint it was loaded by. Absent: none. */
   current?: { stamp: FileStamp; lines: number };
 }
@@ -92,7 +93,7 @@ export async function openBranchFile({
     header: loaded.header,
   });
   let snapshot: readonly TranscriptEntry[] | undefined;
-  let { header, heldBytes = loaded.size } = loaded;
+  let { header, heldBytes } = loaded;
   let shownBytes = heldBytes;
   return {
     branch: () => {
@@ -121,8 +122,9 @@ export async function openBranchFile({
       await keeper.lookBefore();
       await file.append(head + lines.join(""));
       header = written;
-      for (const line of lines) heldBytes += line.length;
-      for (const line of lines) shownBytes += line.length;
+      const addedBytes = lines.reduce((sum, line) => sum + line.length + ENTRY_BYTES, 0);
+      heldBytes += addedBytes;
+      shownBytes += addedBytes;
       branch.length = kept;
       for (const entry of entries) branch.push(entry);
       snapshot = undefined;
@@ -144,11 +146,13 @@ export async function openBranchFile({
   };
 }
 
-/** From this entry to the end; undefined when nobody knows where it stands. */
+/** What it takes from this entry to the end; undefined when nobody knows where it stands. */
 function bytesFrom(
   placed: readonly PlacedEntry[] | undefined,
   first: TranscriptEntry | undefined,
 ): number | undefined {
   const at = placed?.findLastIndex(({ entry }) => entry.id === first?.id) ?? -1;
-  return at < 0 ? undefined : placed!.slice(at).reduce((sum, { length }) => sum + length, 0);
+  return at < 0
+    ? undefined
+    : placed!.slice(at).reduce((sum, { length }) => sum + length + ENTRY_BYTES, 0);
 }

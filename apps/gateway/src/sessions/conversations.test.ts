@@ -4,6 +4,7 @@ import { createSessionState } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import { createConversations } from "./conversations.ts";
+import { ENTRY_BYTES } from "./entry-bytes.ts";
 import { createSessionStore } from "./store.ts";
 
 async function conversations(
@@ -112,7 +113,7 @@ describe("conversations", () => {
   });
 
   it("are closed when together they hold too much, those used longest ago first", async () => {
-    const { all, closed } = await conversations({ maxOpenBytes: 12_000 });
+    const { all, closed } = await conversations({ maxOpenBytes: 12_000 + 4 * ENTRY_BYTES });
     const say = (key: string, chars: number) =>
       all.run(key, ({ session }) =>
         session.append([
@@ -128,6 +129,30 @@ describe("conversations", () => {
     await say("c", 20_000);
     await until(() => closed.length > 1);
     expect(closed).toEqual(["agent:main:b", "agent:main:a"]);
+    await all.close();
+  });
+
+  it("count what short messages take, which is more than what they say", async () => {
+    const { all, closed } = await conversations({ maxOpenBytes: 200_000 });
+    const say = (key: string, times: number) =>
+      all.run(key, ({ session }) =>
+        session.append(
+          Array.from({ length: times }, () => ({
+            type: "message" as const,
+            message: { role: "user" as const, content: "yes" },
+          })),
+        ),
+      );
+    await say("a", 50);
+    await say("b", 50);
+    await until(() => closed.length > 0);
+    expect(closed).toEqual(["agent:main:a"]);
+    // What was closed is read again, and takes as much.
+    await say("a", 1);
+    await until(() => closed.length > 1);
+    expect(closed).toEqual(["agent:main:a", "agent:main:b"]);
+    const branch = await all.run("a", async ({ session }) => session.branch());
+    expect(branch).toHaveLength(51);
     await all.close();
   });
 
@@ -150,7 +175,7 @@ describe("conversations", () => {
     await until(() => closed.length > 0);
     await all.run("a", async ({ session }) => {
       expect(session.branch()).toHaveLength(3);
-      expect(session.heldBytes()).toBeLessThan(3000);
+      expect(session.heldBytes()).toBeLessThan(3000 + 2 * ENTRY_BYTES);
       expect(session.spareBytes()).toBe(0);
     });
     expect(closed).toHaveLength(1);

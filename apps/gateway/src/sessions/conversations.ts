@@ -60,7 +60,7 @@ export interface ConversationsOptions {
 }
 
 const DEFAULT_MAX_OPEN = 256;
-const DEFAULT_MAX_OPEN_BYTES = 256 * 2 ** 20;
+const DEFAULT_MAX_OPEN_BYTES = 128 * 2 ** 20;
 const DEFAULT_MAX_SPARE_BYTES = 16 * 2 ** 20;
 const DEFAULT_IDLE_MS = 5 * 60_000;
 

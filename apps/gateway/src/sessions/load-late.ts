@@ -3,6 +3,7 @@ import { inSlices } from "@clew/plugin-sdk/host";
 import { activeBranch, type TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type Checkpoint, currentCheckpoint } from "./checkpoint.ts";
 import { forEachRow, isLinear } from "./checkpoint-lines.ts";
+import { ENTRY_BYTES, ROW_BYTES } from "./entry-bytes.ts";
 import { LateEntry } from "./late-entry.ts";
 import { EntryLines } from "./late-line.ts";
 import { shortBytes } from "./late-message.ts";
@@ -15,12 +16,9 @@ export interface LateTranscript {
   placed: LateEntry[];
   /** The active branch. */
   branch: TranscriptEntry[];
-  /** Bytes of the file that are in memory. */
+  /** What it takes in memory. */
   heldBytes: number;
 }
-
-/** What an entry takes that holds nothing, bytes. */
-const ROW_BYTES = 256;
 
 /** Undefined when there is no checkpoint that fits the file. */
 export async function loadLate(sessionFile: string): Promise<LateTranscript | undefined> {
@@ -49,7 +47,7 @@ export async function loadLate(sessionFile: string): Promise<LateTranscript | un
   await inSlices(shownLate, (late) => {
     if (isLarge) late.holdShort();
     else late.hold();
-    heldBytes += isLarge ? shortBytes(late) : late.length;
+    heldBytes += ENTRY_BYTES + (isLarge ? shortBytes(late) : late.length);
   });
   return { checkpoint, placed, branch, heldBytes };
 }

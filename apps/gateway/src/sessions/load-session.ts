@@ -5,6 +5,7 @@ import type { LoadedFile } from "./branch-file.ts";
 import { makeCheckpoint } from "./checkpoint.ts";
 import { growCheckpoint } from "./checkpoint-growth.ts";
 import type { LinePlace, PlacedEntry } from "./checkpoint-lines.ts";
+import { ENTRY_BYTES } from "./entry-bytes.ts";
 import { keepRead } from "./kept-entry.ts";
 import { forgetLedger } from "./ledger-file.ts";
 import { loadLate } from "./load-late.ts";
@@ -56,13 +57,16 @@ async function loadWhole(file: string, checkpointFrom: number): Promise<LoadedSe
 async function readLoaded(file: string): Promise<LoadedSession> {
   const short = await readShort(file);
   const loaded = await keepWhole(await readMended(file, { onEntry: short?.onEntry }));
-  return short === undefined
-    ? loaded
-    : { ...loaded, heldBytes: Math.max(0, loaded.size - short.droppedBytes()) };
+  const textBytes = Math.max(0, loaded.size - (short?.droppedBytes() ?? 0));
+  return { ...loaded, heldBytes: textBytes + ENTRY_BYTES * loaded.branch.length };
 }
 
 /** A file that was read whole, its entries as they are kept. */
-async function keepWhole({ entries, places, ...loaded }: MendedFile): Promise<LoadedSession> {
+async function keepWhole({
+  entries,
+  places,
+  ...loaded
+}: MendedFile): Promise<Omit<LoadedSession, "heldBytes">> {
   await pause();
   const path = activeBranch(entries);
   await pause();

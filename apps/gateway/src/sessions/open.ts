@@ -64,7 +64,7 @@ export interface OpenSession extends CompactableSession {
   /** The active branch, oldest first; frozen, and another array when it changed. */
   branch(): readonly TranscriptEntry[];
   readonly notes: readonly SessionNote[];
-  /** Bytes of the transcript that are in memory. */
+  /** What the transcript takes in memory, bytes. */
   heldBytes(): number;
   /** Of these, what compactions left behind: it is in memory until the session is opened again. */
   spareBytes(): number;
