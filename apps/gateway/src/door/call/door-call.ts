@@ -38,6 +38,8 @@ export interface DoorOutlet {
   begin(status: number, headers: RawHeaders): void;
   /** Waits while whoever asked reads more slowly. */
   write(bytes: Uint8Array): Promise<void>;
+  /** Waits while much of what was written has not arrived: the system takes more than it should. */
+  hasTaken(): Promise<void>;
   end(): void;
   /** Whoever asked sees that the answer is not whole. */
   breakOff(): void;

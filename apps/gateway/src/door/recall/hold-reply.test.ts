@@ -27,6 +27,7 @@ function outlet() {
     end() {
       got.ended = true;
     },
+    hasTaken: async () => {},
     breakOff: () => {},
   };
   return Object.assign(got, { outlet: written });

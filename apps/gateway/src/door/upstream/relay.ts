@@ -23,6 +23,7 @@ export async function relay(
       await peek?.(piece);
       if (outlet.gone.aborted) return "gone";
       await outlet.write(piece);
+      await outlet.hasTaken();
     }
   } catch {
     return outlet.gone.aborted ? "gone" : "broken";
