@@ -15,6 +15,7 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { fstatSync } from "../own-files.ts";
 import { toJson } from "../own-json.ts";
 import { isSafeId } from "../sessions/keys.ts";
+import { writeBytes } from "../sessions/write-bytes.ts";
 import { expandLastRequest, type LastRequest } from "./expand.ts";
 import { packPart, unpackPart } from "./packed-part.ts";
 import { type KnownList, listBytes, planLists } from "./plan-lists.ts";
@@ -271,7 +272,7 @@ async function appendReport(
   partBytes: number,
 ): Promise<number> {
   const line = writer.lineOf(report, partBytes);
-  await handle.appendFile(line);
+  await writeBytes(handle, Buffer.from(line), null);
   return line.length;
 }
 

@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { fstatSync, lstatSync, open, rm } from "../own-files.ts";
 import { storageFailed } from "../storage-error.ts";
+import { writeBytes } from "./write-bytes.ts";
 import { noteWrite } from "./writes.ts";
 
 export type MovedFile = "replaced" | "removed" | "changed";
@@ -68,7 +69,7 @@ export function durableFile(
       const how = moved();
       if (how !== null) throw movedError(file, how);
       try {
-        await writeAll(target, bytes, size);
+        await writeBytes(target, bytes, size);
         if (!isCopy) await target.datasync();
         if (isNew && !isCopy) await syncFolder(dirname(file));
       } catch (error) {
@@ -102,14 +103,6 @@ export async function keepBeside(file: string, why: string, bytes: Uint8Array): 
     await handle.close();
   }
   return keptIn;
-}
-
-async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-    if (bytesWritten === 0) throw new Error("nothing could be written");
-    done += bytesWritten;
-  }
 }
 
 /** Back to the last good byte. What cannot be undone is repaired at the next open. */

@@ -1,13 +1,13 @@
 // What is known of a session's transcript while it is open, from its journal.
 import { randomBytes } from "node:crypto";
 import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import type { ReportItem, SentRequest } from "@clew/engine-core";
 import type { AgentMessage, AssistantMessage } from "@clew/plugin-sdk/core";
 import type { PolicyChange } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { NewTranscriptEntry, TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { messageOf } from "../../inspect/stored-message.ts";
+import { closeSync, fstatSync, openSync, readSync, writeSync } from "../../own-files.ts";
 import { toJson } from "../../own-json.ts";
 import { messageText } from "../../reports/message-text.ts";
 import type { Conversation } from "../../sessions/conversations.ts";
@@ -154,7 +154,7 @@ export class LiveSession {
     const { session } = this.#conversation;
     const text = encodeLine({ ...line, leafId: this.leafId }, this.#before);
     const header = this.#isBegun ? "" : encodeHeader(session.session.sessionKey);
-    await appendTo(this.#file, header + text);
+    appendTo(this.#file, header + text);
     this.#isBegun = true;
     if (line.event.type === "request") this.#before = line.event;
     this.#remember(line.stored);
@@ -261,16 +261,18 @@ const toldBy = ({ content }: AssistantMessage): string =>
 const callsOf = ({ content }: AssistantMessage): string[] =>
   content.flatMap((block) => (block.type === "toolCall" && block.id !== "" ? [block.id] : []));
 
-async function appendTo(file: string, text: string): Promise<void> {
+/** Neither flushed nor large, so that no other thread need be asked. */
+function appendTo(file: string, text: string): void {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const handle = await open(file, flags, 0o600);
+  const fd = openSync(file, flags, 0o600);
   try {
-    const { size } = await handle.stat();
-    const last = size === 0 ? null : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
-    const isTorn = last !== null && last.buffer[0] !== 10;
-    await handle.appendFile(isTorn ? `\n${text}` : text);
+    const { size } = fstatSync(fd);
+    const last = Buffer.alloc(1);
+    const isTorn = size > 0 && readSync(fd, last, 0, 1, size - 1) === 1 && last[0] !== 10;
+    const bytes = Buffer.from(isTorn ? `\n${text}` : text);
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
   } finally {
-    await handle.close();
+    closeSync(fd);
     noteWrite(file);
   }
 }
