@@ -87,7 +87,7 @@ const REMOVE: Statement<{ id: string }> = {
   text: `
     with gone as (
       delete from session s where s.agent_id = $1 and s.key = $2 and ${IS_FREE("s")}
-      returning s.agent_id, s.id
+      returning s.agent_id, s.id, s.key
     ), entries as (
       delete from entry e using gone g where e.agent_id = g.agent_id and e.session_id = g.id
     ), lines as (
@@ -95,7 +95,7 @@ const REMOVE: Statement<{ id: string }> = {
     ), reports as (
       delete from report r using gone g where r.agent_id = g.agent_id and r.session_id = g.id
     ), messages as (
-      delete from inbox i using gone g where i.agent_id = g.agent_id and i.session_id = g.id
+      delete from inbox i using gone g where i.agent_id = g.agent_id and i.key = g.key
     )
     select id from gone`,
 };

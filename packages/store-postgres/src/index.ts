@@ -3,6 +3,7 @@ export type { StoredSummary } from "./catalogue.ts";
 export { checkPostgres, type PostgresCheck, type PostgresFacts } from "./check.ts";
 export type { RoundTrip } from "./database.ts";
 export type { BranchPart } from "./held-branch.ts";
+export type { InboxMessage } from "./inbox.ts";
 export type {
   DeliveryLine,
   Ledger,
@@ -22,6 +23,9 @@ export {
   type SessionId,
   type SessionName,
   type StoredReport,
+  type SweepRequest,
+  type Swept,
+  type SweptSession,
   type WholeReport,
 } from "./store.ts";
 export type { PostgresTranscript } from "./transcript.ts";

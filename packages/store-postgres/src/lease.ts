@@ -66,22 +66,50 @@ const RELEASE: Statement<never> = {
     where agent_id = $1 and id = $2 and owner = $3 and epoch = $4`,
 };
 
-/** Sessions with work that nobody does; `$3` names those that this node has open. */
-const SWEEP: Statement<SessionRow> = {
+/** SQL that is true of a message that this node ($1) or nobody who lives took in. */
+const IS_DUE = (row: string): string => `
+  (${row}.node = $1
+    or not exists (select 1 from node n where n.id = ${row}.node and ${LIVES("n")}))`;
+
+/**
+ * Sessions with work that nobody does; `$3` names those that this node looks after already. Each
+ * kind of work is found by an index of its own.
+ */
+const SWEEP: Statement<SweptRow> = {
   name: "session-sweep",
   text: `
     update session s set owner = $1, epoch = s.epoch + 1
     where (s.agent_id, s.id) in (
-        select w.agent_id, w.id from session w
-        where (
-            w.turn is not null
-            or (w.agent_id, w.id) in (select i.agent_id, i.session_id from inbox i)
-          )
-          and (${IS_FREE("w")} or (w.owner = $1 and w.key <> all ($3::text[])))
+        select w.agent_id, w.id from (
+            select t.agent_id, t.id, t.key, t.owner from session t where t.turn is not null
+            union
+            select m.agent_id, m.id, m.key, m.owner
+            from inbox i join session m on m.agent_id = i.agent_id and m.key = i.key
+            where ${IS_DUE("i")}
+          ) w
+        where w.key <> all ($3::text[]) and (${IS_FREE("w")} or w.owner = $1)
         limit $2
       )
       and (${IS_FREE("s")} or s.owner = $1)
-    returning ${ROW("s")}`,
+    returning s.agent_id, s.key, s.turn`,
+};
+
+/** A session that this node has claimed. */
+interface SweptRow {
+  agent_id: string;
+  key: string;
+  turn: string | null;
+}
+
+/** Messages for sessions of this node, and for such as are not there yet. */
+const DUE: Statement<{ agent_id: string; key: string; id: string }> = {
+  name: "inbox-due",
+  text: `
+    select i.agent_id, i.key, i.id
+    from inbox i left join session s on s.agent_id = i.agent_id and s.key = i.key
+    where s.owner = $1 or (s.id is null and ${IS_DUE("i")})
+    order by i.at, i.place
+    limit 1000`,
 };
 
 /** Of the session with this key. `id` is of the session that a new key gets. */
@@ -103,11 +131,19 @@ export async function release(database: Database, lease: Lease, nodeId: string):
   await database.ask(RELEASE, [lease.agentId, lease.sessionId, nodeId, lease.epoch]);
 }
 
-/** At most `limit` of them, claimed. */
-export const sweep = (
+/** At most `limit` sessions, claimed, and the messages that this node is to say. */
+export async function sweep(
   database: Database,
-  { nodeId, limit, open }: { nodeId: string; limit: number; open: readonly string[] },
-): Promise<SessionRow[]> => database.ask(SWEEP, [nodeId, limit, open]);
+  { nodeId, limit, known }: { nodeId: string; limit: number; known: readonly string[] },
+): Promise<{ sessions: SweptRow[]; messages: { agent_id: string; key: string; id: string }[] }> {
+  const [sessions, messages] = await database.askTogether<
+    [SweptRow, { agent_id: string; key: string; id: string }]
+  >([
+    { statement: SWEEP, values: [nodeId, limit, known] },
+    { statement: DUE, values: [nodeId] },
+  ]);
+  return { sessions, messages };
+}
 
 export const leaseOf = (row: SessionRow): Lease => ({
   agentId: row.agent_id,

@@ -33,6 +33,11 @@ export interface LogStep<Line> extends Omit<StoredStep, "entries" | "deliveries"
   isOfTurn?: boolean;
   /** The first line of the session's file, as long as nobody said it. Absent: nobody does. */
   header?: string | undefined;
+  /**
+   * Names of messages in the inbox that it says: they wait no more when it is stored. Throws
+   * TRANSCRIPT_MOVED, and stores nothing, where one does not wait. Absent: none is.
+   */
+  said?: readonly string[];
 }
 
 /** One session, open for writing, whose branch its opener keeps. */
@@ -105,7 +110,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
   });
 
   async function write(step: LogStep<LineOf<Kept>>): Promise<readonly string[]> {
-    const { entries, follows, report, header = null } = step;
+    const { entries, follows, report, header = null, said = [] } = step;
     const rows: StepRows = {
       entries: entries.map((entry) => rowOf(entry)),
       deliveries: step.deliveries.map(({ engineId, change }) => ({
@@ -120,13 +125,14 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
       branch: follows === undefined ? null : branchAfter(follows.keep),
       leaf: entries.at(-1)?.id ?? (follows === undefined ? null : (follows.leafId ?? "")),
       turn: report !== null ? "" : step.isOfTurn === true ? beginOf(entries) : null,
-      header,
+      ...{ header, said },
     };
     const outcome = await storeStep(database, {
       ...{ lease, at, token: crypto.randomUUID(), rows },
     }).catch((error: unknown) => {
       throw end(unknown(session, error));
     });
+    if (outcome === "gone") throw takenBack(session);
     if (outcome !== "stored") throw end(outcome === "fenced" ? taken(session) : moved(session));
     at += 1;
     if (report !== null) reportedAt = at;
@@ -213,6 +219,12 @@ const taken = ({ sessionKey }: StoredSession) =>
   new ContextEngineError(
     "SESSION_LOCKED",
     `The session ${sessionKey} is another gateway's by now, and nothing was stored; ask again.`,
+  );
+
+const takenBack = ({ sessionKey }: StoredSession) =>
+  new ContextEngineError(
+    "TRANSCRIPT_MOVED",
+    `A message for the session ${sessionKey} was taken back meanwhile, and nothing was stored.`,
   );
 
 const moved = ({ sessionKey }: StoredSession) =>

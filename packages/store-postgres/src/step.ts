@@ -23,6 +23,8 @@ export interface StepRows {
   turn: string | null;
   /** The first line of the session's file, unless it is known; null = nobody says. */
   header: string | null;
+  /** Names of messages that wait, and are said by this step. */
+  said: readonly string[];
 }
 
 export interface EntryRow {
@@ -32,17 +34,48 @@ export interface EntryRow {
   body: string;
 }
 
-/** `fenced` = the session is another's, `moved` = somebody wrote with our lease. */
-export type StepOutcome = "stored" | "fenced" | "moved";
+/**
+ * `fenced` = the session is another's, `moved` = somebody wrote with our lease, `gone` = a message
+ * that it says does not wait any more.
+ */
+export type StepOutcome = "stored" | "fenced" | "moved" | "gone";
+
+/** What a step has besides when it says messages that wait: all of them, or it does nothing. */
+interface Saying {
+  name: string;
+  /** Before the session's row: whoever takes one back meanwhile waits, or is waited for. */
+  first: string;
+  condition: string;
+  last: string;
+}
+
+const SAYS_NOTHING: Saying = { name: "session-step", first: "", condition: "", last: "" };
+
+const SAYS: Saying = {
+  name: "session-step-said",
+  first: `
+    waiting as (
+      select i.id from inbox i, session s
+      where s.agent_id = $1 and s.id = $2
+        and i.agent_id = s.agent_id and i.key = s.key and i.id = any ($21::text[])
+      for update of i
+    ),`,
+  condition: "and (select count(*) from waiting) = cardinality($21::text[])",
+  last: `,
+    said as (
+      delete from inbox i using own
+      where i.agent_id = own.agent_id and i.key = own.key and i.id = any ($21::text[])
+    )`,
+};
 
 /**
  * The row's lock lets one step through at a time; what is inserted comes from the row that was
  * changed, so that without it nothing is.
  */
-const STEP: Statement<{ step: number }> = {
-  name: "session-step",
+const step = ({ name, first, condition, last }: Saying): Statement<{ step: number }> => ({
+  name,
   text: `
-    with own as (
+    with ${first} own as (
       update session set
         step = step + 1,
         last_step = $5,
@@ -54,8 +87,8 @@ const STEP: Statement<{ step: number }> = {
         header = coalesce(header, $19::text),
         bytes = bytes + coalesce((select sum(octet_length(b) + 1) from unnest($9::text[]) b), 0),
         changed_at = now()
-      where agent_id = $1 and id = $2 and epoch = $3 and step = $4
-      returning agent_id, id, step, head_seq, head_line
+      where agent_id = $1 and id = $2 and epoch = $3 and step = $4 ${condition}
+      returning agent_id, id, key, step, head_seq, head_line
     ), entries as (
       insert into entry (agent_id, session_id, seq, entry_id, role, ts, body)
       select own.agent_id, own.id, own.head_seq - cardinality($6::text[]) + e.n,
@@ -76,13 +109,18 @@ const STEP: Statement<{ step: number }> = {
       select own.agent_id, p.hash, p.body
       from own, unnest($16::text[], $17::text[]) as p (hash, body)
       on conflict do nothing
-    )
+    )${last}
     select step::float8 from own`,
-};
+});
 
-const LAST: Statement<{ epoch: number; last_step: string | null }> = {
+const STEP = step(SAYS_NOTHING);
+const SAYING_STEP = step(SAYS);
+
+const LAST: Statement<{ epoch: number; step: number; last_step: string | null }> = {
   name: "session-last-step",
-  text: "select epoch::float8, last_step from session where agent_id = $1 and id = $2",
+  text: `
+    select epoch::float8, step::float8, last_step from session
+    where agent_id = $1 and id = $2`,
 };
 
 export interface StepRequest {
@@ -103,14 +141,16 @@ export async function storeStep(
   database: Database,
   { lease: { agentId, sessionId, epoch }, at, token, rows }: StepRequest,
 ): Promise<StepOutcome> {
-  const stored = await database.ask(STEP, [
-    ...[agentId, sessionId, epoch, at, token],
-    ...valuesOf(rows),
-  ]);
+  const values = [...[agentId, sessionId, epoch, at, token], ...valuesOf(rows)];
+  const stored =
+    rows.said.length === 0
+      ? await database.ask(STEP, values)
+      : await database.ask(SAYING_STEP, [...values, rows.said]);
   if (stored.length > 0) return "stored";
   const [now] = await database.ask(LAST, [agentId, sessionId]);
   if (now?.last_step === token) return "stored";
-  return now?.epoch === epoch ? "moved" : "fenced";
+  if (now?.epoch !== epoch) return "fenced";
+  return now.step === at && rows.said.length > 0 ? "gone" : "moved";
 }
 
 function valuesOf({

@@ -1,6 +1,11 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase, type RoundTrip } from "./database.ts";
-import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from "./store.ts";
+import {
+  openPostgresStore,
+  type PostgresStore,
+  type PostgresStoreOptions,
+  type SessionName,
+} from "./store.ts";
 import { startCuttingProxy } from "./testing/cutting-proxy.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
@@ -249,16 +254,117 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       const idle = await one.open(newName());
       await idle.append([said("not of a turn")]);
       const [two, three] = [await gateway(), await gateway()];
-      expect(await two.sweep()).toEqual([]);
+      const sweep = async (store: typeof two, limit?: number) => {
+        const { sessions } = await store.sweep({ ...(limit !== undefined && { limit }) });
+        await Promise.all(sessions.map((session) => store.open(session)));
+        return sessions;
+      };
+      expect(await sweep(two)).toEqual([]);
       await declareDead("http://dead-2");
-      const swept = (
-        await Promise.all([two.sweep(2), three.sweep(2), two.sweep(), three.sweep()])
-      ).flat();
-      expect(swept.map(({ session }) => session.sessionKey).toSorted()).toEqual(
-        busy.map(({ key }) => key).toSorted(),
-      );
+      const swept = (await Promise.all([sweep(two, 2), sweep(three, 2)])).flat();
+      swept.push(...(await sweep(two)), ...(await sweep(three)));
+      expect(swept.map(({ key }) => key).toSorted()).toEqual(busy.map(({ key }) => key).toSorted());
       expect(swept.every(({ openTurn }) => openTurn !== null)).toBe(true);
-      expect(await two.sweep()).toEqual([]);
+      expect(await sweep(two)).toEqual([]);
+    });
+  });
+
+  describe("a message that waits", () => {
+    const message = (name: string, id = `id of ${name}`) => ({ name, id, body: `"${name}"` });
+    const namesOf = async (store: Awaited<ReturnType<typeof gateway>>, of: SessionName) =>
+      (await store.waiting(of)).map(({ name }) => name);
+
+    it("is there once under its name, in order, also for a session that is not there yet", async () => {
+      const [one, two] = [await gateway(), await gateway()];
+      const name = newName();
+      for (const each of ["c", "a", "b"]) await one.keep(name, message(each));
+      expect(await two.keep(name, message("a", "another id"))).toEqual(message("a"));
+      expect(await two.waiting(name)).toEqual(["c", "a", "b"].map((each) => message(each)));
+      await two.drop(name, ["c"]);
+      expect([await two.takeBack(name, "id of b"), await one.takeBack(name, "id of b")]).toEqual([
+        1, 0,
+      ]);
+      expect(await namesOf(one, name)).toEqual(["a"]);
+      expect(await namesOf(one, { ...name, agentId: "another" })).toEqual([]);
+      expect([await one.takeBack(name, null), await one.takeBack(name, null)]).toEqual([1, 0]);
+    });
+
+    it("goes with the step that says it, and with no other", async () => {
+      const [one, two] = [await gateway({ address: "http://dead-3" }), await gateway()];
+      const name = newName();
+      const late = await one.openLog(name);
+      for (const each of ["a", "b"]) await two.keep(name, message(each));
+      const step = (id: string) => ({
+        entries: [{ ...said(id), id, parentId: null, timestamp: new Date(0).toISOString() }],
+        ...{ deliveries: [], report: null, said: [id] },
+      });
+      await late.store(step("a") as never);
+      expect(await namesOf(two, name)).toEqual(["b"]);
+      await declareDead("http://dead-3");
+      const log = await two.openLog(name);
+      await expect(late.store(step("b") as never)).rejects.toMatchObject({
+        code: "SESSION_LOCKED",
+      });
+      expect(await namesOf(two, name)).toEqual(["b"]);
+      const [takenBack, stored] = await Promise.allSettled([
+        one.takeBack(name, "id of b"),
+        log.store(step("b") as never),
+      ]);
+      const wasTakenBack = takenBack.status === "fulfilled" && takenBack.value === 1;
+      expect(stored.status).toBe(wasTakenBack ? "rejected" : "fulfilled");
+      expect(await namesOf(two, name)).toEqual([]);
+      // Nothing was stored, and the session goes on.
+      await expect(log.store(step("b") as never)).rejects.toMatchObject({
+        code: "TRANSCRIPT_MOVED",
+      });
+      await log.store({ ...step("c"), said: [] } as never);
+      await log.close();
+    });
+
+    it.each(["request", "answer"] as const)(
+      "is said once where the connection breaks at the %s of its step",
+      async (cut) => {
+        const proxy = await startCuttingProxy(url);
+        const store = await gateway({ url: proxy.url });
+        const name = newName();
+        const log = await store.openLog(name);
+        for (const id of ["a", "b", "c"]) {
+          await store.keep(name, message(id));
+          proxy.cutNext("session-step-said", cut);
+          const entry = { ...said(id), id, parentId: null, timestamp: new Date(0).toISOString() };
+          const step = { entries: [entry], deliveries: [], report: null, said: [id] };
+          await log.store(step as never);
+        }
+        const lines = await store.log(log.session, { after: 0, limit: 9 });
+        expect(lines.map(({ body }) => JSON.parse(body).id)).toEqual(["a", "b", "c"]);
+        expect(await namesOf(store, name)).toEqual([]);
+        await store.close();
+        await proxy.close();
+      },
+    );
+
+    it("is seen to by who took it in, or has its session, else by one of the others", async () => {
+      const one = await gateway({ address: "http://dead-4" });
+      const [two, three] = [await gateway(), await gateway({ address: "http://three" })];
+      const names = [newName(), newName(), newName(), newName()];
+      const [taken, held, hers] = names as [SessionName, SessionName, SessionName];
+      for (const name of [taken, held]) await (await one.open(name)).append([said("one")]);
+      await (await three.open(hers)).append([said("one")]);
+      for (const name of names) await one.keep(name, message("a"));
+      const due = async (store: typeof one) => {
+        const { sessions, messages } = await store.sweep();
+        const own = (all: readonly SessionName[]) =>
+          all.map(({ key }) => names.findIndex((name) => name.key === key)).filter((at) => at >= 0);
+        return { sessions: own(sessions).toSorted(), messages: own(messages).toSorted() };
+      };
+      expect(await due(two)).toEqual({ sessions: [], messages: [] });
+      expect(await due(three)).toEqual({ sessions: [], messages: [2] });
+      await declareDead("http://dead-4");
+      expect(await due(two)).toEqual({ sessions: [0, 1], messages: [0, 1, 3] });
+      expect(await due(three)).toEqual({ sessions: [], messages: [2, 3] });
+      await two.remove(hers);
+      expect(await namesOf(two, hers)).toEqual(["a"]);
+      for (const name of names) await two.takeBack(name, null);
     });
   });
 

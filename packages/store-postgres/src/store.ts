@@ -11,6 +11,13 @@ import {
   type StoredSummary,
 } from "./catalogue.ts";
 import { type Database, openDatabase, type RoundTrip } from "./database.ts";
+import {
+  dropMessages,
+  type InboxMessage,
+  keepMessage,
+  listMessages,
+  takeBackMessages,
+} from "./inbox.ts";
 import { claimQuestion, ownerOf, type SessionRow, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
 import { type ClusterNode, joinCluster } from "./node.ts";
@@ -102,6 +109,8 @@ export interface PostgresReader<Kept extends Ledger> {
   deliveries(name: SessionName): Promise<Kept>;
   /** Address of the gateway that has it open; null: none that lives. */
   ownerOf(name: SessionName): Promise<string | null>;
+  /** Messages that wait for their turn in a session, in order. */
+  waiting(name: SessionName): Promise<InboxMessage[]>;
   /** Reports of a session, newest first; `before`: of earlier steps than this. */
   reports(session: SessionId, part: { before?: number; limit: number }): Promise<StoredReport[]>;
   /** Reports behind the one of a turn (null = the first one), oldest first, with their parts. */
@@ -113,6 +122,28 @@ export interface PostgresReader<Kept extends Ledger> {
   part(agentId: string, hash: string): Promise<string | null>;
   /** Ends the connections. */
   close(): Promise<void>;
+}
+
+/** What a sweep is asked for. */
+export interface SweepRequest {
+  /** Sessions that are claimed at most. Absent: 20. */
+  limit?: number;
+  /** Keys of sessions that the caller looks after. Absent: those that are open. */
+  known?: readonly string[];
+}
+
+/** What a sweep found. */
+export interface Swept {
+  /** Claimed for this gateway. */
+  sessions: SweptSession[];
+  /** For sessions of this gateway, and such as are not there yet, by their names. */
+  messages: (SessionName & { name: string })[];
+}
+
+/** A session that nobody worked on. */
+export interface SweptSession extends SessionName {
+  /** Id of the entry with which a turn began that has not ended; null: none. */
+  openTurn: string | null;
 }
 
 /** One gateway's part in a cluster. */
@@ -148,10 +179,19 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
     prepare(successor: PostgresTranscript<Kept>): Promise<void>;
   }): Promise<PostgresTranscript<Kept> | undefined>;
   /**
-   * Opens sessions with a turn or a message that nobody works on, as their gateway is dead or gave
-   * them up: at most `limit`, 20 if absent.
+   * Keeps a message that waits for its turn in a session, which need not be there yet; durable when
+   * it resolves. Gives what is kept under its name, which may have been there.
    */
-  sweep(limit?: number): Promise<PostgresTranscript<Kept>[]>;
+  keep(name: SessionName, message: InboxMessage): Promise<InboxMessage>;
+  /** Messages of these names do not wait any more. */
+  drop(name: SessionName, names: readonly string[]): Promise<void>;
+  /** The same of the message with this id (null: of all); how many did wait. */
+  takeBack(name: SessionName, id: string | null): Promise<number>;
+  /**
+   * Claims sessions with a turn or a message that nobody works on, as their gateway is dead or gave
+   * them up, and tells of all messages that this gateway is to say. What it claimed it opens.
+   */
+  sweep(request?: SweepRequest): Promise<Swept>;
   /** Hands over all sessions of this gateway, and ends the connections. */
   close(): Promise<void>;
 }
@@ -230,6 +270,7 @@ function createReader<Kept extends Ledger>(
       return ports.createLedger({ earlier: linesOf(lines), write: async () => {} });
     },
     ownerOf: (name) => ownerOf(database, name),
+    waiting: (name) => listMessages(database, name),
     reports: async ({ agentId, sessionId }, { before = Number.MAX_SAFE_INTEGER, limit }) =>
       (await readReports(database, agentId, sessionId, before, limit)).map(({ step, body }) => ({
         step,
@@ -304,7 +345,6 @@ function createStore<Kept extends Ledger>(
     for (const [place, each] of open) if (each === opening) open.delete(place);
   }
 
-  // What one sweep has claimed it has opened before the next begins.
   const sweepInTurn = oneAtATime();
   let closing: Promise<void> | undefined;
 
@@ -355,21 +395,24 @@ function createStore<Kept extends Ledger>(
       await transcript.close();
       return undefined;
     },
-    sweep: (limit = 20) =>
+    keep: (name, message) => keepMessage(database, name, message, node.id),
+    drop: (name, names) => dropMessages(database, name, names),
+    takeBack: (name, id) => takeBackMessages(database, name, id),
+    sweep: ({ limit = 20, known = [] } = {}) =>
       sweepInTurn(async () => {
         node.requireAlive();
         const keys = [...open.keys()].map((place) => place.slice(place.indexOf("\n") + 1));
-        const rows = await sweep(database, { nodeId: node.id, limit, open: keys });
-        const claimed = await Promise.allSettled(
-          rows.map(({ agent_id: agentId, key, id }) => claim({ agentId, key }, { id })),
-        );
-        return claimed.flatMap((each) => {
-          if (each.status === "fulfilled") return [each.value.transcript];
-          // Somebody asked for it meanwhile, and opens it.
-          const { reason: error } = each;
-          if (ContextEngineError.is(error, "SESSION_LOCKED")) return [];
-          throw error;
+        const swept = await sweep(database, {
+          ...{ nodeId: node.id, limit, known: [...keys, ...known] },
         });
+        return {
+          sessions: swept.sessions.map(({ agent_id: agentId, key, turn: openTurn }) => ({
+            ...{ agentId, key, openTurn },
+          })),
+          messages: swept.messages.map(({ agent_id: agentId, key, id: name }) => ({
+            ...{ agentId, key, name },
+          })),
+        };
       }),
     close() {
       closing ??= node.leave().finally(end);

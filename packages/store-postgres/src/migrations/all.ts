@@ -1,6 +1,7 @@
 // The changes that make a database what this version expects, in order.
 import { SESSIONS } from "./0001-sessions.ts";
 import { COPIES } from "./0002-copies.ts";
+import { INBOX } from "./0003-inbox.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
-export const MIGRATIONS: readonly string[] = [SESSIONS, COPIES];
+export const MIGRATIONS: readonly string[] = [SESSIONS, COPIES, INBOX];
