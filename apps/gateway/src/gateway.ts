@@ -41,7 +41,7 @@ import { type ChildSessions, createChildSessions } from "./gateway/child-session
 import { type ClosingPart, closeInOrder } from "./gateway/close-in-order.ts";
 import { type KnownSessions, knownSessions } from "./gateway/known-sessions.ts";
 import { placeOfPrompt } from "./gateway/newest-messages.ts";
-import { createSending, type WaitingMessages } from "./gateway/sending.ts";
+import { createSending, type Sending, type WaitingMessages } from "./gateway/sending.ts";
 import { createSessionViews, type SessionViews } from "./gateway/session-views.ts";
 import { successorsOf } from "./gateway/successors.ts";
 import { createTurnReports, type TurnReports } from "./gateway/turn-reports.ts";
@@ -117,6 +117,12 @@ export interface Gateway extends SessionViews {
    * SESSION_BUSY, BACKLOG_FULL, STORAGE_FAILED, and REQUEST_INVALID for one that is too long.
    */
   offer(request: SendRequest): Promise<Taken>;
+  /** As of what looks after messages: for the gateway that has a session and does not answer. */
+  readonly keep: Sending["keep"];
+  /** Takes part in what becomes of a message that was kept so. Throws MessageTakenBack. */
+  readonly rejoin: Sending["rejoin"];
+  /** What is stored of a message and its reply. Null: it waits, or nobody knows it. */
+  readonly saidIn: Sending["saidIn"];
   /**
    * What comes of a message that `offer` takes in. Throws what that throws, SESSION_LOCKED and
    * TRANSCRIPT_UNREADABLE.
@@ -197,7 +203,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { environment, loaded, log, plugins } = options;
   const { home } = environment;
   const { storage = storageAlone(options) } = options;
-  const { sessions: store, records, cluster } = storage;
+  const { sessions: store, records, cluster, waiting: keptWaiting } = storage;
   const isTalking = loaded.config.agents.defaults.subagents.enabled;
   // The tools of the host reach sessions, which the host answers.
   const sessions = () => (isTalking ? children.tools : undefined);
@@ -309,12 +315,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const unasked = new Set<(turn: UnaskedTurn) => void>();
   const sending = createSending({
-    ...{ home, log, limits, store, conversations, canonicalKey },
+    ...{ home, log, limits, store, conversations, canonicalKey, waiting: keptWaiting },
     whenBusy: loaded.config.session.whenBusy,
     run: (turn) => runMessage(parts, turn),
     tell: (news) => events.publish({ type: "waiting", ...news }),
   });
-  const { offer, send, waiting } = sending;
+  const { offer, keep, rejoin, saidIn, send, waiting } = sending;
   const parts = {
     tellUnasked(turn: UnaskedTurn) {
       for (const listener of unasked) listener(turn);
@@ -366,7 +372,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     ...{ home, cluster, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
-    ...{ offer, send, waiting },
+    ...{ offer, keep, rejoin, saidIn, send, waiting },
     ...{ shadows, unawaited: children },
     ...views,
     spentIn: (text) => costs.spentIn(canonicalKey(text)),

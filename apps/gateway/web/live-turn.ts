@@ -87,6 +87,8 @@ export function applyEvent(turn: LiveTurn, event: StreamedEvent): LiveTurn {
     }
     case "notice":
       return { ...turn, notices: [...turn.notices, event.text] };
+    case "restarted":
+      return { ...turn, arriving: NOTHING };
     // What waits is shown apart from what is said.
     case "waiting":
     case "approval":

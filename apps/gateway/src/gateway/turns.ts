@@ -19,6 +19,7 @@ import { counted } from "../text/number.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { InboxTurn, SentResult } from "../waiting/inbox.ts";
 import type { SendRequest } from "../waiting/send-request.ts";
+import { MessageTakenBack } from "../waiting/taken-back.ts";
 import type { Cancellation } from "./cancellation.ts";
 import type { ChildSessions } from "./child-sessions.ts";
 import { successorsOf } from "./successors.ts";
@@ -58,7 +59,7 @@ export const runMessage = (parts: TurnParts, turn: InboxTurn): Promise<SentResul
 
 async function runAsked(
   parts: TurnParts,
-  { request, prompt, mayBeKnown, onEvent, signal, saidMeanwhile }: InboxTurn,
+  { request, prompt, mayBeKnown, waits, onEvent, signal, saidMeanwhile }: InboxTurn,
 ): Promise<SentResult> {
   let entryId: string | undefined;
   const isWatched = request.isWatched ?? request.onEvent !== undefined;
@@ -67,6 +68,7 @@ async function runAsked(
   const answered = await runTurn(parts, turn, async (conversation) => {
     const { session } = conversation;
     if (mayBeKnown) entryId = entrySaying(session, prompt.idempotencyKey);
+    if (entryId === undefined && !(await waits())) throw new MessageTakenBack();
     const said = request.atItsTurn?.(session.branch()) ?? prompt;
     if ("entryId" in said) entryId = said.entryId;
     if (entryId !== undefined || "entryId" in said) return undefined;

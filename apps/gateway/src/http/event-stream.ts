@@ -24,6 +24,8 @@ export type StreamedEvent =
   | { type: "queued" }
   /** It waits for its turn, stored: DELETE /api/sessions/<key>/waiting/<id> takes it back. */
   | { type: "waiting"; message: WaitingView }
+  /** Another gateway goes on with it: what was told of a reply that had not ended is void. */
+  | { type: "restarted" }
   /** The turn waits until somebody answers: POST /api/approvals/<id>/once, session or no. */
   | { type: "approval"; approval: Approval }
   /** It waits no more. */

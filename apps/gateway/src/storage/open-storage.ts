@@ -23,6 +23,9 @@ export const fileStorage = (home: string): Storage => ({
   records: home,
 });
 
+/** How often a gateway looks for what others left, at most. */
+const SWEEP_MS = 500;
+
 /** Throws CONFIG_INVALID and STORAGE_FAILED, each with what can be done. */
 export async function openStorage(request: StorageRequest): Promise<Storage> {
   const { environment, config } = request;
@@ -43,6 +46,7 @@ async function inPostgres(
   if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
   const { createPostgresSessions } = await import("./postgres/store.ts");
   const { portsOfHome } = await import("./postgres/ports.ts");
+  const { createWaitingRows } = await import("./postgres/waiting-rows.ts");
   const homeId = await idOfHome(home);
   const given = { url, ports: portsOfHome(homeId) };
   const { reportBytes } = config.gateway.limits;
@@ -65,9 +69,12 @@ async function inPostgres(
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
   const copies = join(home, "copies", store.clusterId, "gateway");
+  const everyMs = Math.min(SWEEP_MS, config.storage.deadAfterSeconds * 100);
+  const waiting = createWaitingRows({ store, everyMs });
+  const inbox = waiting.shared;
   return {
-    sessions: createPostgresSessions({ store, copies, homeId, reportBytes }),
-    records: copies,
+    sessions: createPostgresSessions({ store, copies, homeId, reportBytes, inbox }),
+    ...{ records: copies, waiting },
     cluster: {
       address: own,
       alive: store.alive,

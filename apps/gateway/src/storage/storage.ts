@@ -1,5 +1,6 @@
 // What a gateway knows of where its sessions are kept.
 import type { SessionStore } from "../sessions/store.ts";
+import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
 
 export interface Storage {
   /** Sessions, wherever they are. */
@@ -9,6 +10,8 @@ export interface Storage {
    * kept elsewhere.
    */
   readonly records: string;
+  /** Messages that wait for their turn. Undefined: they are in files of the home. */
+  readonly waiting?: WaitingStore & { readonly shared: SharedWaiting };
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
 }

@@ -23,6 +23,8 @@ export interface KilledGatewaysPlan {
   deadAfterSeconds: number;
   /** The command that runs a gateway. Absent: its sources. */
   command?: readonly string[];
+  /** Settings besides where sessions are. Absent: none. */
+  config?: Readonly<Record<string, unknown>>;
   onKill?: (done: number) => void;
 }
 
@@ -91,7 +93,10 @@ export async function stopPlace({ child, home }: Place): Promise<void> {
   await rm(home, { recursive: true, force: true });
 }
 
-export type GatewayPlan = Pick<KilledGatewaysPlan, "databaseUrl" | "deadAfterSeconds" | "command">;
+export type GatewayPlan = Pick<
+  KilledGatewaysPlan,
+  "databaseUrl" | "deadAfterSeconds" | "command" | "config"
+>;
 
 /** A gateway in a home of its own. */
 export async function startPlace(plan: GatewayPlan): Promise<Place> {
@@ -101,7 +106,7 @@ export async function startPlace(plan: GatewayPlan): Promise<Place> {
     ...{ driver: "postgres", url: plan.databaseUrl, connections: 4 },
     deadAfterSeconds: plan.deadAfterSeconds,
   };
-  const config = { storage, door: { enabled: false }, gateway: { port } };
+  const config = { ...plan.config, storage, door: { enabled: false }, gateway: { port } };
   await writeFile(join(home, "clew.json"), JSON.stringify(config));
   return { port, home, child: await start(plan, { home }) };
 }

@@ -15,7 +15,7 @@ async function inbox(beforeSaving = () => Promise.resolve()) {
   const files = { ...onDisk, save };
   const turns: (InboxTurn & PromiseWithResolvers<SentResult>)[] = [];
   const made = createInbox({
-    ...{ files, log, limits, whenBusy: "follow", tell() {} },
+    ...{ store: files, log, limits, whenBusy: "follow", tell() {} },
     ...{ isBusyElsewhere: () => false, entrySaying: () => undefined },
     run(turn) {
       const end = Promise.withResolvers<SentResult>();

@@ -1,21 +1,22 @@
 // Takes messages of people in, keeps those that wait, and lets each have its turn.
 import { randomUUID } from "node:crypto";
 import type { LogPort, TurnEvent, TurnResult } from "@clew/engine-core";
-import type { UserMessage } from "@clew/plugin-sdk/core";
+import { ContextEngineError, type UserMessage } from "@clew/plugin-sdk/core";
 import type { WhenBusy } from "../config/when-busy.ts";
 import { gatewayStopping } from "../stopping.ts";
+import { createEventRing } from "./event-ring.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
 import type { SendRequest } from "./send-request.ts";
 import { MessageTakenBack } from "./taken-back.ts";
 import { createTurnLine } from "./turn-line.ts";
-import type { WaitingFiles } from "./waiting-files.ts";
 import {
   bytesOfMessage,
   viewOf,
   type WaitingMessage,
   type WaitingView,
 } from "./waiting-message.ts";
+import type { WaitingStore } from "./waiting-store.ts";
 
 /** What came of a message: its turn, or the entry that says it already. */
 export type SentResult = TurnResult | { outcome: "known"; entryId: string };
@@ -34,6 +35,11 @@ export interface Inbox {
    * STORAGE_FAILED.
    */
   offer(request: SendRequest): Promise<Taken>;
+  /**
+   * Takes part in what becomes of a message that was kept under this name; its turn may have begun,
+   * and what was told of it is told again. Null: it does not wait here, and has no turn now.
+   */
+  rejoin(request: Pick<SendRequest, "key" | "onEvent"> & { name: string }): Promise<Taken | null>;
   /** What waits in a session, in order. */
   list(key: string): WaitingView[];
   /** False: it does not wait, or not any more. Durable when it resolves. */
@@ -47,6 +53,8 @@ export interface Inbox {
   takeIn(key?: string): Promise<number>;
   /** Lets what was taken in have its turn, unless a later message did. */
   resume(): void;
+  /** Keys of sessions in which something waits or runs. */
+  keys(): readonly string[];
   /** Cancels the turn that begins in a session; false: none does, or it is of a kept message. */
   cancel(key: string): boolean;
   /** Messages that wait. */
@@ -56,13 +64,15 @@ export interface Inbox {
 }
 
 export interface InboxOptions {
-  files: WaitingFiles;
+  store: WaitingStore;
   log: LogPort;
   limits: WaitingLimits & { runningTurns: number };
   /** What `SendRequest.whenBusy` is where it is absent. */
   whenBusy: WhenBusy;
   /** Something that is no message of this inbox goes on in the session. */
   isBusyElsewhere(key: string): boolean;
+  /** The session is open here. Absent: no other gateway opens it. */
+  isOpen?(key: string): boolean;
   /** The entry that says a message of this name, where that is known at once. */
   entrySaying(key: string, idempotencyKey: string): string | undefined;
   /** Runs one turn. */
@@ -79,6 +89,8 @@ export interface InboxTurn {
   prompt: Pick<UserMessage, "content" | "idempotencyKey">;
   /** It may be said already: the session is looked through for it. */
   mayBeKnown: boolean;
+  /** Asked once the session is open. False: it was taken back at another gateway. */
+  waits(): Promise<boolean>;
   onEvent(event: TurnEvent): void;
   signal: AbortSignal;
   /** Absent: nobody steers this turn. */
@@ -107,6 +119,8 @@ interface Item {
   state: "arriving" | "waiting" | "given" | "running";
   problem: string | null;
   listeners: Set<(event: TurnEvent) => void>;
+  /** What was told so far, for whoever comes later. */
+  told: ReturnType<typeof createEventRing>;
   end: PromiseWithResolvers<SentResult>;
   abort: AbortController;
 }
@@ -121,8 +135,9 @@ interface Lane {
 }
 
 export function createInbox(options: InboxOptions): Inbox {
-  const { files, log, limits, isBusyElsewhere, run, tell, now = Date.now } = options;
-  const { onFailure = () => {} } = options;
+  const { store, log, limits, isBusyElsewhere, run, tell, now = Date.now } = options;
+  const { onFailure = () => {}, isOpen = () => true } = options;
+  const { shared } = store;
   const lanes = new Map<string, Lane>();
   const line = createTurnLine(() => limits.runningTurns);
   let isClosed = false;
@@ -141,7 +156,7 @@ export function createInbox(options: InboxOptions): Inbox {
   };
   /** Of the lane that the session has when it is written: there may be another one by then. */
   const save = ({ key }: Lane) =>
-    files.save(key, () =>
+    store.save(key, () =>
       (lanes.get(key)?.items ?? []).flatMap(({ isKept, message }) => (isKept ? [message] : [])),
     );
   const news = (lane: Lane, { message: { id } }: Item, change: WaitingNews["change"]) =>
@@ -200,13 +215,26 @@ export function createInbox(options: InboxOptions): Inbox {
     stays(lane, item, result.error.message);
   };
 
+  /** Another gateway has the session, and says what is kept for it. */
+  const letGo = (lane: Lane, error: unknown) => {
+    shared?.letGo(lane.key);
+    for (const item of lane.items) {
+      item.end.reject(error);
+      if (item.isKept) news(lane, item, "failed");
+    }
+    lane.items = [];
+  };
+
   const failed = (lane: Lane, item: Item, error: unknown) => {
     const isUnsaid = lane.items.includes(item);
     const isLater = isClosed && isUnsaid && item.isKept;
     item.end.reject(isLater ? keptForNextStart() : error);
     for (const one of lane.joined) one.end.reject(error);
     if (!isUnsaid) return;
-    if (!item.isKept || item.abort.signal.aborted) return void forgetQuietly(lane, item);
+    if (shared !== undefined && ContextEngineError.is(error, "SESSION_LOCKED"))
+      return letGo(lane, error);
+    const isOver = item.abort.signal.aborted || error instanceof MessageTakenBack;
+    if (!item.isKept || isOver) return void forgetQuietly(lane, item);
     stays(lane, item, error instanceof Error ? error.message : String(error));
   };
 
@@ -233,13 +261,11 @@ export function createInbox(options: InboxOptions): Inbox {
         event.type === "message" && event.message.role === "user"
           ? byKey.get(event.message.idempotencyKey ?? "")
           : undefined;
-      for (const one of [item, ...lane.joined])
-        for (const listener of one.listeners) listener(event);
+      for (const one of [item, ...lane.joined]) tellOf(one, event);
       if (event.type !== "message" || steered === undefined) return;
       lane.joined.push(steered);
       steered.state = "running";
-      for (const listener of steered.listeners)
-        listener({ type: "accepted", entryId: event.entryId });
+      tellOf(steered, { type: "accepted", entryId: event.entryId });
       void forgetQuietly(lane, steered);
       news(lane, steered, "steered");
     };
@@ -258,6 +284,8 @@ export function createInbox(options: InboxOptions): Inbox {
     return {
       ...{ request: item.request, prompt: { content, idempotencyKey }, onEvent },
       mayBeKnown: item.mayBeKnown,
+      waits: async () =>
+        !item.isKept || shared === undefined || shared.waits(lane.key, idempotencyKey),
       signal: item.abort.signal,
       ...(isSteered && { saidMeanwhile }),
     };
@@ -268,6 +296,7 @@ export function createInbox(options: InboxOptions): Inbox {
       ...{ request, message, bytes: bytesOfMessage(message.content), isKept: false },
       ...{ mayBeKnown: request.idempotencyKey !== undefined, state: "arriving", problem: null },
       listeners: new Set(request.onEvent && [request.onEvent]),
+      told: createEventRing(),
       end: Promise.withResolvers<SentResult>(),
       abort: new AbortController(),
     };
@@ -303,6 +332,44 @@ export function createInbox(options: InboxOptions): Inbox {
       : [lane.running, ...lane.items, ...lane.joined].find(
           (item) => item?.message.idempotencyKey === key,
         );
+
+  /** What is acknowledged is durable, to whoever sent it. */
+  const join = async (again: Item, onEvent: SendRequest["onEvent"]): Promise<Taken> => {
+    await again.stored;
+    return joinAgain(again, onEvent);
+  };
+  const sayingEntry = (key: string, name: string | undefined): Taken | null => {
+    const entryId = name === undefined ? undefined : options.entrySaying(key, name);
+    return entryId === undefined
+      ? null
+      : { waiting: null, result: Promise.resolve({ outcome: "known", entryId }) };
+  };
+  /** Without letting it begin. */
+  const takeInOne = (sessionKey: string, messages: readonly WaitingMessage[]): number => {
+    const lane = laneOf(sessionKey);
+    const here = [lane.running, ...lane.items, ...lane.joined].flatMap((item) =>
+      item === undefined ? [] : [item.message],
+    );
+    const [ids, names] = [
+      new Set(here.map(({ id }) => id)),
+      new Set(here.map(({ idempotencyKey }) => idempotencyKey)),
+    ];
+    const fresh = messages.filter(
+      ({ id, idempotencyKey }) => !ids.has(id) && !names.has(idempotencyKey),
+    );
+    for (const message of fresh) {
+      const { content, allowTools } = message;
+      const item = itemOf({ key: sessionKey, content, allowTools }, message);
+      Object.assign(item, { isKept: true, mayBeKnown: true, state: "waiting" });
+      lane.items.push(item);
+    }
+    shared?.hold(
+      sessionKey,
+      fresh.map(({ idempotencyKey }) => idempotencyKey),
+    );
+    if (lane.items.length === 0 && lane.running === undefined) lanes.delete(sessionKey);
+    return fresh.length;
+  };
 
   const place = (lane: Lane, { request, bytes, whenBusy }: Offer) => {
     const waiting = waitingIn(lane);
@@ -342,17 +409,18 @@ export function createInbox(options: InboxOptions): Inbox {
       ),
     async offer(request) {
       if (isClosed) throw gatewayStopping();
-      const { key, content, client, kind } = request;
-      const again = known(lanes.get(key), request.idempotencyKey);
+      const { key, content, client, kind, idempotencyKey: name, onEvent } = request;
+      // What was kept for it at other gateways comes first.
+      if (shared !== undefined && !lanes.has(key) && !isOpen(key))
+        takeInOne(key, await store.read(key));
+      const again = known(lanes.get(key), name);
       if (again !== undefined) {
-        // What is acknowledged is durable, to whoever sent it.
-        await again.stored;
-        return joinAgain(again, request);
+        const taken = await join(again, onEvent);
+        resumeOne(key);
+        return taken;
       }
-      const { idempotencyKey: name } = request;
-      const entryId = name === undefined ? undefined : options.entrySaying(key, name);
-      if (entryId !== undefined)
-        return { waiting: null, result: Promise.resolve({ outcome: "known", entryId }) };
+      const said = sayingEntry(key, name);
+      if (said !== null) return said;
       const asked = request.whenBusy ?? options.whenBusy;
       // Neither a client's turn nor a job's is for others to take in, or refused by a default.
       const whenBusy = client === undefined && kind === undefined ? asked : "follow";
@@ -373,6 +441,8 @@ export function createInbox(options: InboxOptions): Inbox {
         item.isKept = plan === "wait" && client === undefined && kind === undefined;
         if (item.isKept) item.stored = keep(lane, item);
         await item.stored;
+        // Another gateway turned out to have the session meanwhile.
+        if (item.isKept && !lane.items.includes(item)) shared?.letGo(key, [idempotencyKey]);
         if (item.state === "arriving") item.state = "waiting";
         if (isClosed) item.end.reject(item.isKept ? keptForNextStart() : gatewayStopping());
         if (item.isKept) news(lane, item, "added");
@@ -400,28 +470,27 @@ export function createInbox(options: InboxOptions): Inbox {
       return items.length;
     },
     async takeIn(key) {
-      if (key === undefined) await files.tidy();
+      if (key === undefined) await store.tidy();
       const found =
         key === undefined
-          ? await files.all()
-          : [{ sessionKey: key, messages: await files.read(key) }];
+          ? await store.all()
+          : [{ sessionKey: key, messages: await store.read(key) }];
       let count = 0;
-      for (const { sessionKey, messages } of found) {
-        const lane = laneOf(sessionKey);
-        const here = new Set(lane.items.map(({ message }) => message.id));
-        const items = messages.filter(({ id }) => !here.has(id));
-        for (const message of items) {
-          const { content, allowTools } = message;
-          const request = { key: sessionKey, content, allowTools };
-          const item = itemOf(request, message);
-          Object.assign(item, { isKept: true, mayBeKnown: true, state: "waiting" });
-          lane.items.push(item);
-          count++;
-        }
-        if (lane.items.length === 0 && lane.running === undefined) lanes.delete(sessionKey);
-      }
+      for (const { sessionKey, messages } of found) count += takeInOne(sessionKey, messages);
       return count;
     },
+    async rejoin({ key, name, onEvent }) {
+      const here = known(lanes.get(key), name);
+      if (here !== undefined) return join(here, onEvent);
+      const said = sayingEntry(key, name);
+      if (said !== null) return said;
+      takeInOne(key, await store.read(key));
+      const found = known(lanes.get(key), name);
+      const joined = found === undefined ? null : await join(found, onEvent);
+      resumeOne(key);
+      return joined;
+    },
+    keys: () => [...lanes.keys()],
     resume() {
       for (const lane of lanes.values()) pump(lane);
     },
@@ -440,6 +509,11 @@ export function createInbox(options: InboxOptions): Inbox {
             item.end.reject(item.isKept ? keptForNextStart() : gatewayStopping());
     },
   };
+
+  function resumeOne(key: string): void {
+    const lane = lanes.get(key);
+    if (lane !== undefined) pump(lane);
+  }
 
   /** Nothing of it stays where it could not be stored. */
   async function keep(lane: Lane, item: Item): Promise<void> {
@@ -467,9 +541,17 @@ interface Offer {
   whenBusy: WhenBusy;
 }
 
+function tellOf({ told, listeners }: Item, event: TurnEvent): void {
+  told.add(event);
+  for (const listener of listeners) listener(event);
+}
+
 /** The same message once more, from whoever did not hear that it was taken in. */
-function joinAgain(item: Item, { onEvent }: SendRequest): Taken {
-  if (onEvent !== undefined) item.listeners.add(onEvent);
+function joinAgain(item: Item, onEvent: SendRequest["onEvent"]): Taken {
+  if (onEvent !== undefined) {
+    for (const event of item.told.events()) onEvent(event);
+    item.listeners.add(onEvent);
+  }
   const waits = item.isKept && item.state !== "running";
   return { waiting: waits ? viewOf(item.message, item.problem) : null, result: item.end.promise };
 }

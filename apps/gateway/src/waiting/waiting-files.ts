@@ -11,6 +11,7 @@ import { listAgents } from "../sessions/list-sessions.ts";
 import { agentPaths, waitingFile } from "../sessions/paths.ts";
 import { oneAtATime } from "../sessions/queues.ts";
 import { type WaitingMessage, WaitingMessageSchema } from "./waiting-message.ts";
+import type { KeptMessages, WaitingStore } from "./waiting-store.ts";
 
 const FileSchema = z.object({
   v: z.literal(1),
@@ -21,28 +22,12 @@ const FileSchema = z.object({
 /** Ends the names of those that were put aside. */
 export const UNREADABLE = ".unreadable";
 
-/** What waits in one session, in order. */
-export interface KeptMessages {
-  sessionKey: string;
-  messages: WaitingMessage[];
-}
-
-export interface WaitingFiles {
-  /** What `now` gives when it is written. Durable when it resolves. Throws STORAGE_FAILED. */
-  save(sessionKey: string, now: () => readonly WaitingMessage[]): Promise<void>;
-  /** A file that cannot be read is put aside under another name, which the log tells. */
-  read(sessionKey: string): Promise<WaitingMessage[]>;
-  /** Of all sessions. */
-  all(): Promise<KeptMessages[]>;
-  /** Takes away what a process that was killed had half written. */
-  tidy(): Promise<void>;
-}
-
 /** Where the messages that wait in a session are. */
 const fileFor = (home: string, sessionKey: string): string =>
   waitingFile(home, parseSessionName(sessionKey)!.agentId, sessionKey);
 
-export function createWaitingFiles({ home, log }: { home: string; log: LogPort }): WaitingFiles {
+/** A file that cannot be read is put aside under another name, which the log tells. */
+export function createWaitingFiles({ home, log }: { home: string; log: LogPort }): WaitingStore {
   const writers = new Map<string, { write: ReturnType<typeof oneAtATime>; pending: number }>();
   const write = async (sessionKey: string, messages: readonly WaitingMessage[]) => {
     const file = fileFor(home, sessionKey);

@@ -3,10 +3,13 @@ import type { LogPort } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
 import type { Gateway } from "../../gateway.ts";
+import type { StorageCluster } from "../../storage/storage.ts";
 import { refuse } from "../errors.ts";
 
 /** Says that a request was handed on: it goes no further. */
-const HOP = "x-clew-hop";
+export const HOP = "x-clew-hop";
+/** Says of a message that it was kept for whoever has its session. */
+export const KEPT = "x-clew-kept";
 
 /** What of a request is for whoever answers it. Pages and proofs are known here alone. */
 const PASSED_ON = [
@@ -25,34 +28,65 @@ export function addElsewhere(
 ): void {
   if (cluster === undefined) return;
   app.use("/api/sessions/:key/*", async (context, next) => {
-    const { method } = context.req;
-    if (method === "GET" || method === "HEAD") return next();
+    const { method, path } = context.req;
+    // Messages find their way themselves: who has their session may change meanwhile.
+    if (method === "GET" || method === "HEAD" || (method === "POST" && path.endsWith("/messages")))
+      return next();
     const key = canonicalKey(context.req.param("key"));
-    const owner = await cluster.ownerOf(key);
-    if (owner === null || owner === cluster.address) return next();
-    if (context.req.header(HOP) !== undefined) return lockedBy(context, key, owner);
-    try {
-      return await handOn(context, owner);
-    } catch (error) {
-      if (isAbort(error) || context.req.raw.signal.aborted) throw error;
-      log.warn(`the gateway at ${owner} has session ${key}, and does not answer`);
-      context.header("retry-after", String(TRY_AGAIN_S));
-      return lockedBy(context, key, owner);
-    }
+    // What waits is kept where every gateway can take it back.
+    const isWaiting = method === "DELETE" && /\/waiting(?:\/[^/]*)?$/.test(path);
+    const passed = await handedOn(context, { cluster, key, log });
+    return passed === undefined || (passed.status === 409 && isWaiting) ? next() : passed;
   });
 }
 
-async function handOn({ req }: Context, owner: string): Promise<Response> {
+/** The answer of the gateway that has the session; undefined: this one is to answer. */
+export async function handedOn(
+  context: Context,
+  { cluster, key, log }: { cluster: StorageCluster; key: string; log: Pick<LogPort, "warn"> },
+): Promise<Response | undefined> {
+  const owner = await cluster.ownerOf(key);
+  if (owner === null || owner === cluster.address) return undefined;
+  if (context.req.header(HOP) !== undefined) return lockedBy(context, key, owner);
+  try {
+    return answered(await handOn(context, owner));
+  } catch (error) {
+    if (isAbort(error) || context.req.raw.signal.aborted) throw error;
+    log.warn(`the gateway at ${owner} has session ${key}, and does not answer`);
+    return lockedBy(context, key, owner);
+  }
+}
+
+export interface HandedOn {
+  /** Instead of the request's own. */
+  body?: string;
+  /** It was kept already. */
+  isKept?: boolean;
+  /** Absent: it ends with the request. */
+  signal?: AbortSignal;
+}
+
+/** Throws where the owner does not answer. */
+export async function handOn(
+  { req }: Context,
+  owner: string,
+  { body, isKept = false, signal = req.raw.signal }: HandedOn = {},
+): Promise<Response> {
   const { pathname, search } = new URL(req.url);
-  const headers = new Headers({ [HOP]: "1" });
+  const headers = new Headers({ [HOP]: "1", ...(isKept && { [KEPT]: "1" }) });
   for (const name of PASSED_ON) {
     const value = req.header(name);
     if (value !== undefined) headers.set(name, value);
   }
-  const answer = await fetch(new URL(`${pathname}${search}`, owner), {
-    ...{ method: req.method, headers, redirect: "manual", signal: req.raw.signal },
-    ...(req.raw.body !== null && { body: await req.arrayBuffer() }),
+  const own = body ?? (req.raw.body === null ? undefined : await req.arrayBuffer());
+  return fetch(new URL(`${pathname}${search}`, owner), {
+    ...{ method: req.method, headers, redirect: "manual", signal },
+    ...(own !== undefined && { body: own }),
   });
+}
+
+/** The owner's answer as one of this gateway. */
+export function answered(answer: Response): Response {
   const told = new Headers();
   for (const name of PASSED_BACK) {
     const value = answer.headers.get(name);
@@ -61,9 +95,11 @@ async function handOn({ req }: Context, owner: string): Promise<Response> {
   return new Response(answer.body, { status: answer.status, headers: told });
 }
 
-const lockedBy = (context: Context, key: string, owner: string): Response =>
-  refuse(
+export function lockedBy(context: Context, key: string, owner: string): Response {
+  context.header("retry-after", String(TRY_AGAIN_S));
+  return refuse(
     context,
     "SESSION_LOCKED",
     `Session ${key} is held by the gateway at ${owner}, which does not answer here; ask it, or ask again in ${TRY_AGAIN_S} seconds.`,
   );
+}

@@ -1,4 +1,5 @@
 // Takes a message for a session and streams what comes of it.
+import { randomUUID } from "node:crypto";
 import type { LogPort, TurnEvent } from "@clew/engine-core";
 import { isAbort } from "@clew/plugin-sdk/core";
 import type { Context, Hono } from "hono";
@@ -6,17 +7,21 @@ import { concerns, describeEnd } from "../../approvals/approval.ts";
 import type { Watcher } from "../../approvals/queue.ts";
 import { type CommandLine, parseLine } from "../../commands/parse.ts";
 import { endingOf } from "../../events/ending.ts";
+import type { SaidBefore } from "../../gateway/sending.ts";
 import type { Gateway } from "../../gateway.ts";
 import { costOfTurn } from "../../inspect/cost.ts";
 import { mendAfterFailure } from "../../plugins/contain/shared-watch.ts";
 import { inSafeMode } from "../../plugins/load/record.ts";
 import { describeThrown } from "../../plugins/stray-errors.ts";
+import type { StorageCluster } from "../../storage/storage.ts";
 import type { SentResult } from "../../waiting/inbox.ts";
 import { type Callers, personAt } from "../access/caller.ts";
 import { refuse, toErrorResponse } from "../errors.ts";
 import { type EventStream, eventStream, shownEvent } from "../event-stream.ts";
 import { parseMessageBody, type SentMessage } from "../message-body.ts";
+import { answered, HOP, handedOn, handOn, KEPT, lockedBy } from "./elsewhere.ts";
 import { STREAM_HEADERS } from "./events.ts";
+import { sendAcross } from "./sent-across.ts";
 
 export function addMessageRoute(
   app: Hono,
@@ -34,7 +39,13 @@ export function addMessageRoute(
       return refuse(context, "FORBIDDEN", message);
     }
     const key = gateway.canonicalKey(context.req.param("key"));
-    const body = await streamTurn(gateway, log, key, parsed.message);
+    const { message } = parsed;
+    const { cluster } = gateway;
+    if (cluster === undefined || !isLong(message)) {
+      const passed = cluster && (await handedOn(context, { cluster, key, log }));
+      if (passed !== undefined) return passed;
+    } else return streamAcross({ gateway, cluster, context, key, message, log });
+    const body = await streamTurn(gateway, log, key, message);
     return new Response(body, { headers: STREAM_HEADERS });
   });
 }
@@ -45,6 +56,111 @@ async function readMessage({ req }: Context): Promise<ReturnType<typeof parseMes
     ? parseMessageBody(await req.json().catch(() => undefined))
     : { problem: "the body must be application/json" };
 }
+
+/** It may wait: a command, and what is not to wait, is answered or refused at once. */
+const isLong = ({ content, whenBusy }: SentMessage): boolean =>
+  whenBusy !== "refuse" && (typeof content !== "string" || parseLine(content).kind !== "command");
+
+interface AskedAcross {
+  gateway: Gateway;
+  cluster: StorageCluster;
+  context: Context;
+  key: string;
+  message: SentMessage;
+  log: LogPort;
+}
+
+/** The stream goes on at this gateway, whichever has the session. */
+async function streamAcross(asked: AskedAcross): Promise<Response> {
+  const { gateway, cluster, context, key, message: given, log } = asked;
+  // Under a name it can be sent again, and is said once.
+  const message = { ...given, idempotencyKey: given.idempotencyKey ?? `sent:${randomUUID()}` };
+  const { idempotencyKey: name, onDisconnect } = message;
+  const content = textOf(message);
+  const gone = new AbortController();
+  const left = new AbortController();
+  const stream = eventStream({
+    onGone() {
+      left.abort();
+      if (onDisconnect === "abort")
+        gone.abort(new DOMException("The client went away.", "AbortError"));
+    },
+  });
+  const isHop = context.req.header(HOP) !== undefined;
+  const wasKept = context.req.header(KEPT) !== undefined;
+  const ownerOf = async () => {
+    const owner = await cluster.ownerOf(key);
+    return owner === cluster.address ? null : owner;
+  };
+  const here = { gateway, key, message, stream, signal: gone.signal };
+  const onEvent = toldTo(stream);
+  const sendHere = async (isKept: boolean) => {
+    if (!isKept) return offer(here, content, onEvent);
+    const unwatch = gateway.approvals.attach(streamedTo(stream, key));
+    const taken = await gateway.rejoin({ key, name, onEvent }).catch((error: unknown) => {
+      unwatch();
+      throw error;
+    });
+    const told = taken.result.then(async (result) => {
+      if (result.outcome !== "known") return tellEnd(here, taken.result);
+      const { entryId } = result;
+      tellKnown(stream, (await gateway.saidIn(key, name)) ?? { entryId, reply: null });
+    });
+    return { told: told.finally(unwatch) };
+  };
+  stream.send({ type: "queued" });
+  if (isHop) {
+    const owner = await ownerOf();
+    if (owner !== null) return lockedBy(context, key, owner);
+  }
+  const sent = isHop
+    ? await sendHere(wasKept)
+    : await sendAcross({
+        ...{ ownerOf, sendHere, left: left.signal, onDisconnect },
+        sendTo: (owner, isKept) =>
+          handOn(context, owner, { body: bodyOf(message), isKept, signal: left.signal }),
+        keep: () => gateway.keep({ key, ...message, content }),
+        tellSaid: async () => {
+          const said = await gateway.saidIn(key, name);
+          if (said?.reply === null || said === null) return false;
+          tellKnown(stream, said);
+          return true;
+        },
+        takeBack: async (id) => void (await gateway.waiting.takeBack(key, id)),
+        send: stream.send,
+      });
+  if ("refused" in sent) return answered(sent.refused);
+  void sent.told
+    .catch((error: unknown) => tellFailure({ stream, log, key }, error))
+    .finally(stream.end);
+  return new Response(stream.body, { headers: STREAM_HEADERS });
+}
+
+/** Its turn is over, and was told to nobody here. */
+function tellKnown(stream: EventStream, { entryId, reply }: SaidBefore): void {
+  stream.send({ type: "accepted", entryId });
+  if (reply !== null) toldTo(stream)({ type: "message", ...reply });
+  const replyEntryId = reply?.entryId ?? null;
+  stream.send({ type: "done", outcome: "completed", ...NOTHING_SAID, replyEntryId });
+}
+
+/** What is said is no command, whatever it begins with. */
+function textOf({ content }: SentMessage): SentMessage["content"] {
+  const line = typeof content === "string" ? parseLine(content) : undefined;
+  return line?.kind === "message" ? line.text : content;
+}
+
+const bodyOf = ({ content, allowTools, ...message }: SentMessage): string =>
+  JSON.stringify({
+    ...message,
+    ...(typeof content === "string" ? { text: content } : { content }),
+    ...(allowTools.length > 0 && { allowTools }),
+  });
+
+const toldTo = (stream: EventStream) => (event: TurnEvent) => {
+  const shown = shownEvent(event);
+  if (shown !== undefined) stream.send(shown);
+};
 
 /**
  * The run goes on when the client goes away, unless it asked otherwise; the reply is in
@@ -115,10 +231,7 @@ const NOTHING_SAID = { error: null, turnId: null, replyEntryId: null };
 async function begin(asked: Asked): Promise<{ told: Promise<void> }> {
   const { message, stream } = asked;
   const { content } = message;
-  const onEvent = (event: TurnEvent) => {
-    const shown = shownEvent(event);
-    if (shown !== undefined) stream.send(shown);
-  };
+  const onEvent = toldTo(stream);
   const line = typeof content === "string" ? parseLine(content) : undefined;
   if (line?.kind === "command") return { told: answer(asked, line, onEvent) };
   return offer(asked, line?.text ?? content, onEvent);

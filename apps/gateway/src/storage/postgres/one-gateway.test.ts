@@ -6,15 +6,18 @@ import {
   UNLESS_THERE,
   whyNoPostgres,
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
-import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { post, startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { temporaryHome } from "../../testing/home.ts";
 
 describe.skipIf(whyNoPostgres() !== null)(`a gateway on PostgreSQL ${UNLESS_THERE}`, () => {
   async function world() {
     const url = await testDatabase();
-    const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
-    const start = async (home?: string) =>
-      startTestGateway({ storage, door: { enabled: false } }, home ?? (await temporaryHome()));
+    let port = 0;
+    const start = async (home?: string) => {
+      const storage = { driver: "postgres", url, address: `http://127.0.0.1:${++port}` };
+      const config = { storage, door: { enabled: false } };
+      return startTestGateway(config, home ?? (await temporaryHome()));
+    };
     return { url, start };
   }
   const json = async (gateway: TestGateway, path: string) => (await gateway.get(path)).json();
@@ -89,23 +92,23 @@ describe.skipIf(whyNoPostgres() !== null)(`a gateway on PostgreSQL ${UNLESS_THER
     expect((await told(two, encodeURIComponent(archived!))).calls).toEqual(whole.calls);
   });
 
-  it("tells who has a session that it does not have, and shows it all the same", async () => {
+  it("shows a session that another has, and tells what that says to a message which is kept for it", async () => {
     const { start } = await world();
     const [one, two] = [await start(), await start()];
     await one.say("Here I am.");
-    const refused = await two.get("/api/sessions/main/messages", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ text: "And I?" }),
-    });
-    const text = await refused.text();
-    expect(text).toContain("SESSION_LOCKED");
-    expect(text).toContain("http://127.0.0.1:1");
+    const refused = await two.get("/api/sessions/main/messages", post({ text: "/status" }));
+    expect(await refused.json()).toMatchObject({ error: { code: "SESSION_LOCKED" } });
+    // Nobody reaches it, and it lives.
+    await one.gateway.waiting.resume();
+    const { events } = await two.say("And I?");
+    expect(events.map(({ type }) => type)).toEqual([
+      ...["queued", "waiting", "accepted", "message", "done"],
+    ]);
     expect(await told(two)).toEqual(await told(one));
     await one.say("Still here.");
     expect(await told(two)).toEqual(await told(one));
     await one.stop();
     await two.say("Now I am.");
-    expect((await told(two)).calls.calls).toHaveLength(3);
+    expect((await told(two)).calls.calls).toHaveLength(4);
   });
 });

@@ -20,7 +20,7 @@ import type { SessionStore } from "../../sessions/store.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
 import { engineOfHome } from "./ports.ts";
-import { storedSession } from "./stored-session.ts";
+import { type StoredSessionParts, storedSession } from "./stored-session.ts";
 
 export interface PostgresSessionsOptions {
   /** A gateway's part in the cluster, or what reads only. */
@@ -31,6 +31,8 @@ export interface PostgresSessionsOptions {
   homeId: string;
   /** Of one session's reports. */
   reportBytes: number;
+  /** Messages that wait. Absent: it only reads. */
+  inbox?: StoredSessionParts["inbox"];
 }
 
 /** What of a session's row says whether its copies are up to date. */
@@ -41,7 +43,7 @@ type Followed = Pick<
 
 /** Keys may be short names; they are of the agent "main" then. */
 export function createPostgresSessions(options: PostgresSessionsOptions): SessionStore {
-  const { store, copies, reportBytes } = options;
+  const { store, copies, reportBytes, inbox = NO_INBOX } = options;
   const ofHome = engineOfHome(options.homeId);
   const { enqueue } = createKeyedQueue();
   /** Ids of transcripts whose copies this process writes. */
@@ -102,7 +104,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
         open.add(session.sessionId);
         let isBroken = false;
         const opened = storedSession({
-          ...{ log, copy, header, ofHome, now },
+          ...{ log, copy, header, ofHome, inbox, now },
           onBroken: () => {
             isBroken = true;
           },
@@ -168,6 +170,8 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
 }
 
 type Stores = PostgresSessionsOptions["store"];
+
+const NO_INBOX: StoredSessionParts["inbox"] = { holds: () => false, letGo() {} };
 
 /** Throws HOST_CAPABILITY_MISSING for who reads only. */
 function writer(store: Stores): PostgresStore<DeliveryLedger> {

@@ -15,6 +15,7 @@ import {
 } from "../../sessions/open.ts";
 import { oneAtATime } from "../../sessions/queues.ts";
 import { planRewrite } from "../../sessions/rewrite.ts";
+import type { SharedWaiting } from "../../waiting/waiting-store.ts";
 import type { engineOfHome } from "./ports.ts";
 
 export interface StoredSessionParts {
@@ -24,6 +25,8 @@ export interface StoredSessionParts {
   copy: OpenSession;
   header: TranscriptHeader;
   ofHome: ReturnType<typeof engineOfHome>;
+  /** Messages that wait, and go with the step that says them. */
+  inbox: Pick<SharedWaiting, "holds" | "letGo">;
   now?: (() => number) | undefined;
   /** The copy may not say any more what is stored. */
   onBroken(): void;
@@ -31,7 +34,8 @@ export interface StoredSessionParts {
 
 /** The database first: what is in the copy is stored. */
 export function storedSession(parts: StoredSessionParts): OpenSession {
-  const { log, copy, header, ofHome, now = Date.now } = parts;
+  const { log, copy, header, ofHome, inbox, now = Date.now } = parts;
+  const { sessionKey } = log.session;
   const { branch, nextId } = copy.compaction;
   const inTurn = oneAtATime();
   let isBroken = false;
@@ -46,9 +50,11 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
     const before = branch();
     const leafId = before.at(-1)?.id ?? null;
     const follows = keep === undefined ? undefined : { keep, leafId: before[keep - 1]?.id ?? null };
+    const said = namesIn(entries).filter((name) => inbox.holds(sessionKey, name));
     try {
-      const step = { entries, deliveries: [], report: null, ...more, follows };
+      const step = { entries, deliveries: [], report: null, ...more, follows, said };
       await log.store({ ...step, header: toJson(header) });
+      if (said.length > 0) inbox.letGo(sessionKey, said);
       if (entries.length > 0)
         await copy.compaction.graft({ keep: keep ?? before.length, leafId, entries });
     } catch (error) {
@@ -112,3 +118,11 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
     },
   };
 }
+
+/** What people said in it under a name. */
+const namesIn = (entries: readonly TranscriptEntry[]): string[] =>
+  entries.flatMap((entry) =>
+    entry.type === "message" && entry.message.role === "user"
+      ? (entry.message.idempotencyKey ?? [])
+      : [],
+  );

@@ -1,0 +1,175 @@
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import type { StreamedEvent } from "../../http/event-stream.ts";
+import { readEvents } from "../../http/read-events.ts";
+import { post } from "../../testing/gateway.ts";
+import { heldModel } from "../../testing/held-model.ts";
+import { type Place, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+
+const SOON = { timeout: 60_000 };
+const LONG = { timeout: 240_000 };
+
+describe.skipIf(whyNoPostgres() !== null)(
+  `messages that wait, of two gateways ${UNLESS_THERE}`,
+  () => {
+    async function world({ deadAfterSeconds = 2 } = {}) {
+      const model = await heldModel();
+      const plan = { databaseUrl: await testDatabase(), deadAfterSeconds, config: model.config };
+      const places = await Promise.all([startPlace(plan), startPlace(plan)]);
+      onTestFinished(async () => void (await Promise.all(places.map(stopPlace))));
+      const [one, two] = places as [Place, Place];
+      return { model, one, two };
+    }
+    const ask = ({ port }: Place, path: string, init?: RequestInit) =>
+      fetch(`http://127.0.0.1:${port}/api/sessions/main${path}`, init);
+    const json = async (place: Place, path: string, init?: RequestInit) =>
+      (await ask(place, path, init)).json();
+    /** Sends a message; what its stream tells, while it does, and all of it in the end. */
+    async function send(place: Place, body: Record<string, unknown>) {
+      const response = await ask(place, "/messages", post(body));
+      const events: StreamedEvent[] = [];
+      const types = () => events.map(({ type }) => type);
+      const all = (async () => {
+        for await (const event of readEvents(response.body!)) events.push(event);
+        return events;
+      })();
+      all.catch(() => {});
+      const told = (type: string) => expect.poll(types, SOON).toContain(type);
+      return { status: response.status, events, all, told };
+    }
+    const said = async (place: Place): Promise<string[]> => {
+      const { messages } = await json(place, "/messages");
+      return (messages as { role: string; content: unknown }[]).map(({ role, content }) =>
+        typeof content === "string" ? `${role}: ${content}` : role,
+      );
+    };
+    const waiting = async (place: Place): Promise<string[]> =>
+      (await json(place, "/waiting")).waiting.map(({ text }: { text: string }) => text);
+    async function kill({ child }: Place): Promise<void> {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    }
+    /** The model answers whoever asks. */
+    async function answer(
+      { model }: { model: Awaited<ReturnType<typeof heldModel>> },
+      text: string,
+    ) {
+      const reply = await model.asked();
+      reply.say(text);
+      reply.finish();
+    }
+
+    it(
+      "are kept in the database, shown by both, and said by the other once theirs is dead, unasked",
+      LONG,
+      async () => {
+        const { model, one, two } = await world();
+        const first = await send(one, { text: "one" });
+        await model.asked();
+        const second = await send(one, { text: "two" });
+        await second.told("waiting");
+        const third = await send(two, { text: "three", idempotencyKey: "k3" });
+        await third.told("waiting");
+        expect(existsSync(join(one.home, "agents/main/waiting"))).toBe(false);
+        expect([await waiting(one), await waiting(two)]).toEqual([
+          ["two", "three"],
+          ["two", "three"],
+        ]);
+        await kill(one);
+        for (const each of [first, second]) await expect(each.all).rejects.toThrow();
+        await answer({ model }, "Two.");
+        await answer({ model }, "Three.");
+        expect((await third.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+        expect(third.events).toContainEqual({ type: "text", delta: "Three." });
+        await expect
+          .poll(() => said(two), SOON)
+          .toEqual(["user: one", "user: two", "assistant", "user: three", "assistant"]);
+        expect(await waiting(two)).toEqual([]);
+      },
+    );
+
+    it(
+      "that are sent for a dead one are kept, and answered where they were sent, once",
+      LONG,
+      async () => {
+        const { model, one, two } = await world();
+        const first = await send(one, { text: "one" });
+        await answer({ model }, "One.");
+        await first.all;
+        await kill(one);
+        const body = { text: "two", idempotencyKey: "k2" };
+        const second = await send(two, body);
+        await second.told("waiting");
+        const again = await send(two, body);
+        await again.told("waiting");
+        expect(await waiting(two)).toEqual(["two"]);
+        await answer({ model }, "Two.");
+        for (const { all } of [second, again])
+          expect(await all).toEqual(
+            expect.arrayContaining([
+              { type: "text", delta: "Two." },
+              expect.objectContaining({ type: "done", outcome: "completed" }),
+            ]),
+          );
+        expect(await said(two)).toEqual(["user: one", "assistant", "user: two", "assistant"]);
+        const late = await send(two, body);
+        expect((await late.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+      },
+    );
+
+    it("are taken back at any gateway, and not said then", LONG, async () => {
+      const { model, one, two } = await world();
+      await send(one, { text: "one" });
+      await model.asked();
+      for (const text of ["two", "three", "four"])
+        await (await send(one, { text })).told("waiting");
+      const list = async (place: Place) =>
+        (await json(place, "/waiting")).waiting as { id: string; text: string }[];
+      const [, three] = await list(two);
+      const path = `/waiting/${three!.id}`;
+      expect(await json(two, path, { method: "DELETE" })).toEqual({ takenBack: 1 });
+      expect(await waiting(one)).toEqual(["two", "four"]);
+      await kill(one);
+      const [kept] = await list(two);
+      expect(await json(two, `/waiting/${kept!.id}`, { method: "DELETE" })).toEqual({
+        takenBack: 1,
+      });
+      expect((await ask(two, path, { method: "DELETE" })).status).toBe(404);
+      await answer({ model }, "Four.");
+      await expect.poll(() => said(two), SOON).toEqual(["user: one", "user: four", "assistant"]);
+    });
+
+    it(
+      "go on where they were sent when the gateway that answered them is killed",
+      LONG,
+      async () => {
+        const { model, one, two } = await world();
+        const first = await send(one, { text: "one" });
+        await answer({ model }, "One.");
+        await first.all;
+        const second = await send(two, { text: "two" });
+        const reply = await model.asked();
+        reply.say("Half ");
+        await second.told("text");
+        await kill(one);
+        const third = await send(two, { text: "three" });
+        await third.told("waiting");
+        await answer({ model }, "Three.");
+        expect((await third.all).at(-1)).toMatchObject({ type: "done", outcome: "completed" });
+        expect((await second.all).at(-1)).toMatchObject({ type: "done" });
+        expect((await said(two)).filter((text) => text.startsWith("user"))).toEqual([
+          "user: one",
+          "user: two",
+          "user: three",
+        ]);
+      },
+    );
+  },
+);
