@@ -1,6 +1,6 @@
 // Gathers what holds for a whole turn and the world its effects work on.
 
-import type { ContextEngineError } from "@clew/plugin-sdk/core";
+import { type ContextEngineError, messageId } from "@clew/plugin-sdk/core";
 import { fixedTokensOf, planBudget, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import type { GuardedEngine } from "../engine/guard.ts";
@@ -117,6 +117,7 @@ function setupOf(
     settings,
     systemPrompt,
     prompt,
+    stored: storedPrompt(request),
     tools,
     fixedTokens,
     budget: planBudget({
@@ -126,7 +127,9 @@ function setupOf(
       tokenRatio: settings.tokenRatio,
     }),
     failure:
-      refused === undefined ? (refusalOf(request, purpose) ?? problem) : failureOfEngine(refused),
+      refused === undefined
+        ? (refusalOf(request, purpose) ?? lostProgram(request) ?? problem)
+        : failureOfEngine(refused),
     execution: execution === undefined ? null : factsOf(execution),
     host: {
       compacts: ports.compaction !== undefined,
@@ -157,6 +160,22 @@ const factsOf = ({
 /** What is no turn asks no model, or may do without one. */
 const refusalOf = ({ refusal }: TurnRequest, purpose: TurnSetup["purpose"]): TurnError | null =>
   refusal === undefined || purpose !== "turn" ? null : { kind: "host", ...refusal };
+
+/** By the id that engines know it by. */
+function storedPrompt({ goesOnFrom, prompt }: TurnRequest): TurnSetup["stored"] {
+  if (goesOnFrom === undefined) return null;
+  return { id: messageId({ ...prompt, role: "user" }) || goesOnFrom, entryId: goesOnFrom };
+}
+
+/** What a program did of a turn, and where, nobody knows who did not run it. */
+const lostProgram = ({ goesOnFrom, ports }: TurnRequest): TurnError | null =>
+  goesOnFrom === undefined || ports.execution === undefined
+    ? null
+    : {
+        kind: "host",
+        code: "HARNESS_FAILED",
+        message: `The turn was cut short while ${ports.execution.label} ran it, which cannot go on with it; say what is to be done again.`,
+      };
 
 const failureOfEngine = (refused: ContextEngineError): TurnError => ({
   kind: "engine",

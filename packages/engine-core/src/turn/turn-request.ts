@@ -128,6 +128,12 @@ export interface TurnRequest {
    */
   prompt: Omit<UserMessage, "role">;
   /**
+   * Entry of the branch that has `prompt`: the turn that it began was cut short, and goes on behind
+   * what is stored of it. Every tool call there has its result. A program that ran it cannot: the
+   * turn fails. Absent: the prompt is stored.
+   */
+  goesOnFrom?: string;
+  /**
    * What people said since the turn began, each message once: asked for when tools have run, and
    * shown to the model in its next call, as messages of the transcript behind the tools' results.
    * What it gave is stored when an event `message` has it. Absent: what is said waits.

@@ -94,6 +94,8 @@ export interface TurnSetup {
   readonly settings: TurnSettings;
   readonly systemPrompt: readonly SystemPart[];
   readonly prompt: Omit<UserMessage, "role">;
+  /** Where it is stored already; null = it is stored by this turn. */
+  readonly stored: { readonly id: string; readonly entryId: string } | null;
   readonly tools: readonly ToolDefinition[];
   /** Estimated tokens of system prompt and tool schemas. */
   readonly fixedTokens: number;
@@ -269,7 +271,7 @@ export function newTurn(setup: TurnSetup, todo: readonly TaskName[]): Turn {
       ownsCompaction: setup.engine.info.ownsCompaction === true,
       badViews: 0,
     },
-    prompt: null,
+    prompt: setup.stored,
     additions: null,
     history: [],
     projections: [],

@@ -1,12 +1,13 @@
 // Makes the person's message durable as it was sent, before anything can fail.
 import { messageId, type UserMessage } from "@clew/plugin-sdk/core";
+import type { Tell } from "../effects.ts";
 import { ask, done, type Task } from "../step.ts";
-import type { TurnSetup } from "../turn.ts";
+import type { Turn, TurnSetup } from "../turn.ts";
 
 export const admit: Task = {
   begin: (turn) =>
     turn.prompt !== null
-      ? done(turn)
+      ? done(turn, ...acceptedBefore(turn))
       : ask(turn, {
           do: "append",
           as: "prompt",
@@ -22,6 +23,9 @@ export const admit: Task = {
     );
   },
 };
+
+const acceptedBefore = ({ setup: { stored } }: Turn): Tell[] =>
+  stored === null ? [] : [{ do: "emit", event: { type: "accepted", entryId: stored.entryId } }];
 
 /**
  * A turn that no person began says so on its message, for whoever is told of it later. What was

@@ -1,5 +1,6 @@
 // Gives the engine what it has not acknowledged yet, turn by turn, oldest first.
 import { isBlocked } from "../../session/delivery-ledger.ts";
+import type { PendingTurn } from "../../session/pending-turns.ts";
 import { planDeliveries } from "../delivery.ts";
 import type { Tell } from "../effects.ts";
 import { ask, done, type Step, type Task } from "../step.ts";
@@ -15,7 +16,11 @@ export const deliver: Task = {
     switch (answer.type) {
       case "surveyed": {
         const { setup } = turn;
-        const plan = planDeliveries(answer.turns, setup.lifecycle, setup.engine.methods);
+        const plan = planDeliveries(
+          turnsBefore(turn, answer.turns),
+          setup.lifecycle,
+          setup.engine.methods,
+        );
         return deliverNext({ ...turn, delivery: { ...plan, failure: null } });
       }
       case "delivered":
@@ -27,6 +32,10 @@ export const deliver: Task = {
     }
   },
 };
+
+/** A turn that goes on is handed over with its end, like any other. */
+const turnsBefore = ({ todo, prompt }: Turn, turns: readonly PendingTurn[]) =>
+  todo.includes("admit") ? turns.filter(({ id }) => id !== prompt?.id) : turns;
 
 /** In the tool loop only an eager owner is told at once: it chooses from the turn, too. */
 export const deliverInLoop: Task = {
