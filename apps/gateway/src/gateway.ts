@@ -121,8 +121,10 @@ export interface Gateway extends SessionViews {
   readonly keep: Sending["keep"];
   /** Takes part in what becomes of a message that was kept so. Throws MessageTakenBack. */
   readonly rejoin: Sending["rejoin"];
-  /** What is stored of a message and its reply. Null: it waits, or nobody knows it. */
+  /** What is stored of a message and its reply. Null: nobody knows it, as far as is known. */
   readonly saidIn: Sending["saidIn"];
+  /** A message is kept for whoever has its session. */
+  readonly isKept: Sending["isKept"];
   /**
    * What comes of a message that `offer` takes in. Throws what that throws, SESSION_LOCKED and
    * TRANSCRIPT_UNREADABLE.
@@ -320,7 +322,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     run: (turn) => runMessage(parts, turn),
     tell: (news) => events.publish({ type: "waiting", ...news }),
   });
-  const { offer, keep, rejoin, saidIn, send, waiting } = sending;
+  const { offer, keep, rejoin, saidIn, isKept, send, waiting } = sending;
   const parts = {
     tellUnasked(turn: UnaskedTurn) {
       for (const listener of unasked) listener(turn);
@@ -372,7 +374,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return {
     ...{ home, cluster, metrics, busy, mcp },
     ...{ host, plugins, store, canonicalKey, approvals, events, scheduler, lab, door, editors },
-    ...{ offer, keep, rejoin, saidIn, send, waiting },
+    ...{ offer, keep, rejoin, saidIn, isKept, send, waiting },
     ...{ shadows, unawaited: children },
     ...views,
     spentIn: (text) => costs.spentIn(canonicalKey(text)),

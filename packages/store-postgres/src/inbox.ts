@@ -1,5 +1,6 @@
 // Keeps messages that wait for their turn, whoever has their session.
 import type { Database, Statement } from "./database.ts";
+import { IS_FREE } from "./lease.ts";
 
 /** A message that waits. */
 export interface InboxMessage {
@@ -9,6 +10,14 @@ export interface InboxMessage {
   id: string;
   /** As it was given. */
   body: string;
+}
+
+/** What is to be done in a session that nobody else has. */
+export interface LeftWork {
+  /** In order. */
+  messages: InboxMessage[];
+  /** The entry with which a turn began that nobody goes on with; null: there is none. */
+  openTurn: { entryId: string; body: string } | null;
 }
 
 /** A session by its name. */
@@ -54,6 +63,20 @@ const LIST: Statement<Row> = {
     select id, message_id, body from inbox where agent_id = $1 and key = $2 order by place, id`,
 };
 
+/** Of a session that this node ($3) or nobody who lives has; the entry is near the end. */
+const OPEN_TURN: Statement<{ turn: string; body: string }> = {
+  name: "turn-left",
+  text: `
+    select s.turn, e.body
+    from session s cross join lateral (
+      select t.body from entry t
+      where t.agent_id = s.agent_id and t.session_id = s.id and t.entry_id = s.turn
+      order by t.seq desc limit 1
+    ) e
+    where s.agent_id = $1 and s.key = $2 and s.turn is not null
+      and (s.owner = $3 or ${IS_FREE("s")})`,
+};
+
 /** Durable when it resolves; gives what is kept under its name. */
 export async function keepMessage(
   database: Database,
@@ -85,5 +108,21 @@ export const listMessages = async (
   database: Database,
   { agentId, key }: Named,
 ): Promise<InboxMessage[]> => (await database.ask(LIST, [agentId, key])).map(messageOf);
+
+/** In one round trip. */
+export async function leftWork(
+  database: Database,
+  { agentId, key }: Named,
+  nodeId: string,
+): Promise<LeftWork> {
+  const [rows, [left]] = await database.askTogether<[Row, { turn: string; body: string }]>([
+    { statement: LIST, values: [agentId, key] },
+    { statement: OPEN_TURN, values: [agentId, key, nodeId] },
+  ]);
+  return {
+    messages: rows.map(messageOf),
+    openTurn: left === undefined ? null : { entryId: left.turn, body: left.body },
+  };
+}
 
 const messageOf = ({ id: name, message_id: id, body }: Row): InboxMessage => ({ name, id, body });

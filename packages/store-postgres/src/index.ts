@@ -3,7 +3,7 @@ export type { StoredSummary } from "./catalogue.ts";
 export { checkPostgres, type PostgresCheck, type PostgresFacts } from "./check.ts";
 export type { RoundTrip } from "./database.ts";
 export type { BranchPart } from "./held-branch.ts";
-export type { InboxMessage } from "./inbox.ts";
+export type { InboxMessage, LeftWork } from "./inbox.ts";
 export type {
   DeliveryLine,
   Ledger,

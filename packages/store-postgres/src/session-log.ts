@@ -2,7 +2,7 @@
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { closed, firstOf, followedFrom, type OpenRange, type Range } from "./branch.ts";
-import type { Database } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, LineOf, StoredSession, StoredStep, StorePorts } from "./ports.ts";
@@ -31,6 +31,8 @@ export interface LogStep<Line> extends Omit<StoredStep, "entries" | "deliveries"
   follows?: { keep: number; leafId: string | null } | undefined;
   /** True: a user message in it begins a turn, unless one runs. Absent: it is of no turn. */
   isOfTurn?: boolean;
+  /** True: the turn that was open is over, without a report. Absent: a report ends it. */
+  endsTurn?: boolean;
   /** The first line of the session's file, as long as nobody said it. Absent: nobody does. */
   header?: string | undefined;
   /**
@@ -54,6 +56,8 @@ export interface SessionLog<Kept extends Ledger> {
   store(step: LogStep<LineOf<Kept>>): Promise<readonly string[]>;
   /** Puts another report in the place of the newest one of this opening. */
   amendReport(report: unknown): Promise<void>;
+  /** Counts another try to go on with the open turn; which one it is. */
+  tryTurn(): Promise<number>;
   /** After what is under way, gives the session up; what comes then is refused: SESSION_CLOSED. */
   close(): Promise<void>;
 }
@@ -124,7 +128,12 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
       },
       branch: follows === undefined ? null : branchAfter(follows.keep),
       leaf: entries.at(-1)?.id ?? (follows === undefined ? null : (follows.leafId ?? "")),
-      turn: report !== null ? "" : step.isOfTurn === true ? beginOf(entries) : null,
+      turn:
+        report !== null || step.endsTurn === true
+          ? ""
+          : step.isOfTurn === true
+            ? beginOf(entries)
+            : null,
       ...{ header, said },
     };
     const outcome = await storeStep(database, {
@@ -171,6 +180,13 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
         const values = [agentId, sessionId, epoch, reportedAt, stringify(report)];
         if ((await database.ask(AMEND, values)).length === 0) throw end(taken(session));
       }),
+    tryTurn: () =>
+      enqueue(async () => {
+        const { agentId, sessionId, epoch } = lease;
+        const [row] = await database.ask(TRY_TURN, [agentId, sessionId, epoch]);
+        if (row === undefined) throw end(taken(session));
+        return row.turn_tries;
+      }),
     close() {
       closing ??= inTurn(async () => {
         try {
@@ -194,6 +210,14 @@ const AMEND = {
     where s.agent_id = $1 and s.id = $2 and s.epoch = $3
       and r.agent_id = $1 and r.session_id = $2 and r.step = $4
     returning r.step`,
+};
+
+const TRY_TURN: Statement<{ turn_tries: number }> = {
+  name: "turn-try",
+  text: `
+    update session set turn_tries = turn_tries + 1
+    where agent_id = $1 and id = $2 and epoch = $3
+    returning turn_tries`,
 };
 
 /** Such a step may begin a turn, or go on with one: the first to say something began it. */

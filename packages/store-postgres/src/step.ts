@@ -84,6 +84,7 @@ const step = ({ name, first, condition, last }: Saying): Statement<{ step: numbe
         head_line = head_line + cardinality($10::text[]),
         branch = coalesce($12::jsonb, branch),
         turn = case $13::text when '' then null else coalesce(turn, $13::text) end,
+        turn_tries = case $13::text when '' then 0 else turn_tries end,
         header = coalesce(header, $19::text),
         bytes = bytes + coalesce((select sum(octet_length(b) + 1) from unnest($9::text[]) b), 0),
         changed_at = now()

@@ -24,6 +24,8 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
     opened.clear();
   });
 
+  const PLACE = { id: "placed", parentId: null, timestamp: new Date(0).toISOString() };
+
   /** A gateway; unless a test waits for its death, nobody counts it as dead. */
   async function gateway(
     options: Partial<PostgresStoreOptions<ListLedger>> = {},
@@ -167,12 +169,27 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       const [prompt] = await (await one.open(name)).appendStep({
         ...{ entries: [said("go")], deliveries: [], report: null },
       });
+      expect((await one.left(name)).openTurn).toMatchObject({ entryId: prompt!.id });
+      expect((await two.left(name)).openTurn).toBe(null);
       await one.close();
+      const { openTurn } = await two.left(name);
+      expect(JSON.parse(openTurn!.body)).toEqual(prompt);
+      const log = await two.openLog(name);
+      expect([await log.tryTurn(), await log.tryTurn()]).toEqual([1, 2]);
+      await log.close();
       const transcript = await two.open(name);
       expect(transcript.openTurn).toBe(prompt!.id);
       const report = { report: { turnId: "t" }, parts: {} };
       await transcript.appendStep({ entries: [], deliveries: [], report });
       await transcript.close();
+      const again = await two.openLog(name);
+      expect([again.openTurn, await again.tryTurn()]).toEqual([null, 1]);
+      await again.store({
+        ...{ entries: [{ ...said("more"), ...PLACE }], deliveries: [], report: null },
+        ...{ isOfTurn: true },
+      });
+      await again.store({ entries: [], deliveries: [], report: null, endsTurn: true });
+      await again.close();
       expect((await two.open(name)).openTurn).toBe(null);
     });
   });

@@ -15,6 +15,8 @@ import {
   dropMessages,
   type InboxMessage,
   keepMessage,
+  type LeftWork,
+  leftWork,
   listMessages,
   takeBackMessages,
 } from "./inbox.ts";
@@ -183,6 +185,8 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
    * it resolves. Gives what is kept under its name, which may have been there.
    */
   keep(name: SessionName, message: InboxMessage): Promise<InboxMessage>;
+  /** What is to be done in a session: messages, and a turn that nobody who lives goes on with. */
+  left(name: SessionName): Promise<LeftWork>;
   /** Messages of these names do not wait any more. */
   drop(name: SessionName, names: readonly string[]): Promise<void>;
   /** The same of the message with this id (null: of all); how many did wait. */
@@ -396,6 +400,7 @@ function createStore<Kept extends Ledger>(
       return undefined;
     },
     keep: (name, message) => keepMessage(database, name, message, node.id),
+    left: (name) => leftWork(database, name, node.id),
     drop: (name, names) => dropMessages(database, name, names),
     takeBack: (name, id) => takeBackMessages(database, name, id),
     sweep: ({ limit = 20, known = [] } = {}) =>

@@ -67,8 +67,10 @@ export interface Sending {
   keep(request: SendRequest & { idempotencyKey: string }): Promise<WaitingView>;
   /** Takes part in what becomes of it, now that this gateway has the session. */
   rejoin(kept: KeptElsewhere): Promise<Taken>;
-  /** What is stored of a message and its reply. Null: it waits, or nobody knows it. */
+  /** What is stored of a message and its reply. Null: nobody knows it, as far as is known. */
   saidIn(key: string, name: string): Promise<SaidBefore | null>;
+  /** It is kept for whoever has its session. */
+  isKept(key: string, name: string): Promise<boolean>;
   send(request: SendRequest): Promise<TurnResult>;
   readonly waiting: WaitingMessages;
   /** Cancels the turn that begins in a session; false: none does. By canonical key. */
@@ -171,11 +173,11 @@ export function createSending({
     },
     async saidIn(text, name) {
       const key = canonicalKey(text);
-      if (await shared?.waits(key, name)) return null;
       const branch = (await store.read(key))?.branch ?? [];
       const entryId = entrySaying({ branch: () => branch }, name);
       return entryId === undefined ? null : { entryId, reply: replyTo(branch, entryId) };
     },
+    isKept: async (text, name) => (await shared?.waits(canonicalKey(text), name)) ?? false,
     waiting: {
       list: (text) => list(canonicalKey(text)),
       async takeBack(text, id) {

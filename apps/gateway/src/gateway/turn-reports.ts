@@ -14,8 +14,11 @@ export interface TurnReports {
     conversation: Conversation,
     result: Pick<TurnResult, "report"> & Partial<Pick<TurnResult, "parts">>,
   ): Promise<void>;
-  /** Finds out which turn the next one is; not knowing it costs only the names of its calls. */
-  countTurns(conversation: Conversation): Promise<void>;
+  /**
+   * Finds out which turn the next one is; not knowing it costs only the names of its calls.
+   * `goesOnFrom`: entry of the branch with which it began already. Absent: it begins behind all.
+   */
+  countTurns(conversation: Conversation, goesOnFrom?: string): Promise<void>;
   /** A turn begins, of which `soFar` tells until it is stored. */
   begin(conversation: Conversation, soFar: () => TurnSoFar): void;
   /** The turn under way in a transcript; undefined = none is, or nobody knows which it is. */
@@ -81,11 +84,13 @@ export function createTurnReports({
       }
       return undefined;
     },
-    async countTurns(conversation) {
+    async countTurns(conversation, goesOnFrom) {
       turns.delete(conversation);
       begun.delete(conversation);
+      const branch = conversation.session.branch();
+      const at = branch.findIndex(({ id }) => id === goesOnFrom);
       const next = await logOf(conversation)
-        .nextTurn(conversation.session.branch())
+        .nextTurn(at < 0 ? branch : branch.slice(0, at))
         .catch(() => undefined);
       if (next !== undefined) turns.set(conversation, next);
     },

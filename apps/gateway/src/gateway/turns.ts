@@ -18,6 +18,7 @@ import type { ChildTurn } from "../subagents/child-run.ts";
 import { counted } from "../text/number.ts";
 import type { Tracer } from "../tracing/tracer.ts";
 import type { InboxTurn, SentResult } from "../waiting/inbox.ts";
+import { planGoingOn } from "../waiting/plan-going-on.ts";
 import type { SendRequest } from "../waiting/send-request.ts";
 import { MessageTakenBack } from "../waiting/taken-back.ts";
 import type { Cancellation } from "./cancellation.ts";
@@ -57,16 +58,18 @@ export interface TurnParts {
 export const runMessage = (parts: TurnParts, turn: InboxTurn): Promise<SentResult> =>
   watchedTurn(() => runAsked(parts, turn));
 
-async function runAsked(
-  parts: TurnParts,
-  { request, prompt, mayBeKnown, waits, onEvent, signal, saidMeanwhile }: InboxTurn,
-): Promise<SentResult> {
+async function runAsked(parts: TurnParts, given: InboxTurn): Promise<SentResult> {
+  const { request, prompt, mayBeKnown, waits, onEvent, signal, saidMeanwhile, goesOnFrom } = given;
   let entryId: string | undefined;
   const isWatched = request.isWatched ?? request.onEvent !== undefined;
   const { onEvent: _listener, ...asked } = request;
-  const turn = { ...asked, onEvent, signal, saidMeanwhile, isWatched };
+  const turn = { ...asked, onEvent, signal, saidMeanwhile, isWatched, goesOnFrom };
   const answered = await runTurn(parts, turn, async (conversation) => {
     const { session } = conversation;
+    if (goesOnFrom !== undefined) {
+      entryId = goesOnFrom;
+      return goOn(parts, session, goesOnFrom);
+    }
     if (mayBeKnown) entryId = entrySaying(session, prompt.idempotencyKey);
     if (entryId === undefined && !(await waits())) throw new MessageTakenBack();
     const said = request.atItsTurn?.(session.branch()) ?? prompt;
@@ -77,6 +80,34 @@ async function runAsked(
     return { ...prompt, content: said.content };
   });
   return answered ?? { outcome: "known", entryId: entryId! };
+}
+
+/** A turn that ends its gateway is not to end all of them. */
+const MOST_TRIES = 3;
+
+/** What the turn of an entry goes on with; undefined: it is over. */
+async function goOn(
+  { log }: TurnParts,
+  session: OpenSession,
+  entryId: string,
+): Promise<TurnRequest["prompt"] | undefined> {
+  const cut = session.cutTurn?.() ?? null;
+  if (cut?.entryId !== entryId) return undefined;
+  const plan = planGoingOn(session.branch(), entryId);
+  const { sessionKey } = session.session;
+  const isTooOften = plan.kind === "goes-on" && (await cut.tryAgain()) > MOST_TRIES;
+  if (isTooOften)
+    log.error(
+      `a turn of ${sessionKey} was cut short ${MOST_TRIES} times by the end of its gateway, and nobody goes on with it any more; say it again`,
+    );
+  if (plan.kind === "over" || isTooOften) {
+    await cut.end();
+    return undefined;
+  }
+  log.info(`a turn of ${sessionKey} that was cut short goes on`);
+  if (plan.lacking.length > 0) await session.append(plan.lacking);
+  const { role: _role, ...prompt } = plan.prompt;
+  return prompt;
 }
 
 /** The entry of a message that was sent under this name. */
@@ -116,6 +147,7 @@ export async function converse(
 
 interface TurnAsked extends Omit<SendRequest, "content">, Pick<InboxTurn, "saidMeanwhile"> {
   told?: ToldTurn["kind"];
+  goesOnFrom?: string | undefined;
 }
 
 /** `promptOf` is asked when the turns before it are over; undefined: there is no turn. */
@@ -130,6 +162,7 @@ function runTurn(
     client,
     isWatched = onEvent !== undefined,
     saidMeanwhile,
+    goesOnFrom,
     told = kind ?? "user",
   }: TurnAsked,
   promptOf: (
@@ -142,14 +175,14 @@ function runTurn(
     const prompt = await promptOf(conversation);
     if (prompt === undefined) return undefined;
     const { session } = conversation;
-    await reports.countTurns(conversation);
+    await reports.countTurns(conversation, goesOnFrom);
     const isNew = !session.exists();
     const turn = { key, kind: told, prompt, isNew, now: () => reports.turnNow(conversation) };
     return tellTurn(events, turn, async (tell) => {
       const answered = await host.answer({
         transcript: conversation.session,
         state: conversation.state,
-        ...{ prompt, signal, allowTools, kind, client, isWatched, saidMeanwhile },
+        ...{ prompt, signal, allowTools, kind, client, isWatched, saidMeanwhile, goesOnFrom },
         onEvent: (event) => {
           tell(event);
           onEvent?.(event);

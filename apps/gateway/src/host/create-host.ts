@@ -156,7 +156,7 @@ async function answer(
   request: AnswerRequest,
   { turn, hooks, substitute, mcp, memory }: PreparedTurn,
 ): Promise<TurnResult> {
-  const { prompt, signal, transcript, replacement, onStep, onBegin } = request;
+  const { prompt, signal, transcript, replacement, onStep, onBegin, goesOnFrom } = request;
   if (substitute !== null) request.onEvent?.({ type: "notice", text: substitute });
   const promptHook = hooks && { beforePromptBuild: hooks.beforePromptBuild };
   const seconds = loaded.config.agents.defaults.timeoutSeconds;
@@ -173,6 +173,7 @@ async function answer(
         ...(bounded && { signal: bounded }),
         ...(onStep && { onStep }),
         ...(onBegin && { onBegin }),
+        ...(goesOnFrom !== undefined && { goesOnFrom }),
       }),
     );
   // A client that runs tools itself is waited for, and whoever waits looks at the time.

@@ -248,4 +248,6 @@ export interface TurnSetup {
 
 export interface AnswerRequest extends TurnSetup {
   prompt: TurnRequest["prompt"];
+  /** Where that is stored: its turn was cut short, and goes on. Absent: it is not stored. */
+  goesOnFrom?: string | undefined;
 }

@@ -72,8 +72,20 @@ export interface OpenSession extends CompactableSession {
   moved(): MovedFile | null;
   /** Stores the report of a turn with the session, where it is no file. Absent: it is one. */
   keepReport?(report: TurnReport, parts: ReportParts): Promise<void>;
+  /** A turn that was cut short, as long as nothing came behind it. Absent, null: there is none. */
+  cutTurn?(): OpenCutTurn | null;
   /** Waits for appends under way, then gives up the lock. */
   close(): Promise<void>;
+}
+
+/** A turn that was under way when the session was opened. */
+export interface OpenCutTurn {
+  /** With which it began. */
+  entryId: string;
+  /** Counts another try to go on with it, whoever made the others; which one it is. */
+  tryAgain(): Promise<number>;
+  /** Nobody goes on with it. */
+  end(): Promise<void>;
 }
 
 export interface OpenSessionRequest {

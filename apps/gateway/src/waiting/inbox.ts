@@ -16,7 +16,7 @@ import {
   type WaitingMessage,
   type WaitingView,
 } from "./waiting-message.ts";
-import type { WaitingStore } from "./waiting-store.ts";
+import type { CutTurn, WaitingStore } from "./waiting-store.ts";
 
 /** What came of a message: its turn, or the entry that says it already. */
 export type SentResult = TurnResult | { outcome: "known"; entryId: string };
@@ -89,6 +89,8 @@ export interface InboxTurn {
   prompt: Pick<UserMessage, "content" | "idempotencyKey">;
   /** It may be said already: the session is looked through for it. */
   mayBeKnown: boolean;
+  /** Entry whose turn, cut short by the end of a gateway, goes on. Undefined: another one begins. */
+  goesOnFrom: string | undefined;
   /** Asked once the session is open. False: it was taken back at another gateway. */
   waits(): Promise<boolean>;
   onEvent(event: TurnEvent): void;
@@ -111,6 +113,8 @@ interface Item {
   bytes: number;
   /** Its file says it, once it is stored; the others are gone when the process is. */
   isKept: boolean;
+  /** Entry that says it: its turn was cut short, and goes on. Absent: it is not said. */
+  goesOnFrom?: string;
   /** Settles when it is stored, or could not be. Absent: nobody stores it. */
   stored?: Promise<void>;
   /** From an earlier process, or sent under a name of the client's own. */
@@ -283,7 +287,7 @@ export function createInbox(options: InboxOptions): Inbox {
     const isSteered = item.request.kind === undefined;
     return {
       ...{ request: item.request, prompt: { content, idempotencyKey }, onEvent },
-      mayBeKnown: item.mayBeKnown,
+      ...{ mayBeKnown: item.mayBeKnown, goesOnFrom: item.goesOnFrom },
       waits: async () =>
         !item.isKept || shared === undefined || shared.waits(lane.key, idempotencyKey),
       signal: item.abort.signal,
@@ -303,6 +307,22 @@ export function createInbox(options: InboxOptions): Inbox {
     // Whoever waits for it hears of it; nobody has to.
     item.end.promise.catch(() => {});
     return item;
+  };
+
+  /** Under the name of its message, so that whoever sends that again hears what comes of it. */
+  const goingOn = (
+    key: string,
+    { entryId, prompt: { content, idempotencyKey = `cut:${entryId}` } }: CutTurn,
+    messages: readonly WaitingMessage[],
+  ): Item => {
+    // Whoever did not hear that it was said kept it once more.
+    const kept = messages.find((message) => message.idempotencyKey === idempotencyKey);
+    if (kept !== undefined) shared?.hold(key, [idempotencyKey]);
+    const at = new Date(now()).toISOString();
+    const own = { id: randomUUID(), at, whenBusy: "follow" as const, content, idempotencyKey };
+    const item = itemOf({ key, content }, kept ?? own);
+    const isKept = kept !== undefined;
+    return Object.assign(item, { goesOnFrom: entryId, state: "waiting" as const, isKept });
   };
 
   /** Whoever sent it leaves, and wants it to end with that. */
@@ -344,9 +364,25 @@ export function createInbox(options: InboxOptions): Inbox {
       ? null
       : { waiting: null, result: Promise.resolve({ outcome: "known", entryId }) };
   };
-  /** Without letting it begin. */
-  const takeInOne = (sessionKey: string, messages: readonly WaitingMessage[]): number => {
+  /** What is to be done in a session, without letting it begin. */
+  const takeInLeft = async (sessionKey: string): Promise<number> => {
+    if (shared === undefined) return takeInOne(sessionKey, await store.read(sessionKey));
+    const { messages, cut } = await shared.left(sessionKey);
+    return takeInOne(sessionKey, messages, cut);
+  };
+  /** One that runs here is not cut short. */
+  const isUntouched = ({ key, running, items }: Lane) =>
+    running === undefined &&
+    !isOpen(key) &&
+    !isBusyElsewhere(key) &&
+    items.every(({ goesOnFrom }) => goesOnFrom === undefined);
+  const takeInOne = (
+    sessionKey: string,
+    messages: readonly WaitingMessage[],
+    cut: CutTurn | null = null,
+  ): number => {
     const lane = laneOf(sessionKey);
+    if (cut !== null && isUntouched(lane)) lane.items.unshift(goingOn(sessionKey, cut, messages));
     const here = [lane.running, ...lane.items, ...lane.joined].flatMap((item) =>
       item === undefined ? [] : [item.message],
     );
@@ -411,8 +447,7 @@ export function createInbox(options: InboxOptions): Inbox {
       if (isClosed) throw gatewayStopping();
       const { key, content, client, kind, idempotencyKey: name, onEvent } = request;
       // What was kept for it at other gateways comes first.
-      if (shared !== undefined && !lanes.has(key) && !isOpen(key))
-        takeInOne(key, await store.read(key));
+      if (shared !== undefined && !lanes.has(key) && !isOpen(key)) await takeInLeft(key);
       const again = known(lanes.get(key), name);
       if (again !== undefined) {
         const taken = await join(again, onEvent);
@@ -470,13 +505,11 @@ export function createInbox(options: InboxOptions): Inbox {
       return items.length;
     },
     async takeIn(key) {
-      if (key === undefined) await store.tidy();
-      const found =
-        key === undefined
-          ? await store.all()
-          : [{ sessionKey: key, messages: await store.read(key) }];
+      if (key !== undefined) return takeInLeft(key);
+      await store.tidy();
       let count = 0;
-      for (const { sessionKey, messages } of found) count += takeInOne(sessionKey, messages);
+      for (const { sessionKey, messages } of await store.all())
+        count += takeInOne(sessionKey, messages);
       return count;
     },
     async rejoin({ key, name, onEvent }) {
@@ -484,7 +517,7 @@ export function createInbox(options: InboxOptions): Inbox {
       if (here !== undefined) return join(here, onEvent);
       const said = sayingEntry(key, name);
       if (said !== null) return said;
-      takeInOne(key, await store.read(key));
+      await takeInLeft(key);
       const found = known(lanes.get(key), name);
       const joined = found === undefined ? null : await join(found, onEvent);
       resumeOne(key);

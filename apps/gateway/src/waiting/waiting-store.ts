@@ -1,4 +1,5 @@
 // Says what keeps messages that wait, so that no end of a process loses one.
+import type { UserMessage } from "@clew/plugin-sdk/core";
 import type { WaitingMessage } from "./waiting-message.ts";
 
 /** What waits in one session, in order. */
@@ -19,8 +20,20 @@ export interface WaitingStore {
   readonly shared?: SharedWaiting;
 }
 
+/** A turn that was cut short by the end of its gateway. */
+export interface CutTurn {
+  /** Of its prompt. */
+  entryId: string;
+  prompt: UserMessage;
+}
+
 /** Messages are where several gateways keep them; whoever has a session says those in it. */
 export interface SharedWaiting {
+  /**
+   * What is to be done in a session that is not open here. `cut`: nobody who lives goes on with it;
+   * null: there is no such turn.
+   */
+  left(sessionKey: string): Promise<{ messages: WaitingMessage[]; cut: CutTurn | null }>;
   /** This gateway looks after them from now on: they are said here, or `save` takes them away. */
   hold(sessionKey: string, names: readonly string[]): void;
   /** It does no more, and they stay, or are gone by now. Without names: all of the session. */
@@ -34,8 +47,8 @@ export interface SharedWaiting {
   /** Null: all of the session. How many did wait. */
   takeBack(sessionKey: string, id: string | null): Promise<number>;
   /**
-   * Claims sessions with messages whose gateway is dead, and tells in which ones there are
-   * messages that this gateway is to say and does not look after. `known`: keys of sessions in
+   * Claims sessions with messages or turns whose gateway is dead, and tells which these are, and in
+   * which ones there are messages that this gateway is to say and does not look after. `known`: keys of sessions in
    * which it has something to do already.
    */
   due(known: readonly string[]): Promise<{

@@ -1,4 +1,4 @@
-// Makes the table of waiting messages anew, by the names of sessions.
+// Makes the table of waiting messages anew, and counts how often a turn was gone on with.
 
 /**
  * Messages that wait for their turn. They are a key's, whatever transcript it has, and it need not
@@ -20,4 +20,7 @@ export const INBOX = `
     at timestamptz not null default now(),
     primary key (agent_id, key, id)
   );
+
+  -- How often gateways went on with the turn that has not ended.
+  alter table session add column turn_tries integer not null default 0;
 `;

@@ -121,8 +121,10 @@ async function streamAcross(asked: AskedAcross): Promise<Response> {
           handOn(context, owner, { body: bodyOf(message), isKept, signal: left.signal }),
         keep: () => gateway.keep({ key, ...message, content }),
         tellSaid: async () => {
+          // Looking for it costs less than reading the session.
+          if (await gateway.isKept(key, name)) return false;
           const said = await gateway.saidIn(key, name);
-          if (said?.reply === null || said === null) return false;
+          if (said === null || said.reply === null) return false;
           tellKnown(stream, said);
           return true;
         },

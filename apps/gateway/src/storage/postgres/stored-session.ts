@@ -39,6 +39,8 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
   const { branch, nextId } = copy.compaction;
   const inTurn = oneAtATime();
   let isBroken = false;
+  /** Of the turn that was under way at its opening. */
+  let cutBy = log.openTurn;
   /** As core stored it with the end of its turn. */
   let reported: TurnReport | undefined;
   let closing: Promise<void> | undefined;
@@ -80,6 +82,7 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
         ...{ deliveries: lines as never, report, isOfTurn: true },
       });
       if (report !== null) reported = report.report;
+      cutBy = null;
       return kept;
     });
   const compaction: CompactableBranch = {
@@ -108,6 +111,18 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
         else await store([], { report: { report, parts: named } });
         reported = report;
       }),
+    cutTurn: () =>
+      cutBy === null
+        ? null
+        : {
+            entryId: cutBy,
+            tryAgain: () => inTurn(() => log.tryTurn()),
+            end: () =>
+              inTurn(async () => {
+                cutBy = null;
+                await store([], { endsTurn: true });
+              }),
+          },
     moved: () => (isBroken ? "changed" : copy.moved()),
     close() {
       closing ??= inTurn(async () => {

@@ -1,16 +1,20 @@
 // Keeps messages that wait in PostgreSQL, for whichever gateway has their session.
 import type { DeliveryLedger } from "@clew/engine-core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { InboxMessage, PostgresStore } from "@clew/store-postgres";
 import { fromJson, toJson } from "../../own-json.ts";
 import { requireSessionName } from "../../sessions/name-errors.ts";
 import { createKeyedQueue } from "../../sessions/queues.ts";
 import { type WaitingMessage, WaitingMessageSchema } from "../../waiting/waiting-message.ts";
-import type { SharedWaiting, WaitingStore } from "../../waiting/waiting-store.ts";
+import type { CutTurn, SharedWaiting, WaitingStore } from "../../waiting/waiting-store.ts";
 
 export type WaitingRows = WaitingStore & { readonly shared: SharedWaiting };
 
 export interface WaitingRowsOptions {
-  store: Pick<PostgresStore<DeliveryLedger>, "keep" | "drop" | "takeBack" | "waiting" | "sweep">;
+  store: Pick<
+    PostgresStore<DeliveryLedger>,
+    "keep" | "drop" | "takeBack" | "waiting" | "left" | "sweep"
+  >;
   everyMs: number;
 }
 
@@ -54,6 +58,10 @@ export function createWaitingRows({ store, everyMs }: WaitingRowsOptions): Waiti
     tidy: async () => {},
     shared: {
       everyMs,
+      async left(key) {
+        const { messages, openTurn } = await store.left(nameOf(key));
+        return { messages: messages.flatMap(messageOf), cut: openTurn && cutTurn(openTurn) };
+      },
       hold,
       letGo: (key, names) => (names === undefined ? void held.delete(key) : letGo(key, names)),
       holds: (key, name) => heldIn(key).has(name),
@@ -67,7 +75,7 @@ export function createWaitingRows({ store, everyMs }: WaitingRowsOptions): Waiti
       takeBack: async (key, id) => store.takeBack(nameOf(key), id),
       async due(known) {
         const { sessions, messages } = await store.sweep({ limit: AT_ONCE, known });
-        const keys = new Set<string>();
+        const keys = new Set(sessions.map(({ key }) => key));
         for (const { key, name } of messages) if (!heldIn(key).has(name)) keys.add(key);
         return { keys: [...keys], isMore: sessions.length === AT_ONCE };
       },
@@ -88,4 +96,11 @@ const rowOf = (message: WaitingMessage): InboxMessage => ({
 function messageOf({ body }: InboxMessage): [WaitingMessage] | [] {
   const parsed = WaitingMessageSchema.safeParse(fromJson(body));
   return parsed.success ? [parsed.data as WaitingMessage] : [];
+}
+
+function cutTurn({ entryId, body }: { entryId: string; body: string }): CutTurn | null {
+  const entry = fromJson(body) as TranscriptEntry;
+  return entry.type === "message" && entry.message.role === "user"
+    ? { entryId, prompt: entry.message }
+    : null;
 }
