@@ -24,9 +24,11 @@ export interface StoredSummary {
   header: string | null;
   /** Changes with each step. */
   step: number;
+  /** Another one for each state of the kept reports that come before all others; null: none are. */
+  base: string | null;
 }
 
-interface SummaryRow {
+export interface SummaryRow {
   agent_id: string;
   key: string;
   id: string;
@@ -37,11 +39,12 @@ interface SummaryRow {
   last_entry: string | null;
   header: string | null;
   step: number;
+  base: string | null;
 }
 
-const SUMMARY = `
+export const SUMMARY = `
   s.agent_id, s.key, s.id, s.label, s.bytes::float8, s.head_seq::float8, s.last_entry, s.header,
-  s.step::float8, (extract(epoch from s.changed_at) * 1000)::float8 as changed_at`;
+  s.step::float8, s.base, (extract(epoch from s.changed_at) * 1000)::float8 as changed_at`;
 
 /** Transcripts that engines begin have passing keys until a session moves to them. */
 const LIST: Statement<SummaryRow> = {
@@ -94,6 +97,11 @@ const REMOVE: Statement<{ id: string }> = {
       delete from delivery d using gone g where d.agent_id = g.agent_id and d.session_id = g.id
     ), reports as (
       delete from report r using gone g where r.agent_id = g.agent_id and r.session_id = g.id
+    ), files as (
+      delete from kept_file f using gone g where f.agent_id = g.agent_id and f.session_id = g.id
+    ), names as (
+      update copied c set label = null from gone g
+      where c.agent_id = g.agent_id and c.session_id = g.id
     ), messages as (
       delete from inbox i using gone g where i.agent_id = g.agent_id and i.key = g.key
     )
@@ -151,7 +159,7 @@ export async function clusterId(database: Database): Promise<string> {
   return row?.id ?? "";
 }
 
-const summaryOf = (row: SummaryRow): StoredSummary => ({
+export const summaryOf = (row: SummaryRow): StoredSummary => ({
   agentId: row.agent_id,
   key: row.key,
   sessionId: row.id,
@@ -162,4 +170,5 @@ const summaryOf = (row: SummaryRow): StoredSummary => ({
   lastEntry: row.last_entry,
   header: row.header,
   step: row.step,
+  base: row.base,
 });

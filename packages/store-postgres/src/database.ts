@@ -31,8 +31,16 @@ export interface Database {
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }>;
   /** Runs SQL of several statements in one transaction, after `check` allowed it. */
   change(check: (ask: AskText) => Promise<string | undefined>): Promise<void>;
+  /**
+   * All that `work` asks is done or nothing of it. Throws what `work` throws, and what the database
+   * says, once: nobody else knows whether it may be tried again.
+   */
+  together<Result>(work: (ask: AskInside) => Promise<Result>): Promise<Result>;
   end(): Promise<void>;
 }
+
+/** Inside of a transaction. */
+export type AskInside = <Row>(text: string, values: readonly unknown[]) => Promise<Row[]>;
 
 export type AskText = (text: string) => Promise<Record<string, unknown>[]>;
 
@@ -135,6 +143,20 @@ export function openDatabase({
           await ask("commit");
         } catch (error) {
           await ask("rollback").catch(() => {});
+          throw error;
+        }
+      }),
+    together: (work) =>
+      withClient(async (client) => {
+        await client.query("begin");
+        try {
+          const result = await work(
+            async (text, values) => (await client.query(text, [...values])).rows,
+          );
+          await client.query("commit");
+          return result;
+        } catch (error) {
+          await client.query("rollback").catch(() => {});
           throw error;
         }
       }),

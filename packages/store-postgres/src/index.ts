@@ -1,6 +1,21 @@
 // Exports the store of sessions in PostgreSQL.
 export type { StoredSummary } from "./catalogue.ts";
 export { checkPostgres, type PostgresCheck, type PostgresFacts } from "./check.ts";
+export type {
+  FileToKeep,
+  FoundFile,
+  KeptFile,
+  KeptKind,
+} from "./copy/kept-files.ts";
+export {
+  type ClaimedSession,
+  type CopyClaim,
+  type CopySummary,
+  type FoundRecord,
+  openPostgresCopy,
+  type PostgresCopy,
+} from "./copy/open-copy.ts";
+export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { RoundTrip } from "./database.ts";
 export type { BranchPart } from "./held-branch.ts";
 export type { InboxMessage, LeftWork } from "./inbox.ts";

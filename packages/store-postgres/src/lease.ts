@@ -24,13 +24,14 @@ export interface SessionRow {
   branch: OpenRange[];
   turn: string | null;
   header: string | null;
+  base: string | null;
 }
 
 /** What is asked of a session's row; numbers are small enough for JavaScript's. */
 const ROW = (row: string): string => `
   ${row}.agent_id, ${row}.id, ${row}.key, ${row}.epoch::float8, ${row}.step::float8,
   ${row}.head_seq::float8, ${row}.last_entry, ${row}.head_line::float8, ${row}.branch, ${row}.turn,
-  ${row}.header`;
+  ${row}.header, ${row}.base`;
 
 /** SQL that is true when nobody who lives owns the session. */
 export const IS_FREE = (row: string): string => `

@@ -16,6 +16,8 @@ export interface LogState {
   lastEntry: string | null;
   /** The first line of its file; null = nobody said. */
   header: string | null;
+  /** As of `StoredSummary`. */
+  base: string | null;
 }
 
 /** What is stored together, with entries that have their places. */
@@ -170,7 +172,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
   return {
     ...{ session, deliveries, enqueue, storeNow, openTurn: row.turn },
     ranges: closed(row.branch, row.head_seq),
-    found: { head: row.head_seq, lastEntry: row.last_entry, header: row.header },
+    found: { head: row.head_seq, lastEntry: row.last_entry, header: row.header, base: row.base },
     leaf: () => leaf,
     store: (step) => enqueue(() => storeNow(step)),
     amendReport: (report) =>

@@ -10,6 +10,7 @@ import {
   renewSession,
   type StoredSummary,
 } from "./catalogue.ts";
+import { bytesOf, type FoundFile, filesOfSession } from "./copy/kept-files.ts";
 import { type Database, openDatabase, type RoundTrip } from "./database.ts";
 import {
   dropMessages,
@@ -120,6 +121,12 @@ export interface PostgresReader<Kept extends Ledger> {
     session: SessionId,
     part: { afterTurn: string | null; limit: number },
   ): Promise<WholeReport[]>;
+  /** Files of a session that were copied as they are. */
+  keptFiles(session: SessionId): Promise<FoundFile[]>;
+  /** What such a file holds, piece by piece. */
+  bytesOf(file: Pick<FoundFile, "home" | "place" | "size">): AsyncIterable<Uint8Array>;
+  /** What reports name, by the hashes that are there. */
+  parts(agentId: string, hashes: readonly string[]): Promise<Readonly<Record<string, string>>>;
   /** What reports name by its hash; null: it is not there. */
   part(agentId: string, hash: string): Promise<string | null>;
   /** Ends the connections. */
@@ -292,6 +299,9 @@ function createReader<Kept extends Ledger>(
         ),
       }));
     },
+    keptFiles: (session) => filesOfSession(database, session),
+    bytesOf: (file) => bytesOf(database, file),
+    parts: (agentId, hashes) => readParts(database, agentId, hashes),
     part: (agentId, hash) => readPart(database, agentId, hash),
     close: () => database.end(),
   };

@@ -19,6 +19,7 @@ import { removeFiles } from "../../sessions/remove-session.ts";
 import type { SessionStore } from "../../sessions/store.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
+import { followKeptReports, forgetKeptReports } from "./kept-reports.ts";
 import { engineOfHome } from "./ports.ts";
 import { type StoredSessionParts, storedSession } from "./stored-session.ts";
 
@@ -38,7 +39,7 @@ export interface PostgresSessionsOptions {
 /** What of a session's row says whether its copies are up to date. */
 type Followed = Pick<
   StoredSummary,
-  "agentId" | "sessionId" | "key" | "head" | "lastEntry" | "header"
+  "agentId" | "sessionId" | "key" | "head" | "lastEntry" | "header" | "base"
 >;
 
 /** Keys may be short names; they are of the agent "main" then. */
@@ -66,7 +67,9 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
       read: (after, limit) => store.log(found, { after, limit }),
       placeOf: (entryId) => store.placeOf(found, entryId),
     });
-    await followReports(agentPaths(copies, agentId).reports, sessionId, {
+    const { reports } = agentPaths(copies, agentId);
+    await followKeptReports(reports, found, { base: found.base, kept: store });
+    await followReports(reports, sessionId, {
       later: (afterTurn, limit) => store.laterReports(found, { afterTurn, limit }),
       maxBytes: reportBytes,
     });
@@ -145,7 +148,9 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
       if (row === null) return;
       if (!(await writer(store).remove(name))) throw await heldElsewhere(store, name);
       await removeFiles(fileOf(row));
-      await removeReportFiles(agentPaths(copies, name.agentId).reports, row.sessionId);
+      const { reports } = agentPaths(copies, name.agentId);
+      await removeReportFiles(reports, row.sessionId);
+      await forgetKeptReports(reports, row.sessionId);
     },
     list,
     async notFound(name) {

@@ -1,0 +1,276 @@
+// Opens a database for copying sessions into it and out of it, one at a time and claimed.
+import {
+  clusterId,
+  removeSession,
+  type StoredSummary,
+  SUMMARY,
+  type SummaryRow,
+  summaryOf,
+} from "../catalogue.ts";
+import { type Database, openDatabase, type Statement } from "../database.ts";
+import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
+import { migrate } from "../migrate.ts";
+import { joinCluster } from "../node.ts";
+import {
+  bytesOf,
+  dropFile,
+  type FileToKeep,
+  type FoundFile,
+  filesOfAgents,
+  filesOfSession,
+  keepFile,
+} from "./kept-files.ts";
+import {
+  type ClaimedRow,
+  type CopyRecord,
+  HASHES,
+  putRecord,
+  putSession,
+  type SessionToPut,
+} from "./put-session.ts";
+
+/** A session as the database has it, also one in which nothing was said. */
+export interface CopySummary extends StoredSummary {
+  /** ms since the epoch. */
+  createdAt: number;
+  /** Changes of what engines acknowledged. */
+  line: number;
+}
+
+/** What is known of an earlier copy. */
+export interface FoundRecord extends CopyRecord {
+  /** Names the home. */
+  home: string;
+  /** Of the session in the database. */
+  step: number;
+  /** Of what engines acknowledged. */
+  line: number;
+}
+
+/** A claim of one session, or whose it is. */
+export type CopyClaim =
+  | { kind: "claimed"; session: ClaimedSession }
+  /** Address of the gateway that has it; null: it has just died. */
+  | { kind: "held"; owner: string | null };
+
+/** Nobody else writes it meanwhile. */
+export interface ClaimedSession {
+  /** As it is now. */
+  readonly found: CopySummary;
+  /** False: somebody else has it by now, and nothing was stored. Throws STORAGE_FAILED. */
+  put(request: { home: string; record: CopyRecord; session: SessionToPut }): Promise<boolean>;
+  /** Notes what the home has. */
+  note(home: string, record: CopyRecord): Promise<void>;
+  /** Gives it up. */
+  release(): Promise<void>;
+}
+
+/** A database that sessions are copied into or out of. */
+export interface PostgresCopy {
+  /** Another one for each database. */
+  readonly clusterId: string;
+  /** Fires when what was claimed may be somebody else's. */
+  readonly alive: AbortSignal;
+  /** All of them, by agent and key; but for transcripts that are no session yet. */
+  sessions(): Promise<CopySummary[]>;
+  /** Of all homes, also of sessions that were removed here. */
+  records(): Promise<FoundRecord[]>;
+  /** One that is not there is made with this id. */
+  claim(name: { agentId: string; key: string; sessionId: string }): Promise<CopyClaim>;
+  /** Takes away a name under which nothing was said. False: something was, or it is open. */
+  removeEmpty(name: { agentId: string; key: string }): Promise<boolean>;
+  /** SHA-256 of at most `limit` entries behind a place. */
+  hashes(session: SessionOf, part: { after: number; limit: number }): Promise<string[]>;
+  /** Those that a file names, by their hashes. */
+  missingParts(agentId: string, hashes: readonly string[]): Promise<string[]>;
+  putParts(agentId: string, parts: ReadonlyMap<string, string>): Promise<void>;
+  /** Hashes of all parts of an agent. */
+  partsOf(agentId: string): Promise<string[]>;
+  /** Changes of what engines acknowledged, behind a place. */
+  deliveries(
+    session: SessionOf,
+    after: number,
+  ): Promise<{ line: number; engineId: string; change: string }[]>;
+  /** Kept files that are of no session. */
+  files(): Promise<FoundFile[]>;
+  /** Kept files of a session. */
+  filesOf(session: SessionOf): Promise<FoundFile[]>;
+  bytesOf(file: Pick<FoundFile, "home" | "place" | "size">): AsyncIterable<Uint8Array>;
+  /** In the place of what was there. */
+  keep(home: string, file: FileToKeep): Promise<void>;
+  drop(home: string, place: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+type SessionOf = Pick<StoredSummary, "agentId" | "sessionId">;
+
+type CopyRow = SummaryRow & { created_at: number; line: number };
+
+const COLUMNS = `
+  ${SUMMARY}, s.head_line::float8 as line,
+  (extract(epoch from s.created_at) * 1000)::float8 as created_at`;
+
+const SESSIONS: Statement<CopyRow> = {
+  name: "copy-sessions",
+  text: `
+    select ${COLUMNS} from session s where s.key not like 'begun:%' order by s.agent_id, s.key`,
+};
+
+const SESSION: Statement<CopyRow> = {
+  name: "copy-session",
+  text: `select ${COLUMNS} from session s where s.agent_id = $1 and s.key = $2`,
+};
+
+const RECORDS: Statement<RecordRow> = {
+  name: "copy-records",
+  text: `
+    select home, agent_id, session_id, print, step::float8, line::float8, key, label
+    from copied order by at`,
+};
+
+interface RecordRow {
+  home: string;
+  agent_id: string;
+  session_id: string;
+  print: string;
+  step: number;
+  line: number;
+  key: string;
+  label: string | null;
+}
+
+const HASHES_OF: Statement<{ hash: string }> = { name: "copy-hashes", text: HASHES };
+
+const MISSING: Statement<{ hash: string }> = {
+  name: "copy-missing-parts",
+  text: `
+    select p.hash from unnest($2::text[]) as p (hash)
+    where not exists (select 1 from part where agent_id = $1 and part.hash = p.hash)`,
+};
+
+const PUT_PARTS: Statement<never> = {
+  name: "copy-put-parts",
+  text: `
+    insert into part (agent_id, hash, body)
+    select $1, p.hash, p.body from unnest($2::text[], $3::text[]) as p (hash, body)
+    on conflict do nothing`,
+};
+
+const PARTS: Statement<{ hash: string }> = {
+  name: "copy-parts",
+  text: "select hash from part where agent_id = $1 order by hash",
+};
+
+const DELIVERIES: Statement<{ line: number; engine_id: string; change: string }> = {
+  name: "copy-deliveries",
+  text: `
+    select line::float8, engine_id, change from delivery
+    where agent_id = $1 and session_id = $2 and line > $3 order by line`,
+};
+
+const CONNECTIONS = 2;
+/** A session that is large is stored at once, and its lines in large steps. */
+const TIMEOUT_MS = 120_000;
+const TTL_MS = 10_000;
+
+/** Brings the tables up to date, and joins the cluster to claim sessions. Throws STORAGE_FAILED. */
+export async function openPostgresCopy({
+  url,
+  address,
+  version = "",
+}: {
+  /** As `postgres://user:password@host/database`. */
+  url: string;
+  /** What gateways are told of who has a session. */
+  address: string;
+  /** For operators. Absent: it is not said. */
+  version?: string;
+}): Promise<PostgresCopy> {
+  const connect = (connections: number) =>
+    openDatabase({ url, connections, timeoutMs: TIMEOUT_MS });
+  const database = connect(CONNECTIONS);
+  const beats = connect(1);
+  const end = async () => void (await Promise.all([database.end(), beats.end()]));
+  try {
+    await migrate(database);
+    const id = crypto.randomUUID();
+    const node = await joinCluster({
+      ...{ database: beats, id, address, version, ttlMs: TTL_MS, place: null },
+    });
+    const known = await clusterId(database);
+    return {
+      ...{ clusterId: known, alive: node.alive, ...reading(database) },
+      async claim({ agentId, key, sessionId }) {
+        node.requireAlive();
+        const [[row]] = await database.askTogether([
+          claimQuestion({ agentId, key, id: sessionId }, node.id),
+        ]);
+        if (row === undefined)
+          return { kind: "held", owner: await ownerOf(database, { agentId, key }) };
+        const lease = leaseOf(row);
+        const [found] = await database.ask(SESSION, [agentId, key]);
+        const claimed: ClaimedRow = {
+          ...{ agentId, sessionId: row.id, epoch: row.epoch, step: row.step },
+          ...{ head: row.head_seq, line: row.head_line },
+        };
+        return {
+          kind: "claimed",
+          session: {
+            found: copySummaryOf(found!),
+            put: (request) => putSession(database, claimed, request),
+            note: (home, record) =>
+              database.together(async (ask) => void (await putRecord(ask, home, record, claimed))),
+            release: () => release(database, lease, node.id),
+          },
+        };
+      },
+      async close() {
+        await node.leave().finally(end);
+      },
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+function reading(
+  database: Database,
+): Omit<PostgresCopy, "clusterId" | "alive" | "claim" | "close"> {
+  return {
+    sessions: async () => (await database.ask(SESSIONS, [])).map(copySummaryOf),
+    records: async () => (await database.ask(RECORDS, [])).map(recordOf),
+    async removeEmpty({ agentId, key }) {
+      const [row] = await database.ask(SESSION, [agentId, key]);
+      if (row === undefined || row.head_seq > 0) return false;
+      return removeSession(database, { agentId, key });
+    },
+    hashes: async ({ agentId, sessionId }, { after, limit }) =>
+      (await database.ask(HASHES_OF, [agentId, sessionId, after, limit])).map(({ hash }) => hash),
+    missingParts: async (agentId, hashes) =>
+      (await database.ask(MISSING, [agentId, hashes])).map(({ hash }) => hash),
+    async putParts(agentId, parts) {
+      await database.ask(PUT_PARTS, [agentId, [...parts.keys()], [...parts.values()]]);
+    },
+    partsOf: async (agentId) => (await database.ask(PARTS, [agentId])).map(({ hash }) => hash),
+    deliveries: async ({ agentId, sessionId }, after) =>
+      (await database.ask(DELIVERIES, [agentId, sessionId, after])).map((row) => ({
+        ...{ line: row.line, engineId: row.engine_id, change: row.change },
+      })),
+    files: () => filesOfAgents(database),
+    filesOf: (session) => filesOfSession(database, session),
+    bytesOf: (file) => bytesOf(database, file),
+    keep: (home, file) => database.together((ask) => keepFile(ask, home, file)),
+    drop: (home, place) =>
+      database.together(async (ask) => void (await dropFile(ask, home, place))),
+  };
+}
+
+const copySummaryOf = (row: CopyRow): CopySummary => ({
+  ...{ ...summaryOf(row), createdAt: row.created_at, line: row.line },
+});
+
+const recordOf = (row: RecordRow): FoundRecord => ({
+  ...{ home: row.home, agentId: row.agent_id, sessionId: row.session_id, print: row.print },
+  ...{ step: row.step, line: row.line, key: row.key, label: row.label },
+});

@@ -1,0 +1,193 @@
+// Stores what a session has in files, all of it or nothing.
+import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { OpenRange } from "../branch.ts";
+import { type AskInside, type Database, storageFailed } from "../database.ts";
+import { passes, RETRIES, waitBefore } from "../passing.ts";
+import type { EntryRow } from "../step.ts";
+import { type FileToKeep, keepFile } from "./kept-files.ts";
+
+/** An entry as its line says it, and the SHA-256 of that. */
+export interface CopiedEntry extends EntryRow {
+  /** In hex. */
+  hash: string;
+}
+
+/** What both sides have once a session is copied. */
+export interface CopyRecord {
+  /** Whose session it is. */
+  agentId: string;
+  /** Its transcript. */
+  sessionId: string;
+  /** Of all its files. */
+  print: string;
+  /** Its name. */
+  key: string;
+  /** What people call it; null: nothing. */
+  label: string | null;
+}
+
+/** A session as files have it, ready to be stored. */
+export interface SessionToPut {
+  /** How many of its entries are stored already. */
+  stored: number;
+  /** The others, some at a time; may be asked again. */
+  entries(): AsyncIterable<readonly CopiedEntry[]>;
+  /** How many it has in all. */
+  head: number;
+  /** The entry that the next one follows; null: there is none. */
+  lastEntry: string | null;
+  /** Places of its branch. */
+  branch: readonly OpenRange[];
+  /** The first line of its file; null: it has none. */
+  header: string | null;
+  /** Of its entries, with a line feed each. */
+  bytes: number;
+  /** ms since the epoch. */
+  changedAt: number;
+  /** What engines acknowledged, behind what is stored. */
+  deliveries: readonly { engineId: string; change: string }[];
+  /** Its files; those of other homes that are of use elsewhere go. */
+  files: readonly FileToKeep[];
+  /** Names the kept reports among them; null: there are none. */
+  base: string | null;
+  /** Reports that are among the kept ones by now: those of these turns, or all. */
+  told: readonly string[] | "all";
+}
+
+/** A session that was claimed, and by whom. */
+export interface ClaimedRow {
+  agentId: string;
+  sessionId: string;
+  epoch: number;
+  step: number;
+  head: number;
+  line: number;
+}
+
+const ENTRIES = `
+  insert into entry (agent_id, session_id, seq, entry_id, role, ts, body)
+  select $1, $2, $3::bigint + e.n, e.entry_id, e.role, e.ts, e.body
+  from unnest($4::text[], $5::smallint[], $6::bigint[], $7::text[])
+    with ordinality as e (entry_id, role, ts, body, n)`;
+
+/** As the database has them, which is what counts. */
+export const HASHES = `
+  select seq::float8, encode(sha256(convert_to(body, 'UTF8')), 'hex') as hash from entry
+  where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4`;
+
+const DELIVERIES = `
+  insert into delivery (agent_id, session_id, line, engine_id, change)
+  select $1, $2, $3::bigint + d.n, d.engine_id, d.change
+  from unnest($4::text[], $5::text[]) with ordinality as d (engine_id, change, n)`;
+
+const DROP_FILES = `
+  delete from kept_file
+  where agent_id = $1 and session_id = $2 and (home = $3 or not is_own)`;
+
+const DROP_REPORTS = `
+  delete from report
+  where agent_id = $1 and session_id = $2 and ($3::text[] is null or turn = any ($3::text[]))`;
+
+const RECORD = `
+  insert into copied (home, agent_id, session_id, print, step, line, key, label)
+  values ($1, $2, $3, $4, $5, $6, $7, $8)
+  on conflict (home, agent_id, session_id) do update
+  set print = $4, step = $5, line = $6, key = $7, label = $8, at = now()`;
+
+/** Last, so that nobody waits for the row longer than for a step. */
+const SESSION = `
+  update session set
+    step = step + 1, last_step = $5, head_seq = $6, head_line = head_line + $7, last_entry = $8,
+    branch = $9::jsonb, header = $10, bytes = $11, key = $12, label = $13, base = $14,
+    changed_at = to_timestamp($15::float8 / 1000), turn = null
+  where agent_id = $1 and id = $2 and epoch = $3 and step = $4
+  returning step`;
+
+/** False: somebody else has the session by now. Throws STORAGE_FAILED. */
+export async function putSession(
+  database: Database,
+  claimed: ClaimedRow,
+  { home, record, session }: { home: string; record: CopyRecord; session: SessionToPut },
+): Promise<boolean> {
+  const token = crypto.randomUUID();
+  for (let retry = 0; ; retry++)
+    try {
+      return await database.together((ask) => put(ask, token, claimed, { home, record, session }));
+    } catch (error) {
+      if (error === LOST) return false;
+      const isPassing = !ContextEngineError.is(error) && passes(error);
+      if (retry === RETRIES || !isPassing) throw storageFailed(error);
+      await new Promise((resume) => setTimeout(resume, waitBefore(retry, Math.random())));
+      // The answer to the commit may have been lost.
+      if (await isStored(database, claimed, token)) return true;
+    }
+}
+
+const LOST = new Error("the session is another's");
+
+async function put(
+  ask: AskInside,
+  token: string,
+  claimed: ClaimedRow,
+  { home, record, session }: { home: string; record: CopyRecord; session: SessionToPut },
+): Promise<boolean> {
+  const { agentId, sessionId } = claimed;
+  let at = session.stored;
+  for await (const entries of session.entries()) {
+    await ask(ENTRIES, [
+      ...[agentId, sessionId, at],
+      entries.map(({ id }) => id),
+      entries.map(({ role }) => role),
+      entries.map(({ ts }) => ts),
+      entries.map(({ body }) => body),
+    ]);
+    const kept = await ask<{ hash: string }>(HASHES, [agentId, sessionId, at, entries.length]);
+    if (!entries.every(({ hash }, index) => kept[index]?.hash === hash)) throw notTheSame(record);
+    at += entries.length;
+  }
+  if (at !== session.head) throw notTheSame(record);
+  await ask(DELIVERIES, [
+    ...[agentId, sessionId, claimed.line],
+    session.deliveries.map(({ engineId }) => engineId),
+    session.deliveries.map(({ change }) => change),
+  ]);
+  await ask(DROP_FILES, [agentId, sessionId, home]);
+  for (const file of session.files) await keepFile(ask, home, file);
+  const told = session.told === "all" ? null : session.told;
+  await ask(DROP_REPORTS, [agentId, sessionId, told]);
+  const line = claimed.line + session.deliveries.length;
+  const { print, key, label } = record;
+  await ask(RECORD, [home, agentId, sessionId, print, claimed.step + 1, line, key, label]);
+  const stored = await ask(SESSION, [
+    ...[agentId, sessionId, claimed.epoch, claimed.step, token, session.head],
+    ...[session.deliveries.length, session.lastEntry, JSON.stringify(session.branch)],
+    ...[session.header, session.bytes, key, label, session.base, session.changedAt],
+  ]);
+  if (stored.length === 0) throw LOST;
+  return true;
+}
+
+async function isStored(database: Database, claimed: ClaimedRow, token: string): Promise<boolean> {
+  const [row] = await database.ask(
+    {
+      name: "copy-last-step",
+      text: "select 1 as one from session where agent_id = $1 and id = $2 and last_step = $3",
+    },
+    [claimed.agentId, claimed.sessionId, token],
+  );
+  return row !== undefined;
+}
+
+/** For who has written the other side. */
+export const putRecord = (
+  ask: AskInside,
+  home: string,
+  { agentId, sessionId, print, key, label }: CopyRecord,
+  { step, line }: { step: number; line: number },
+): Promise<unknown> => ask(RECORD, [home, agentId, sessionId, print, step, line, key, label]);
+
+const notTheSame = ({ key }: CopyRecord) =>
+  new ContextEngineError(
+    "STORAGE_FAILED",
+    `The session ${key} was not copied, as it changed meanwhile, or the database keeps other bytes than it was given (its encoding must be UTF8); nothing of it was stored.`,
+  );
