@@ -37,10 +37,9 @@ export {
   type PostgresStoreOptions,
   type SessionId,
   type SessionName,
-  type StoredReport,
   type SweepRequest,
   type Swept,
   type SweptSession,
-  type WholeReport,
 } from "./store.ts";
 export type { PostgresTranscript } from "./transcript.ts";
+export type { StoredReport, WholeReport } from "./whole-reports.ts";

@@ -30,16 +30,15 @@ import {
   deliveriesQuestion,
   newestQuestion,
   placeOfEntry,
-  readLaterReports,
   readLog,
   readPart,
   readParts,
   readReports,
-  stepOfReport,
 } from "./read.ts";
 import { openLog, type SessionLog } from "./session-log.ts";
 import { begin, moveTo } from "./successor.ts";
 import { openTranscript, type PostgresTranscript } from "./transcript.ts";
+import { type StoredReport, type WholeReport, wholeReports } from "./whole-reports.ts";
 
 /** What a store is opened with. */
 export interface PostgresStoreOptions<Kept extends Ledger> {
@@ -78,20 +77,6 @@ export interface SessionName {
 
 /** A transcript. */
 export type SessionId = Pick<StoredSession, "agentId" | "sessionId">;
-
-/** A report as it was stored. */
-export interface StoredReport {
-  /** The step of the session with which its turn ended. */
-  step: number;
-  /** As it was given. */
-  report: unknown;
-}
-
-/** A report with what it names. */
-export interface WholeReport extends StoredReport {
-  /** By their hashes. */
-  parts: Readonly<Record<string, string>>;
-}
 
 /** What can be read of sessions without owning one. */
 export interface PostgresReader<Kept extends Ledger> {
@@ -287,18 +272,7 @@ function createReader<Kept extends Ledger>(
         step,
         report: JSON.parse(body),
       })),
-    async laterReports(session, { afterTurn, limit }) {
-      const after = afterTurn === null ? 0 : await stepOfReport(database, session, afterTurn);
-      const rows = await readLaterReports(database, session, after ?? 0, limit);
-      const names = [...new Set(rows.flatMap(({ parts }) => parts))];
-      const bodies = await readParts(database, session.agentId, names);
-      return rows.map(({ step, body, parts }) => ({
-        ...{ step, report: JSON.parse(body) },
-        parts: Object.fromEntries(
-          parts.flatMap((hash) => (bodies[hash] === undefined ? [] : [[hash, bodies[hash]]])),
-        ),
-      }));
-    },
+    laterReports: (session, part) => wholeReports(database, session, part),
     keptFiles: (session) => filesOfSession(database, session),
     bytesOf: (file) => bytesOf(database, file),
     parts: (agentId, hashes) => readParts(database, agentId, hashes),

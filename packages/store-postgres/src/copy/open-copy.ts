@@ -11,6 +11,8 @@ import { type Database, openDatabase, type Statement } from "../database.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
 import { migrate } from "../migrate.ts";
 import { joinCluster } from "../node.ts";
+import { readParts } from "../read.ts";
+import { type WholeReport, wholeReports } from "../whole-reports.ts";
 import {
   bytesOf,
   dropFile,
@@ -59,8 +61,6 @@ export interface ClaimedSession {
   readonly found: CopySummary;
   /** False: somebody else has it by now, and nothing was stored. Throws STORAGE_FAILED. */
   put(request: { home: string; record: CopyRecord; session: SessionToPut }): Promise<boolean>;
-  /** Notes what the home has. */
-  note(home: string, record: CopyRecord): Promise<void>;
   /** Gives it up. */
   release(): Promise<void>;
 }
@@ -81,9 +81,17 @@ export interface PostgresCopy {
   removeEmpty(name: { agentId: string; key: string }): Promise<boolean>;
   /** SHA-256 of at most `limit` entries behind a place. */
   hashes(session: SessionOf, part: { after: number; limit: number }): Promise<string[]>;
-  /** Those that a file names, by their hashes. */
+  /** Entries behind a place as lines; at least one, and then no more than a few megabytes. */
+  lines(session: SessionOf, after: number): Promise<{ seq: number; body: string }[]>;
+  /** Reports behind the one of a turn (null = the first one), oldest first, with their parts. */
+  laterReports(session: SessionOf, after: string | null, limit: number): Promise<WholeReport[]>;
+  /** Notes what a home has of a session that was copied into it. */
+  note(home: string, record: CopyRecord, found: { step: number; line: number }): Promise<void>;
+  /** Those that are not there, by their hashes. */
   missingParts(agentId: string, hashes: readonly string[]): Promise<string[]>;
   putParts(agentId: string, parts: ReadonlyMap<string, string>): Promise<void>;
+  /** What reports name, by the hashes that are there. */
+  parts(agentId: string, hashes: readonly string[]): Promise<Readonly<Record<string, string>>>;
   /** Hashes of all parts of an agent. */
   partsOf(agentId: string): Promise<string[]>;
   /** Changes of what engines acknowledged, behind a place. */
@@ -140,6 +148,23 @@ interface RecordRow {
 }
 
 const HASHES_OF: Statement<{ hash: string }> = { name: "copy-hashes", text: HASHES };
+
+const LINES: Statement<{ seq: number; body: string }> = {
+  name: "copy-lines",
+  text: `
+    select seq::float8, body from (
+      select seq, body, sum(octet_length(body)) over (order by seq) as total,
+        row_number() over (order by seq) as number
+      from (
+        select seq, body from entry
+        where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4
+      ) some
+    ) counted
+    where number = 1 or total <= $5 order by seq`,
+};
+
+const LINES_AT_A_TIME = 1000;
+const BYTES_AT_A_TIME = 4 * 2 ** 20;
 
 const MISSING: Statement<{ hash: string }> = {
   name: "copy-missing-parts",
@@ -218,8 +243,6 @@ export async function openPostgresCopy({
           session: {
             found: copySummaryOf(found!),
             put: (request) => putSession(database, claimed, request),
-            note: (home, record) =>
-              database.together(async (ask) => void (await putRecord(ask, home, record, claimed))),
             release: () => release(database, lease, node.id),
           },
         };
@@ -247,6 +270,12 @@ function reading(
     },
     hashes: async ({ agentId, sessionId }, { after, limit }) =>
       (await database.ask(HASHES_OF, [agentId, sessionId, after, limit])).map(({ hash }) => hash),
+    lines: ({ agentId, sessionId }, after) =>
+      database.ask(LINES, [agentId, sessionId, after, LINES_AT_A_TIME, BYTES_AT_A_TIME]),
+    laterReports: (session, afterTurn, limit) =>
+      wholeReports(database, session, { afterTurn, limit }),
+    note: (home, record, found) => putRecord(database, home, record, found),
+    parts: (agentId, hashes) => readParts(database, agentId, hashes),
     missingParts: async (agentId, hashes) =>
       (await database.ask(MISSING, [agentId, hashes])).map(({ hash }) => hash),
     async putParts(agentId, parts) {

@@ -1,7 +1,7 @@
 // Stores what a session has in files, all of it or nothing.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { OpenRange } from "../branch.ts";
-import { type AskInside, type Database, storageFailed } from "../database.ts";
+import { type AskInside, type Database, type Statement, storageFailed } from "../database.ts";
 import { passes, RETRIES, waitBefore } from "../passing.ts";
 import type { EntryRow } from "../step.ts";
 import { type FileToKeep, keepFile } from "./kept-files.ts";
@@ -178,13 +178,25 @@ async function isStored(database: Database, claimed: ClaimedRow, token: string):
   return row !== undefined;
 }
 
+/** What the kept file of acknowledgements holds does not change with it. */
+const NOTE: Statement<never> = {
+  name: "copy-note",
+  text: `
+    insert into copied (home, agent_id, session_id, print, step, line, key, label)
+    values ($1, $2, $3, $4, $5, $6, $7, $8)
+    on conflict (home, agent_id, session_id) do update
+    set print = $4, step = $5, key = $7, label = $8, at = now()`,
+};
+
 /** For who has written the other side. */
-export const putRecord = (
-  ask: AskInside,
+export async function putRecord(
+  database: Database,
   home: string,
   { agentId, sessionId, print, key, label }: CopyRecord,
   { step, line }: { step: number; line: number },
-): Promise<unknown> => ask(RECORD, [home, agentId, sessionId, print, step, line, key, label]);
+): Promise<void> {
+  await database.ask(NOTE, [home, agentId, sessionId, print, step, line, key, label]);
+}
 
 const notTheSame = ({ key }: CopyRecord) =>
   new ContextEngineError(
