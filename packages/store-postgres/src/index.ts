@@ -14,6 +14,7 @@ export {
   type FoundRecord,
   openPostgresCopy,
   type PostgresCopy,
+  type WaitingToPut,
 } from "./copy/open-copy.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { RoundTrip } from "./database.ts";

@@ -32,6 +32,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   "sessions repair": "session.jsonl --dry-run",
   "sessions compact": 'main --focus "open questions"',
   "sessions undo-compaction": "main",
+  "storage copy": "--to postgres --check",
   usage: "main --json",
   "engine list": "",
   "engine status": "main",

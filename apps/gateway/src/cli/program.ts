@@ -16,6 +16,7 @@ import { addModelCommands } from "./models-program.ts";
 import { addOperateCommands } from "./operate/program.ts";
 import { addPluginCommands } from "./plugins/program.ts";
 import { addSessionCommands } from "./sessions/program.ts";
+import { addStorageCommands } from "./storage/program.ts";
 import { throwInsteadOfExit } from "./usage-error.ts";
 import { toCount, toPort, toWindow } from "./values.ts";
 
@@ -46,6 +47,7 @@ export function createProgram(shell: Shell, done: (exitCode: number) => void): C
   addDemo(program, shell, done);
   addInspectCommand(program, shell, done);
   addSessionCommands(program, shell, done);
+  addStorageCommands(program, shell, done);
   addUsage(program, shell, done);
   addEngineCommands(program, shell, done);
   addApprovalCommands(program, shell, done);

@@ -24,14 +24,16 @@ export function planStorage(
     : { kind: "postgres", url: url.url, connections };
 }
 
-function urlOf(
+/** The address of the database; or in a sentence why nobody knows it, which `what` begins. */
+export function urlOf(
   { storage: { url } }: Config,
   environment: Pick<Environment, "variable">,
+  what = 'storage.driver is "postgres", and',
 ): { url?: string; problem?: string } {
   const named = url ?? environment.variable(STORAGE_URL_VARIABLE);
   if (named === undefined)
     return {
-      problem: `storage.driver is "postgres", and nobody says where it is: set storage.url, or the variable ${STORAGE_URL_VARIABLE}, to postgres://user:password@host/database.`,
+      problem: `${what} nobody says where it is: set storage.url, or the variable ${STORAGE_URL_VARIABLE}, to postgres://user:password@host/database.`,
     };
   const expanded = expandVariables(named, environment);
   return "text" in expanded

@@ -7,7 +7,8 @@ import {
   type SummaryRow,
   summaryOf,
 } from "../catalogue.ts";
-import { type Database, openDatabase, type Statement } from "../database.ts";
+import { type AskInside, type Database, openDatabase, type Statement } from "../database.ts";
+import type { InboxMessage } from "../inbox.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
 import { migrate } from "../migrate.ts";
 import { joinCluster } from "../node.ts";
@@ -65,6 +66,13 @@ export interface ClaimedSession {
   release(): Promise<void>;
 }
 
+/** Messages of a session that wait behind those that do already; one that is there stays. */
+export interface WaitingToPut {
+  agentId: string;
+  key: string;
+  messages: readonly InboxMessage[];
+}
+
 /** A database that sessions are copied into or out of. */
 export interface PostgresCopy {
   /** Another one for each database. */
@@ -99,13 +107,15 @@ export interface PostgresCopy {
     session: SessionOf,
     after: number,
   ): Promise<{ line: number; engineId: string; change: string }[]>;
+  /** Messages that wait, in order. */
+  inbox(): Promise<(InboxMessage & { agentId: string; key: string })[]>;
   /** Kept files that are of no session. */
   files(): Promise<FoundFile[]>;
   /** Kept files of a session. */
   filesOf(session: SessionOf): Promise<FoundFile[]>;
   bytesOf(file: Pick<FoundFile, "home" | "place" | "size">): AsyncIterable<Uint8Array>;
-  /** In the place of what was there. */
-  keep(home: string, file: FileToKeep): Promise<void>;
+  /** In the place of what was there, and together with messages that wait since. */
+  keep(home: string, file: FileToKeep, waiting?: WaitingToPut): Promise<void>;
   drop(home: string, place: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -193,6 +203,37 @@ const DELIVERIES: Statement<{ line: number; engine_id: string; change: string }>
     where agent_id = $1 and session_id = $2 and line > $3 order by line`,
 };
 
+const INBOX: Statement<{
+  agent_id: string;
+  key: string;
+  id: string;
+  message_id: string;
+  body: string;
+}> = {
+  name: "copy-inbox",
+  text: `
+    select agent_id, key, id, message_id, body from inbox order by agent_id, key, place, id`,
+};
+
+/** Of nobody who lives: whoever looks for work takes them. */
+const PUT_INBOX = `
+    insert into inbox (agent_id, key, id, place, node, message_id, body)
+    select $1, $2, m.id,
+      (select coalesce(max(place), 0) from inbox where agent_id = $1 and key = $2) + m.n,
+      gen_random_uuid(), m.message_id, m.body
+    from unnest($3::text[], $4::text[], $5::text[])
+      with ordinality as m (id, message_id, body, n)
+    on conflict do nothing`;
+
+async function putWaiting(ask: AskInside, { agentId, key, messages }: WaitingToPut): Promise<void> {
+  await ask(PUT_INBOX, [
+    ...[agentId, key],
+    messages.map(({ name }) => name),
+    messages.map(({ id }) => id),
+    messages.map(({ body }) => body),
+  ]);
+}
+
 const CONNECTIONS = 2;
 /** A session that is large is stored at once, and its lines in large steps. */
 const TIMEOUT_MS = 120_000;
@@ -203,6 +244,7 @@ export async function openPostgresCopy({
   url,
   address,
   version = "",
+  place,
 }: {
   /** As `postgres://user:password@host/database`. */
   url: string;
@@ -210,6 +252,8 @@ export async function openPostgresCopy({
   address: string;
   /** For operators. Absent: it is not said. */
   version?: string;
+  /** Where only one copies at a time: one that did before is dead, and its claims are free. */
+  place: string;
 }): Promise<PostgresCopy> {
   const connect = (connections: number) =>
     openDatabase({ url, connections, timeoutMs: TIMEOUT_MS });
@@ -220,7 +264,7 @@ export async function openPostgresCopy({
     await migrate(database);
     const id = crypto.randomUUID();
     const node = await joinCluster({
-      ...{ database: beats, id, address, version, ttlMs: TTL_MS, place: null },
+      ...{ database: beats, id, address, version, ttlMs: TTL_MS, place },
     });
     const known = await clusterId(database);
     return {
@@ -286,10 +330,19 @@ function reading(
       (await database.ask(DELIVERIES, [agentId, sessionId, after])).map((row) => ({
         ...{ line: row.line, engineId: row.engine_id, change: row.change },
       })),
+    inbox: async () =>
+      (await database.ask(INBOX, [])).map((row) => ({
+        ...{ agentId: row.agent_id, key: row.key },
+        ...{ name: row.id, id: row.message_id, body: row.body },
+      })),
     files: () => filesOfAgents(database),
     filesOf: (session) => filesOfSession(database, session),
     bytesOf: (file) => bytesOf(database, file),
-    keep: (home, file) => database.together((ask) => keepFile(ask, home, file)),
+    keep: (home, file, waiting) =>
+      database.together(async (ask) => {
+        await keepFile(ask, home, file);
+        if (waiting !== undefined) await putWaiting(ask, waiting);
+      }),
     drop: (home, place) =>
       database.together(async (ask) => void (await dropFile(ask, home, place))),
   };

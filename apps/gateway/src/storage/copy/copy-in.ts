@@ -5,10 +5,12 @@ import { isDeepStrictEqual } from "node:util";
 import type {
   CopySummary,
   FileToKeep,
+  FoundFile,
   FoundRecord,
   PostgresCopy,
   SessionToPut,
 } from "@clew/store-postgres";
+import { whoClaims } from "../../home/claim.ts";
 import { isInForce, readOwner } from "../../locks/lock.ts";
 import { fromJson } from "../../own-json.ts";
 import { packPart, unpackPart } from "../../reports/packed-part.ts";
@@ -22,6 +24,7 @@ import { engineOfHome } from "../postgres/ports.ts";
 import { type Names, needsCommon, planSession } from "./plan-session.ts";
 import { type ReadLines, readLines } from "./read-session.ts";
 import { type CopyResult, type CopyWay, nothingYet } from "./result.ts";
+import { keptWaiting, newMessages, rowsOf, shaOfText, waitingOf } from "./waiting.ts";
 import { type AgentHome, agentsIn, bytesIn, type HomeFile, shaOf, walkAgent } from "./walk-home.ts";
 
 export interface CopyIn extends CopyWay {
@@ -42,8 +45,9 @@ export async function copyIn(request: CopyIn): Promise<CopyResult> {
   for (const agent of agents) {
     signal.throwIfAborted();
     result.stays.push(...agent.stays);
-    result.left.push(...agent.unread, ...(await waitingIn(agent)));
-    const loose = [...agent.files, ...(await copyParts(request, agent, result))];
+    result.left.push(...agent.unread);
+    await copyParts(request, agent, known, result);
+    const loose = [...agent.files, ...(await copyWaiting(request, agent, known, result))];
     const named = await namesIn(home, agent, result);
     for (const [sessionId, { transcript, files }] of agent.sessions) {
       signal.throwIfAborted();
@@ -72,6 +76,7 @@ interface Known {
   everCopied: Map<string, FoundRecord>;
   /** SHA-256 of kept files, by place. */
   files: Map<string, string>;
+  kept: Map<string, FoundFile>;
 }
 
 const idOf = (agentId: string, id: string): string => `${agentId}\n${id}`;
@@ -79,6 +84,7 @@ const idOf = (agentId: string, id: string): string => `${agentId}\n${id}`;
 async function knownIn(copy: PostgresCopy, homeId: string): Promise<Known> {
   const sessions = await copy.sessions();
   const records = await copy.records();
+  const files = (await copy.files()).filter(({ home }) => home === homeId);
   const at = ({ agentId, sessionId }: { agentId: string; sessionId: string }) =>
     idOf(agentId, sessionId);
   return {
@@ -86,11 +92,8 @@ async function knownIn(copy: PostgresCopy, homeId: string): Promise<Known> {
     byKey: new Map(sessions.map((each) => [idOf(each.agentId, each.key), each])),
     records: new Map(records.filter(({ home }) => home === homeId).map((each) => [at(each), each])),
     everCopied: new Map(records.map((each) => [at(each), each])),
-    files: new Map(
-      (await copy.files())
-        .filter(({ home }) => home === homeId)
-        .map((file) => [file.place, stampOf(file)]),
-    ),
+    files: new Map(files.map((file) => [file.place, stampOf(file)])),
+    kept: new Map(files.map((file) => [file.place, file])),
   };
 }
 
@@ -175,6 +178,7 @@ async function copySession(
     else if (plan.kind === "copy") {
       const why = await store(request, known, {
         ...{ given, lines, stamped, database, stored: plan.stored, isKnown: plan.isKnown },
+        known: own,
         record: { agentId, sessionId, print, ...plan.names },
       });
       if (why !== undefined) result.left.push({ what: names.key, why });
@@ -195,7 +199,7 @@ const CONFLICTS = {
 };
 
 /** Undefined: nobody has it open. */
-async function heldBy(file: string): Promise<string | undefined> {
+export async function heldBy(file: string): Promise<string | undefined> {
   const lock = `${file}.lock`;
   const owner = await readOwner(lock);
   if (owner === null) {
@@ -247,6 +251,8 @@ interface StoreRequest {
   database: CopySummary | null;
   stored: number;
   isKnown: boolean;
+  /** What was noted when it was copied before. */
+  known: FoundRecord | undefined;
   record: Names & { agentId: string; sessionId: string; print: string };
 }
 
@@ -305,9 +311,10 @@ async function isUnchanged({ transcript, files }: GivenSession): Promise<boolean
 async function sessionToPut(
   copy: PostgresCopy,
   homeId: string,
-  { given, lines, stamped, database, stored, isKnown, record }: StoreRequest,
+  { given, lines, stamped, database, stored, isKnown, record, known }: StoreRequest,
 ): Promise<SessionToPut> {
   const head = lines?.head ?? 0;
+  // A transcript that is not what its lines say is kept as it is, too.
   const files = stamped
     .filter(({ place }) => place !== given.transcript?.place || lines?.isWhole === false)
     .map((file) => fileToKeep(file, { ...record, head }));
@@ -320,7 +327,7 @@ async function sessionToPut(
     header: lines?.header ?? null,
     bytes: lines?.bytes ?? 0,
     changedAt: given.transcript?.changedAt ?? Date.now(),
-    deliveries: await newDeliveries(copy, homeId, { given, database }),
+    deliveries: await newDeliveries(copy, homeId, { given, database, known }),
     base:
       reports.length === 0
         ? null
@@ -344,7 +351,7 @@ const fileToKeep = (
 async function newDeliveries(
   copy: PostgresCopy,
   homeId: string,
-  { given, database }: Pick<StoreRequest, "given" | "database">,
+  { given, database, known: record }: Pick<StoreRequest, "given" | "database" | "known">,
 ): Promise<{ engineId: string; change: string }[]> {
   const file = given.files.find(({ place }) => isDeliveries(place, given.sessionId));
   if (file === undefined) return [];
@@ -355,11 +362,16 @@ async function newDeliveries(
       : (await copy.filesOf(given)).find(
           ({ home, place }) => home === homeId && place === file.place,
         );
+  const ofHome = engineOfHome(homeId);
   const before = kept === undefined ? [] : await deliveriesIn(copy.bytesOf(kept));
+  // A copy back into this home added those that came to the database since.
+  const since = (await copy.deliveries(given, record?.line ?? 0)).map(({ engineId, change }) => ({
+    ...{ engineId, change: fromJson(change) as DeliveryLine["change"] },
+  }));
+  before.push(...ofHome.known(since));
   const isBehind = isDeepStrictEqual(lines.slice(0, before.length), before);
-  const { name } = engineOfHome(homeId);
   return lines.slice(isBehind ? before.length : 0).map(({ engineId, change }) => ({
-    engineId: name(engineId),
+    engineId: ofHome.name(engineId),
     change: JSON.stringify(change).replaceAll("\0", ""),
   }));
 }
@@ -390,11 +402,12 @@ const PARTS_AT_A_TIME = 200;
 
 /** Those that cannot be kept as text, or not so that they are the same again, as files. */
 async function copyParts(
-  { copy, signal, isCheck, says }: CopyIn,
+  request: CopyIn,
   { agentId, parts }: AgentHome,
+  known: Known,
   result: CopyResult,
-): Promise<HomeFile[]> {
-  const odd: HomeFile[] = [];
+): Promise<void> {
+  const { copy, signal, isCheck, says } = request;
   const hashes = [...parts.keys()];
   for (let at = 0; at < hashes.length; at += PARTS_AT_A_TIME) {
     signal.throwIfAborted();
@@ -402,6 +415,7 @@ async function copyParts(
     const some = hashes.slice(at, at + PARTS_AT_A_TIME);
     const missing = new Set(await copy.missingParts(agentId, some));
     const contents = new Map<string, string>();
+    const odd: HomeFile[] = [];
     for (const name of some) {
       const file = parts.get(name)!;
       // Of one that is there already it is known that it says the same, as its name does.
@@ -411,12 +425,14 @@ async function copyParts(
       const isPlain = text !== undefined && !text.includes("\0");
       if (isPlain) contents.set(name, text);
       if (!isPlain || !(await packPart(text)).equals(bytes)) odd.push(file);
-      result.files += 1;
-      result.bytes += file.size;
+      else {
+        result.files += 1;
+        result.bytes += file.size;
+      }
     }
+    await copyLoose(request, agentId, odd, known, result);
     if (contents.size > 0 && !isCheck) await copy.putParts(agentId, contents);
   }
-  return odd;
 }
 
 /** Files that are of no session, or of something that is none. */
@@ -438,17 +454,43 @@ async function copyLoose(
   }
 }
 
-/** Messages that wait are their gateway's, which says them wherever sessions are. */
-async function waitingIn({ waiting }: AgentHome) {
-  const left: { what: string; why: string }[] = [];
-  for (const { path, place } of waiting) {
-    const found = await readFile(path, "utf8").then(fromJson, () => undefined);
-    const { sessionKey, messages } = (found ?? {}) as { sessionKey?: unknown; messages?: unknown };
-    const count = Array.isArray(messages) ? counted(messages.length, "message") : "what";
-    left.push({
-      what: typeof sessionKey === "string" ? sessionKey : place,
-      why: `${count} that waits in ${place} cannot be copied yet; the gateway of this home says it, also with PostgreSQL`,
-    });
+/** What was copied once is the database's: a message that was said there is not put there again. */
+async function copyWaiting(
+  { home, homeId, copy, isCheck }: CopyIn,
+  agent: AgentHome,
+  known: Known,
+  result: CopyResult,
+): Promise<HomeFile[]> {
+  const others: HomeFile[] = [];
+  const runs = agent.waiting.length > 0 ? await whoClaims(home) : null;
+  for (const file of agent.waiting) {
+    const text = await readFile(file.path, "utf8");
+    const found = waitingOf(text);
+    if (found === undefined) others.push(file);
+    if (found === undefined || known.files.get(file.place) === stampOf(textFile(text))) continue;
+    const { sessionKey, messages } = found;
+    if (runs !== null) {
+      const what = counted(messages.length, "message waits", "messages wait");
+      const why = `${what} there, and the gateway of this home runs (process ${runs.pid}); stop it, and copy again`;
+      result.left.push({ what: sessionKey, why });
+      continue;
+    }
+    const kept = known.kept.get(file.place);
+    const fresh = newMessages(messages, (await keptWaiting(copy, kept)).messages);
+    result.files += 1;
+    if (isCheck) continue;
+    const whole = { ...file, ...textFile(text) };
+    await copy.keep(
+      homeId,
+      fileToKeep(whole, { agentId: agent.agentId, sessionId: null, head: null }),
+      {
+        ...{ agentId: agent.agentId, key: sessionKey, messages: rowsOf(fresh) },
+      },
+    );
   }
-  return left;
+  return others;
 }
+
+const textFile = (text: string) => ({
+  ...{ kind: "file" as const, sha: shaOfText(text), size: Buffer.byteLength(text) },
+});

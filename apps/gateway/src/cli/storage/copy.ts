@@ -1,0 +1,185 @@
+// Runs `clew storage copy`, which moves a home's sessions into PostgreSQL or back.
+import { mkdir, readdir, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { dirname, join } from "node:path";
+import { ContextEngineError, isAbort } from "@clew/plugin-sdk/core";
+import { loadConfig } from "../../config/load.ts";
+import { describeBytes } from "../../limits/size.ts";
+import { acquireLock } from "../../locks/lock.ts";
+import { shortName } from "../../sessions/keys.ts";
+import { copyIn } from "../../storage/copy/copy-in.ts";
+import { copyOut } from "../../storage/copy/copy-out.ts";
+import { nameOfDatabase, planCopy } from "../../storage/copy/plan-copy.ts";
+import type { CopyResult } from "../../storage/copy/result.ts";
+import { idOfHome } from "../../storage/home-id.ts";
+import { loadPostgres } from "../../storage/open-storage.ts";
+import { urlOf } from "../../storage/plan-storage.ts";
+import { storageFailed } from "../../storage-error.ts";
+import { EXIT } from "../../terminal/exit-codes.ts";
+import { printable } from "../../terminal/output.ts";
+import type { Shell } from "../../terminal/shell.ts";
+import { counted } from "../../text/number.ts";
+import { VERSION } from "../../version.ts";
+import { interruptible } from "../interruptible.ts";
+
+export interface StorageCopyOptions {
+  to: string;
+  from?: string;
+  check?: boolean;
+  json?: boolean;
+}
+
+/** Nobody is asked there: whoever wants a session that is copied now is told to come again. */
+const NOBODY = "http://127.0.0.1:1";
+const CONNECTIONS = 3;
+
+/**
+ * Throws REQUEST_INVALID, FILE_NOT_FOUND, CONFIG_INVALID and STORAGE_FAILED, each with what can be
+ * done; what was copied before is whole.
+ */
+export async function storageCopy(
+  { to, from, check = false, json = false }: StorageCopyOptions,
+  { environment, output }: Shell,
+): Promise<number> {
+  const plan = planCopy({ from, to, home: environment.home });
+  if (plan.kind === "refused") throw new ContextEngineError("REQUEST_INVALID", plan.problem);
+  const { home } = plan;
+  const url = plan.url ?? (await configuredUrl(environment));
+  if (plan.kind === "in") await requireSessions(home);
+  else await requireTarget(home);
+  const { checkPostgres, openPostgresCopy } = await loadPostgres();
+  const database = await checkPostgres({ url, connections: CONNECTIONS });
+  if (!database.ok) throw new ContextEngineError("STORAGE_FAILED", database.problem);
+  if (plan.kind === "out") await mkdir(home, { recursive: true, mode: 0o700 });
+  const homeId = await idOfHome(home).catch((error: unknown) => {
+    throw storageFailed(`The home ${home} cannot be written`, error, "elsewhere");
+  });
+  const lock = await onlyOne(home);
+  try {
+    const copy = await openPostgresCopy({
+      ...{ url, address: NOBODY, version: VERSION },
+      place: `copying ${homeId} at ${hostname()}`,
+    });
+    try {
+      const result = await interruptible(output, ({ signal, says }) => {
+        const request = { home, homeId, copy, isCheck: check, signal, says };
+        return plan.kind === "in" ? copyIn(request) : copyOut(request);
+      });
+      const [source, target] = [`files in ${home}`, nameOfDatabase(url)];
+      const places = plan.kind === "in" ? { source, target } : { source: target, target: source };
+      if (json) output.json({ from: places.source, to: places.target, checked: check, ...result });
+      else for (const line of describe(result, places, check)) output.line(printable(line));
+      return isDone(result, check) ? EXIT.done : EXIT.failed;
+    } catch (error) {
+      if (isAbort(error))
+        output.note("What was copied until now is whole; the same command goes on with the rest.");
+      throw error;
+    } finally {
+      await copy.close().catch(() => {});
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+async function configuredUrl(environment: Shell["environment"]): Promise<string> {
+  const { config } = await loadConfig(environment.configFile);
+  const { url, problem } = urlOf(
+    config,
+    environment,
+    "The database is to be that of the settings, and",
+  );
+  if (url === undefined) throw new ContextEngineError("CONFIG_INVALID", problem ?? "");
+  return url;
+}
+
+async function requireSessions(home: string): Promise<void> {
+  const found = await stat(join(home, "agents")).catch((error: unknown) => error as Error);
+  if (!(found instanceof Error) && found.isDirectory()) return;
+  const isThere = await stat(home).then(
+    (each) => each.isDirectory(),
+    () => false,
+  );
+  throw new ContextEngineError(
+    "FILE_NOT_FOUND",
+    isThere
+      ? `${home} holds no sessions, as it has no folder "agents"; name the home of a gateway.`
+      : `There is no folder ${home}; name the home of a gateway.`,
+  );
+}
+
+/** A new folder, an empty one, or a home. */
+async function requireTarget(home: string): Promise<void> {
+  const found = await readdir(home).catch((error: NodeJS.ErrnoException) => error);
+  if (found instanceof Error) {
+    if (found.code === "ENOENT" && (await isFolder(dirname(home)))) return;
+    if (found.code === "ENOENT")
+      throw new ContextEngineError(
+        "FILE_NOT_FOUND",
+        `There is no folder ${dirname(home)}, in which ${home} would be made; make it, or name another place.`,
+      );
+    throw storageFailed(`${home} cannot be copied to`, found, "elsewhere");
+  }
+  const isHome = ["agents", "clew.json", "copies"].some((name) => found.includes(name));
+  if (found.length > 0 && !isHome)
+    throw new ContextEngineError(
+      "REQUEST_INVALID",
+      `${home} holds other things and is no home of a gateway; name an empty folder, or a home.`,
+    );
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+
+async function onlyOne(home: string) {
+  const file = join(home, "copies", "storage-copy.lock");
+  const outcome = await acquireLock(file);
+  if (outcome.held) return outcome.lock;
+  throw new ContextEngineError(
+    "SESSION_LOCKED",
+    outcome.owner === null
+      ? `Another copy of ${home} may be under way, as ${file} cannot be read; delete that file if none is.`
+      : `Another copy of ${home} is under way in process ${outcome.owner.pid} on ${outcome.owner.host}; wait for it, or stop it.`,
+  );
+}
+
+function isDone({ copied, deleted, files, left }: CopyResult, isCheck: boolean): boolean {
+  if (left.length > 0) return false;
+  return !isCheck || copied.length + deleted.length + files === 0;
+}
+
+/** Named one by one up to so many. */
+const MOST_NAMED = 20;
+
+function describe(
+  { copied, same, ahead, deleted, files, bytes, left, stays }: CopyResult,
+  { source, target }: { source: string; target: string },
+  isCheck: boolean,
+): string[] {
+  const others = files === 0 ? "" : ` and ${counted(files, "other file")}`;
+  const done = isCheck ? "Would copy" : "Copied";
+  const size = bytes === 0 ? "" : ` (${describeBytes(bytes)})`;
+  const lines =
+    copied.length + files === 0
+      ? [
+          `Nothing is to be copied from ${source} into ${target}: ${counted(same, "session is", "sessions are")} the same on both sides.`,
+        ]
+      : [
+          `${done} ${counted(copied.length, "session")}${others}${size} from ${source} into ${target}; ${counted(same, "session was", "sessions were")} the same on both sides.`,
+        ];
+  if (ahead.length > 0) lines.push(`Went on there since, and stay so: ${named(ahead)}.`);
+  if (deleted.length > 0)
+    lines.push(`Deleted in the database, and not copied anew: ${named(deleted)}.`);
+  for (const { what, why } of stays) lines.push(`${what}: ${why}.`);
+  if (left.length > 0) lines.push(`Not copied: ${counted(left.length, "thing")}.`);
+  for (const { what, why } of left) lines.push(`  ${shortName(what)}: ${why}.`);
+  return lines;
+}
+
+function named(keys: readonly string[]): string {
+  const some = keys.slice(0, MOST_NAMED).map(shortName).join(", ");
+  return keys.length > MOST_NAMED ? `${some} and ${keys.length - MOST_NAMED} more` : some;
+}

@@ -1,0 +1,52 @@
+// Decides from what was typed where sessions are copied from, and where to.
+import { resolve } from "node:path";
+
+export type CopyPlace =
+  | { kind: "files"; home: string }
+  /** Undefined: that of the settings. */
+  | { kind: "postgres"; url: string | undefined };
+
+export type CopyPlan =
+  | { kind: "in"; home: string; url: string | undefined }
+  | { kind: "out"; home: string; url: string | undefined }
+  | { kind: "refused"; problem: string };
+
+/** Pure. `home` is that of the command. */
+export function planCopy({
+  from,
+  to,
+  home,
+}: {
+  from: string | undefined;
+  to: string;
+  home: string;
+}): CopyPlan {
+  const target = placeOf(to, home);
+  const opposite = target.kind === "files" ? "postgres" : "files";
+  const source = placeOf(from ?? opposite, home);
+  if (target.kind === "files" && source.kind === "postgres")
+    return { kind: "out", home: target.home, url: source.url };
+  if (target.kind === "postgres" && source.kind === "files")
+    return { kind: "in", home: source.home, url: target.url };
+  const both = target.kind === "files" ? "in files" : "in PostgreSQL";
+  return {
+    kind: "refused",
+    problem: `--from and --to are both ${both}; sessions are copied from files into PostgreSQL or back.`,
+  };
+}
+
+function placeOf(text: string, home: string): CopyPlace {
+  if (text === "files") return { kind: "files", home };
+  if (text === "postgres") return { kind: "postgres", url: undefined };
+  // Of a wrong address the database says what is wrong.
+  if (/^postgres(?:ql)?:/i.test(text)) return { kind: "postgres", url: text };
+  return { kind: "files", home: resolve(text) };
+}
+
+/** Pure. For people, without a password. */
+export function nameOfDatabase(url: string): string {
+  if (!URL.canParse(url)) return "PostgreSQL";
+  const { hostname, port, pathname, searchParams } = new URL(url);
+  const host = searchParams.get("host") ?? hostname;
+  return `PostgreSQL at ${host}${port === "" ? "" : `:${port}`}${pathname}`;
+}
