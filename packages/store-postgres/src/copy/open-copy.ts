@@ -168,7 +168,7 @@ const LINES: Statement<{ seq: number; body: string }> = {
       from (
         select seq, body from entry
         where agent_id = $1 and session_id = $2 and seq > $3 order by seq limit $4
-      ) some
+      ) first
     ) counted
     where number = 1 or total <= $5 order by seq`,
 };
@@ -309,7 +309,7 @@ function reading(
     records: async () => (await database.ask(RECORDS, [])).map(recordOf),
     async removeEmpty({ agentId, key }) {
       const [row] = await database.ask(SESSION, [agentId, key]);
-      if (row === undefined || row.head_seq > 0) return false;
+      if (row === undefined || row.head_seq > 0 || row.header !== null) return false;
       return removeSession(database, { agentId, key });
     },
     hashes: async ({ agentId, sessionId }, { after, limit }) =>

@@ -113,12 +113,20 @@ export async function createDatabase(
   { urlOf }: Pick<TestServer, "urlOf">,
   name: string,
 ): Promise<string> {
-  const client = new pg.Client({ connectionString: urlOf("postgres") });
+  await runSql(urlOf("postgres"), `create database "${name}"`);
+  return urlOf(name);
+}
+
+/** Does in a database what nobody else would; gives the rows of the answer. */
+export async function runSql(
+  connectionString: string,
+  text: string,
+): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString });
   await client.connect();
   try {
-    await client.query(`create database "${name}"`);
+    return (await client.query<Record<string, unknown>>(text)).rows;
   } finally {
     await client.end();
   }
-  return urlOf(name);
 }

@@ -266,7 +266,7 @@ async function store(
   const { agentId, sessionId, key } = record;
   const taken = known.byKey.get(idOf(agentId, key));
   const isTaken = taken !== undefined && taken.sessionId !== sessionId;
-  if (isTaken && !(taken.head === 0 && taken.label === null && database === null))
+  if (isTaken && !(isEmpty(taken) && database === null))
     return "its name is that of another session in the database; rename one of them";
   if (isCheck) return undefined;
   if (isTaken) await copy.removeEmpty({ agentId, key });
@@ -293,6 +293,9 @@ async function store(
   if (database !== null && database.key !== key) known.byKey.delete(idOf(agentId, database.key));
   return (await isUnchanged(given)) ? undefined : CHANGED;
 }
+
+const isEmpty = ({ head, header, label }: CopySummary): boolean =>
+  head === 0 && header === null && label === null;
 
 const CHANGED = "it changed while it was copied; copy again";
 

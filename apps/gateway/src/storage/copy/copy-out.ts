@@ -52,6 +52,7 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
   const sessions = (await copy.sessions()).filter((each) => isUsable(each, result));
   const [files, records] = [await copy.files(), await copy.records()];
   const agents = [...new Set([...sessions, ...files, ...records].map(({ agentId }) => agentId))];
+  const stays = new Set<string>();
   let done = 0;
   for (const agentId of agents.filter(isSafeId).sort()) {
     const staging = join(home, "agents", agentId, ".copying");
@@ -61,8 +62,8 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
       for (const session of own) {
         signal.throwIfAborted();
         request.says(`${done++} of ${counted(sessions.length, "session")}, ${session.key}`);
-        if (session.head === 0) there.push(session);
-        else if (await copySession({ ...request, records }, session, staging, result))
+        if (session.head === 0 && session.header === null) there.push(session);
+        else if (await copySession({ ...request, records, stays }, session, staging, result))
           there.push(session);
       }
       await copyParts(request, agentId, result);
@@ -76,7 +77,19 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
       await rm(staging, { recursive: true, force: true });
     }
   }
+  if (stays.size > 0)
+    result.stays.push({
+      what: "What engines acknowledged",
+      why: "it is of the home that sessions came from; engines of this one are told all of a session when it is opened",
+    });
   return result;
+}
+
+interface OutRequest extends CopyOut {
+  /** Of earlier copies, of all homes. */
+  records: readonly FoundRecord[];
+  /** Told of homes whose own files are of no use here. */
+  stays: Set<string>;
 }
 
 /** What comes from elsewhere must lead nowhere else. */
@@ -88,7 +101,7 @@ function isUsable({ agentId, sessionId, key }: CopySummary, result: CopyResult):
 
 /** True: its transcript is there as the database has it. */
 async function copySession(
-  request: CopyOut & { records: readonly FoundRecord[] },
+  request: OutRequest,
   session: CopySummary,
   staging: string,
   result: CopyResult,
@@ -151,7 +164,7 @@ function count(copied: CopiedFiles, session: CopySummary, result: CopyResult): b
 }
 
 async function copyClaimed(
-  { home, homeId, copy, isCheck, records }: CopyOut & { records: readonly FoundRecord[] },
+  { home, homeId, copy, isCheck, records, stays }: OutRequest,
   session: CopySummary,
   staging: string,
 ): Promise<CopiedFiles> {
@@ -180,7 +193,10 @@ async function copyClaimed(
   const isGrown = (each: FoundFile) => each.head !== session.head;
   for (const each of kept) {
     if (each.place === placeOf || isReports(each.place) || !isPlace(each)) continue;
-    if (each.isOwn && each.home !== homeId) continue;
+    if (each.isOwn && each.home !== homeId) {
+      stays.add(each.home);
+      continue;
+    }
     if (isCache(each.place) && isGrown(each)) continue;
     if (isDeliveries(each.place, sessionId)) continue;
     const placed = await placeKept({ home, copy, staging, isCheck }, each);
@@ -203,8 +219,11 @@ async function asHomeFile(path: string): Promise<HomeFile> {
   return { place: "", path, kind: "file", isOwn: false, size, changedAt: mtimeMs };
 }
 
-const setTime = (file: string, ms: number): Promise<void> =>
-  utimes(file, ms / 1000, ms / 1000).catch(() => {});
+/** In the middle of the millisecond, as seconds are rounded on their way. */
+async function setTime(file: string, ms: number): Promise<void> {
+  const seconds = (Math.floor(ms) + 0.5) / 1000;
+  await utimes(file, seconds, seconds).catch(() => {});
+}
 
 /** A session file, as it would have been written. */
 async function* linesOf(copy: PostgresCopy, session: CopySummary): AsyncIterable<Uint8Array> {
@@ -554,7 +573,9 @@ async function copyIndex(
     const text = before === undefined ? undefined : (await keptWaiting(copy, before)).text;
     const index = (isThere ? await readIndex(home, agentId) : parsed(text)) ?? {};
     const completed = await completeIndex(home, agentId, index);
-    const named = sessions.filter(({ head, label }) => head > 0 || label !== null);
+    const named = sessions.filter(
+      ({ header, head, label }) => head > 0 || header !== null || label !== null,
+    );
     const plan = planIndex({ index, completed, sessions: named, deleted });
     for (const key of plan.taken)
       result.left.push({ what: key, why: "its name is that of another session in files" });

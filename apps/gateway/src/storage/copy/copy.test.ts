@@ -1,0 +1,316 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { appendFile, mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runSql } from "../../../../../packages/store-postgres/src/testing/server.ts";
+import {
+  testDatabase,
+  UNLESS_THERE,
+  whyNoPostgres,
+} from "../../../../../packages/store-postgres/src/testing/shared.ts";
+import { clew } from "../../testing/command.ts";
+import { startTestGateway, type TestGateway } from "../../testing/gateway.ts";
+import { temporaryHome } from "../../testing/home.ts";
+import { makeOddHome, transcript } from "../../testing/odd-home.ts";
+import type { CopyResult } from "./result.ts";
+
+/** What differs below both folders; locks say who has what open. */
+export function differences(one: string, other: string): string {
+  const args = ["-r", "--no-dereference", "-x", "*.lock", one, other];
+  return spawnSync("diff", args, { encoding: "utf8" }).stdout;
+}
+
+describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, () => {
+  const into = (home: string, url: string, ...more: string[]) =>
+    clew(home, ["storage", "copy", "--from", "files", "--to", url, ...more]);
+  const back = (home: string, url: string, ...more: string[]) =>
+    clew(home, ["storage", "copy", "--from", url, "--to", "files", ...more]);
+  async function told(command: Promise<{ code: number | null; output: string; errors: string }>) {
+    const { code, output, errors } = await command;
+    expect(errors).toBe("");
+    return { code, ...(JSON.parse(output) as CopyResult) };
+  }
+  const json = "--json";
+  const sessionFile = (home: string, id: string) => join(home, `agents/main/sessions/${id}.jsonl`);
+  async function homeWith(sessions: Record<string, readonly string[]>): Promise<string> {
+    const home = await temporaryHome();
+    const folder = join(home, "agents/main/sessions");
+    await mkdir(folder, { recursive: true });
+    for (const [id, texts] of Object.entries(sessions))
+      await writeFile(sessionFile(home, id), lines(id, texts));
+    return home;
+  }
+  const lines = (id: string, texts: readonly string[]) =>
+    `${transcript(id, texts, `agent:main:${id}`).join("\n")}\n`;
+
+  it("gives every byte back, of files in every state", async () => {
+    const url = await testDatabase();
+    const home = await temporaryHome();
+    await makeOddHome(home);
+    const copied = await told(into(home, url, json));
+    expect(copied).toMatchObject({ code: 0, same: 0, ahead: [], deleted: [], left: [] });
+    expect(copied.copied).toHaveLength(16);
+    expect(await told(into(home, url, json))).toMatchObject({ code: 0, copied: [], files: 0 });
+    expect((await told(into(home, url, json, "--check"))).code).toBe(0);
+
+    const other = await temporaryHome();
+    expect((await told(back(other, url, json, "--check"))).code).toBe(1);
+    expect(existsSync(join(other, "agents/main/sessions"))).toBe(false);
+    const returned = await told(back(other, url, json));
+    expect(returned).toMatchObject({ code: 0, left: [] });
+    expect(returned.stays).toHaveLength(1);
+    expect(differences(join(home, "agents"), join(other, "agents"))).toBe(
+      `Only in ${join(home, "agents/main")}: outbox\n`,
+    );
+    expect((await told(back(other, url, json, "--check"))).code).toBe(0);
+
+    await rm(join(home, "agents"), { recursive: true });
+    expect(await told(back(home, url, json))).toMatchObject({ code: 0, left: [] });
+    expect(differences(join(home, "agents"), join(other, "agents"))).toBe(
+      `Only in ${join(home, "agents/main")}: outbox\n`,
+    );
+  });
+
+  it("lets gateways go on with what they find, on either side", async () => {
+    const url = await testDatabase();
+    const [one, two] = [await temporaryHome(), await temporaryHome()];
+    const onFiles = (home: string) => startTestGateway({ door: { enabled: false } }, home);
+    const onPostgres = (home: string) => {
+      const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
+      return startTestGateway({ storage, door: { enabled: false } }, home);
+    };
+    const get = async (gateway: TestGateway, path: string) => (await gateway.get(path)).json();
+    async function all(gateway: TestGateway) {
+      // How many bytes it has is without the first line there.
+      const { file: _here, bytes: _all, ...page } = await get(gateway, "/api/sessions/main");
+      const context = await get(gateway, "/api/sessions/main/context");
+      const { calls } = await get(gateway, "/api/sessions/main/calls");
+      return { page, context, calls };
+    }
+    const first = await onFiles(one);
+    for (const text of ["My cat is called Minka.", "And my dog is Rex."]) await first.say(text);
+    expect((await told(into(one, url, json))).left).toMatchObject([
+      { what: "agent:main:main", why: expect.stringContaining("is open in process") },
+    ]);
+    const before = await all(first);
+    expect(before.calls).toHaveLength(2);
+    await first.stop();
+    expect(await told(into(one, url, json))).toMatchObject({
+      code: 0,
+      copied: ["agent:main:main"],
+    });
+
+    const elsewhere = await onPostgres(two);
+    expect(await all(elsewhere)).toEqual(before);
+    await elsewhere.say("What is my cat called?");
+    expect((await told(back(one, url, json))).left).toMatchObject([
+      { what: "agent:main:main", why: expect.stringContaining("a gateway has it open") },
+    ]);
+    await elsewhere.stop();
+    const again = await onPostgres(one);
+    expect((await all(again)).calls).toHaveLength(3);
+    await again.say("And my dog?");
+    const then = await all(again);
+    await again.stop();
+    expect(await told(into(one, url, json))).toMatchObject({ code: 0, ahead: ["agent:main:main"] });
+
+    expect(await told(back(one, url, json))).toMatchObject({
+      code: 0,
+      copied: ["agent:main:main"],
+    });
+    const last = await onFiles(one);
+    expect(await all(last)).toEqual(then);
+    await last.say("Thank you.");
+    const end = await all(last);
+    expect(end.calls).toHaveLength(5);
+    await last.stop();
+    const outbox = readdirSync(join(one, "agents/main/outbox"));
+    const record = readFileSync(join(one, "agents/main/outbox", outbox[0]!), "utf8");
+    expect(new Set(record.trim().split("\n")).size).toBe(record.trim().split("\n").length);
+
+    expect(await told(into(one, url, json))).toMatchObject({
+      code: 0,
+      copied: ["agent:main:main"],
+    });
+    const anew = await onPostgres(two);
+    expect(await all(anew)).toEqual(end);
+    await anew.stop();
+    expect(await told(back(one, url, json))).toMatchObject({ code: 0, copied: [] });
+  });
+
+  it("writes over nothing where both sides went on, and names it", async () => {
+    const url = await testDatabase();
+    const one = await homeWith({ both: ["a", "b"], fine: ["c"] });
+    const two = await homeWith({ both: ["a", "b"] });
+    expect((await told(into(one, url, json))).code).toBe(0);
+    expect(await told(back(two, url, json))).toMatchObject({ code: 0, same: 1 });
+    const [mine, other] = [lines("both", ["a", "b", "c"]), lines("both", ["a", "b", "x"])];
+    await writeFile(sessionFile(one, "both"), mine);
+    await writeFile(sessionFile(two, "both"), other);
+    expect(await told(into(one, url, json))).toMatchObject({ copied: ["agent:main:both"] });
+    const left = [{ what: "agent:main:both" }];
+    expect(await told(into(two, url, json))).toMatchObject({ code: 1, copied: [], left });
+    expect(await told(back(two, url, json))).toMatchObject({ code: 1, copied: [], left });
+    expect(readFileSync(sessionFile(two, "both"), "utf8")).toBe(other);
+    expect(await told(back(one, url, json))).toMatchObject({ code: 0, copied: [] });
+    const text = await back(two, url);
+    expect(text.code).toBe(1);
+    expect(text.output).toMatch(/Not copied: 1 thing\.\n {2}both: its file says something else/);
+  });
+
+  it("does not bring back what was deleted in the database, and deletes it in files as it was", async () => {
+    const url = await testDatabase();
+    const home = await homeWith({ gone: ["a"], grown: ["b"], stays: ["c"] });
+    await into(home, url);
+    const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
+    const gateway = await startTestGateway({ storage, door: { enabled: false } });
+    for (const key of ["gone", "grown"]) await gateway.gateway.remove(key);
+    await gateway.stop();
+    expect(await told(into(home, url, json))).toMatchObject({
+      ...{ code: 0, copied: [], same: 1 },
+      deleted: ["agent:main:gone", "agent:main:grown"],
+    });
+    await writeFile(sessionFile(home, "grown"), lines("grown", ["b", "d"]));
+    expect(await told(back(home, url, json))).toMatchObject({
+      ...{ code: 1, deleted: ["agent:main:gone"], left: [{ what: "agent:main:grown" }] },
+    });
+    const there = readdirSync(join(home, "agents/main/sessions")).filter((name) =>
+      name.endsWith(".jsonl"),
+    );
+    expect(there.sort()).toEqual(["grown.jsonl", "stays.jsonl"]);
+  });
+
+  it("takes new names along, from the side that gave them", async () => {
+    const url = await testDatabase();
+    const home = await homeWith({ one: ["a"], two: ["b"] });
+    await into(home, url);
+    const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
+    const gateway = await startTestGateway({ storage, door: { enabled: false } });
+    await gateway.gateway.command("one", { kind: "command", name: "new", args: "" });
+    await gateway.say("Anew.", { session: "one" });
+    await gateway.stop();
+    expect((await clew(home, ["sessions", "rename", "two", "Second"])).code).toBe(0);
+    expect(await told(into(home, url, json))).toMatchObject({
+      code: 0,
+      copied: ["agent:main:two"],
+    });
+    expect((await told(back(home, url, json))).code).toBe(0);
+    const list = JSON.parse((await clew(home, ["sessions", "list", "--json"])).output);
+    const names = list.sessions.map(({ key, label }: { key: string; label?: string }) => [
+      key,
+      label,
+    ]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        ["agent:main:one", undefined],
+        ["agent:main:one.20260101-000000", undefined],
+        ["agent:main:two", "Second"],
+      ]),
+    );
+    expect(names).toHaveLength(3);
+    expect(await told(into(home, url, json))).toMatchObject({ code: 0, copied: [], left: [] });
+  });
+
+  it("takes messages that wait along, each of them once", async () => {
+    const url = await testDatabase();
+    const home = await homeWith({ one: ["a"] });
+    const folder = join(home, "agents/main/waiting");
+    await mkdir(folder);
+    const message = (id: string) => ({
+      ...{ id, at: "2026-01-01T00:00:00.000Z", whenBusy: "follow", content: id },
+      idempotencyKey: `key ${id}`,
+    });
+    const { hash } = await import("node:crypto");
+    const file = join(folder, `${hash("sha256", "agent:main:one").slice(0, 32)}.json`);
+    const save = (ids: readonly string[]) =>
+      writeFile(
+        file,
+        `${JSON.stringify({ v: 1, sessionKey: "agent:main:one", messages: ids.map(message) })}\n`,
+      );
+    await save(["m1", "m2"]);
+    const inbox = async () => {
+      const { openPostgresCopy } = await import("@clew/store-postgres");
+      const copy = await openPostgresCopy({ url, address: "http://127.0.0.1:1", place: "a test" });
+      const rows = await copy.inbox();
+      await copy.close();
+      return rows.map(({ id }) => id);
+    };
+    expect((await told(into(home, url, json))).code).toBe(0);
+    expect(await inbox()).toEqual(["m1", "m2"]);
+    await save(["m1", "m2", "m3"]);
+    await into(home, url);
+    expect(await inbox()).toEqual(["m1", "m2", "m3"]);
+    const other = await temporaryHome();
+    await back(other, url);
+    expect(differences(folder, join(other, "agents/main/waiting"))).toBe("");
+    // It was said in the database meanwhile.
+    await runSql(url, "delete from inbox where message_id = 'm1'");
+    await into(home, url);
+    expect(await inbox()).toEqual(["m2", "m3"]);
+    expect((await told(back(home, url, json))).code).toBe(0);
+    const { messages } = JSON.parse(readFileSync(file, "utf8"));
+    expect(messages.map(({ id }: { id: string }) => id)).toEqual(["m2", "m3"]);
+    await into(home, url);
+    expect(await inbox()).toEqual(["m2", "m3"]);
+  });
+
+  it("goes on from what is stored where a file has grown, and keeps one that was torn", async () => {
+    const url = await testDatabase();
+    const home = await homeWith({ grows: ["a", "b"] });
+    await appendFile(sessionFile(home, "grows"), '{"type":"mess');
+    await into(home, url);
+    const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
+    const gateway = await startTestGateway({ storage, door: { enabled: false } });
+    await gateway.say("c", { session: "grows" });
+    await gateway.stop();
+    const torn = readFileSync(sessionFile(home, "grows"), "utf8");
+    expect(await told(back(home, url, json))).toMatchObject({ code: 0, left: [] });
+    const text = readFileSync(sessionFile(home, "grows"), "utf8");
+    expect(text.startsWith(lines("grows", ["a", "b"]))).toBe(true);
+    expect(text).toContain('"content":"c"');
+    const kept = readdirSync(join(home, "agents/main/sessions")).find((name) =>
+      name.startsWith("grows.jsonl.before-copy-"),
+    );
+    expect(readFileSync(join(home, "agents/main/sessions", kept!), "utf8")).toBe(torn);
+    expect(await told(into(home, url, json))).toMatchObject({ code: 0, left: [] });
+  });
+
+  it.each([
+    [["--to", "postgres"], 1, "set storage.url, or the variable CLEW_STORAGE_URL"],
+    [["--to", "files", "--from", "/nowhere"], 2, "are both in files"],
+    [["--to", "postgres://x/y", "--from", "postgres"], 2, "are both in PostgreSQL"],
+    [
+      ["--to", "postgres://x/y", "--from", "/nowhere/at/all"],
+      1,
+      "There is no folder /nowhere/at/all",
+    ],
+    [["--from", "postgres://x/y", "--to", "/nowhere/at/all"], 1, "There is no folder /nowhere/at"],
+    [
+      ["--from", "postgres://ann:hush@127.0.0.1:1/y", "--to", "files"],
+      1,
+      "Nobody answers as PostgreSQL at 127.0.0.1:1",
+    ],
+    [["--from", "postgres:///nowhere?host=/", "--to", "files"], 1, "PostgreSQL"],
+  ])("says in one sentence what is wrong with %j", async (words, code, sentence) => {
+    const result = await clew(await temporaryHome(), ["storage", "copy", ...words]);
+    expect([result.code, result.output]).toEqual([code, ""]);
+    expect(result.errors).toContain(sentence);
+    expect(result.errors).not.toContain("hush");
+    expect(result.errors.split("\n")).toHaveLength(1);
+  });
+
+  it("names a folder that is no home, one without sessions, and tables that are too new", async () => {
+    const url = await testDatabase();
+    const home = await temporaryHome();
+    await writeFile(join(home, "holiday.jpg"), "");
+    expect((await back(home, url)).errors).toContain("holds other things and is no home");
+    expect((await into(home, url)).errors).toContain('has no folder "agents"');
+    const full = await homeWith({ one: ["a"] });
+    await into(full, url);
+    await runSql(url, "update migration set version = 99");
+    const { code, errors } = await into(full, url);
+    expect(code).toBe(1);
+    expect(errors).toContain("tables of version 99");
+  });
+});
