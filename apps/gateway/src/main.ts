@@ -13,6 +13,7 @@ if (major < 24 || (major === 24 && minor < 11)) {
 // As it is before any plugin.
 const { reallyExit: end } = process as unknown as { reallyExit(exitCode: unknown): void };
 
+(await import("./config/compile-cache.ts")).keepCompiled();
 // What is loaded from here on would have it grow.
 if (process.argv[2] === "start") (await import("./young-space.ts")).holdYoungSpace();
 const { watchReaders } = await import("./terminal/lost-reader.ts");

@@ -1,10 +1,11 @@
 // Loads one plugin and returns what it registered, or why none of it is used.
+
 import { readFile } from "node:fs/promises";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { isRecord, secretsInAddress } from "@clew/plugin-sdk/host";
-import JSON5 from "json5";
 import { storageFailed } from "../storage-error.ts";
 import { counted } from "../text/number.ts";
+import { fromJson5 } from "./from-json5.ts";
 import { type ConfigProblem, parseConfig } from "./parse.ts";
 import { type Config, ConfigSchema } from "./schema.ts";
 import { describeUnknownKey, findUnknownKeys } from "./unknown-keys.ts";
@@ -63,7 +64,7 @@ export function checkConfigText(
 function parseText(text: string, file: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = text.trim() === "" ? {} : JSON5.parse(text);
+    value = text.trim() === "" ? {} : fromJson5(text);
   } catch (error) {
     const { lineNumber, columnNumber, message } = error as {
       lineNumber?: number;

@@ -1,13 +1,20 @@
 // How numbers, times and names are written for people.
 
-// Made once: each takes longer to make than a thousand numbers to write.
-const counts = new Intl.NumberFormat("en-US");
-const dollarsAndCents = new Intl.NumberFormat("en-US", {
-  ...{ minimumFractionDigits: 2, maximumFractionDigits: 2 },
-});
+// Each is made once, when first needed: that takes longer than to write a thousand numbers.
+const made = new Map<number | undefined, Intl.NumberFormat>();
+const numbers = (digits?: number): Intl.NumberFormat => {
+  const known = made.get(digits);
+  if (known !== undefined) return known;
+  const options = digits !== undefined && {
+    ...{ minimumFractionDigits: digits, maximumFractionDigits: digits },
+  };
+  const format = new Intl.NumberFormat("en-US", { ...options });
+  made.set(digits, format);
+  return format;
+};
 
 /** 12345 → "12,345". */
-export const formatCount = (count: number): string => counts.format(count);
+export const formatCount = (count: number): string => numbers().format(count);
 
 /** "0.4 ms", "12 ms", "3.2 s", "2 min 5 s". */
 export function formatDuration(durationMs: number): string {
@@ -45,5 +52,5 @@ export function formatNumberOf(count: number, noun: string, nouns = `${noun}s`):
 export function formatDollars(dollars: number): string {
   if (dollars === 0) return "$0";
   if (dollars < 0.0001) return "< $0.0001";
-  return `$${dollars < 1 ? dollars.toFixed(4) : dollarsAndCents.format(dollars)}`;
+  return `$${dollars < 1 ? dollars.toFixed(4) : numbers(2).format(dollars)}`;
 }

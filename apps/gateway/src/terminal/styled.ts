@@ -1,5 +1,6 @@
 // Lays out styled text in lines that no terminal has to break.
-import stringWidth from "string-width";
+import { createRequire } from "node:module";
+import type stringWidth from "string-width";
 import { printable } from "./output.ts";
 
 export type Style =
@@ -27,6 +28,13 @@ const IS_ASCII = /^[\u0020-\u007e]*$/;
 /** One column each. The first character beyond these costs 50 ms, for the emoji there are. */
 export const IS_NARROW =
   /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u0391-\u03c9\u0410-\u044f\u2010-\u2027\u2190-\u21ff\u2200-\u22ff\u2500-\u25fc\u2800-\u28ff]$/;
+/** Its patterns take a twentieth of a gateway's start, which shows nobody such a character. */
+let loaded: typeof stringWidth | undefined;
+function columnsOf(text: string): number {
+  loaded ??= (createRequire(import.meta.url)("string-width") as { default: typeof stringWidth })
+    .default;
+  return loaded(text);
+}
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
 /** Pure. Text of anybody as one line: nothing in it moves the cursor or turns the order around. */
@@ -56,7 +64,7 @@ export function graphemeWidth(grapheme: string): number {
   const found = known.get(grapheme);
   if (found !== undefined) return found;
   // What is drawn in two columns, whatever it is made of, never takes more.
-  const width = Math.min(2, stringWidth(grapheme));
+  const width = Math.min(2, columnsOf(grapheme));
   if (known.size >= MOST_KNOWN) known.clear();
   known.set(grapheme, width);
   return width;

@@ -1,10 +1,11 @@
 // How a count is written for people.
 
-// Made once: it takes longer to make than a thousand numbers to write.
-const numbers = new Intl.NumberFormat("en-US");
+// Made once, and not before a number is written: it takes longer than a thousand of them.
+let made: Intl.NumberFormat | undefined;
+const numbers = (): Intl.NumberFormat => (made ??= new Intl.NumberFormat("en-US"));
 
 /** A whole number with thousands separated by commas: 20,000. */
-export const number = (value: number): string => numbers.format(Math.round(value));
+export const number = (value: number): string => numbers().format(Math.round(value));
 
 /** A difference: "+1,204", "−9,310", "±0". */
 export const signed = (value: number): string =>

@@ -24,15 +24,22 @@ export const isBinding = (force: Force) => force === "standing" || force === "ru
 /** Ends as one. */
 export const isQuestion = (sentence: string) => QUESTION.test(sentence);
 
-/** One for each language: one for all takes 50 to 100 ms to compile. */
-const oneOf = (words: readonly string[], parts: string): readonly RegExp[] =>
-  [
-    ...words.map((ofLanguage) => `(?<![\\p{L}\\p{M}])(?:${ofLanguage})(?![\\p{L}\\p{M}])`),
-    parts,
-  ].map((source) => new RegExp(source, "giu"));
-const STANDING = oneOf(STANDING_WORDS, STANDING_PARTS);
-const RULE = oneOf(RULE_WORDS, RULE_PARTS);
-const WISH = oneOf(WISH_WORDS, WISH_PARTS);
+/**
+ * One for each language: one for all takes 50 to 100 ms to compile. Made when first looked for:
+ * who only loads this file need not wait for all of them.
+ */
+function oneOf(words: readonly string[], parts: string): () => readonly RegExp[] {
+  let made: readonly RegExp[] | undefined;
+  const make = () =>
+    [
+      ...words.map((ofLanguage) => `(?<![\\p{L}\\p{M}])(?:${ofLanguage})(?![\\p{L}\\p{M}])`),
+      parts,
+    ].map((source) => new RegExp(source, "giu"));
+  return () => (made ??= make());
+}
+const standing = oneOf(STANDING_WORDS, STANDING_PARTS);
+const rule = oneOf(RULE_WORDS, RULE_PARTS);
+const wish = oneOf(WISH_WORDS, WISH_PARTS);
 const AMOUNT =
   /(?<![\p{L}\p{N}_/.#@-])\p{N}[\p{N}.,:]*(?![\p{L}\p{N}_/-])|\p{N}\s?(?:%|€|\$|£|¥|元|円|원)/u;
 const QUESTION = /[?？؟]\P{L}*$/u;
@@ -42,8 +49,6 @@ const MAX_READ = 400;
 /** Who prefers or decides says so shortly; in longer sentences its words are about other things. */
 const MAX_WISH = 160;
 
-const CUES = [...STANDING, ...RULE, ...WISH];
-
 /** What a sentence's words say of it, from its first 400 characters. */
 export const forceOf = (sentence: string): Force => stepsAtOnce(forceSteps(sentence));
 
@@ -51,9 +56,9 @@ export const forceOf = (sentence: string): Force => stepsAtOnce(forceSteps(sente
 export function* forceSteps(sentence: string): Steps<Force> {
   const read = readable(sentence);
   const asks = isQuestion(read);
-  if (yield* holdsSteps(read, STANDING)) return asks ? "rule" : "standing";
-  if (yield* holdsSteps(read, RULE)) return "rule";
-  if (read.length <= MAX_WISH && (yield* holdsSteps(read, WISH))) return "wish";
+  if (yield* holdsSteps(read, standing())) return asks ? "rule" : "standing";
+  if (yield* holdsSteps(read, rule())) return "rule";
+  if (read.length <= MAX_WISH && (yield* holdsSteps(read, wish()))) return "wish";
   if (asks || namesIn(read).length > 0) return "task";
   return AMOUNT.test(read) ? "amount" : "plain";
 }
@@ -73,7 +78,7 @@ function* holdsSteps(text: string, cues: readonly RegExp[]): Steps<boolean> {
 export function* withoutCuesSteps(sentence: string): Steps<string> {
   const text = readable(sentence);
   const next: { cue: RegExp; match: Match }[] = [];
-  for (const cue of CUES) {
+  for (const cue of [...standing(), ...rule(), ...wish()]) {
     yield;
     const match = matchFrom(text, cue, 0);
     if (match !== undefined) next.push({ cue, match });

@@ -1,9 +1,10 @@
 // Finds the folders of plugins without running any of them.
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import type { PluginsConfig } from "@clew/plugin-sdk/host";
-import JSON5 from "json5";
+import { fromJson5 } from "../../config/from-json5.ts";
 import { messageOf } from "../invalid.ts";
 import { isPluginId, MANIFEST_FILE, type PluginFiles, readPluginFiles } from "./manifest.ts";
 import { type InstallRecords, pluginsFolder } from "./records.ts";
@@ -95,7 +96,7 @@ function listFolders(folder: string): string[] {
 export function manifestId(folder: string): string | undefined {
   try {
     const id: unknown = (
-      JSON5.parse(readFileSync(join(folder, MANIFEST_FILE), "utf8")) as { id?: unknown }
+      fromJson5(readFileSync(join(folder, MANIFEST_FILE), "utf8")) as { id?: unknown }
     ).id;
     return isPluginId(id) ? id : undefined;
   } catch {

@@ -1,9 +1,10 @@
 // Reads what a plugin says about itself without running its code.
+
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, extname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { type PluginManifest, PluginManifestSchema } from "@clew/plugin-sdk/host";
-import JSON5 from "json5";
 import { z } from "zod";
+import { fromJson5 } from "../../config/from-json5.ts";
 import { fileNotFound } from "../../file-not-found.ts";
 import { describeBytes } from "../../limits/size.ts";
 import { visible } from "../../text/visible.ts";
@@ -196,7 +197,7 @@ const MOST_DEPTH = 100;
 
 function parse(text: string, file: string): unknown {
   try {
-    const value: unknown = JSON5.parse(text);
+    const value: unknown = fromJson5(text);
     if (depthOf(value, MOST_DEPTH) <= MOST_DEPTH) return value;
   } catch (error) {
     throw invalidPlugin(
