@@ -169,8 +169,8 @@ function placeFor(event: StreamedEvent, waiting: Waiting[], room: number): numbe
     return size;
   }
   const whole = encoded(event);
-  const fitting = [whole, encoded(shortened(event))].find(({ length }) => length <= room);
-  if (fitting === undefined) return null;
+  const fitting = whole.length <= room ? whole : encoded(shortened(event));
+  if (fitting.length > room) return null;
   waiting.push({ kind: "bytes", bytes: fitting });
   return fitting.length;
 }

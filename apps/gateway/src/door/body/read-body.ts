@@ -13,11 +13,14 @@ export interface ReadBody {
 }
 
 /** A body that a later one may go on from. */
-interface KeptBody extends ReadBody {
+interface KeptBody {
   /** A message is read otherwise on another one. */
   wire: BodyWire;
   list: Span;
+  elements: readonly Span[];
   messages: readonly JsonObject[];
+  /** What it began with, up to the end of the last message; behind that is room. */
+  start: Uint8Array;
 }
 
 type BodyWire = Pick<DoorWire, "api" | "list">;
@@ -37,11 +40,11 @@ export function createBodyReader(mostBytes = MOST_BYTES): BodyReader {
   const kept = new Set<KeptBody>();
   let size = 0;
   const drop = (one: KeptBody) => {
-    if (kept.delete(one)) size -= one.outline.bytes.length;
+    if (kept.delete(one)) size -= one.start.length;
   };
   const keep = (one: KeptBody) => {
     kept.add(one);
-    size += one.outline.bytes.length;
+    size += one.start.length;
     for (const oldest of kept) {
       if (size <= mostBytes && kept.size <= MOST_KEPT) break;
       drop(oldest);
@@ -57,11 +60,32 @@ export function createBodyReader(mostBytes = MOST_BYTES): BodyReader {
       const messages = messagesOf(read.body[wire.list]);
       if (list === undefined || messages === undefined || elements.length === 0) return read;
       // What all of it was gone on from is not gone on from again, or then is read whole once.
-      if (start !== undefined && start.same === start.kept.messages.length) drop(start.kept);
-      if (bytes.length <= mostBytes / 2) keep({ ...read, wire, list, messages });
+      const goesOn = start !== undefined && start.same === start.kept.messages.length;
+      if (goesOn) drop(start.kept);
+      if (bytes.length <= mostBytes / 2)
+        keep({
+          ...{ wire, list, elements, messages },
+          start: startOf(bytes, elements.at(-1)!.end, goesOn ? start.kept : undefined),
+        });
       return read;
     },
   };
+}
+
+/** How much more than is needed is taken for what goes on. */
+const ROOM = 1.25;
+
+/**
+ * A copy, and where a body goes on from one that is not kept any more only of what is new: bodies
+ * that lived until the next one would be collected with all that is old, a megabyte each time.
+ */
+function startOf(bytes: Uint8Array, end: number, before: KeptBody | undefined): Uint8Array {
+  if (before === undefined) return Uint8Array.from(bytes.subarray(0, end));
+  const known = before.elements.at(-1)!.end;
+  const start = before.start.length >= end ? before.start : new Uint8Array(Math.ceil(end * ROOM));
+  if (start !== before.start) start.set(before.start.subarray(0, known));
+  start.set(bytes.subarray(known, end), known);
+  return start;
 }
 
 /** The first `same` messages of a body are those of one that is kept. */
@@ -85,13 +109,12 @@ function longestStart(
   return longest;
 }
 
-const isSame = ({ outline }: KeptBody, bytes: Uint8Array, from: number, to: number): boolean =>
-  bytes.length >= to &&
-  Buffer.compare(outline.bytes.subarray(from, to), bytes.subarray(from, to)) === 0;
+const isSame = ({ start }: KeptBody, bytes: Uint8Array, from: number, to: number): boolean =>
+  bytes.length >= to && Buffer.compare(start.subarray(from, to), bytes.subarray(from, to)) === 0;
 
 /** By halves: each byte is looked at about once. */
 function sameMessages(one: KeptBody, bytes: Uint8Array): number {
-  const { elements } = one.outline;
+  const { elements } = one;
   const endOf = (count: number) => (count === 0 ? one.list.start + 1 : elements[count - 1]!.end);
   let [same, most] = [0, elements.length];
   if (isSame(one, bytes, endOf(0), endOf(most))) return most;
@@ -105,9 +128,9 @@ function sameMessages(one: KeptBody, bytes: Uint8Array): number {
 
 /** Undefined: it is not what it seems to be, and must be read whole. */
 function readOnFrom({ kept, same }: Start, bytes: Uint8Array): ReadBody | undefined {
-  const { outline, list, messages } = kept;
+  const { elements, list, messages } = kept;
   const name = kept.wire.list;
-  const next = behindSpace(bytes, outline.elements[same - 1]!.end);
+  const next = behindSpace(bytes, elements[same - 1]!.end);
   const isLast = bytes[next] === CLOSE;
   if (!isLast && bytes[next] !== COMMA) return undefined;
   const from = isLast ? next : next + 1;
@@ -130,7 +153,7 @@ function readOnFrom({ kept, same }: Start, bytes: Uint8Array): ReadBody | undefi
     outline: {
       bytes,
       list: { start: list.start, end: span.end + moved },
-      elements: [...outline.elements.slice(0, same), ...added],
+      elements: [...elements.slice(0, same), ...added],
     },
   };
 }
