@@ -1,11 +1,15 @@
-// What twenty sessions at once get through, beside as many requests to a bare echo.
+// What twenty sessions at once get through, beside a bare echo and a bare relay that keeps all.
 import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type CaseResult, defineBench, type PreparedCase } from "../runner/bench.ts";
 import { quantile } from "../runner/measure.ts";
 import { startEcho } from "./bare-echo.ts";
-import { newHome, startGateway } from "./gateway-process.ts";
+import { startDurableRelay } from "./durable-relay.ts";
+import { newHome, processorMsOf, startGateway } from "./gateway-process.ts";
 
 const SESSIONS = 20;
 const TURNS_EACH = 10;
@@ -13,6 +17,7 @@ const WARM_UP_ROUNDS = 4;
 /** Of a bare echo; what is asked of an idle machine is 20. */
 const MOST_OF_ECHO = 150;
 const ECHO = "bare echo";
+const RELAY = "durable relay";
 const LOAD = "turns";
 
 /** Answers at once. */
@@ -103,6 +108,32 @@ async function prepareLoad(): Promise<PreparedCase> {
   };
 }
 
+async function prepareRelay(): Promise<PreparedCase> {
+  const model = await startModel();
+  const folder = await mkdtemp(join(tmpdir(), "clew-bench-"));
+  const relay = await startDurableRelay(model.url, folder);
+  const agent = new Agent({ keepAlive: true, maxSockets: SESSIONS });
+  const round = () => ask(agent, (asker) => `${relay.url}/${asker}`, '"outcome":"completed"');
+  for (let warmUp = 0; warmUp < WARM_UP_ROUNDS; warmUp++) await round();
+  const took: number[] = [];
+  const pid = relay.process.pid!;
+  const before = await processorMsOf(pid);
+  let spent = 0;
+  return {
+    async run() {
+      took.push(...(await round()));
+      spent = (await processorMsOf(pid)) - before;
+    },
+    facts: () => ({ ...figures(took), processorMsPerTurn: spent / took.length }),
+    async dispose() {
+      agent.destroy();
+      await relay.stop();
+      model.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
 async function prepareEcho(): Promise<PreparedCase> {
   const echo = await startEcho();
   const agent = new Agent({ keepAlive: true, maxSockets: SESSIONS });
@@ -125,8 +156,13 @@ export default defineBench({
   rounds: 9,
   cases: [
     { name: ECHO, prepare: prepareEcho },
+    { name: RELAY, compareTo: ECHO, prepare: prepareRelay },
     { name: LOAD, compareTo: ECHO, prepare: prepareLoad },
   ],
+  tell(results) {
+    const [relay, load] = [RELAY, LOAD].map((name) => results.get(name)?.medianMs ?? Number.NaN);
+    return [`A turn takes ×${(load! / relay!).toFixed(1)} of what the durable relay takes.`];
+  },
   check(results: ReadonlyMap<string, CaseResult>) {
     const ratio = results.get(LOAD)?.ratio ?? Number.NaN;
     return ratio <= MOST_OF_ECHO

@@ -152,7 +152,8 @@ async function memoryOf(pid: number, field: "VmRSS" | "VmHWM"): Promise<number> 
 /** Linux counts in hundredths of a second. */
 const TICK_MS = 10;
 
-async function processorMsOf(pid: number): Promise<number> {
+/** NaN where the system does not tell. */
+export async function processorMsOf(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   // The name, in parentheses, may hold spaces; user and system time are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
