@@ -74,12 +74,14 @@ const IS_DUE = (row: string): string => `
 
 /**
  * Sessions with work that nobody does; `$3` names those that this node looks after already. Each
- * kind of work is found by an index of its own.
+ * kind of work is found by an index of its own. One that is its own keeps its epoch: it may be
+ * opened in this moment.
  */
 const SWEEP: Statement<SweptRow> = {
   name: "session-sweep",
   text: `
-    update session s set owner = $1, epoch = s.epoch + 1
+    update session s
+    set owner = $1, epoch = case when s.owner = $1 then s.epoch else s.epoch + 1 end
     where (s.agent_id, s.id) in (
         select w.agent_id, w.id from (
             select t.agent_id, t.id, t.key, t.owner from session t where t.turn is not null

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openDatabase, type RoundTrip } from "./database.ts";
+import { sweep } from "./lease.ts";
 import {
   openPostgresStore,
   type PostgresStore,
@@ -261,6 +262,28 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       expect(await two.part("main", "late")).toBe(null);
     });
 
+    it("does not lose a session that it opens while it looks for such turns", async () => {
+      const store = await gateway({ address: "http://looks" });
+      const name = newName();
+      const log = await store.openLog(name);
+      const step = { entries: [{ ...said("go"), ...PLACE }], deliveries: [], report: null };
+      await log.store({ ...step, isOfTurn: true } as never);
+      const database = openDatabase({ url, connections: 1, timeoutMs: 20_000 });
+      const [node] = await database.ask<{ id: string }>(
+        { name: "test-node", text: "select id from node where address = $1" },
+        ["http://looks"],
+      );
+      // As if it had asked before it opened it.
+      const { sessions } = await sweep(database, { nodeId: node!.id, limit: 20, known: [] });
+      await database.end();
+      expect(sessions.map(({ key }) => key)).toContain(name.key);
+      await log.store({ ...step, entries: [] } as never);
+      await log.close();
+      await (await store.open(name)).appendStep({
+        ...{ entries: [], deliveries: [], report: { report: { turnId: "t" }, parts: {} } },
+      });
+    });
+
     it("leaves turns that others find, each by one of them, and no session without work", async () => {
       const one = await gateway({ address: "http://dead-2" });
       const busy = [newName(), newName(), newName()];
@@ -271,18 +294,18 @@ describe.skipIf(whyNoPostgres() !== null)(`sessions in PostgreSQL ${UNLESS_THERE
       const idle = await one.open(newName());
       await idle.append([said("not of a turn")]);
       const [two, three] = [await gateway(), await gateway()];
-      const sweep = async (store: typeof two, limit?: number) => {
+      const sweepIn = async (store: typeof two, limit?: number) => {
         const { sessions } = await store.sweep({ ...(limit !== undefined && { limit }) });
         await Promise.all(sessions.map((session) => store.open(session)));
         return sessions;
       };
-      expect(await sweep(two)).toEqual([]);
+      expect(await sweepIn(two)).toEqual([]);
       await declareDead("http://dead-2");
-      const swept = (await Promise.all([sweep(two, 2), sweep(three, 2)])).flat();
-      swept.push(...(await sweep(two)), ...(await sweep(three)));
+      const swept = (await Promise.all([sweepIn(two, 2), sweepIn(three, 2)])).flat();
+      swept.push(...(await sweepIn(two)), ...(await sweepIn(three)));
       expect(swept.map(({ key }) => key).toSorted()).toEqual(busy.map(({ key }) => key).toSorted());
       expect(swept.every(({ openTurn }) => openTurn !== null)).toBe(true);
-      expect(await sweep(two)).toEqual([]);
+      expect(await sweepIn(two)).toEqual([]);
     });
   });
 

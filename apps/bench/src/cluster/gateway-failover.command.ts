@@ -43,6 +43,8 @@ export async function main(args: readonly string[]): Promise<number> {
     say(
       `  ${lost.length} lost, ${doubled.length} doubled, ${misplaced.length} sessions out of order; ${repeated} sent again`,
     );
+    for (const [what, names] of Object.entries({ lost, doubled, misplaced }))
+      if (names.length > 0) say(`  ${what}: ${names.slice(0, MOST_NAMES).join(", ")}`);
     const sorted = takeovers.toSorted((a, b) => a - b);
     say(
       `  answered again after ${sorted[Math.floor(sorted.length / 2)]} ms median, ${sorted.at(-1)} ms worst (dead after ${dead} s)`,
@@ -52,6 +54,9 @@ export async function main(args: readonly string[]): Promise<number> {
     await server.stop();
   }
 }
+
+/** Of those that are told. */
+const MOST_NAMES = 20;
 
 const say = (line: string) => void process.stdout.write(`${line}\n`);
 

@@ -194,6 +194,7 @@ export function createInbox(options: InboxOptions): Inbox {
       if (isClosed) throw gatewayStopping();
       item.state = "running";
       const result = await run(turnOf(lane, item));
+      if (result.outcome !== "known") requireOwn(result);
       if (lane.items.includes(item)) unsaid(lane, item, result);
       for (const one of [item, ...lane.joined]) one.end.resolve(result);
     } catch (error) {
@@ -208,6 +209,12 @@ export function createInbox(options: InboxOptions): Inbox {
       if (lane.items.length === 0) lanes.delete(lane.key);
       pump(lane);
     }
+  };
+
+  /** What another gateway took over meanwhile goes on there. Throws SESSION_LOCKED. */
+  const requireOwn = ({ error }: TurnResult) => {
+    if (shared !== undefined && error?.code === "SESSION_LOCKED")
+      throw new ContextEngineError("SESSION_LOCKED", error.message);
   };
 
   /**
