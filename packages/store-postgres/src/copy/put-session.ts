@@ -20,14 +20,18 @@ export interface CopyRecord {
   sessionId: string;
   /** Of all its files. */
   print: string;
-  /** Its name. */
+  /** Its name in files. */
   key: string;
-  /** What people call it; null: nothing. */
+  /** What people call it there; null: nothing. */
   label: string | null;
 }
 
 /** A session as files have it, ready to be stored. */
 export interface SessionToPut {
+  /** Its name. */
+  key: string;
+  /** What people call it; null: nothing. */
+  label: string | null;
   /** How many of its entries are stored already. */
   stored: number;
   /** The others, some at a time; may be asked again. */
@@ -161,7 +165,8 @@ async function put(
   const stored = await ask(SESSION, [
     ...[agentId, sessionId, claimed.epoch, claimed.step, token, session.head],
     ...[session.deliveries.length, session.lastEntry, JSON.stringify(session.branch)],
-    ...[session.header, session.bytes, key, label, session.base, session.changedAt],
+    ...[session.header, session.bytes, session.key, session.label],
+    ...[session.base, session.changedAt],
   ]);
   if (stored.length === 0) throw LOST;
   return true;

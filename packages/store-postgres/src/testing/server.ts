@@ -130,3 +130,20 @@ export async function runSql(
     await client.end();
   }
 }
+
+/** Nobody writes to the table until `release`; `isWaitedFor`: somebody would. */
+export async function holdTable(
+  connectionString: string,
+  table: string,
+): Promise<{ isWaitedFor(): Promise<boolean>; release(): Promise<void> }> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  await client.query(`begin; lock table ${table} in share mode`);
+  return {
+    async isWaitedFor() {
+      const waiting = "select 1 from pg_locks where not granted and relation = $1::regclass";
+      return (await client.query(waiting, [table])).rows.length > 0;
+    },
+    release: () => client.end(),
+  };
+}

@@ -100,10 +100,10 @@ async function knownIn(copy: PostgresCopy, homeId: string): Promise<Known> {
 const stampOf = ({ kind, sha }: { kind: string; sha: string }): string => `${kind} ${sha}`;
 
 /** By session id; what has no name gets the one that a list would show. */
-async function namesIn(
+export async function namesIn(
   home: string,
   agent: AgentHome,
-  result: CopyResult,
+  result?: CopyResult,
 ): Promise<Map<string, Names>> {
   const ids = [...agent.sessions]
     .filter(([, { transcript }]) => transcript !== undefined)
@@ -120,7 +120,7 @@ async function namesIn(
     const label = labelIn(index[key])?.replaceAll("\0", "") ?? null;
     if (other === undefined) named.set(sessionId, { key, label });
     else
-      result.left.push({
+      result?.left.push({
         what: key,
         why: `it stands for the same transcript as ${other.key}, and a database knows one name of each`,
       });
@@ -179,7 +179,8 @@ async function copySession(
       const why = await store(request, known, {
         ...{ given, lines, stamped, database, stored: plan.stored, isKnown: plan.isKnown },
         known: own,
-        record: { agentId, sessionId, print, ...plan.names },
+        names: plan.names,
+        record: { agentId, sessionId, print, ...names },
       });
       if (why !== undefined) result.left.push({ what: names.key, why });
       else {
@@ -253,6 +254,8 @@ interface StoreRequest {
   isKnown: boolean;
   /** What was noted when it was copied before. */
   known: FoundRecord | undefined;
+  /** What it is called in the database then. */
+  names: Names;
   record: Names & { agentId: string; sessionId: string; print: string };
 }
 
@@ -263,7 +266,8 @@ async function store(
   request: StoreRequest,
 ): Promise<string | undefined> {
   const { database, record, given } = request;
-  const { agentId, sessionId, key } = record;
+  const { agentId, sessionId } = record;
+  const { key } = request.names;
   const taken = known.byKey.get(idOf(agentId, key));
   const isTaken = taken !== undefined && taken.sessionId !== sessionId;
   if (isTaken && !(isEmpty(taken) && database === null))
@@ -305,7 +309,7 @@ async function isUnchanged({ transcript, files }: GivenSession): Promise<boolean
     ? files
     : [transcript, ...files]) {
     const now = await lstat(path).catch(() => undefined);
-    if (now === undefined || now.mtimeMs !== changedAt) return false;
+    if (now === undefined || Math.round(now.mtimeMs) !== changedAt) return false;
     if (now.isFile() && now.size !== size) return false;
   }
   return true;
@@ -314,7 +318,7 @@ async function isUnchanged({ transcript, files }: GivenSession): Promise<boolean
 async function sessionToPut(
   copy: PostgresCopy,
   homeId: string,
-  { given, lines, stamped, database, stored, isKnown, record, known }: StoreRequest,
+  { given, lines, stamped, database, stored, isKnown, record, known, names }: StoreRequest,
 ): Promise<SessionToPut> {
   const head = lines?.head ?? 0;
   // A transcript that is not what its lines say is kept as it is, too.
@@ -323,7 +327,7 @@ async function sessionToPut(
     .map((file) => fileToKeep(file, { ...record, head }));
   const reports = stamped.filter(({ place }) => isReports(place));
   return {
-    ...{ stored, head, files },
+    ...{ ...names, stored, head, files },
     entries: () => lines?.entries(stored) ?? none(),
     lastEntry: lines?.lastEntry ?? null,
     branch: lines?.branch ?? [[1, null]],

@@ -24,7 +24,7 @@ import { counted } from "../../text/number.ts";
 import { followReports } from "../postgres/follow-reports.ts";
 import { isReports, placeKeptReports, placePart } from "../postgres/kept-reports.ts";
 import { engineOfHome } from "../postgres/ports.ts";
-import { heldBy, isDeliveries } from "./copy-in.ts";
+import { heldBy, isDeliveries, namesIn } from "./copy-in.ts";
 import { type Placed, placeBytes } from "./place-bytes.ts";
 import { planIndex } from "./plan-index.ts";
 import { planPlace } from "./plan-place.ts";
@@ -216,12 +216,12 @@ const shaAt = async (file: string): Promise<string> =>
 
 async function asHomeFile(path: string): Promise<HomeFile> {
   const { size, mtimeMs } = await lstat(path);
-  return { place: "", path, kind: "file", isOwn: false, size, changedAt: mtimeMs };
+  return { place: "", path, kind: "file", isOwn: false, size, changedAt: Math.round(mtimeMs) };
 }
 
-/** In the middle of the millisecond, as seconds are rounded on their way. */
+/** Inside of the millisecond, as seconds are rounded on their way. */
 async function setTime(file: string, ms: number): Promise<void> {
-  const seconds = (Math.floor(ms) + 0.5) / 1000;
+  const seconds = (Math.floor(ms) + 0.25) / 1000;
   await utimes(file, seconds, seconds).catch(() => {});
 }
 
@@ -609,10 +609,12 @@ async function noteCopies(
   sessions: readonly CopySummary[],
 ): Promise<void> {
   const agent = await walkAgent(home, agentId);
+  const named = await namesIn(home, agent);
   for (const session of sessions) {
-    const found = agent.sessions.get(session.sessionId);
+    const { sessionId } = session;
+    const found = agent.sessions.get(sessionId);
     if (found?.transcript === undefined) continue;
-    const { sessionId, key, label } = session;
+    const { key, label } = named.get(sessionId) ?? session;
     const print = await printOf(found);
     await copy.note(homeId, { agentId, sessionId, print, key, label }, session);
   }

@@ -21,7 +21,7 @@ export interface InDatabase extends Names {
   head: number;
 }
 
-/** What both had when it was copied last. */
+/** What both had when it was copied last; the names are those in files. */
 export interface Copied extends Names {
   print: string;
   step: number;

@@ -135,7 +135,7 @@ async function look(
         : found.isSymbolicLink()
           ? "link"
           : undefined;
-    const given = { place, path: file, isOwn: false, changedAt: found.mtimeMs };
+    const given = { place, path: file, isOwn: false, changedAt: Math.round(found.mtimeMs) };
     if (kind === undefined) throw new Error("it is neither a file nor a folder");
     if (kind === "folder") return { ...given, kind, size: 0 };
     if (kind === "file") return { ...given, kind, size: found.size };
