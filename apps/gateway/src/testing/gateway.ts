@@ -7,6 +7,7 @@ import { createGateway, type Gateway, type GatewayOptions } from "../gateway.ts"
 import { claimHome } from "../home/claim.ts";
 import { type ServerOptions, startServer } from "../http/server.ts";
 import { createLog } from "../log/log.ts";
+import { startPlugins } from "../plugins/start.ts";
 import { openStorage } from "../storage/open-storage.ts";
 import { temporaryHome } from "./home.ts";
 
@@ -31,8 +32,10 @@ export async function startTestGateway(
   variables: Readonly<Record<string, string>> = {},
   {
     harnesses,
+    withPlugins = false,
     ...given
-  }: Partial<Pick<ServerOptions, "patience" | "port">> & Pick<GatewayOptions, "harnesses"> = {},
+  }: { withPlugins?: boolean } & Partial<Pick<ServerOptions, "patience" | "port">> &
+    Pick<GatewayOptions, "harnesses"> = {},
 ): Promise<TestGateway> {
   const folder = home ?? (await temporaryHome());
   const environment = readEnvironment({ CLEW_HOME: folder, HOME: folder, ...variables });
@@ -41,7 +44,11 @@ export async function startTestGateway(
   const storage = await openStorage({
     ...{ environment, config: loaded.config, address: "http://127.0.0.1:1" },
   });
-  const gateway = createGateway({ environment, loaded, log, harnesses, storage });
+  const plugins = withPlugins ? await startPlugins({ environment, loaded, log }) : undefined;
+  const gateway = createGateway({
+    ...{ environment, loaded, log, harnesses, storage },
+    ...(plugins !== undefined && { plugins }),
+  });
   const page = new Map([
     ["/", { bytes: new TextEncoder().encode("<p>page</p>"), type: "text/html; charset=utf-8" }],
   ]);

@@ -78,10 +78,15 @@ describe.skipIf(whyNoPostgres() !== null)(`copying sessions ${UNLESS_THERE}`, ()
     const [one, two] = [await temporaryHome(), await temporaryHome()];
     const engine = { plugins: { slots: { contextEngine: "lossless" } } };
     const onFiles = (home: string) =>
-      startTestGateway({ ...engine, door: { enabled: false } }, home);
+      startTestGateway({ ...engine, door: { enabled: false } }, home, {}, { withPlugins: true });
     const onPostgres = (home: string) => {
       const storage = { driver: "postgres", url, address: "http://127.0.0.1:1" };
-      return startTestGateway({ ...engine, storage, door: { enabled: false } }, home);
+      return startTestGateway(
+        { ...engine, storage, door: { enabled: false } },
+        home,
+        {},
+        { withPlugins: true },
+      );
     };
     const get = async (gateway: TestGateway, path: string) => (await gateway.get(path)).json();
     async function all(gateway: TestGateway) {
