@@ -78,7 +78,8 @@ export async function playHttp(options: HttpPlay): Promise<string[]> {
     const book = bookOf(agent);
     if (ask.kind === "turn")
       for (const one of agent.said)
-        if (one.by === "person" && one.uid === null) book.made.add(one.text);
+        if ("text" in one && (one.isSummary || (one.by === "person" && one.uid === null)))
+          book.made.add(one.text);
         else if (one.by === "person") book.persons.add(one.uid!);
         else if (one.by === "model" && one.uid !== null && one.text !== "")
           book.replies.add(one.text);

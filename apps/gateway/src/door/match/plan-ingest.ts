@@ -2,7 +2,7 @@
 import { commonOrder } from "./common-order.ts";
 import { displacedReply } from "./displaced-reply.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
-import { holdsSummary, type Match } from "./plan-match.ts";
+import { type Match, summaryIn } from "./plan-match.ts";
 import { isAnchor, isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
 
 /** Indexes are those of the sketch: leading messages do not count. */
@@ -32,7 +32,7 @@ export function planIngest(
   if (session === undefined) return { fresh: all, edited: [] };
 
   const rest = all.slice(match.stored);
-  const summary = rest.find((index) => holdsSummary(messages[index]!, session));
+  const summary = summaryIn(messages, session, match.stored);
   const made = madeUp(messages, summary);
   const standings = standingsOf(known, session, messages, { from: match.stored, made });
   // What is known by its words alone cannot stand behind what is certainly new.
@@ -195,9 +195,11 @@ function standingOfIds(
   return answered.every((before) => before === hash) ? "known" : "edited";
 }
 
-/** The client's summary, and the reply that some make up for it. */
+/** The client's summary, and what some make up around it: a reply to it, or what it answers. */
 function madeUp(messages: readonly SketchedMessage[], summary: number | undefined): number[] {
   if (summary === undefined) return [];
+  if (messages[summary]!.speaker === "model")
+    return Array.from({ length: summary + 1 }, (_, index) => index);
   const next = messages[summary + 1];
   const isReply = next?.speaker === "model" && !hasIds(next);
   return isReply ? [summary, summary + 1] : [summary];

@@ -242,7 +242,7 @@ function matchedBySummary(
     (session) =>
       session.summaries.length > 0 &&
       mayBe({ session: session.id }) &&
-      front.some((message) => holdsSummary(message, session)),
+      summaryIn(front, session) !== undefined,
   );
   const relatives = holders.filter((session) => session.family === family);
   const [session, ...others] = relatives.length > 0 ? relatives : holders;
@@ -307,10 +307,24 @@ function matchedByQuotes(
     : { session: session.id, by: "words", known: 0 };
 }
 
-/** True: the message repeats what a compaction of the session was answered. */
-export const holdsSummary = (message: SketchedMessage, session: KnownSession): boolean =>
-  message.speaker === "person" &&
-  session.summaries.some((summary) => repeats(message.text, summary));
+/**
+ * Which message, from `from` on, repeats what a compaction of the session was answered. What a model
+ * says does only at the front, where some clients put it behind a question that they make up.
+ */
+export function summaryIn(
+  messages: readonly SketchedMessage[],
+  { summaries }: KnownSession,
+  from = 0,
+): number | undefined {
+  if (summaries.length === 0) return undefined;
+  const found = messages.findIndex(
+    ({ speaker, text, calls }, index) =>
+      index >= from &&
+      (speaker === "person" || (speaker === "model" && index < FRONT && calls.length === 0)) &&
+      summaries.some((summary) => repeats(text, summary)),
+  );
+  return found < 0 ? undefined : found;
+}
 
 /** A line that may be found in a text that was put between tags or cut at its ends. */
 const LEAST_LINE = 40;
@@ -343,7 +357,7 @@ function goesOn(request: RequestSketch, session: KnownSession, found?: Found): b
   if (request.head !== session.head || isAsking(request.messages.at(-1))) return false;
   if (found?.end !== undefined) return found.end.kind === "turn";
   const isNamed = found?.by === "call-id";
-  return isNamed || request.messages.some((message) => holdsSummary(message, session));
+  return isNamed || summaryIn(request.messages, session) !== undefined;
 }
 
 /** Clients ask at length; a person who wants a summary does not. */

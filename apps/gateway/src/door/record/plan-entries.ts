@@ -23,19 +23,26 @@ export function planEntries(input: {
   sketched: readonly SketchedMessage[];
   fresh: readonly number[];
   moved?: readonly number[];
+  /** The client's own summary, which stands in the person's place. Absent: there is none. */
+  summary?: number;
   toolNames: ReadonlyMap<string, string>;
   now: number;
 }): EntryGroup[] {
-  const { api, list, sketched, fresh, moved = [], now } = input;
+  const { api, list, sketched, fresh, moved = [], summary, now } = input;
   const toolNames = new Map(input.toolNames);
   const isMoved = (index: number) => moved.includes(index);
   const wanted = [...fresh, ...moved].sort((a, b) => a - b);
-  return runsOf(wanted, sketched, isMoved).map((indexes) => {
-    const made = toAgentMessages(
-      api,
-      indexes.map((index) => list[index]!),
-      { toolNames },
-    );
+  const isTold = (index: number) => index === summary && sketched[index]!.speaker === "model";
+  const isOfModel = (index: number) => sketched[index]!.speaker === "model" && !isTold(index);
+  const messagesOf = (indexes: readonly number[]): AgentMessage[] => {
+    const [first] = indexes;
+    if (first !== undefined && isTold(first))
+      return [{ role: "user", content: sketched[first]!.text }];
+    const said = indexes.map((index) => list[index]!);
+    return toAgentMessages(api, said, { toolNames });
+  };
+  return runsOf(wanted, isOfModel, isMoved).map((indexes) => {
+    const made = messagesOf(indexes);
     for (const message of made)
       if (message.role === "assistant")
         for (const block of message.content)
@@ -54,7 +61,7 @@ export function planEntries(input: {
 /** What a model said without a break stands together, anything else alone. */
 function runsOf(
   wanted: readonly number[],
-  sketched: readonly SketchedMessage[],
+  isOfModel: (index: number) => boolean,
   isMoved: (index: number) => boolean,
 ): number[][] {
   const runs: number[][] = [];
@@ -64,8 +71,8 @@ function runsOf(
     const goesOn =
       before === index - 1 &&
       isMoved(before) === isMoved(index) &&
-      sketched[before]!.speaker === "model" &&
-      sketched[index]!.speaker === "model";
+      isOfModel(before) &&
+      isOfModel(index);
     if (goesOn) last!.push(index);
     else runs.push([index]);
   }

@@ -196,9 +196,16 @@ export class Agent {
         this.#compacts = false;
         if (reply === null) return;
         const since = this.said.slice(history.length);
-        this.said = [...compaction.restart(history, reply.text), ...since];
+        const restarted = compaction.restart(history, reply.text);
+        this.said = [...restarted.map((one) => this.#named(one, reply.text)), ...since];
       },
     };
+  }
+
+  /** The summary is to be stored as if it had been said. */
+  #named(said: Said, summary: string): Said {
+    const isSummary = said.uid === null && "text" in said && said.text.includes(summary);
+    return isSummary ? { ...said, uid: this.#uid(), isSummary } : said;
   }
 
   #titleAsk(): Ask | undefined {
@@ -264,7 +271,9 @@ export class Agent {
 
   /** Takes the last thing said back, and says another. */
   #goBack(): void {
-    const from = this.said.findLastIndex(({ by, uid }) => by === "person" && uid !== null);
+    const from = this.said.findLastIndex(
+      ({ by, uid, isSummary }) => by === "person" && uid !== null && !isSummary,
+    );
     const left = this.said.slice(0, from);
     // Behind a compaction there is nothing left to go back to.
     if (left.some(({ by }) => by === "model")) this.said = left;

@@ -6,8 +6,8 @@ export interface SaidCall {
   args: Record<string, unknown>;
 }
 
-/** `uid` is its own in all conversations; null: the client made it up. */
-export type Said = { uid: string | null } & (
+/** `uid` is its own in all conversations; null: the client made it up and goes on by another. */
+export type Said = { uid: string | null; isSummary?: true } & (
   | { by: "person" | "system"; text: string }
   | { by: "model"; text: string; thinking?: string; calls: readonly SaidCall[] }
   | { by: "tools"; results: readonly { id: string; name: string; text: string }[] }

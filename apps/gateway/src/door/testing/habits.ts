@@ -80,6 +80,30 @@ const CODEX: Habits = {
   },
 };
 
+const OPENCODE: Habits = {
+  name: "opencode",
+  api: "openai-completions",
+  headers: (conversation, _session, parent) => ({
+    "x-session-id": conversation,
+    "x-session-affinity": conversation,
+    ...(parent && { "x-parent-session-id": parent }),
+  }),
+  head: ["You are a coding agent."],
+  tools: [...TOOLS, "task"],
+  before: [],
+  asksForTitle: true,
+  compaction: {
+    asks: "text",
+    restart: (said, summary) => [...toldByModel(summary), ...newestPair(said)],
+  },
+};
+
+/** The summary as an answer to what the client makes up. */
+const toldByModel = (summary: string): Said[] => [
+  made("What have we done?"),
+  { uid: null, by: "model", text: summary, calls: [] },
+];
+
 export const HABITS: readonly Habits[] = [
   {
     name: "claude-code",
@@ -101,22 +125,11 @@ export const HABITS: readonly Habits[] = [
   },
   CODEX,
   { ...CODEX, name: "codex in code mode", code: true },
+  OPENCODE,
+  { ...OPENCODE, name: "opencode by Responses", api: "openai-responses" },
   {
-    name: "opencode",
-    api: "openai-completions",
-    headers: (conversation, _session, parent) => ({
-      "x-session-id": conversation,
-      "x-session-affinity": conversation,
-      ...(parent && { "x-parent-session-id": parent }),
-    }),
-    head: ["You are a coding agent."],
-    tools: [...TOOLS, "task"],
-    before: [],
-    asksForTitle: true,
-    compaction: {
-      asks: "text",
-      restart: (said, summary) => [made(`What we did: ${summary}`), ...newestPair(said)],
-    },
+    ...{ ...OPENCODE, name: "opencode without newest turns" },
+    compaction: { asks: "text", restart: (_said, summary) => toldByModel(summary) },
   },
   {
     name: "pi",

@@ -48,6 +48,17 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
     };
   };
 
+  /** A summary that was asked for where nothing told of which session. */
+  const isStrange = ({ said }: Agent, uid: string, session: string) => {
+    const summary = said.find((one) => one.uid === uid && one.isSummary);
+    const known = door.known.session(session)?.summaries ?? [];
+    return (
+      summary !== undefined &&
+      "text" in summary &&
+      !known.some((text) => summary.text.includes(text))
+    );
+  };
+
   const land = (flight: Flight) => {
     const { agent, ask, handled } = flight;
     const reply = replyOf(flight);
@@ -95,7 +106,8 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
       if (uid === null || uid === undefined) continue;
       const times = stored.get(`${session} ${uid}`) ?? 0;
       if (freshUids.has(uid) && times > 0) tell(`${uid} was stored twice`);
-      if (!freshUids.has(uid) && times === 0) tell(`${uid} was lost`);
+      if (!freshUids.has(uid) && times === 0 && !isStrange(agent, uid, session))
+        tell(`${uid} was lost`);
       stored.set(`${session} ${uid}`, 1);
     }
   };
