@@ -1,8 +1,10 @@
 // Runs `clew config validate`, which says whether settings are right.
 import { resolve } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
+import type { Environment } from "../config/environment.ts";
 import { checkConfigText, readConfigText } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { refusedAtStart, unsetVariables, variablesOfService } from "../doctor/unset-variables.ts";
 import { fileNotFound } from "../file-not-found.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
 import { printable } from "../terminal/output.ts";
@@ -10,7 +12,10 @@ import type { Shell } from "../terminal/shell.ts";
 import { counted } from "../text/number.ts";
 import { mistakenNames } from "./mistaken-names.ts";
 
-/** Exit code 1 for what a start would refuse; what it only warns of is no mistake. */
+/**
+ * Exit code 1 for what a start would refuse; what it only warns of is no mistake, nor is a variable
+ * that another file than this home's names: it is for another place.
+ */
 export async function configValidate(
   given: string | undefined,
   { json = false }: { json?: boolean },
@@ -19,14 +24,34 @@ export async function configValidate(
   const file = given === undefined ? environment.configFile : resolve(given);
   const text = await readConfigText(file);
   if (text === null && given !== undefined) throw fileNotFound(file);
-  const { problem, warnings, config } = check(text ?? "{}", file);
-  if (config !== null) warnings.push(...mistakenNames(config, environment));
+  const { warnings, config, ...checked } = check(text ?? "{}", file);
+  let { problem } = checked;
+  if (config !== null) {
+    const refused = refusedHere(config, environment);
+    if (file === environment.configFile) {
+      problem = refused.problem;
+      warnings.push(...refused.ofService);
+    } else warnings.push(...refusedAtStart(config, environment));
+    warnings.push(...unsetVariables(config, environment), ...mistakenNames(config, environment));
+  }
   if (json) output.json({ file, isValid: problem === null, problem, warnings });
   else {
     for (const warning of warnings) output.line(printable(`warning: ${warning}`));
     output.line(printable(problem ?? describeRight(file, text === null, warnings.length)));
   }
   return problem === null ? EXIT.done : EXIT.failed;
+}
+
+/** Both as sentences; what the variables of a service are enough for is no problem. */
+function refusedHere(
+  config: Config,
+  environment: Environment,
+): { problem: string | null; ofService: string[] } {
+  const refused = refusedAtStart(config, environment);
+  const ofService = refusedAtStart(config, variablesOfService(environment));
+  if (refused.length === 0 || ofService.length === 0)
+    return { problem: null, ofService: refused.map((each) => `${each} It is set for a service.`) };
+  return { problem: refused.join("\n"), ofService: [] };
 }
 
 interface Verdict {

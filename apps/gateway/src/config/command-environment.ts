@@ -68,8 +68,8 @@ export function planCommandEnvironment(
 }
 
 /** Names of the variables that a text refers to as `${NAME}`. */
-const variablesIn = (text: string): ReadonlySet<string | undefined> =>
-  new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name));
+export const variablesIn = (text: string): ReadonlySet<string> =>
+  new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name = ""]) => name));
 
 function oneOf(lists: readonly string[]): (name: string) => boolean {
   const pattern = new RegExp(`^(?:${lists.join("|")})$`, "i");

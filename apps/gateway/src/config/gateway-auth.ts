@@ -74,7 +74,10 @@ export function tokensOf(
   return [...own, ...tokens].map(({ name, token: written, scope }) => {
     const expanded = expandVariables(written, environment);
     if ("missing" in expanded)
-      throw invalid(name, `names ${expanded.missing.join(", ")}, which is not set`);
+      throw invalid(
+        name,
+        `names ${expanded.missing.join(" and ")}, which is not set; set it where the gateway is started, for a service in service.env of the home`,
+      );
     if (expanded.text.length < LEAST_CHARS) throw invalid(name, TOO_SHORT);
     return { name, text: expanded.text, scope, isOwn: name === OWN_NAME };
   });

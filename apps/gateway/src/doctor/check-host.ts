@@ -39,6 +39,7 @@ import { checkLog } from "./check-log.ts";
 import { checkMcp } from "./check-mcp.ts";
 import { checkModelChains } from "./check-model-chains.ts";
 import { checkModelWindows } from "./check-model-windows.ts";
+import { checkRefused } from "./check-refused.ts";
 import { checkShadow } from "./check-shadow.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import { checkTools } from "./check-tools.ts";
@@ -78,6 +79,8 @@ export async function checkHost(
   const { port } = loaded.config.gateway;
   const lookup = await findOwnGateway({ home: environment.home, port });
   const checked = await checkEngineAndPlugins(environment, loaded, { fix, lookup });
+  const storage = await storageOf(environment, loaded);
+  const refused = checkRefused(environment, loaded, lookup);
   return [
     ...findings,
     ...checked.findings,
@@ -90,7 +93,7 @@ export async function checkHost(
     ...checkCompaction(environment, loaded, checked.ownCompactor),
     ...checkWater(environment, loaded),
     ...checkImages(),
-    ...(await storageOf(environment, loaded)),
+    ...storage,
     ...(await checkForgetting(environment.home, loaded)),
     ...checkTools(loaded.config, environment.home),
     ...(await checkHarnesses(environment, loaded)),
@@ -103,7 +106,8 @@ export async function checkHost(
     ...checkCostCaps(environment, loaded),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     ...checkLog(environment.home),
-    checkRunning(lookup),
+    ...refused,
+    checkRunning(lookup, [...refused, ...storage]),
     ...checkRunningSettings(lookup, loaded, checked.findings),
     ...(await checkClaim(environment.home, { fix, lookup })),
   ];
@@ -324,7 +328,8 @@ async function signedHeaders(
   return { ...request.headers, ...(await sign(request, { signal })) };
 }
 
-function checkRunning(lookup: GatewayLookup): Finding {
+/** `inTheWay`: what keeps a gateway from its start where it is a failure. */
+function checkRunning(lookup: GatewayLookup, inTheWay: readonly Finding[]): Finding {
   const finding = (level: Finding["level"], code: FindingCode, text: string): Finding => ({
     ...{ level, code, subject: "gateway", text },
   });
@@ -332,6 +337,12 @@ function checkRunning(lookup: GatewayLookup): Finding {
     case "running":
       return describeRunning(lookup.gateway);
     case "none":
+      if (inTheWay.some(({ level }) => level === "failure"))
+        return finding(
+          "note",
+          "gateway-not-running",
+          'is not running, and "clew start" would refuse: see the failures above',
+        );
       return finding(
         "note",
         "gateway-not-running",

@@ -39,7 +39,7 @@ export function urlOf(
   return "text" in expanded
     ? { url: expanded.text }
     : {
-        problem: `storage.url names ${expanded.missing.join(" and ")}, which is not set; set it where the gateway is started.`,
+        problem: `storage.url names ${expanded.missing.join(" and ")}, which is not set; set it where the gateway is started, for a service in service.env of the home.`,
       };
 }
 

@@ -7,7 +7,9 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import { PROVIDERS } from "@clew/plugin-sdk/host";
+import { variablesIn } from "../../config/command-environment.ts";
 import { type Environment, keyNames } from "../../config/environment.ts";
+import { serviceVariables, serviceVariablesFile } from "../../doctor/unset-variables.ts";
 import { hashOfHome } from "../../home/identity.ts";
 import { prepareHome } from "../../home/prepare-home.ts";
 import { storageFailed } from "../../storage-error.ts";
@@ -55,7 +57,7 @@ export async function serviceInstall(
   const lacks =
     missing.length === 0
       ? null
-      : `A service does not know the variables of this shell: write ${missing.join(", ")} into ${variablesFile(environment)}, a line NAME=value each, and start it again.`;
+      : `A service does not know the variables of this shell: write ${missing.join(", ")} into ${serviceVariablesFile(environment)}, a line NAME=value each, and start it again.`;
   const isRunning = start && problem === null;
   if (json) output.json({ name, file, isRunning, problem, lacks });
   else {
@@ -138,18 +140,19 @@ function planOf(environment: Environment): ServicePlan {
     ...{ node: process.execPath, main: join(import.meta.dirname, "main.js"), home },
     ...(variable("CLEW_CONFIG") !== undefined && { configFile }),
     path: variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin",
-    variablesFile: variablesFile(environment),
+    variablesFile: serviceVariablesFile(environment),
   };
 }
 
-const variablesFile = ({ home }: Pick<Environment, "home">) => join(home, "service.env");
-
-/** Names of keys that are set here. */
-const shellKeys = ({ variable }: Environment): string[] => [
-  ...new Set(
-    PROVIDERS.flatMap(({ id }) => keyNames(id)).filter((name) => variable(name) !== undefined),
-  ),
-];
+/** Names of keys, and of what the settings name, that are set here and not for a service. */
+function shellKeys(environment: Environment): string[] {
+  const usual = PROVIDERS.flatMap(({ id }) => keyNames(id));
+  const named = variablesIn(environment.readText(environment.configFile) ?? "");
+  const own = serviceVariables(environment);
+  return [...new Set([...usual, ...named])].filter(
+    (name) => environment.variable(name) !== undefined && !own[name]?.trim(),
+  );
+}
 
 async function writeService(file: string, text: string): Promise<void> {
   try {
