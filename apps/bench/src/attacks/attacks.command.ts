@@ -6,6 +6,7 @@ import { HTTP_ATTACKS } from "../../../gateway/src/attacks/http-attacks.ts";
 import { sendRaw } from "../../../gateway/src/attacks/raw-http.ts";
 import { formatTable } from "../../../gateway/src/terminal/table.ts";
 import { startGateway } from "../gateway/gateway-process.ts";
+import { silentAtTheDoor } from "./silent-at-the-door.ts";
 
 export const description =
   "sends a gateway what hostile programs and pages send, and lets clients read nothing of their replies";
@@ -20,6 +21,8 @@ const MB = 1e6;
 const GOAL_MB = 1;
 const CLIENTS = 40;
 const REPLY_BYTES = 3.5 * MB;
+/** Of a reply at the door, which no limit ends so soon. */
+const LARGE_REPLY_BYTES = 50 * MB;
 
 /** Exit code. */
 export async function main(args: readonly string[]): Promise<number> {
@@ -29,6 +32,9 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   const attacked = await attackByHttp();
   const unread = await readNothing();
+  const large = await startModel(LARGE_REPLY_BYTES);
+  const silent = await silentAtTheDoor(CLIENTS, large);
+  large.close();
   process.stdout.write(
     `${formatTable(
       ["attack", "tried", "held"],
@@ -42,7 +48,12 @@ export async function main(args: readonly string[]): Promise<number> {
   process.stdout.write(
     `A client that never reads a reply of ${REPLY_BYTES / MB} MB costs ${unread.costMB.toFixed(2)} MB more than one that does (goal: ${GOAL_MB}).\n`,
   );
-  return attacked.fell.length === 0 && unread.costMB <= GOAL_MB ? 0 : 1;
+  process.stdout.write(
+    `A client at the door that never reads a reply of ${LARGE_REPLY_BYTES / MB} MB costs ${silent.costMB.toFixed(2)} MB (goal: ${GOAL_MB}); its model server wrote ${silent.takenMB.toFixed(2)} MB, its own system's buffer included.
+`,
+  );
+  const costs = [unread.costMB, silent.costMB];
+  return attacked.fell.length === 0 && costs.every((each) => each <= GOAL_MB) ? 0 : 1;
 }
 
 async function attackByHttp(): Promise<{ held: number; fell: string[] }> {
@@ -62,7 +73,7 @@ async function attackByHttp(): Promise<{ held: number; fell: string[] }> {
 
 /** What they cost beyond clients that read theirs, each in a process of its own. */
 async function readNothing(): Promise<{ held: number; costMB: number }> {
-  const model = await startModel();
+  const model = await startModel(REPLY_BYTES);
   const reading = await peakOf(model.baseUrl, (socket) => socket.resume());
   const silent = await peakOf(model.baseUrl, (socket) => socket.pause());
   model.close();
@@ -108,12 +119,14 @@ async function turnsOf(url: string): Promise<number> {
 }
 
 /** Answers every request with a long reply, as fast as it is read. */
-async function startModel() {
+async function startModel(replyBytes: number) {
   const delta = { content: "abcdefgh".repeat(1000) };
   const piece = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
-  const pieces = Math.ceil(REPLY_BYTES / delta.content.length) + 1;
+  const pieces = Math.ceil(replyBytes / delta.content.length) + 1;
   const end = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+  const sockets = new Set<Socket>();
   const server = createServer((request, response) => {
+    sockets.add(request.socket);
     request.resume().on("end", () => {
       response.writeHead(200, { "content-type": "text/event-stream" });
       let sent = 0;
@@ -126,5 +139,13 @@ async function startModel() {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, close: () => server.close() };
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    takenBytes: () =>
+      [...sockets].reduce((sum, socket) => sum + socket.bytesWritten - socket.writableLength, 0),
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }
