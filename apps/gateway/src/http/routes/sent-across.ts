@@ -145,8 +145,11 @@ async function tell(ports: AcrossPorts, { body }: Response, progress: Progress):
 /** The other gateway is there, and has not got the session, or not for long. */
 async function isAway(answer: Response): Promise<boolean> {
   if (answer.ok || (answer.status !== 409 && answer.status !== 503)) return false;
-  const read = answer.clone().json() as Promise<{ error?: { code?: unknown } }>;
-  const { error } = await read.catch(() => ({ error: undefined }));
+  const told = await answer
+    .clone()
+    .json()
+    .catch(() => null);
+  const { error } = (told ?? {}) as { error?: { code?: unknown } };
   return GOES_ON.has(String(error?.code));
 }
 
