@@ -41,7 +41,7 @@ describe.skipIf(whyNoPostgres() !== null)(
     it("is its log from any place on, as it was stored, for whoever keeps the branch elsewhere", async () => {
       const name = newName();
       const log = await store.openLog(name);
-      expect(log.found).toEqual({ head: 0, lastEntry: null, header: null });
+      expect(log.found).toEqual({ head: 0, lastEntry: null, header: null, base: null });
       const first = chain(["one", "two", "three"], null);
       const lines = await log.store(step(first, { header: "the first line" }));
       await log.store(
@@ -56,7 +56,7 @@ describe.skipIf(whyNoPostgres() !== null)(
       await log.close();
       const again = await other.openLog(name);
       const lastEntry = (await store.find(name))!.lastEntry;
-      expect(again.found).toEqual({ head: 4, lastEntry, header: "the first line" });
+      expect(again.found).toEqual({ head: 4, lastEntry, header: "the first line", base: null });
       await again.close();
       const whole = await store.open(name);
       expect(textsOf(await whole.read({ after: null }))).toBe("one four");

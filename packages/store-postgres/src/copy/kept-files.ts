@@ -125,10 +125,6 @@ export async function keepFile(ask: AskInside, home: string, file: FileToKeep): 
   if (piece === 0) await put(Buffer.alloc(0));
 }
 
-/** The file is there no more. */
-export const dropFile = (ask: AskInside, home: string, place: string): Promise<unknown> =>
-  ask(DROP, [home, idOf(place)]);
-
 /** Each of the same length but for the last one. */
 async function* piecesOf(parts: ReturnType<FileToKeep["bytes"]>): AsyncIterable<Buffer> {
   let held: Buffer = Buffer.alloc(0);

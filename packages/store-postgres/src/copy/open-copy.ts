@@ -7,7 +7,13 @@ import {
   type SummaryRow,
   summaryOf,
 } from "../catalogue.ts";
-import { type AskInside, type Database, openDatabase, type Statement } from "../database.ts";
+import {
+  type AskInside,
+  type Database,
+  openDatabase,
+  type Statement,
+  storageFailed,
+} from "../database.ts";
 import type { InboxMessage } from "../inbox.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
 import { migrate } from "../migrate.ts";
@@ -16,7 +22,6 @@ import { readParts } from "../read.ts";
 import { type WholeReport, wholeReports } from "../whole-reports.ts";
 import {
   bytesOf,
-  dropFile,
   type FileToKeep,
   type FoundFile,
   filesOfAgents,
@@ -68,8 +73,11 @@ export interface ClaimedSession {
 
 /** Messages of a session that wait behind those that do already; one that is there stays. */
 export interface WaitingToPut {
+  /** Whose session it is. */
   agentId: string;
+  /** Its name. */
   key: string;
+  /** In order. */
   messages: readonly InboxMessage[];
 }
 
@@ -97,6 +105,7 @@ export interface PostgresCopy {
   note(home: string, record: CopyRecord, found: { step: number; line: number }): Promise<void>;
   /** Those that are not there, by their hashes. */
   missingParts(agentId: string, hashes: readonly string[]): Promise<string[]>;
+  /** By their hashes; what is there stays. */
   putParts(agentId: string, parts: ReadonlyMap<string, string>): Promise<void>;
   /** What reports name, by the hashes that are there. */
   parts(agentId: string, hashes: readonly string[]): Promise<Readonly<Record<string, string>>>;
@@ -113,10 +122,11 @@ export interface PostgresCopy {
   files(): Promise<FoundFile[]>;
   /** Kept files of a session. */
   filesOf(session: SessionOf): Promise<FoundFile[]>;
+  /** What such a file holds, piece by piece. */
   bytesOf(file: Pick<FoundFile, "home" | "place" | "size">): AsyncIterable<Uint8Array>;
   /** In the place of what was there, and together with messages that wait since. */
   keep(home: string, file: FileToKeep, waiting?: WaitingToPut): Promise<void>;
-  drop(home: string, place: string): Promise<void>;
+  /** Gives up what it has, and ends the connections. */
   close(): Promise<void>;
 }
 
@@ -339,14 +349,20 @@ function reading(
     filesOf: (session) => filesOfSession(database, session),
     bytesOf: (file) => bytesOf(database, file),
     keep: (home, file, waiting) =>
-      database.together(async (ask) => {
-        await keepFile(ask, home, file);
-        if (waiting !== undefined) await putWaiting(ask, waiting);
-      }),
-    drop: (home, place) =>
-      database.together(async (ask) => void (await dropFile(ask, home, place))),
+      database
+        .together(async (ask) => {
+          await keepFile(ask, home, file);
+          if (waiting !== undefined) await putWaiting(ask, waiting);
+        })
+        .catch((error: unknown) => {
+          throw hasSystemCode(error) ? error : storageFailed(error);
+        }),
   };
 }
+
+/** Of a file that was to be read, and not of the database. */
+const hasSystemCode = (error: unknown): boolean =>
+  error instanceof Error && "syscall" in error && "path" in error;
 
 const copySummaryOf = (row: CopyRow): CopySummary => ({
   ...{ ...summaryOf(row), createdAt: row.created_at, line: row.line },

@@ -73,7 +73,9 @@ export async function storageCopy(
     } catch (error) {
       if (isAbort(error))
         output.note("What was copied until now is whole; the same command goes on with the rest.");
-      throw error;
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      const isOfFiles = typeof code === "string" && syscall !== undefined;
+      throw isOfFiles ? storageFailed(`Copying files in ${home} ended`, error, "elsewhere") : error;
     } finally {
       await copy.close().catch(() => {});
     }

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto";
 import { lstat, readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
+import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type {
   CopySummary,
   FileToKeep,
@@ -18,6 +19,7 @@ import { plainLines } from "../../reports/report-lines.ts";
 import { type DeliveryLine, parseDeliveryLines } from "../../sessions/delivery-lines.ts";
 import { completeIndex, labelIn } from "../../sessions/index-file.ts";
 import { isArchivedKey } from "../../sessions/keys.ts";
+import { storageReason } from "../../storage-reason.ts";
 import { counted } from "../../text/number.ts";
 import { isReports } from "../postgres/kept-reports.ts";
 import { engineOfHome } from "../postgres/ports.ts";
@@ -53,7 +55,12 @@ export async function copyIn(request: CopyIn): Promise<CopyResult> {
       signal.throwIfAborted();
       request.says(`${done++} of ${counted(total, "session")}, ${named.get(sessionId)?.key ?? ""}`);
       const given = { agentId: agent.agentId, sessionId, transcript, files };
-      const isSession = await copySession(request, known, given, named.get(sessionId), result);
+      const names = named.get(sessionId);
+      const what = names?.key ?? transcript?.place ?? sessionId;
+      const copied = await whereReadable(result, what, () =>
+        copySession(request, known, given, names, result),
+      );
+      const isSession = copied ?? true;
       if (!isSession) loose.push(...files, ...(transcript === undefined ? [] : [transcript]));
     }
     for (const [sessionId, names] of named)
@@ -195,7 +202,7 @@ async function copySession(
 }
 
 const CONFLICTS = {
-  both: "it went on in the database as well as in files, and neither side is written over; rename or delete one of them",
+  both: "it went on in the database as well as in files, and neither side is written over; keep one of them under another name (clew sessions fork), and delete it under this one",
   names: "it got another name in the database as well as in files; give both the same one",
 };
 
@@ -234,7 +241,7 @@ async function commonOf(
 ): Promise<number> {
   const own = lines?.hashes ?? [];
   // Who began otherwise has nothing in common.
-  if (database.head > 0 && lines !== null && database.header !== lines.header) return -1;
+  if (database.header !== null && lines !== null && database.header !== lines.header) return -1;
   for (let at = 0; at < own.length; ) {
     const stored = await copy.hashes(database, { after: at, limit: HASHES_AT_A_TIME });
     const differs = stored.findIndex((each, index) => each !== own[at + index]);
@@ -271,7 +278,7 @@ async function store(
   const taken = known.byKey.get(idOf(agentId, key));
   const isTaken = taken !== undefined && taken.sessionId !== sessionId;
   if (isTaken && !(isEmpty(taken) && database === null))
-    return "its name is that of another session in the database; rename one of them";
+    return "its name is that of another session in the database; keep it under another name (clew sessions fork), and delete it under this one";
   if (isCheck) return undefined;
   if (isTaken) await copy.removeEmpty({ agentId, key });
   const claim = await copy.claim({ agentId, key: database?.key ?? key, sessionId });
@@ -427,7 +434,8 @@ async function copyParts(
       const file = parts.get(name)!;
       // Of one that is there already it is known that it says the same, as its name does.
       if (!missing.has(name)) continue;
-      const bytes = await readFile(file.path);
+      const bytes = await whereReadable(result, file.place, () => readFile(file.path));
+      if (bytes === undefined) continue;
       const text = await unpackPart(bytes).catch(() => undefined);
       const isPlain = text !== undefined && !text.includes("\0");
       if (isPlain) contents.set(name, text);
@@ -442,6 +450,24 @@ async function copyParts(
   }
 }
 
+/** What a file system does not give is named, and the rest is copied. */
+async function whereReadable<Answer>(
+  { left }: CopyResult,
+  what: string,
+  work: () => Promise<Answer>,
+): Promise<Answer | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (typeof code !== "string" || syscall === undefined || ContextEngineError.is(error))
+      throw error;
+    const why = code === "ENOENT" ? CHANGED : `it cannot be read, as ${storageReason(error)}`;
+    left.push({ what, why });
+    return undefined;
+  }
+}
+
 /** Files that are of no session, or of something that is none. */
 async function copyLoose(
   { copy, homeId, signal, isCheck }: CopyIn,
@@ -452,12 +478,14 @@ async function copyLoose(
 ): Promise<void> {
   for (const file of files) {
     signal.throwIfAborted();
-    const sha = await shaOf(bytesIn(file));
-    if (known.files.get(file.place) === stampOf({ kind: file.kind, sha })) continue;
-    result.files += 1;
-    result.bytes += file.size;
-    if (isCheck) continue;
-    await copy.keep(homeId, fileToKeep({ ...file, sha }, { agentId, sessionId: null, head: null }));
+    await whereReadable(result, file.place, async () => {
+      const sha = await shaOf(bytesIn(file));
+      if (known.files.get(file.place) === stampOf({ kind: file.kind, sha })) return;
+      const whole = fileToKeep({ ...file, sha }, { agentId, sessionId: null, head: null });
+      if (!isCheck) await copy.keep(homeId, whole);
+      result.files += 1;
+      result.bytes += file.size;
+    });
   }
 }
 
@@ -471,7 +499,8 @@ async function copyWaiting(
   const others: HomeFile[] = [];
   const runs = agent.waiting.length > 0 ? await whoClaims(home) : null;
   for (const file of agent.waiting) {
-    const text = await readFile(file.path, "utf8");
+    const text = await whereReadable(result, file.place, () => readFile(file.path, "utf8"));
+    if (text === undefined) continue;
     const found = waitingOf(text);
     if (found === undefined) others.push(file);
     if (found === undefined || known.files.get(file.place) === stampOf(textFile(text))) continue;

@@ -149,7 +149,7 @@ function count(copied: CopiedFiles, session: CopySummary, result: CopyResult): b
   result.files += copied.others;
   if (copied.transcript === "other") {
     const why =
-      "its file says something else than the database, and neither is written over; rename or delete one of them";
+      "its file says something else than the database, and neither is written over; keep one of them under another name (clew sessions fork), and delete it under this one";
     result.left.push({ what: session.key, why });
     return false;
   }
