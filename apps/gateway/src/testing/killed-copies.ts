@@ -1,4 +1,4 @@
-// Kills a command that copies at random moments, and begins it again until it ends by itself.
+// Kills a command that copies at random moments, and begins it again until it ends.
 import { setTimeout as after } from "node:timers/promises";
 import { startClew } from "./command.ts";
 

@@ -1,4 +1,4 @@
-// Opens a database for copying sessions into it and out of it, one at a time and claimed.
+// Opens a database for copying sessions into it and out of it, each of them claimed.
 import {
   clusterId,
   removeSession,

@@ -1,4 +1,4 @@
-// Runs `clew storage copy`, which moves a home's sessions into PostgreSQL or back.
+// Runs `clew storage copy`, from files into PostgreSQL or back.
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";

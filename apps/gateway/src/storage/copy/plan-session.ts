@@ -1,4 +1,4 @@
-// Decides for one session what a copy from files into a database does, from what both sides have.
+// Decides for one session what a copy from files into a database does.
 
 /** A session by its names. */
 export interface Names {

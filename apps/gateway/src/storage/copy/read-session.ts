@@ -1,4 +1,4 @@
-// Reads a session file as the lines that a database keeps, mended in a copy where it is not in order.
+// Reads a session file as the lines that a database keeps, mended in a draft if need be.
 import { hash } from "node:crypto";
 import { copyFile, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

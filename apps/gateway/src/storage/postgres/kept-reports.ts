@@ -1,4 +1,4 @@
-// Puts the reports of a session that were copied from files in front of those of the database.
+// Puts the reports of a session that came from files before those of the database.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { PostgresReader } from "@clew/store-postgres";
