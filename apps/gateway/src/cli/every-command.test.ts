@@ -263,6 +263,7 @@ const GIVEN: Readonly<Record<string, string>> = {
   "sessions repair": "SESSION --dry-run",
   "sessions compact": "harbour",
   "sessions undo-compaction": "!harbour",
+  "storage copy": "!--to postgres",
   usage: "",
   "engine list": "",
   "engine status": "harbour",
