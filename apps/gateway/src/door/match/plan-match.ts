@@ -141,10 +141,13 @@ function matchedByEnd(
   for (let index = messages.length - 1; index >= 0; index--) {
     const { end: hash, identity } = messages[index]!;
     if (identity === null) continue;
-    const following = messages.slice(index + 1);
-    const fitting = known
+    const ends = known
       .endsAt(hash)
-      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind))
+      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind));
+    // Most places are no end, and a history may have very many.
+    if (ends.length === 0) continue;
+    const following = messages.slice(index + 1);
+    const fitting = ends
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ fit }) => fit === wanted);
     const best =

@@ -24,7 +24,8 @@ export function toAgentMessages(
   messages: readonly JsonObject[],
   { answerer, toolNames }: { answerer?: Answerer; toolNames: ReadonlyMap<string, string> },
 ): AgentMessage[] {
-  const names = new Map(toolNames);
+  // Beside the names from before, which may be very many, and are not copied for each message.
+  const names = new Map<string, string>();
   const made: AgentMessage[] = [];
   let reply: AssistantBlock[] | undefined;
   for (const read of messages.flatMap((message) => READERS[api](message))) {
@@ -45,7 +46,7 @@ export function toAgentMessages(
         made.push({
           role: "toolResult",
           toolCallId: read.id,
-          toolName: read.name || (names.get(read.id) ?? ""),
+          toolName: read.name || (names.get(read.id) ?? toolNames.get(read.id) ?? ""),
           content: read.content,
           isError: read.isError,
         });
