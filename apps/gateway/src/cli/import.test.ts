@@ -72,9 +72,11 @@ describe("clew sessions import", () => {
   it("makes no session of a file in which nobody says anything", async () => {
     const home = await temporaryHome();
     const file = await writeLines(await temporaryFolder(), "a.json", [{ messages: [] }]);
-    const { output, code } = await clew(home, ["sessions", "import", file, "--from", "codex"]);
+    const { output, errors, code } = await clew(home, [
+      ...["sessions", "import", file, "--from", "codex"],
+    ]);
     expect(output).toContain("nothing was said in it (codex): kept as records");
-    expect(code).toBe(0);
+    expect({ code, errors }).toEqual({ code: 2, errors: "Nothing was imported." });
     const listed = await clew(home, ["sessions", "list", "--json"]);
     expect(JSON.parse(listed.output).sessions).toEqual([]);
   });

@@ -19,7 +19,7 @@ export interface ImportOptions {
   json?: boolean;
 }
 
-/** Exit code 1: a file could not be imported. */
+/** Exit code 1: a file could not be imported; 2: none that was named holds a message. */
 export async function importSessions(
   places: readonly string[],
   { session, from, json = false }: ImportOptions,
@@ -58,7 +58,11 @@ export async function importSessions(
       `${counted(unknown, "other file")} in there ${unknown === 1 ? "is no transcript" : "are no transcripts"}.`,
     );
   if (!json && files.length === 0) output.line("There are no transcripts in there.");
-  return failed.length > 0 ? EXIT.failed : EXIT.done;
+  if (failed.length > 0) return EXIT.failed;
+  const holdNothing = imported.every(({ sessions }) => sessions.length === 0);
+  if (!holdNothing) return EXIT.done;
+  if (!json && imported.length > 0) output.note("Nothing was imported.");
+  return EXIT.usage;
 }
 
 const UNKNOWN =

@@ -2,6 +2,7 @@
 
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { type ChatItem, foldChat, type ReplyPart } from "../conversation/chat-view.ts";
+import { counted } from "../text/number.ts";
 import type { CommandAnswer, CommandSession } from "./answer.ts";
 
 export async function runExport(
@@ -25,7 +26,7 @@ export function conversationAsMarkdown(title: string, branch: readonly Transcrip
 function sectionOf(item: ChatItem): string {
   switch (item.kind) {
     case "person":
-      return `## You\n\n${item.text}${item.images === 0 ? "" : `\n\n(${item.images} images)`}`;
+      return `## You\n\n${item.text}${item.images === 0 ? "" : `\n\n(${counted(item.images, "image")})`}`;
     case "reply": {
       const parts = item.parts.map(partOf);
       return [

@@ -27,8 +27,21 @@ export function createExposition(options: ExposeOptions): () => Promise<Expositi
   return async () => {
     registry ??= register(options);
     const loaded = await registry;
-    return { text: await loaded.metrics(), contentType: loaded.contentType };
+    return { text: withoutEmptyLag(await loaded.metrics()), contentType: loaded.contentType };
   };
+}
+
+/**
+ * How late the event loop was is counted from one scrape to the next. Where nothing was counted yet
+ * the library tells the largest number there is, and no number.
+ */
+function withoutEmptyLag(text: string): string {
+  if (!/^nodejs_eventloop_lag_mean_seconds nan$/im.test(text)) return text;
+  const isLag = (line: string) => /^(# \w+ )?nodejs_eventloop_lag_\w+_seconds /.test(line);
+  return text
+    .split("\n")
+    .filter((line) => !isLag(line))
+    .join("\n");
 }
 
 async function register({ tally, gauges, version }: ExposeOptions) {

@@ -1,7 +1,9 @@
 // How an entry of a session reads in a terminal.
 import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
 import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
+import { countImages } from "../conversation/message-text.ts";
 import { isInForce, readOwner } from "../locks/lock.ts";
+import { counted } from "../text/number.ts";
 import { visible, visibleJson } from "../text/visible.ts";
 import { callsWithoutResult } from "./calls-without-result.ts";
 import type { ShownEntry } from "./shown.ts";
@@ -41,7 +43,7 @@ export function formatEntry(
   const who = whoSaid(message);
   return [
     `${head} ${who}:`,
-    ...[textOf(message), ...calls, failureOf(message)]
+    ...[textOf(message), imagesOf(message), ...calls, failureOf(message)]
       .filter((text) => text !== "")
       .map((text) => indent(text)),
     "",
@@ -60,6 +62,12 @@ export function whoSaid(message: AgentMessage): string {
 /** A job said it, and no person. */
 const isOfJob = ({ __openclaw: envelope }: UserMessage): boolean =>
   envelope?.kind === "cron" || envelope?.kind === "heartbeat";
+
+/** How many images it holds; "" = none. */
+function imagesOf(message: AgentMessage): string {
+  const images = "content" in message ? countImages(message.content) : 0;
+  return images === 0 ? "" : `(${counted(images, "image")})`;
+}
 
 /** Why a reply ended before its time; "" = it did not. */
 const failureOf = (message: AgentMessage): string =>
