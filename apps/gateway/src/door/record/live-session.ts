@@ -86,6 +86,8 @@ export class LiveSession {
   readonly #file: string;
   /** Stored, and not in the journal: the process ended in between. */
   #unknown: TranscriptEntry[] = [];
+  /** Of a reply that was ended here; the next request says what its client has of it. */
+  #part: StoredReply | undefined;
   #before: RequestEvent | undefined;
   #isBegun = false;
 
@@ -108,6 +110,8 @@ export class LiveSession {
     const known = branch.findIndex(({ id }) => id === leafId);
     if (known >= 0 || leafId === null)
       live.#unknown = branch.slice(known + 1).filter((entry) => messageOf(entry) !== undefined);
+    const newest = live.newestReply();
+    if (newest?.id === leafId && newest.message.stopReason === "aborted") live.#part = newest;
     return live;
   }
 
@@ -120,6 +124,15 @@ export class LiveSession {
   async append(messages: readonly AgentMessage[]): Promise<string[]> {
     const left = [...messages];
     const ids: string[] = [];
+    const part = this.#part;
+    this.#part = undefined;
+    if (part !== undefined && part.id === this.leafId) {
+      if (left[0] === undefined || !saysTheSame(part.message, left[0])) await this.setReplyBeside();
+      else {
+        ids.push(part.id);
+        left.shift();
+      }
+    }
     // What was stored before the process ended is not stored again.
     while (left[0] !== undefined && this.#unknown[0] !== undefined) {
       if (!saysTheSame(messageOf(this.#unknown[0])!, left[0])) break;
@@ -131,6 +144,20 @@ export class LiveSession {
     const appended = await this.#conversation.session.append(left.map(entryOf));
     for (const entry of appended) this.#meet(entry);
     return [...ids, ...appended.map(({ id }) => id)];
+  }
+
+  /** What had arrived of a reply that was ended; calls in it will have no result. */
+  async appendPart({ content, ...reply }: AssistantMessage): Promise<string[]> {
+    const said = content.filter(
+      (block) =>
+        (block.type === "text" && block.text !== "") ||
+        (block.type === "thinking" && block.thinking !== ""),
+    );
+    if (said.length === 0) return [];
+    const message = { ...reply, content: said };
+    const ids = await this.append([message]);
+    this.#part = { id: ids[0]!, message };
+    return ids;
   }
 
   /** The reply that is the newest entry. Undefined: it is something else. */

@@ -14,6 +14,7 @@ import type { ReplyEvent } from "../match/known-requests.ts";
 import { tokensOfReply } from "../match/sketch.ts";
 import type { SessionNotes, StoredMessage } from "../memory/journal-lines.ts";
 import type { DoorTurn } from "../turn/door-turn.ts";
+import { endedHere } from "../turn/under-way.ts";
 import type { PeekedReply } from "../upstream/peek-reply.ts";
 import { describeView, type ViewDescription } from "./describe-view.ts";
 import type { EndedTurn, SentView } from "./ended-turn.ts";
@@ -214,7 +215,8 @@ async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMe
     now: turn.startedAt.getTime(),
   });
   const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
-  const ids = await live.append(groups.flatMap(({ entries }) => entries));
+  const isBeside = turn.match.kind !== "turn" && groups.length === 0;
+  const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));
   let at = 0;
   return groups.flatMap(({ messages, entries }) => {
     const own = ids.slice(at, at + entries.length);
@@ -242,13 +244,18 @@ async function makeWay(planned: EntryGroup[], live: LiveSession): Promise<EntryG
   return planned.map((group) => (group.isMoved ? { ...group, entries: [newest.message] } : group));
 }
 
-/** What is not whole is stored as its client brings it back, if it does. */
+/**
+ * What is not whole is stored as its client brings it back, if it does; what was ended here stays
+ * until then.
+ */
 async function storeReply(
   turn: DoorTurn,
   live: LiveSession,
   { reply: { message, error }, durationMs }: Pick<EndedTurn, "reply" | "durationMs">,
 ): Promise<string[]> {
   const { match, event, gone, began } = turn;
+  if (match.kind === "turn" && error !== undefined && endedHere(gone) !== undefined)
+    return live.appendPart({ ...message, stopReason: "aborted", errorMessage: error.message });
   const isKept = match.kind === "turn" && error === undefined && message.content.length > 0;
   if (!isKept) return [];
   if (isAskedAgain(turn, live)) await live.setReplyBeside();

@@ -15,6 +15,7 @@ import { createRecorder, type RecorderParts } from "../record/recorder.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
 import { notKeptAcross } from "../session/plan-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
+import { createRepliesUnderWay } from "../turn/under-way.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
@@ -50,6 +51,7 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
     ...given,
     across: createAskAcross({ ...given, replies }),
     ...{ memory: createDoorMemory(folder), recorder: createRecorder(given) },
+    underWay: createRepliesUnderWay(),
     lookUp: createLookUp(given.conversations, host.config.door.recallTools),
   };
   const { door } = host.config;
@@ -77,7 +79,7 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
     read: createBodyReader().read,
     answer: (call, outlet) =>
       guarded(call, outlet, async () => {
-        if (planMode(door.mode, call) === "session") return inSession(call, outlet);
+        if (planMode(door.mode, call) === "session") return inSession.answer(call, outlet);
         const upstream = upstreamOf(call.wire, call.request.model);
         if ("problem" in upstream)
           return answerWith(outlet, call.wire.error(404, upstream.problem));
@@ -110,12 +112,20 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
         Promise.all(running.keys()).then(() => true),
         sleep(graceMs, undefined, { ref: false }).then(() => false),
       ]);
-      if (!isOver) for (const outlet of running.values()) outlet.breakOff();
+      if (!isOver) {
+        parts.underWay.endAll();
+        inSession.endAll();
+        await Promise.race([Promise.all(running.keys()), sleep(END_MS, undefined, { ref: false })]);
+        for (const outlet of running.values()) outlet.breakOff();
+      }
       await Promise.all(running.keys());
       await parts.recorder.settled();
     },
   };
 }
+
+/** What a reply that is ended may take to tell of it, ms. */
+const END_MS = 400;
 
 /** What goes wrong in it is told in the dialect of the wire, and in the log. */
 type Guarded = (

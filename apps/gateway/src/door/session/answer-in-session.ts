@@ -4,6 +4,7 @@ import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { headerOf } from "../../passing/raw-headers.ts";
 import { shortName } from "../../sessions/keys.ts";
+import { IS_STOPPING } from "../../stopping.ts";
 import type { SaidAtTurn } from "../../waiting/send-request.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
 import { readAsk } from "../ask/read-ask.ts";
@@ -23,8 +24,12 @@ import { isUnexpected, thrownAnswer } from "./turn-errors.ts";
 
 export type SessionParts = Pick<DoorParts, "host" | "log" | "sessions" | "now" | "newId">;
 
-/** Answers requests; those of one turn follow each other. */
-export type AnswerInSession = (call: DoorCall, outlet: DoorOutlet) => Promise<void>;
+export interface SessionAnswers {
+  /** Answers a request; those of one turn follow each other. */
+  answer(call: DoorCall, outlet: DoorOutlet): Promise<void>;
+  /** The gateway stops: all turns end, and their clients are told. */
+  endAll(): void;
+}
 
 /** A turn under way, its newest request, and the way to end it. */
 interface Running {
@@ -48,7 +53,7 @@ interface Turns {
   left: Map<string, string>;
 }
 
-export function createSessionAnswers(parts: SessionParts): AnswerInSession {
+export function createSessionAnswers(parts: SessionParts): SessionAnswers {
   const { config } = parts.host;
   const { door } = config;
   const names = {
@@ -56,7 +61,7 @@ export function createSessionAnswers(parts: SessionParts): AnswerInSession {
     ...{ unnamed: door.session.name, newId: parts.newId },
   };
   const turns: Turns = { running: new Map(), waiting: new Map(), left: new Map() };
-  return async (call, outlet) => {
+  const answer: SessionAnswers["answer"] = async (call, outlet) => {
     const planned = planSession(call, names);
     if ("refused" in planned) return answerWith(outlet, planned.refused);
     const newest = newestTurn(call.wire, call.request);
@@ -76,6 +81,13 @@ export function createSessionAnswers(parts: SessionParts): AnswerInSession {
     begun?.abort("The client went on without the results of its tools.");
     for (const one of running) if (one.isLeft) one.abort("The client went on without the answer.");
     return runTurn(parts, turns, request);
+  };
+  return {
+    answer,
+    endAll() {
+      for (const running of turns.running.values())
+        for (const one of running) one.abort(IS_STOPPING);
+    },
   };
 }
 

@@ -18,7 +18,9 @@ import { passHeld } from "../recall/hold-reply.ts";
 import type { LookUp } from "../recall/look-up.ts";
 import { usageOfAll } from "../recall/usage-of-all.ts";
 import type { Recorder } from "../record/recorder.ts";
-import { type DoorTurn, openTurn, viewOf } from "../turn/door-turn.ts";
+import { type BegunAnswer, tellEnded } from "../reply/tell-ended.ts";
+import { type DoorTurn, meetTurn, takeIn, viewOf } from "../turn/door-turn.ts";
+import { endedHere, type RepliesUnderWay } from "../turn/under-way.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { type PeekedReply, peekReply } from "../upstream/peek-reply.ts";
 import { type AskAcross, reach, type Unreached } from "../upstream/reach.ts";
@@ -32,7 +34,11 @@ export interface TransparentParts extends DoorParts {
   memory: DoorMemory;
   recorder: Recorder;
   lookUp: LookUp;
+  underWay: RepliesUnderWay;
 }
+
+/** How long a client that does not read keeps a reply that was ended here, ms. */
+const STUCK_MS = 300;
 
 export async function answerTransparently(
   parts: TransparentParts,
@@ -40,16 +46,56 @@ export async function answerTransparently(
 ): Promise<void> {
   await parts.memory.ready();
   if (isFirst(call)) await lookAround();
-  const turn = openTurn(parts, { call, upstream, gone: outlet.gone });
-  await parts.recorder.caughtUp(turn.key);
+  const met = meetTurn(parts, { call, upstream });
+  const underWay = parts.underWay.enter(met.key, outlet.gone);
+  const turn = { ...met, gone: underWay.signal };
   const named: RawHeaders = [["x-clew-session", shortName(turn.key)]];
+  let stuck: NodeJS.Timeout | undefined;
+  const endOutlet = () => {
+    if (endedHere(turn.gone) !== undefined)
+      stuck = setTimeout(() => outlet.breakOff(), STUCK_MS).unref();
+  };
+  turn.gone.addEventListener("abort", endOutlet, { once: true });
+  try {
+    await answerTurn(parts, turn, { outlet: endable(outlet, turn.gone), named });
+  } catch (error) {
+    const ended = endedHere(turn.gone);
+    if (ended === undefined) throw error;
+    tellEnded(outlet, call, { ended, named });
+  } finally {
+    clearTimeout(stuck);
+    underWay.leave();
+  }
+}
+
+/** The same way back, on which nobody is any more when the reply is ended here. */
+const endable = (outlet: DoorOutlet, gone: AbortSignal): DoorOutlet => ({
+  gone,
+  get hasBegun() {
+    return outlet.hasBegun;
+  },
+  begin: (status, headers) => outlet.begin(status, headers),
+  write: (bytes) => outlet.write(bytes),
+  hasTaken: () => outlet.hasTaken(),
+  end: () => outlet.end(),
+  breakOff: () => outlet.breakOff(),
+});
+
+async function answerTurn(
+  parts: TransparentParts,
+  turn: DoorTurn,
+  { outlet, named }: Pick<Passed, "outlet" | "named">,
+): Promise<void> {
+  const { call } = turn;
+  takeIn(parts, turn);
+  await parts.recorder.caughtUp(turn.key);
   const refusal = await parts.recorder.refusalOf(turn);
   if (refusal !== undefined) {
     endTurn(parts, turn, { kind: "refused", message: refusal });
     return answerWith(outlet, call.wire.error(402, refusal), named);
   }
   const shown = await askWithView(parts, turn, outlet).catch((error: unknown) => {
-    endTurn(parts, turn, outlet.gone.aborted ? GONE : FAILED);
+    endTurn(parts, turn, FAILED);
     throw error;
   });
   const { view, outcome } = shown;
@@ -86,7 +132,6 @@ const TOO_LARGE: ModelError = {
   message: "The request does not fit into the model's window, whatever is left out of it.",
 };
 
-const GONE: ModelError = { kind: "aborted", message: "The client went away." };
 const FAILED: ModelError = { kind: "network", message: "The gateway failed; its log says how." };
 
 interface Shown {
@@ -115,6 +160,7 @@ async function askWithView(
     const isUnpacked = view.recallRoom !== undefined;
     const asked = { visit: turn.call, upstream: turn.upstream, body, isUnpacked };
     const answer = await reach(parts, { ...asked, signal: outlet.gone });
+    turn.gone.throwIfAborted();
     if ("problem" in answer || answer.status < 400)
       return { view, bytes: body.length, outcome: answer };
     const refusal = await readRefusal(answer);
@@ -175,16 +221,20 @@ async function passReply(
     isLearned = true;
     endTurn(parts, turn, reply, shown);
   };
+  const begun: BegunAnswer = { headers: answer.headers, tail: new Uint8Array() };
   const end = await relay(answer, outlet, {
     more: named,
     async peek(piece) {
+      if (!turn.gone.aborted) begun.tail = piece;
       const reply = await peek.push(piece);
       if (reply !== undefined) learn(reply);
     },
   });
   learn(await peek.end(end));
+  const ended = endedHere(turn.gone);
   if (end === "whole") outlet.end();
-  else outlet.breakOff();
+  else if (ended === undefined) outlet.breakOff();
+  else tellEnded(outlet, turn.call, { ended, named, begun });
 }
 
 /** The client sees only the last reply; what breaks off behind a sign of life it asks again. */
@@ -197,7 +247,7 @@ async function passRecalled(
   const asked = { ...{ turn, answer, room, outlet, named }, view: shown.view };
   const recalled = await answerWithRecall({ ...parts, answerBytes }, asked).catch(
     (error: unknown) => {
-      endTurn(parts, turn, outlet.gone.aborted ? GONE : FAILED, shown);
+      endTurn(parts, turn, FAILED, shown);
       throw error;
     },
   );
@@ -226,10 +276,12 @@ function endTurn(
   shown?: Shown,
   recalled?: Recalled,
 ): void {
-  const reply: PeekedReply =
+  const came: PeekedReply =
     "message" in ended && typeof ended.message === "object"
       ? (ended as PeekedReply)
       : { message: NOTHING, error: ended as ModelError };
+  const isEnded = came.error !== undefined && turn.gone.aborted;
+  const reply = isEnded ? { ...came, error: whyGone(turn) } : came;
   const { resolved } = turn.upstream;
   const [first, ...others] = [...(recalled?.earlier ?? []), reply.message].map((one) =>
     withCost(one, {}, resolved.prices),
@@ -256,6 +308,11 @@ function endTurn(
     durationMs: performance.now() - turn.began,
   });
 }
+
+const whyGone = ({ gone }: DoorTurn): ModelError => ({
+  kind: "aborted",
+  message: (gone.reason as Error).message,
+});
 
 /** Some say only behind the status that a prompt is too long; one that was refused was learned. */
 function learned(

@@ -26,7 +26,7 @@ export interface DoorTurn {
   isNew: boolean;
   call: DoorCall;
   upstream: Upstream;
-  /** Aborted when whoever asked has gone before the end. */
+  /** Aborted when nobody is to hear the end: whoever asked has gone, or it is ended here. */
   gone: AbortSignal;
   sketch: RequestSketch;
   match: Match;
@@ -39,11 +39,11 @@ export interface DoorTurn {
   began: number;
 }
 
-/** Takes the request in: from here on it is known, whatever becomes of it. */
-export function openTurn(
+/** Finds its place, and changes nothing. */
+export function meetTurn(
   { host, memory }: Pick<DoorParts, "host"> & { memory: DoorMemory },
-  { call, upstream, gone }: Pick<DoorTurn, "call" | "upstream" | "gone">,
-): DoorTurn {
+  { call, upstream }: Pick<DoorTurn, "call" | "upstream">,
+): Omit<DoorTurn, "gone"> {
   const { known } = memory;
   const client = clientKeyOf(headersByName(call.headers), call.body);
   const sketch = sketchRequest(call.wire, call.request, client);
@@ -53,16 +53,20 @@ export function openTurn(
     match.session ??
     newDoorKey(doorAgent(host.config), agentOf(signsOf(call, match)), call.wire.api);
   const event = requestEvent(known, key, { match, plan, request: sketch });
-  memory.learn(event);
-  // Who asks the same again at once is not taken for somebody else.
-  gone.addEventListener("abort", () => known.giveUp(event), { once: true });
   return {
     turnId: randomUUID(),
-    ...{ key, isNew: match.session === null, call, upstream, gone, sketch, match, plan, event },
+    ...{ key, isNew: match.session === null, call, upstream, sketch, match, plan, event },
     window: upstream.settings.contextWindow ?? upstream.resolved.model.contextWindow,
     startedAt: new Date(),
     began: performance.now(),
   };
+}
+
+/** Takes the request in: from here on it is known, whatever becomes of it. */
+export function takeIn({ memory }: { memory: DoorMemory }, { event, gone }: DoorTurn): void {
+  memory.learn(event);
+  // Who asks the same again at once is not taken for somebody else.
+  gone.addEventListener("abort", () => memory.known.giveUp(event), { once: true });
 }
 
 /**
