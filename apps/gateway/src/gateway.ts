@@ -31,6 +31,7 @@ import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createDoor, type Door } from "./door/serve/door.ts";
+import { createRepliesUnderWay } from "./door/turn/under-way.ts";
 import { createEditors, type Editors } from "./editors/editors.ts";
 import { saidOfTools } from "./editors/modes.ts";
 import { setAsideEvent, watcherOf } from "./events/beside-turns.ts";
@@ -76,6 +77,8 @@ import { VERSION } from "./version.ts";
 import type { Taken } from "./waiting/inbox.ts";
 import { sessionInUse } from "./waiting/refusals.ts";
 import type { SendRequest } from "./waiting/send-request.ts";
+import { createSessionGate } from "./waiting/session-gate.ts";
+import { createTurnLine } from "./waiting/turn-line.ts";
 
 /**
  * Time an engine's background work gets when its session closes, ms; after
@@ -305,10 +308,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     tellCreated: (session) => events.publish({ type: "session", session, change: "created" }),
     tellDeleted,
   });
+  const line = createTurnLine(() => limits.runningTurns);
+  const gate = createSessionGate();
+  const underWay = createRepliesUnderWay({
+    ...{ limits, line, gate },
+    backlog: () => sending.backlog(),
+  });
   const views = createSessionViews({
     ...{ home, records, host, store, known, conversations, canonicalKey, agentOf },
     children: async () => [...(await children.list()), ...(await door.started())],
-    underWay: reports.underWay,
+    ...{ underWay: reports.underWay, answering: underWay.busy },
     costs,
   });
   const waste = createTurnWaste({ costs, host });
@@ -318,6 +327,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const unasked = new Set<(turn: UnaskedTurn) => void>();
   const sending = createSending({
     ...{ home, log, limits, store, conversations, canonicalKey, waiting: keptWaiting },
+    ...{ line, gate, backlogElsewhere: underWay.waiting },
     whenBusy: loaded.config.session.whenBusy,
     run: (turn) => runMessage(parts, turn),
     tell: (news) => events.publish({ type: "waiting", ...news }),
@@ -336,7 +346,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   const door = createDoor({
     ...{ host, log, home, newId: randomUUID, now: systemClock.now },
-    ...{ conversations, reports, costs, events, tracer },
+    ...{ conversations, reports, costs, events, tracer, underWay },
     noteWaste: waste.note,
     sessions: {
       send: async (request) => (await offer(request)).result,
@@ -352,9 +362,17 @@ export function createGateway(options: GatewayOptions): Gateway {
     run: (job, signal) => runJob({ send }, job, signal),
   });
   const busy = () => {
-    const counts = [...conversations.busy().values()];
+    const atDoor = underWay.running();
+    // What a reply at the door stores meanwhile is no turn of its own.
+    const counts = [...conversations.busy()].flatMap(([key, count]) =>
+      atDoor.has(key) ? [] : [count],
+    );
     const all = counts.reduce((sum, count) => sum + count, 0);
-    return { running: counts.length, waiting: all - counts.length + sending.backlog() };
+    const replies = [...atDoor.values()].reduce((sum, count) => sum + count, 0);
+    return {
+      running: counts.length + replies,
+      waiting: all - counts.length + sending.backlog() + underWay.waiting(),
+    };
   };
   const metrics = createExposition({
     ...{ tally, version: VERSION },
@@ -400,7 +418,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       ),
     async remove(text) {
       const key = canonicalKey(text);
-      if (conversations.busy().has(key)) throw sessionInUse(key);
+      if (conversations.busy().has(key) || underWay.busy().has(key)) throw sessionInUse(key);
       const { sessionId } = await conversations.replace(key, async () => {
         const found = await store.find(key);
         if (found === null) throw await store.notFound(text);
@@ -427,7 +445,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     cancel(text) {
       const key = canonicalKey(text);
       const hadChildren = children.cancelBelow(key);
-      return cancellation.cancel(key) || sending.cancel(key) || hadChildren;
+      const hadReplies = underWay.cancel(key, "running");
+      const wasRunning = hadReplies || cancellation.cancel(key) || sending.cancel(key);
+      return wasRunning || hadChildren || underWay.cancel(key, "waiting");
     },
     isStopping,
     close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {

@@ -81,7 +81,8 @@ export interface Sending {
   close(): void;
 }
 
-export interface SendingOptions extends Pick<InboxOptions, "run" | "tell"> {
+export interface SendingOptions
+  extends Pick<InboxOptions, "run" | "tell" | "line" | "gate" | "backlogElsewhere"> {
   home: string;
   /** Where messages wait. Undefined: in files of the home. */
   waiting: WaitingStore | undefined;
@@ -103,13 +104,12 @@ export function createSending({
   store,
   conversations,
   canonicalKey,
-  run,
-  tell,
+  ...given
 }: SendingOptions): Sending {
   const waitingStore = kept ?? createWaitingFiles({ home, log });
   const { shared } = waitingStore;
   const inbox = createInbox({
-    ...{ log, limits, store: waitingStore, whenBusy, run, tell },
+    ...{ ...given, log, limits, store: waitingStore, whenBusy },
     onFailure: () => void mendAfterFailure(),
     isBusyElsewhere: (key) => conversations.busy().has(key),
     isOpen: (key) => conversations.peek(key) !== undefined,

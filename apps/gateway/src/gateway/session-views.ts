@@ -111,6 +111,8 @@ export interface SessionViewsOptions {
   known: KnownSessions;
   conversations: Conversations;
   underWay: TurnReports["underWay"];
+  /** Keys of the sessions whose clients are being answered. */
+  answering(): ReadonlySet<string>;
   costs: Pick<Costs, "underWay">;
   /** Sessions that others started, oldest first. */
   children: () => Promise<readonly StartedSession[]>;
@@ -131,7 +133,10 @@ const MOST_INSPECTED = 8;
 export function createSessionViews(options: SessionViewsOptions): SessionViews {
   const { home, records, host, store, known, conversations, canonicalKey, agentOf } = options;
   const read = (text: string) => known.read(canonicalKey(text));
-  const isBusy = (text: string) => conversations.busy().has(canonicalKey(text));
+  const isBusy = (text: string) => {
+    const key = canonicalKey(text);
+    return conversations.busy().has(key) || options.answering().has(key);
+  };
   const require = async (text: string) => {
     const found = await read(text);
     if (found === null) throw sessionNotFound(text);
@@ -173,7 +178,7 @@ export function createSessionViews(options: SessionViewsOptions): SessionViews {
   const listed = async (
     placed: readonly (SessionSummary & SessionAbout & Placed)[],
   ): Promise<ListedSession[]> => {
-    const busy = conversations.busy();
+    const busy = new Set([...conversations.busy().keys(), ...options.answering()]);
     const isMade = (await demoState(home)) === "made";
     return placed.map((row) => ({ ...row, busy: busy.has(row.key), demo: isMade && isDemo(row) }));
   };

@@ -2,6 +2,8 @@ import type { TurnResult } from "@clew/engine-core";
 import { describe, expect, it } from "vitest";
 import { temporaryHome } from "../testing/home.ts";
 import { createInbox, type InboxTurn, type SentResult } from "./inbox.ts";
+import { createSessionGate } from "./session-gate.ts";
+import { createTurnLine } from "./turn-line.ts";
 import { createWaitingFiles } from "./waiting-files.ts";
 
 const KEY = "agent:main:main";
@@ -15,6 +17,7 @@ async function inbox(beforeSaving = () => Promise.resolve()) {
   const files = { ...onDisk, save };
   const turns: (InboxTurn & PromiseWithResolvers<SentResult>)[] = [];
   const made = createInbox({
+    ...{ line: createTurnLine(() => limits.runningTurns), gate: createSessionGate() },
     ...{ store: files, log, limits, whenBusy: "follow", tell() {} },
     ...{ isBusyElsewhere: () => false, entrySaying: () => undefined },
     run(turn) {

@@ -8,8 +8,9 @@ import { createEventRing } from "./event-ring.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
 import type { SendRequest } from "./send-request.ts";
+import type { SessionGate } from "./session-gate.ts";
 import { MessageTakenBack } from "./taken-back.ts";
-import { createTurnLine } from "./turn-line.ts";
+import type { TurnLine } from "./turn-line.ts";
 import {
   bytesOfMessage,
   viewOf,
@@ -67,6 +68,12 @@ export interface InboxOptions {
   store: WaitingStore;
   log: LogPort;
   limits: WaitingLimits & { runningTurns: number };
+  /** In which turns stand until they run. */
+  line: TurnLine;
+  /** By which sessions have one turn at a time, and none beside a reply to a client. */
+  gate: SessionGate;
+  /** What waits besides, of which the limits hold, too. Absent: nothing does. */
+  backlogElsewhere?(): number;
   /** What `SendRequest.whenBusy` is where it is absent. */
   whenBusy: WhenBusy;
   /** Something that is no message of this inbox goes on in the session. */
@@ -143,7 +150,7 @@ export function createInbox(options: InboxOptions): Inbox {
   const { onFailure = () => {}, isOpen = () => true } = options;
   const { shared } = store;
   const lanes = new Map<string, Lane>();
-  const line = createTurnLine(() => limits.runningTurns);
+  const { line, gate, backlogElsewhere = () => 0 } = options;
   let isClosed = false;
 
   const laneOf = (key: string): Lane => {
@@ -152,7 +159,7 @@ export function createInbox(options: InboxOptions): Inbox {
     return lane;
   };
   const waitingIn = (lane: Lane | undefined) =>
-    (lane?.items ?? []).filter((item) => item.isKept || item !== lane?.running);
+    (lane?.items ?? []).filter((item) => item.isKept || item.state !== "running");
   const backlog = () => {
     let count = 0;
     for (const lane of lanes.values()) count += waitingIn(lane).length;
@@ -185,11 +192,20 @@ export function createInbox(options: InboxOptions): Inbox {
   };
 
   const begin = async (lane: Lane, item: Item) => {
-    const place = line.enter();
+    const alone = gate.enter(lane.key, "alone");
+    let place = alone.isIn ? line.enter() : undefined;
     const { signal } = item.abort;
-    const giveUp = () => place.leave();
+    const giveUp = () => {
+      place?.leave();
+      alone.leave();
+    };
     signal.addEventListener("abort", giveUp);
     try {
+      if (place === undefined) {
+        await Promise.race([alone.granted, aborted(signal)]);
+        if (isClosed) throw gatewayStopping();
+        place = line.enter();
+      }
       await Promise.race([place.granted, aborted(signal)]);
       if (isClosed) throw gatewayStopping();
       item.state = "running";
@@ -202,7 +218,7 @@ export function createInbox(options: InboxOptions): Inbox {
       failed(lane, item, error);
     } finally {
       signal.removeEventListener("abort", giveUp);
-      place.leave();
+      giveUp();
       lane.running = undefined;
       lane.joined = [];
       for (const one of lane.items) if (one.state === "given") one.state = "waiting";
@@ -418,13 +434,16 @@ export function createInbox(options: InboxOptions): Inbox {
     const waiting = waitingIn(lane);
     const sum = waiting.reduce((total, item) => total + item.bytes, 0);
     const standing = { messages: waiting.length, bytes: sum };
-    const ahead = backlog();
+    const ahead = backlog() + backlogElsewhere();
     // Jobs and clients of the door have bounds of their own; they wait for as long as they take.
     const isPatient = request.kind !== undefined;
     const plan = planArrival(
       { whenBusy, bytes, isPatient },
       {
-        isBusy: lane.running !== undefined || isBusyElsewhere(lane.key),
+        isBusy:
+          lane.running !== undefined ||
+          !gate.isFree(lane.key, "alone") ||
+          isBusyElsewhere(lane.key),
         ...{ waiting: standing, hasRoom: line.hasRoom(), backlog: ahead },
       },
       limits,

@@ -6,12 +6,14 @@ import type { Config } from "../../config/schema.ts";
 import type { Host } from "../../host/host.ts";
 import type { SentResult } from "../../waiting/inbox.ts";
 import type { SendRequest } from "../../waiting/send-request.ts";
+import type { RepliesUnderWay } from "../turn/under-way.ts";
 
 export interface DoorParts {
   host: Host;
   log: LogPort;
   home: string;
   sessions: DoorSessions;
+  underWay: RepliesUnderWay;
   /** ms since the epoch. */
   now: () => number;
   newId: () => string;

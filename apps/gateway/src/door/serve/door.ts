@@ -15,7 +15,6 @@ import { createRecorder, type RecorderParts } from "../record/recorder.ts";
 import { createSessionAnswers } from "../session/answer-in-session.ts";
 import { notKeptAcross } from "../session/plan-session.ts";
 import { answerTransparently } from "../transparent/answer-transparently.ts";
-import { createRepliesUnderWay } from "../turn/under-way.ts";
 import { upstreamFor } from "../upstream/upstream-for.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
@@ -51,7 +50,6 @@ export function createDoor(given: DoorParts & RecorderParts): Door {
     ...given,
     across: createAskAcross({ ...given, replies }),
     ...{ memory: createDoorMemory(folder), recorder: createRecorder(given) },
-    underWay: createRepliesUnderWay(),
     lookUp: createLookUp(given.conversations, host.config.door.recallTools),
   };
   const { door } = host.config;

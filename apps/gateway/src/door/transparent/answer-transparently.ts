@@ -8,7 +8,9 @@ import { headersBack } from "../../passing/pass-headers.ts";
 import type { RawHeaders } from "../../passing/raw-headers.ts";
 import { classifyRefusal, type Refusal, readRefusal } from "../../passing/refusal.ts";
 import { shortName } from "../../sessions/keys.ts";
+import { BacklogFull } from "../../waiting/refusals.ts";
 import { answerWith, type DoorCall, type DoorOutlet } from "../call/door-call.ts";
+import { clientOf, logDoorRequest } from "../call/log-request.ts";
 import type { DoorParts } from "../call/parts.ts";
 import { endOf } from "../match/plan-ingest.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
@@ -19,8 +21,9 @@ import type { LookUp } from "../recall/look-up.ts";
 import { usageOfAll } from "../recall/usage-of-all.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { type BegunAnswer, tellEnded } from "../reply/tell-ended.ts";
+import { thrownAnswer } from "../session/turn-errors.ts";
 import { type DoorTurn, meetTurn, takeIn, viewOf } from "../turn/door-turn.ts";
-import { endedHere, type RepliesUnderWay } from "../turn/under-way.ts";
+import { type AskedReply, endedHere, type ReplyUnderWay } from "../turn/under-way.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { type PeekedReply, peekReply } from "../upstream/peek-reply.ts";
 import { type AskAcross, reach, type Unreached } from "../upstream/reach.ts";
@@ -34,7 +37,6 @@ export interface TransparentParts extends DoorParts {
   memory: DoorMemory;
   recorder: Recorder;
   lookUp: LookUp;
-  underWay: RepliesUnderWay;
 }
 
 /** How long a client that does not read keeps a reply that was ended here, ms. */
@@ -47,7 +49,10 @@ export async function answerTransparently(
   await parts.memory.ready();
   if (isFirst(call)) await lookAround();
   const met = meetTurn(parts, { call, upstream });
-  const underWay = parts.underWay.enter(met.key, outlet.gone);
+  const isTurn = !isBeside(met);
+  const asked = { key: met.key, bytes: call.bytes.length, isTurn, gone: outlet.gone };
+  const underWay = placeFor(parts, asked, { met, outlet });
+  if (underWay === undefined) return;
   const turn = { ...met, gone: underWay.signal };
   const named: RawHeaders = [["x-clew-session", shortName(turn.key)]];
   let stuck: NodeJS.Timeout | undefined;
@@ -57,6 +62,11 @@ export async function answerTransparently(
   };
   turn.gone.addEventListener("abort", endOutlet, { once: true });
   try {
+    takeIn(parts, turn);
+    await underWay.granted().catch((error: unknown) => {
+      endTurn(parts, turn, FAILED);
+      throw error;
+    });
     await answerTurn(parts, turn, { outlet: endable(outlet, turn.gone), named });
   } catch (error) {
     const ended = endedHere(turn.gone);
@@ -65,6 +75,31 @@ export async function answerTransparently(
   } finally {
     clearTimeout(stuck);
     underWay.leave();
+  }
+}
+
+/** What a client asks without tools is about its conversation, and not of it. */
+const isBeside = ({ match: { kind, family }, call }: Pick<DoorTurn, "match" | "call">) =>
+  kind !== "turn" || (family !== undefined && call.request.tools.length === 0);
+
+/** Undefined: there is none, and its client was told when to ask again. */
+function placeFor(
+  { underWay, log }: TransparentParts,
+  asked: AskedReply,
+  { met, outlet }: { met: Pick<DoorTurn, "call" | "match" | "began">; outlet: DoorOutlet },
+): ReplyUnderWay | undefined {
+  try {
+    return underWay.enter(asked);
+  } catch (error) {
+    if (!(error instanceof BacklogFull)) throw error;
+    const { call, match, began } = met;
+    answerWith(outlet, thrownAnswer(call.wire, error));
+    logDoorRequest(log, {
+      ...{ sessionKey: asked.key, client: clientOf(call, match.key), wire: call.wire.api },
+      ...{ kind: match.kind, model: call.request.model, outcome: "refused", usage: null },
+      durationMs: performance.now() - began,
+    });
+    return undefined;
   }
 }
 
@@ -87,7 +122,6 @@ async function answerTurn(
   { outlet, named }: Pick<Passed, "outlet" | "named">,
 ): Promise<void> {
   const { call } = turn;
-  takeIn(parts, turn);
   await parts.recorder.caughtUp(turn.key);
   const refusal = await parts.recorder.refusalOf(turn);
   if (refusal !== undefined) {
