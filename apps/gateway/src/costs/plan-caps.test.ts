@@ -61,6 +61,10 @@ describe("a cost cap", () => {
     expect(describeStop(stop!)).toBe(
       'The cost cap of session "main" is spent to 170 %, $0.85 of $0.50, and 1 of 4 calls are not counted, as nobody knows what they cost, so no model was asked: raise it with "clew config set gateway.costCaps.sessionDollars 1", or begin anew with /new.',
     );
+    // Twice the cap would not be enough here.
+    expect(describeStop(plan({ sessionDollars: 0.2 }).stop!)).toMatch(
+      /\$0\.85 of \$0\.20, .*sessionDollars 1\.6"/,
+    );
     expect(describeStop(plan({ dayDollars: 4 }).stop!)).toMatch(
       /of all agents for today is spent to 125 %, \$5\.00 of \$4\.00, .* or wait until tomorrow/,
     );

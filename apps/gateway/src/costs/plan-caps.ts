@@ -73,13 +73,22 @@ const state = (
 
 /** Pure. One sentence for whoever waits for the reply. */
 export function describeStop(state: CapState): string {
-  const { setting, cap } = state;
+  const { setting } = state;
   const otherwise =
     setting === "sessionDollars"
       ? "begin anew with /new"
       : "wait until tomorrow, when it counts anew";
-  return `The cost cap ${spentText(state)}, so no model was asked: raise it with "clew config set gateway.costCaps.${setting} ${Number((cap * 2).toPrecision(12))}", or ${otherwise}.`;
+  return `The cost cap ${spentText(state)}, so no model was asked: raise it with "clew config set gateway.costCaps.${setting} ${enough(state)}", or ${otherwise}.`;
 }
+
+/** Twice the cap, or twice that, until a call more may be made. */
+function enough({ cap, spent }: CapState): number {
+  const times = Math.ceil(Math.log2((spent.dollars * LEFT) / cap));
+  return Number((cap * 2 ** Math.max(1, times)).toPrecision(12));
+}
+
+/** A tenth of what was spent. */
+const LEFT = 1.1;
 
 /** Pure. */
 export const describeNear = (state: CapState): string =>
