@@ -50,8 +50,11 @@ export interface Costs {
   mayAsk(subject: CostSubject): Promise<string | undefined>;
   /** The same without a warning of a cap that comes near, which whoever asks next gives. */
   stopOf(subject: Pick<CostSubject, "agentId" | "sessionKey">): Promise<string | undefined>;
-  /** Writes down a call that replies, which was made by no port. */
-  count(subject: CostSubject, ended: EndedCall): Promise<void>;
+  /**
+   * Writes down a call that replies, which was made by no port; what it was estimated to come to,
+   * if it had to be.
+   */
+  count(subject: CostSubject, ended: EndedCall): Promise<Usage | null>;
   /** Writes down what was paid for nothing. */
   noteWaste(subject: CostSubject, waste: readonly Waste[]): Promise<void>;
   /** A session began anew under its name. */
@@ -235,9 +238,7 @@ export function createCosts(options: CostsOptions): Costs {
       return stop === null ? undefined : describeStop(stop);
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
-    async count(subject, ended) {
-      await count(subject, { for: "reply" }, ended);
-    },
+    count: (subject, ended) => count(subject, { for: "reply" }, ended),
     async noteWaste(subject, waste) {
       for (const each of waste) await ledger.append({ kind: "waste", ...who(subject), ...each });
     },
@@ -263,7 +264,7 @@ export interface EndedCall {
   model: string;
   usage: Usage | undefined;
   /** What was asked, and what of an answer had arrived. Absent: nobody can estimate it. */
-  seen?: { call: ModelCall; arrived: AssistantMessage };
+  seen?: { arrived: AssistantMessage } & ({ call: ModelCall } | { promptTokens: number });
   failure: Pick<ModelError, "kind" | "unsent"> | null;
   durationMs: number;
 }
@@ -322,11 +323,12 @@ async function* countedStream(
 function estimateOf({ usage, failure, seen }: EndedCall): Usage | null {
   if (usage !== undefined || seen === undefined) return null;
   if (failure !== null && isFree(failure)) return null;
-  const { call, arrived } = seen;
+  const { arrived } = seen;
   const estimated = (messages: readonly AgentMessage[]) =>
     messages.reduce((sum, message) => sum + estimateMessage(message).estimate, 0);
-  const fixed = fixedTokensOf([{ text: call.systemPrompt }], call.tools);
-  const input = Math.ceil(fixed + estimated(call.messages));
+  const asked = ({ systemPrompt, tools, messages }: ModelCall) =>
+    fixedTokensOf([{ text: systemPrompt }], tools) + estimated(messages);
+  const input = Math.ceil("call" in seen ? asked(seen.call) : seen.promptTokens);
   const output = Math.ceil(estimated([arrived]));
   return { ...ZERO_USAGE, input, output, totalTokens: input + output };
 }

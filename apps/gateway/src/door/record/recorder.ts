@@ -1,6 +1,7 @@
 // Stores what comes by the door in sessions, beside its answering.
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { EndedCall, LogPort, ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { Usage } from "@clew/plugin-sdk/core";
 import { type ModelError, promptTokensOf, type StreamEvent } from "@clew/plugin-sdk/host";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Costs } from "../../costs/meter.ts";
@@ -110,6 +111,21 @@ export function createRecorder(parts: RecorderParts): Recorder {
   const subjectOf = ({ key }: DoorTurn) => ({
     ...{ agentId: key.split(":")[1] ?? "", sessionKey: key, engine: DOOR_ENGINE, plugin: null },
   });
+  /** What a call came to that its provider did not count; null: it did, or none was made. */
+  const count = async (
+    turn: DoorTurn,
+    { view, reply: { message, error }, durationMs }: EndedTurn,
+    described: ViewDescription | undefined,
+  ): Promise<Usage | null> => {
+    if (view === undefined) return null;
+    return costs.count(subjectOf(turn), {
+      ...{ model: turn.upstream.resolved.name, usage: message.usage, durationMs },
+      ...(described !== undefined && {
+        seen: { promptTokens: tokensSent(described), arrived: message },
+      }),
+      failure: error ?? null,
+    });
+  };
   return {
     refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
     request(turn, notes) {
@@ -159,14 +175,16 @@ export function createRecorder(parts: RecorderParts): Recorder {
     },
     reply(turn, ended) {
       void inSession(turn, async (conversation, live) => {
-        const { reply, event, notes, view, durationMs, recalled } = ended;
+        const { reply, event, notes, view, recalled } = ended;
         const usage = recalled === undefined ? reply.message.usage : recalled.firstUsage;
         const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
         const { described, cache } = (view && calls.get(turn)) || {};
         const ids = await storeReply(turn, live, ended);
         await live.write({ event, stored: storedReply(event, ids), notes });
+        const estimated = await count(turn, ended, described);
         const report = doorReport({
           ...{ turn, ended, described, promptEntryId, leafId },
+          ...(estimated !== null && { estimated }),
           cache: cache && cacheReport(cache, usage),
           session: conversation.session.session,
           replyEntryId: ids[0] ?? null,
@@ -175,15 +193,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
           live.sent = answeredRequest(cache, usage, Date.now());
         await reports.store(conversation, { report, parts: described?.parts ?? {} });
         trace(tracer, turn, report);
-        if (view !== undefined) {
-          await costs.count(subjectOf(turn), {
-            model: report.model.resolved,
-            usage: reply.message.usage,
-            failure: reply.error ?? null,
-            durationMs,
-          });
-          await parts.noteWaste(conversation, report);
-        }
+        if (view !== undefined) await parts.noteWaste(conversation, report);
         logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       });
@@ -197,6 +207,9 @@ export function createRecorder(parts: RecorderParts): Recorder {
     },
   };
 }
+
+const tokensSent = ({ system, tools, messages }: ViewDescription): number =>
+  [...system, ...tools, ...messages].reduce((sum, { tokens }) => sum + tokens, 0);
 
 const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
   ...{ call, sketch },

@@ -1,5 +1,6 @@
 // Makes the report of one request that came by the door.
 import type { CacheReport, HostSession, ModelCallReport, TurnReport } from "@clew/engine-core";
+import type { Usage } from "@clew/plugin-sdk/core";
 import type { ModelError } from "@clew/plugin-sdk/host";
 import type { DoorTurn } from "../turn/door-turn.ts";
 import type { ViewDescription } from "./describe-view.ts";
@@ -11,6 +12,8 @@ export interface ReportInput {
   session: Pick<HostSession, "sessionId" | "sessionKey">;
   /** Absent: nothing was sent. */
   described: ViewDescription | undefined;
+  /** What the call came to, where its provider did not say. Absent: it did, or nobody knows. */
+  estimated?: Usage;
   /** Absent: it is beside the session, or nothing was sent. */
   cache?: CacheReport | undefined;
   promptEntryId: string | null;
@@ -54,7 +57,7 @@ export function doorReport(input: ReportInput): TurnReport {
 }
 
 function callOf(
-  { ended, leafId, cache }: ReportInput,
+  { ended, leafId, cache, estimated }: ReportInput,
   described: ViewDescription,
 ): ModelCallReport {
   const { reply, durationMs } = ended;
@@ -69,6 +72,7 @@ function callOf(
     ...{ requestHash, leafId, policyChanges },
     ...(withheld.length > 0 && { withheld }),
     usage: message.usage ?? null,
+    ...(estimated !== undefined && { estimated }),
     ...(cache !== undefined && error === undefined && { cache }),
     stopReason: error === undefined ? message.stopReason : null,
     ...{ error: error?.message ?? null, retries: 0 },
@@ -80,6 +84,7 @@ function callOf(
 
 function failureOf(error: ModelError): NonNullable<ModelCallReport["failure"]> {
   const { kind } = error;
+  if (error.unsent) return { kind, unsent: true };
   if (kind === "rate_limited" && error.retryAfterMs !== undefined)
     return { kind, retryAfterMs: error.retryAfterMs };
   return kind === "overflow" && error.promptTokens !== undefined

@@ -128,8 +128,12 @@ async function answerTurn(
     endTurn(parts, turn, { kind: "refused", message: refusal });
     return answerWith(outlet, call.wire.error(402, refusal), named);
   }
-  const shown = await askWithView(parts, turn, outlet).catch((error: unknown) => {
-    endTurn(parts, turn, FAILED);
+  let asked: Shown | undefined;
+  const onAsked = (view: MadeView) => {
+    asked = { view, bytes: 0, outcome: NOT_SENT };
+  };
+  const shown = await askWithView(parts, turn, { outlet, onAsked }).catch((error: unknown) => {
+    endTurn(parts, turn, FAILED, asked);
     throw error;
   });
   const { view, outcome } = shown;
@@ -138,7 +142,7 @@ async function answerTurn(
     return answerWith(outlet, call.wire.overflow(view.overflow), named);
   }
   if ("problem" in outcome) {
-    endTurn(parts, turn, { kind: "network", message: outcome.problem }, shown);
+    endTurn(parts, turn, networkError(outcome), shown);
     return answerWith(outlet, call.wire.error(outcome.status, outcome.problem), named);
   }
   if ("body" in outcome) {
@@ -166,6 +170,10 @@ const TOO_LARGE: ModelError = {
   message: "The request does not fit into the model's window, whatever is left out of it.",
 };
 
+const networkError = ({ problem, kind = "network", unsent }: Unreached): ModelError => ({
+  ...({ kind, message: problem } as ModelError),
+  ...(unsent && { unsent }),
+});
 const FAILED: ModelError = { kind: "network", message: "The gateway failed; its log says how." };
 
 interface Shown {
@@ -179,7 +187,7 @@ interface Shown {
 async function askWithView(
   parts: TransparentParts,
   turn: DoorTurn,
-  outlet: DoorOutlet,
+  { outlet, onAsked }: { outlet: DoorOutlet; onAsked: (view: MadeView) => void },
 ): Promise<Shown> {
   const { memory } = parts;
   let notes = memory.notesOf(turn.key);
@@ -189,7 +197,9 @@ async function askWithView(
   parts.recorder.request(turn, memory.notesOf(turn.key));
   for (let tries = 1; ; tries++) {
     if (view.overflow !== undefined) return { view, bytes: 0, outcome: NOT_SENT };
+    turn.gone.throwIfAborted();
     const body = view.bytes;
+    onAsked(view);
     parts.recorder.asked(turn, { view, scale: memory.notesOf(turn.key).scale });
     const isUnpacked = view.recallRoom !== undefined;
     const asked = { visit: turn.call, upstream: turn.upstream, body, isUnpacked };
@@ -293,7 +303,7 @@ async function passRecalled(
     return passHeld(last, outlet, named);
   }
   if ("problem" in last) {
-    endTurn(parts, turn, { kind: "network", message: last.problem }, shown, recalled);
+    endTurn(parts, turn, networkError(last), shown, recalled);
     if (outlet.hasBegun) return outlet.breakOff();
     return answerWith(outlet, turn.call.wire.error(last.status, last.problem), named);
   }

@@ -1,5 +1,6 @@
 // Asks the model server that a request is for, signed in as the settings want it.
 import { isAbort } from "@clew/plugin-sdk/core";
+import type { ModelError } from "@clew/plugin-sdk/host";
 import { classifyError } from "@clew/providers";
 import { SignInError } from "../../credentials/credential.ts";
 import type { Host } from "../../host/host.ts";
@@ -24,6 +25,10 @@ export interface Reached {
 export interface Unreached {
   status: number;
   problem: string;
+  /** Absent: "network". */
+  kind?: ModelError["kind"];
+  /** As of a model's error. */
+  unsent?: true;
 }
 
 const USUAL_IDLE_MS = 240_000;
@@ -61,15 +66,16 @@ export async function reach(
     if (answer.status < 300 || answer.status >= 400) return answer;
     for await (const _ of answer.bytes);
     const problem = `Provider "${model.provider}" sent the request on (${answer.status}), which is not followed because it holds the key; make the right address the base URL.`;
-    return { status: 502, problem };
+    return { status: 502, problem, kind: "not_found" };
   } catch (error) {
     if (signal.aborted || isAbort(error)) throw error;
-    if (error instanceof SignInError) return { status: 502, problem: error.message };
-    const { kind, message } = classifyError(
+    if (error instanceof SignInError) return { status: 502, problem: error.message, unsent: true };
+    const { kind, message, unsent } = classifyError(
       { kind: "network", cause: error, started: false },
       origin,
     );
-    return { status: kind === "timeout" ? 504 : 502, problem: message };
+    const status = kind === "timeout" ? 504 : 502;
+    return { status, problem: message, ...(unsent && { unsent }) };
   }
 }
 
