@@ -252,6 +252,9 @@ const toolsAdded = async (
   },
 ) => [...(await memoryToolsOf(parts, session, about)), ...skillTools(skills)];
 
+/** Tools that read the session, and no file. */
+const LOOK_UPS: ReadonlySet<string> = new Set(Object.values(SESSION_TOOLS));
+
 async function systemPromptOf(
   parts: HostParts,
   session: HostSession,
@@ -263,7 +266,9 @@ async function systemPromptOf(
   const readsSkills = offered.some(({ name }) => name === SKILL_TOOL);
   return buildSystemPrompt({
     custom: parts.loaded.config.agents.defaults.systemPrompt,
-    workspace: offered.length > 0 ? workspaceRoot(workspace) : undefined,
+    workspace: offered.some(({ name }) => !LOOK_UPS.has(name))
+      ? workspaceRoot(workspace)
+      : undefined,
     instructions: own?.isLight ? undefined : await readWorkspaceInstructions(workspace, parts.log),
     skills: readsSkills && !own?.isLight ? describeSkills(skills) : undefined,
     extra: own?.extraSystemPrompt,

@@ -3,10 +3,12 @@ import { createEmulator, type EmulatorAnswer, type ReceivedRequest } from "@clew
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../config/door.ts";
 import type { Said } from "../door/testing/conversation.ts";
+import { startUpstream } from "../door/testing/upstream.ts";
 import type { DoorApi } from "../door/wires/door-wire.ts";
 import { ask, person, request, results } from "../testing/door-client.ts";
 import { startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { obey, run } from "../testing/obedient-model.ts";
+import { startTestDoor } from "../testing/test-door.ts";
 
 /** A gateway whose model is an emulated server, and a client of each wire. */
 async function startSessions(
@@ -318,6 +320,31 @@ describe("a client of a session", () => {
     await Promise.allSettled(asked);
   });
 
+  it("is told when its model server wants to be asked again, and of a wrong address", async () => {
+    let count = 0;
+    const upstream = await startUpstream((_heard, response) => {
+      if (count++ === 0) response.writeHead(307, { location: "/elsewhere" }).end();
+      else response.writeHead(429, { "retry-after": "1000" }).end("{}");
+    });
+    onTestFinished(upstream.close);
+    const settings = { agents: { defaults: { model: "chat/model" } } };
+    const gateway = await startTestDoor(upstream, { settings });
+    const sent = { session: "work" };
+    const redirected = await ask(gateway, "openai-completions", [person("one")], sent);
+    expect(redirected.answer.status).toBe(502);
+    expect(redirected.body).toContain("sent the request on");
+    const limited = await ask(gateway, "openai-completions", [person("two")], sent);
+    expect(limited.answer.status).toBe(429);
+    expect(limited.answer.headers.get("retry-after")).toBe("1000");
+  });
+
+  it("is told of no files where its model is offered none", async () => {
+    const gateway = await startSessions(obey, { door: { recallTools: true } });
+    await ask(gateway, "openai-completions", [person("one")], { session: "work" });
+    expect(gateway.heard(0)).toContain("session_read");
+    expect(gateway.heard(0)).not.toContain("Your tools can read the files");
+  });
+
   it("is told what is said to its session while it runs a tool", async () => {
     const gateway = await startSessions();
     const sent = { session: "work", tools: ["look"] };
@@ -455,6 +482,18 @@ describe("a conversation of Responses", () => {
         error: { type: "invalid_request_error", code: "previous_response_not_found" },
       });
     }
+  });
+
+  it("of one name is not gone on with by a reply of another, and that is said", async () => {
+    const gateway = await startSessions(obey, { door });
+    const first = await ask(gateway, "openai-responses", [person("one")], { session: "work" });
+    const more = { previous_response_id: first.id, conversation: "play" };
+    const refused = await ask(gateway, "openai-responses", [person("two")], { more });
+    expect(refused.answer.status).toBe(400);
+    expect(JSON.parse(refused.body).error).toMatchObject({
+      ...{ param: "previous_response_id", code: "previous_response_of_another_session" },
+      message: expect.stringMatching(/is in session "work", and the request names session "play"/),
+    });
   });
 
   it("is the session of that name", async () => {

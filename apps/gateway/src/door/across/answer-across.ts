@@ -106,11 +106,14 @@ const failed = (error: ModelError, wire: Wire, model: ModelRef): UpstreamAnswer 
 /** Clients know by its words that a prompt is too long, and shorten it. */
 function refusalOf(error: ModelError, wire: Wire, { contextWindow }: ModelRef): DoorAnswer {
   if (error.kind !== "overflow")
-    return wire.error(errorStatus(wire.api, error.kind), error.message);
+    return wire.error(isRedirect(error) ? 502 : errorStatus(wire.api, error.kind), error.message);
   const { observedTokens, promptTokens, windowTokens: window = contextWindow } = error;
   const tokens = observedTokens ?? promptTokens ?? window + 1;
   return wire.overflow({ tokens, window, fixedTokens: 0 });
 }
+
+/** It is the server's address that is wrong, not what the client named. */
+const isRedirect = ({ status = 0 }: ModelError) => status >= 300 && status < 400;
 
 function retryHeaders(error: ModelError): RawHeaders {
   if (error.kind !== "rate_limited" || error.retryAfterMs === undefined) return [];

@@ -26,9 +26,13 @@ export interface Answering {
   tell(event: TurnEvent): void;
   /** The model waits for what the client's tools give. */
   pause(): void;
-  finish(result: Pick<TurnResult, "error" | "reply">): void;
+  finish(result: AnsweredTurn): void;
   fail(answer: DoorAnswer): void;
 }
+
+/** What is told of a turn that is over. `report` is absent of one that was over before. */
+export type AnsweredTurn = Pick<TurnResult, "error" | "reply"> &
+  Partial<Pick<TurnResult, "report">>;
 
 export interface AnsweringOptions {
   call: DoorCall;
@@ -130,8 +134,8 @@ export function createAnswering(options: AnsweringOptions): Answering {
       write(stream[event.type](event.delta));
     },
     pause: () => end("toolUse"),
-    finish({ error, reply }) {
-      if (error !== null) fail(turnErrorAnswer(wire, error));
+    finish({ error, reply, report }) {
+      if (error !== null) fail(turnErrorAnswer(wire, error, report));
       else end(reply?.stopReason === "length" ? "length" : "stop");
     },
     fail,

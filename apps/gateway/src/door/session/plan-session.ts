@@ -2,7 +2,7 @@
 import { isRecord } from "@clew/plugin-sdk/host";
 import { toJson } from "../../own-json.ts";
 import { headerOf } from "../../passing/raw-headers.ts";
-import { parseSessionName } from "../../sessions/keys.ts";
+import { parseSessionName, shortName } from "../../sessions/keys.ts";
 import type { DoorCall } from "../call/door-call.ts";
 import { SESSION_HEADER } from "../call/door-call.ts";
 import type { DoorAnswer, DoorWire } from "../wires/door-wire.ts";
@@ -50,7 +50,8 @@ export function planSession(
     return { refused: wire.error(400, `${toJson(name)} is no name of a session.`) };
   const { key } = session;
   if (!known.includes(session.agentId)) return { refused: noSuchAgent(wire, session.agentId) };
-  if (place !== undefined && place.key !== key) return { refused: noSuchReply(previous!) };
+  if (place !== undefined && place.key !== key)
+    return { refused: ofAnotherSession(previous!, place.key, key) };
   return place === undefined ? { key } : { key, after: place };
 }
 
@@ -66,6 +67,13 @@ export const noSuchReply = (id: string): DoorAnswer =>
     param: "previous_response_id",
     code: "previous_response_not_found",
   });
+
+const ofAnotherSession = (id: string, its: string, asked: string): DoorAnswer =>
+  openaiError(
+    400,
+    `Previous response with id '${id}' is in session ${toJson(shortName(its))}, and the request names session ${toJson(shortName(asked))}; leave out one of the two.`,
+    { param: "previous_response_id", code: "previous_response_of_another_session" },
+  );
 
 /** A model server of that wire would keep its replies; one of another wire does not. */
 export const notKeptAcross = (id: string): DoorAnswer =>

@@ -1,5 +1,5 @@
 // What clients are told of a turn that has no reply, in the dialect of their wire.
-import type { TurnError } from "@clew/engine-core";
+import type { TurnError, TurnReport } from "@clew/engine-core";
 import { ContextEngineError, type ErrorCode, isAbort } from "@clew/plugin-sdk/core";
 import { BacklogFull } from "../../waiting/refusals.ts";
 import { errorStatus } from "../reply/error-status.ts";
@@ -21,8 +21,18 @@ const BY_CODE: { readonly [Code in ErrorCode]?: number } = {
   STORAGE_FAILED: 507,
 };
 
-export function turnErrorAnswer(wire: DoorWire, { kind, code, message }: TurnError): DoorAnswer {
-  return wire.error((code && BY_CODE[code]) ?? errorStatus(wire.api, kind), message);
+/** `report`: of the turn, whose last call may say when another one is worth it. */
+export function turnErrorAnswer(
+  wire: DoorWire,
+  { kind, code, message }: TurnError,
+  report?: Pick<TurnReport, "modelCalls">,
+): DoorAnswer {
+  // What the client named, the session, is there; what its model server has not is not the client's.
+  const ofModel = kind === "not_found" ? 502 : errorStatus(wire.api, kind);
+  const answer = wire.error((code && BY_CODE[code]) ?? ofModel, message);
+  const { failure } = report?.modelCalls.at(-1) ?? {};
+  if (kind !== "rate_limited" || failure?.retryAfterMs === undefined) return answer;
+  return { ...answer, retryAfterSeconds: Math.ceil(failure.retryAfterMs / 1000) };
 }
 
 /** What was thrown before or beside a turn. */

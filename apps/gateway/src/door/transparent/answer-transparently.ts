@@ -300,7 +300,10 @@ async function passRecalled(
     const tell = parts.recorder.follow(turn);
     for (const event of last.events) tell(event);
     endTurn(parts, turn, last.reply, shown, recalled);
-    return passHeld(last, outlet, named);
+    const ended = endedHere(turn.gone);
+    if (ended === undefined) return passHeld(last, outlet, named);
+    const begun = { headers: last.answer.headers, tail: new Uint8Array() };
+    return tellEnded(outlet, turn.call, { ended, named, begun });
   }
   if ("problem" in last) {
     endTurn(parts, turn, networkError(last), shown, recalled);
