@@ -7,8 +7,8 @@ import { untilTaken } from "./untaken-bytes.ts";
 export const NO_SNIFFING = ["x-content-type-options", "nosniff"] as const;
 
 /** What may be on its way to a client, and how much is written until that is looked at again. */
-const MOST_UNTAKEN_BYTES = 256 * 1024;
-const LOOK_BYTES = 256 * 1024;
+const MOST_UNTAKEN_BYTES = 64 * 1024;
+const LOOK_BYTES = 128 * 1024;
 
 export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Promise<void> } {
   const gone = new AbortController();
