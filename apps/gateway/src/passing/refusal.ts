@@ -35,26 +35,6 @@ export async function readRefusal({ status, headers, bytes }: UpstreamAnswer): P
   return { status, headers: [...kept, length], body: Buffer.concat(pieces) };
 }
 
-/** What is shorter is found in words that are none. */
-const LEAST_SECRET = 8;
-
-/** Some repeat the key that they refuse, which is none of whoever asked. */
-export function hideSecrets(refusal: Refusal, given: readonly string[]): Refusal {
-  const { body: told } = failureOf(refusal);
-  const secrets = given.filter(({ length }) => length >= LEAST_SECRET);
-  if (!secrets.some((secret) => told.includes(secret))) return refusal;
-  const hidden = secrets.reduce((text, secret) => text.replaceAll(secret, "(hidden)"), told);
-  const body = Buffer.from(hidden);
-  const kept = refusal.headers.filter(
-    ([name]) => !["content-length", "content-encoding"].includes(name.toLowerCase()),
-  );
-  return {
-    status: refusal.status,
-    headers: [...kept, ["content-length", String(body.length)]],
-    body,
-  };
-}
-
 /** With its words unpacked. */
 export function failureOf({ status, headers, body }: Refusal): Extract<Failure, { kind: "http" }> {
   const get = (name: string) => headerOf(headers, name.toLowerCase()) ?? null;

@@ -6,8 +6,7 @@ import { SignInError } from "../../credentials/credential.ts";
 import type { Host } from "../../host/host.ts";
 import { patience } from "../../models/patience.ts";
 import { askUpstream, type UpstreamAnswer } from "../../passing/ask-upstream.ts";
-import { headersOnward, secretsIn } from "../../passing/pass-headers.ts";
-import { hideSecrets, readRefusal } from "../../passing/refusal.ts";
+import { headersOnward } from "../../passing/pass-headers.ts";
 import type { DoorVisit } from "../call/door-call.ts";
 import type { Upstream } from "./find-upstream.ts";
 import { addressOnward } from "./place-upstream.ts";
@@ -62,7 +61,6 @@ export async function reach(
       ...{ body, signal },
       idleMs: patience(resolved).idleTimeoutMs ?? USUAL_IDLE_MS,
     });
-    if (answer.status >= 400 && !passesKey) return withoutKey(answer, own);
     if (answer.status < 300 || answer.status >= 400) return answer;
     for await (const _ of answer.bytes);
     const problem = `Provider "${model.provider}" sent the request on (${answer.status}), which is not followed because it holds the key; make the right address the base URL.`;
@@ -77,20 +75,6 @@ export async function reach(
     const status = kind === "timeout" ? 504 : 502;
     return { status, problem: message, ...(unsent && { unsent }) };
   }
-}
-
-/** Of the headers with which the gateway signs in, nothing comes back to a client. */
-async function withoutKey(
-  answer: UpstreamAnswer,
-  own: Readonly<Record<string, string>>,
-): Promise<UpstreamAnswer> {
-  const secrets = secretsIn(Object.entries(own));
-  const { status, headers, body } = hideSecrets(await readRefusal(answer), secrets);
-  return { status, headers, bytes: onePiece(body) };
-}
-
-async function* onePiece(piece: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield piece;
 }
 
 const lowerCaseNames = (headers: Readonly<Record<string, string>>): Record<string, string> =>
