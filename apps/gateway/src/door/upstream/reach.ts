@@ -6,6 +6,7 @@ import { SignInError } from "../../credentials/credential.ts";
 import type { Host } from "../../host/host.ts";
 import { patience } from "../../models/patience.ts";
 import { askUpstream, type UpstreamAnswer } from "../../passing/ask-upstream.ts";
+import { hideKeys } from "../../passing/hide-keys.ts";
 import { headersOnward } from "../../passing/pass-headers.ts";
 import type { DoorVisit } from "../call/door-call.ts";
 import type { Upstream } from "./find-upstream.ts";
@@ -54,13 +55,14 @@ export async function reach(
       ...lowerCaseNames(endpoint.headers ?? {}),
       ...(isUnpacked && { "accept-encoding": "identity" }),
     };
-    const answer = await askUpstream({
+    const came = await askUpstream({
       method: visit.method,
       url: addressOnward({ model, endpoint }, visit, passesKey),
       headers: headersOnward({ headers: visit.headers, own, passesKey, token }),
       ...{ body, signal },
       idleMs: patience(resolved).idleTimeoutMs ?? USUAL_IDLE_MS,
     });
+    const answer = hideKeys(came, own);
     if (answer.status < 300 || answer.status >= 400) return answer;
     for await (const _ of answer.bytes);
     const problem = `Provider "${model.provider}" sent the request on (${answer.status}), which is not followed because it holds the key; make the right address the base URL.`;
