@@ -141,13 +141,10 @@ function matchedByEnd(
   for (let index = messages.length - 1; index >= 0; index--) {
     const { end: hash, identity } = messages[index]!;
     if (identity === null) continue;
-    const ends = known
-      .endsAt(hash)
-      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind));
-    // Most places are no end, and a history may have very many.
-    if (ends.length === 0) continue;
     const following = messages.slice(index + 1);
-    const fitting = ends
+    const fitting = known
+      .endsAt(hash)
+      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind))
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ fit }) => fit === wanted);
     const best =

@@ -24,8 +24,7 @@ export function toAgentMessages(
   messages: readonly JsonObject[],
   { answerer, toolNames }: { answerer?: Answerer; toolNames: ReadonlyMap<string, string> },
 ): AgentMessage[] {
-  // Beside the names from before, which may be very many, and are not copied for each message.
-  const names = new Map<string, string>();
+  const names = new Map(toolNames);
   const made: AgentMessage[] = [];
   let reply: AssistantBlock[] | undefined;
   for (const read of messages.flatMap((message) => READERS[api](message))) {
@@ -46,7 +45,7 @@ export function toAgentMessages(
         made.push({
           role: "toolResult",
           toolCallId: read.id,
-          toolName: read.name || (names.get(read.id) ?? toolNames.get(read.id) ?? ""),
+          toolName: read.name || (names.get(read.id) ?? ""),
           content: read.content,
           isError: read.isError,
         });

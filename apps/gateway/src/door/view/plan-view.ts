@@ -126,8 +126,6 @@ class View {
   readonly #newest: number;
   /** Where the open request begins; 0: before the first reply. */
   readonly #open: number;
-  /** Those that begin a turn. */
-  readonly #begins: readonly Group[];
   /** Said in a person's name while a request was worked on. */
   readonly #asides: readonly Group[];
   readonly #leftOut = new Set<number>();
@@ -149,7 +147,6 @@ class View {
       this.#groups.at(-1)?.start ??
       messages.length;
     this.#open = this.#groups.findLast(({ answers }) => answers)?.end ?? 0;
-    this.#begins = this.#groups.filter(({ begins }) => begins);
     this.#asides = this.#groups.filter(
       ({ begins }, at) => begins && this.#groups[at - 1]?.answers !== true,
     );
@@ -253,14 +250,11 @@ class View {
     const start = Math.max(this.#turnsBefore, this.#firstTurnEnd());
     const group = this.#groupFrom(start);
     // A turn that goes on into what stays would leave its second half without the first.
-    const end = this.#begins[placeFrom(this.#begins, start + 1)]?.start;
+    const end = this.#groups.find(({ start: next, begins }) => begins && next > start)?.start;
     if (group === undefined || end === undefined || end > Math.min(this.#newest, this.#open))
       return false;
-    for (let place = placeFrom(this.#groups, group.start); ; place++) {
-      const other = this.#groups[place];
-      if (other === undefined || other.end > end) break;
-      this.#leaveOut(other);
-    }
+    for (const other of this.#groups)
+      if (other.start >= group.start && other.end <= end) this.#leaveOut(other);
     this.#turnsBefore = end;
     return true;
   }
@@ -274,20 +268,17 @@ class View {
   }
 
   #nextAside(): Group | undefined {
-    return this.#leavable(this.#asides[placeFrom(this.#asides, this.#asidesBefore)]);
+    return this.#asides.find(
+      ({ start, end }) => start >= this.#asidesBefore && end <= this.#newest,
+    );
   }
 
   #firstTurnEnd(): number {
-    return this.#begins[0]?.start ?? this.#input.messages.length;
+    return this.#groups.find(({ begins }) => begins)?.start ?? this.#input.messages.length;
   }
 
   #groupFrom(index: number): Group | undefined {
-    return this.#leavable(this.#groups[placeFrom(this.#groups, index)]);
-  }
-
-  /** Undefined: it stays in any case. */
-  #leavable(group: Group | undefined): Group | undefined {
-    return group !== undefined && group.end <= this.#newest ? group : undefined;
+    return this.#groups.find(({ start, end }) => start >= index && end <= this.#newest);
   }
 
   #leaveOut(group: Group): void {
@@ -309,18 +300,6 @@ class View {
     const form = shortFormAt({ elidedBefore, linesBefore }, index);
     return form === undefined ? messages[index]!.tokens : shortTokens(index, form);
   }
-}
-
-/** Where the first group stands that starts at `index` or behind it, of groups in their order. */
-function placeFrom(groups: readonly Group[], index: number): number {
-  let low = 0;
-  let high = groups.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (groups[middle]!.start < index) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 type ShortenedBefore = Pick<ViewPlan, "elidedBefore" | "linesBefore">;
