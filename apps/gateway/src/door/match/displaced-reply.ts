@@ -32,7 +32,8 @@ export function displacedReply(
   if (from === undefined || reply === undefined || isEmpty(reply)) return undefined;
   const answered = new Set(messages.slice(from).flatMap(({ answers }) => answers));
   /** Its client has run this call, which is none of the reply's. */
-  const isForeign = (call: string) => !reply.calls.includes(call) && answered.has(call);
+  const own = new Set(reply.calls);
+  const isForeign = (call: string) => !own.has(call) && answered.has(call);
   // What a client says by itself comes and goes.
   const isUnknown = ({ speaker, text, calls }: SketchedMessage) =>
     speaker === "tools" || (speaker === "model" && (text.trim() !== "" || calls.some(isForeign)));
@@ -74,7 +75,7 @@ function replyIn(
   const isOwn = ({ message }: Placed) => message.calls.some((call) => reply.calls.includes(call));
   const isOther = ({ message }: Placed) => message.calls.some(isForeign);
   if (run.some((placed) => isOwn(placed) && isOther(placed))) return [];
-  for (let first = 0; first < run.length; first++) {
+  for (let first = firstOfReply(run); first < run.length; first++) {
     const rest = run.slice(first);
     if (isWhole(rest, reply)) return indexes(rest);
   }
@@ -83,6 +84,21 @@ function replyIn(
   if (first < 0) return undefined;
   const before = run.slice(0, first).findLastIndex(isOther);
   return indexes(run.slice(before + 1, run.findLastIndex(isOwn) + 1));
+}
+
+/** So many items, and so many characters, may be one reply; of a longer one only ids tell. */
+const MOST_ITEMS = 64;
+const MOST_CHARS = 2 ** 20;
+
+/** Where a reply may begin that ends with the run. */
+function firstOfReply(run: readonly Placed[]): number {
+  let chars = 0;
+  for (let first = run.length - 1; first >= 0; first--) {
+    chars += run[first]!.message.text.length;
+    if (run.length - first > MOST_ITEMS || chars > MOST_CHARS)
+      return Math.min(first + 1, run.length - 1);
+  }
+  return 0;
 }
 
 /** By ids where both have them, and by all that was said and called. */

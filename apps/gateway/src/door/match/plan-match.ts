@@ -141,10 +141,12 @@ function matchedByEnd(
   for (let index = messages.length - 1; index >= 0; index--) {
     const { end: hash, identity } = messages[index]!;
     if (identity === null) continue;
-    const following = messages.slice(index + 1);
-    const fitting = known
+    const ends = known
       .endsAt(hash)
-      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind))
+      .filter((end) => mayBe(end) && (kind === undefined || end.kind === kind));
+    if (ends.length === 0) continue;
+    const following = messages.slice(index + 1);
+    const fitting = ends
       .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ fit }) => fit === wanted);
     const best =
@@ -176,10 +178,11 @@ function matchedBehindFirst(
   for (let index = messages.length - 1; index >= 0; index--) {
     const { behindFirst } = messages[index]!;
     if (behindFirst === null) return undefined;
-    const fitting = known
-      .endsAt(behindFirst)
-      .filter(mayBe)
-      .map((end) => ({ end, ...fitOfReply(end, request, messages.slice(index + 1)) }))
+    const ends = known.endsAt(behindFirst).filter(mayBe);
+    if (ends.length === 0) continue;
+    const following = messages.slice(index + 1);
+    const fitting = ends
+      .map((end) => ({ end, ...fitOfReply(end, request, following) }))
       .filter(({ end, fit, replied }) => fit === "sure" && (end.begun || replied > 0));
     const [only, ...others] = fitting;
     if (others.length > 0) return undefined;

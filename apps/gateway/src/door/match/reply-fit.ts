@@ -35,6 +35,9 @@ export function fitOfReply(
 /** Of replies that broke off and were run, so many may stand before the one that came. */
 const MOST_BROKEN = 3;
 
+/** One reply has hardly more: behind so many items nothing is looked for. */
+const MOST_ITEMS = 64;
+
 /** What is shorter is said by anybody. */
 const LEAST_WORDS = 40;
 
@@ -46,6 +49,7 @@ function isBehindBroken(following: readonly SketchedMessage[], reply: KnownReply
     if (message.speaker === "model") run.push(message);
     else run = [];
     if (run.length === 1) runs++;
+    if (run.length > MOST_ITEMS) return false;
     const hasId = message.calls.some((call) => reply.calls.includes(call));
     const isLong = message.text.trim().length >= LEAST_WORDS;
     if (hasId || (isLong && message.speaker === "model" && isReply(run, reply))) return true;

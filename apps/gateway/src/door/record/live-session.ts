@@ -122,7 +122,6 @@ export class LiveSession {
 
   /** Ids of the entries, in the order of the messages. */
   async append(messages: readonly AgentMessage[]): Promise<string[]> {
-    const left = [...messages];
     const ids: string[] = [];
     const part = this.#part;
     this.#part = undefined;
@@ -134,11 +133,12 @@ export class LiveSession {
       }
     }
     // What was stored before the process ended is not stored again.
-    while (left[0] !== undefined && this.#unknown[0] !== undefined) {
-      if (!saysTheSame(messageOf(this.#unknown[0])!, left[0])) break;
-      ids.push(this.#unknown.shift()!.id);
-      left.shift();
+    for (const [at, entry] of this.#unknown.entries()) {
+      const message = messages[at];
+      if (message === undefined || !saysTheSame(messageOf(entry)!, message)) break;
+      ids.push(entry.id);
     }
+    const left = messages.slice(ids.length);
     this.#unknown = [];
     if (left.length === 0) return ids;
     const appended = await this.#conversation.session.append(left.map(entryOf));
@@ -193,7 +193,14 @@ export class LiveSession {
    */
   placeOf(token: string, from: number): number {
     const places = this.#places.get(token) ?? [];
-    return places.find((place) => place >= from) ?? places.at(-1) ?? -1;
+    // By halves: what people say they may say very often.
+    let [low, high] = [0, places.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (places[middle]! < from) low = middle + 1;
+      else high = middle;
+    }
+    return places[low] ?? places.at(-1) ?? -1;
   }
 
   /** The message as it was sent back for the first time. */
@@ -219,7 +226,9 @@ export class LiveSession {
   #remember(stored: readonly StoredMessage[]): void {
     for (const one of stored) {
       const place = this.stored.push(one) - 1;
-      this.#places.set(one.token, [...(this.#places.get(one.token) ?? []), place]);
+      const places = this.#places.get(one.token);
+      if (places === undefined) this.#places.set(one.token, [place]);
+      else places.push(place);
     }
   }
 

@@ -30,7 +30,8 @@ export function planEntries(input: {
 }): EntryGroup[] {
   const { api, list, sketched, fresh, moved = [], summary, now } = input;
   const toolNames = new Map(input.toolNames);
-  const isMoved = (index: number) => moved.includes(index);
+  const movedIndexes = new Set(moved);
+  const isMoved = (index: number) => movedIndexes.has(index);
   const wanted = [...fresh, ...moved].sort((a, b) => a - b);
   const isTold = (index: number) => index === summary && sketched[index]!.speaker === "model";
   const isOfModel = (index: number) => sketched[index]!.speaker === "model" && !isTold(index);

@@ -24,7 +24,9 @@ export function toAgentMessages(
   messages: readonly JsonObject[],
   { answerer, toolNames }: { answerer?: Answerer; toolNames: ReadonlyMap<string, string> },
 ): AgentMessage[] {
-  const names = new Map(toolNames);
+  // Those before may be very many, and these a single one.
+  const own = new Map<string, string>();
+  const nameOf = (id: string) => own.get(id) ?? toolNames.get(id) ?? "";
   const made: AgentMessage[] = [];
   let reply: AssistantBlock[] | undefined;
   for (const read of messages.flatMap((message) => READERS[api](message))) {
@@ -45,14 +47,14 @@ export function toAgentMessages(
         made.push({
           role: "toolResult",
           toolCallId: read.id,
-          toolName: read.name || (names.get(read.id) ?? ""),
+          toolName: read.name || nameOf(read.id),
           content: read.content,
           isError: read.isError,
         });
         break;
       case "model": {
         for (const block of read.content)
-          if (block.type === "toolCall") names.set(block.id, block.name);
+          if (block.type === "toolCall") own.set(block.id, block.name);
         // One reply may be several items of its wire.
         if (reply === undefined) {
           reply = [];
@@ -66,7 +68,7 @@ export function toAgentMessages(
         }
         reply.push(...read.content);
         const last = made.at(-1);
-        if (last?.role === "assistant" && reply.some(({ type }) => type === "toolCall"))
+        if (last?.role === "assistant" && read.content.some(({ type }) => type === "toolCall"))
           last.stopReason = "toolUse";
       }
     }

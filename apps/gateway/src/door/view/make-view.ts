@@ -225,8 +225,8 @@ function editsOf(
     const elided = form === undefined ? message : elide(index, form);
     return bindsThinking && index < plan.thinkingBefore ? wire.withoutThinking(elided) : elided;
   });
-  const firstLeftOut = Math.min(...plan.leftOut, list.length);
-  const noted = firstLeftOut < list.length ? lastPerson(wire, shown, firstLeftOut) : -1;
+  const firstLeftOut = shown.indexOf(null);
+  const noted = firstLeftOut >= 0 ? lastPerson(wire, shown, firstLeftOut) : -1;
   if (noted >= 0) {
     const gone = list.flatMap((message, index) =>
       plan.leftOut.has(index) ? [{ message, sketch: messages[index]! }] : [],

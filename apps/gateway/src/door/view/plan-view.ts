@@ -128,6 +128,8 @@ class View {
   readonly #open: number;
   /** Said in a person's name while a request was worked on. */
   readonly #asides: readonly Group[];
+  /** What a person's words begin. */
+  readonly #begins: readonly Group[];
   readonly #leftOut = new Set<number>();
   #leftOutTokens = 0;
   #noteTokens = 0;
@@ -147,6 +149,7 @@ class View {
       this.#groups.at(-1)?.start ??
       messages.length;
     this.#open = this.#groups.findLast(({ answers }) => answers)?.end ?? 0;
+    this.#begins = this.#groups.filter(({ begins }) => begins);
     this.#asides = this.#groups.filter(
       ({ begins }, at) => begins && this.#groups[at - 1]?.answers !== true,
     );
@@ -250,11 +253,12 @@ class View {
     const start = Math.max(this.#turnsBefore, this.#firstTurnEnd());
     const group = this.#groupFrom(start);
     // A turn that goes on into what stays would leave its second half without the first.
-    const end = this.#groups.find(({ start: next, begins }) => begins && next > start)?.start;
+    const end = this.#begins[placeFrom(this.#begins, start + 1)]?.start;
     if (group === undefined || end === undefined || end > Math.min(this.#newest, this.#open))
       return false;
-    for (const other of this.#groups)
-      if (other.start >= group.start && other.end <= end) this.#leaveOut(other);
+    const next = placeFrom(this.#groups, end);
+    for (let place = placeFrom(this.#groups, group.start); place < next; place++)
+      this.#leaveOut(this.#groups[place]!);
     this.#turnsBefore = end;
     return true;
   }
@@ -268,17 +272,20 @@ class View {
   }
 
   #nextAside(): Group | undefined {
-    return this.#asides.find(
-      ({ start, end }) => start >= this.#asidesBefore && end <= this.#newest,
-    );
+    return this.#before(this.#asides[placeFrom(this.#asides, this.#asidesBefore)]);
   }
 
   #firstTurnEnd(): number {
-    return this.#groups.find(({ begins }) => begins)?.start ?? this.#input.messages.length;
+    return this.#begins[0]?.start ?? this.#input.messages.length;
   }
 
   #groupFrom(index: number): Group | undefined {
-    return this.#groups.find(({ start, end }) => start >= index && end <= this.#newest);
+    return this.#before(this.#groups[placeFrom(this.#groups, index)]);
+  }
+
+  /** Undefined: it stays with the newest pair. */
+  #before(group: Group | undefined): Group | undefined {
+    return group !== undefined && group.end <= this.#newest ? group : undefined;
   }
 
   #leaveOut(group: Group): void {
@@ -300,6 +307,17 @@ class View {
     const form = shortFormAt({ elidedBefore, linesBefore }, index);
     return form === undefined ? messages[index]!.tokens : shortTokens(index, form);
   }
+}
+
+/** The place of the first group that starts at `index` or behind it, by halves. */
+function placeFrom(groups: readonly Group[], index: number): number {
+  let [low, high] = [0, groups.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (groups[middle]!.start < index) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 type ShortenedBefore = Pick<ViewPlan, "elidedBefore" | "linesBefore">;

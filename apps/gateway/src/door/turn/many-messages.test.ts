@@ -1,0 +1,98 @@
+// Holds the time of a request against the number of its messages.
+import { expect, it } from "vitest";
+import { DOOR_APIS } from "../../config/door.ts";
+import { outlineOf } from "../body/outline.ts";
+import { clientKeyOf } from "../match/client-key.ts";
+import { KnownRequests } from "../match/known-requests.ts";
+import { planIngest, requestEvent } from "../match/plan-ingest.ts";
+import { planMatch } from "../match/plan-match.ts";
+import { sketchRequest } from "../match/sketch.ts";
+import { planEntries } from "../record/plan-entries.ts";
+import type { Said } from "../testing/conversation.ts";
+import { writeRequest } from "../testing/write-request.ts";
+import { makeView } from "../view/make-view.ts";
+import { DOOR_WIRES } from "../wires/find-wire.ts";
+
+type Talk = (index: number) => Said[];
+
+const said = (text: string, calls: string[] = []): Said => ({
+  ...{ uid: null, by: "model", text, thinking: "" },
+  calls: calls.map((id) => ({ id, name: "run", args: {} })),
+});
+const TALKS: Record<string, Talk> = {
+  words: (index) => [{ uid: null, by: "person", text: `m${index}` }, said(`r${index}`)],
+  "the same words": () => [{ uid: null, by: "person", text: "go on" }, said("Done.")],
+  calls: (index) => [
+    said("", [`c${index}`]),
+    { uid: null, by: "tools", results: [{ id: `c${index}`, name: "run", text: `ok ${index}` }] },
+  ],
+  "what the model says without a break": (index) => [said(`r${index}`)],
+};
+
+/** The work of a request, phase by phase, each with the processor's ms that it took. */
+function timesOf(api: (typeof DOOR_APIS)[number], talk: Talk, rounds: number): Map<string, number> {
+  const wire = DOOR_WIRES[api];
+  const all: Said[] = [{ uid: null, by: "person", text: "Begin." }];
+  for (let index = 0; index < rounds; index++) all.push(...talk(index));
+  const { path, body } = writeRequest(api, all, { model: "model", head: ["Be."], tools: ["run"] });
+  const request = wire.read(body, path)!;
+  const times = new Map<string, number>();
+  const timed = <Result>(name: string, work: () => Result): Result => {
+    const before = process.cpuUsage();
+    const result = work();
+    times.set(name, process.cpuUsage(before).user / 1000);
+    return result;
+  };
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const outline = timed("outline", () => outlineOf(bytes, wire.list));
+  const sketch = timed("sketch", () => sketchRequest(wire, request, clientKeyOf({}, body)));
+  const known = new KnownRequests();
+  const { match, plan } = timed("match", () => {
+    const found = planMatch(known, sketch);
+    return { match: found, plan: planIngest(known, found, sketch) };
+  });
+  timed("learn", () => known.learn(requestEvent(known, "s", { match, plan, request: sketch })));
+  timed("view", () =>
+    makeView({
+      ...{ wire, outline, body, request, messages: sketch.messages },
+      ...{ window: 16_000, marks: {}, bindsThinking: false },
+    }),
+  );
+  const list = request.messages.slice(request.leading);
+  timed("entries", () =>
+    planEntries({
+      ...{ api, list, sketched: sketch.messages, fresh: plan.fresh },
+      ...{ toolNames: new Map(), now: 0 },
+    }),
+  );
+  return times;
+}
+
+const TRIES = 3;
+const FEW = 1_500;
+const TIMES = 4;
+/** Of four times the messages; where each looks at all others it would be 16. */
+const MOST_GROWTH = 8;
+/** Shorter times say nothing. */
+const LEAST_MS = 25;
+
+it.each(DOOR_APIS.flatMap((api) => Object.keys(TALKS).map((name) => [api, name] as const)))(
+  "a request by %s takes as much longer as it has more messages: %s",
+  (api, name) => {
+    const least = (rounds: number) => {
+      const tries = Array.from({ length: TRIES }, () => timesOf(api, TALKS[name]!, rounds));
+      return new Map(
+        [...tries[0]!.keys()].map((phase) => [
+          phase,
+          Math.min(...tries.map((times) => times.get(phase)!)),
+        ]),
+      );
+    };
+    const few = least(FEW);
+    const many = least(FEW * TIMES);
+    const growing = [...many].filter(
+      ([phase, ms]) => ms > LEAST_MS && ms > MOST_GROWTH * few.get(phase)!,
+    );
+    expect(growing).toEqual([]);
+  },
+);
