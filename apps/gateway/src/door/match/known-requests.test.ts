@@ -49,6 +49,37 @@ describe("the memory of the door", () => {
     expect(again).toMatchObject({ session: first.session, plan: { fresh: [] } });
   });
 
+  it.each([false, true])(
+    "stores what a client goes on by once, whatever it moves in it, restarted %s",
+    (restarts) => {
+      const door = new PlayedDoor();
+      const send = (...list: Said[]) => door.request("openai-completions", ask(...list));
+      const summary =
+        "1. The parser was to be fixed, and it is. 2. Nothing else is pending for now.";
+      const told = [
+        person("Fix the parser."),
+        model("It is fixed now, and all of its tests pass."),
+      ];
+      const first = send(told[0]!);
+      door.reply(first, said("It is fixed now, and all of its tests pass."));
+      const wish = `Write a summary of this conversation. ${"Name every file. ".repeat(60)}`;
+      const asked = send(...told, person(wish));
+      expect(asked).toMatchObject({ session: first.session, match: { kind: "compaction" } });
+      door.reply(asked, said(summary));
+      const goesOn = (more: string) => person(`Before: ${summary}\n\nNow the docs.${more}`);
+      const next = send(goesOn("<reminder>Nothing is to do.</reminder>"));
+      expect(next).toMatchObject({ session: first.session, plan: { fresh: [0], summary: 0 } });
+      door.reply(next, said("The docs say now how the parser is called."));
+      if (restarts) door.restart();
+      const reply = model("The docs say now how the parser is called.");
+      const later = send(goesOn(""), reply, person("Go on.<reminder>Nothing is to do.</reminder>"));
+      expect(later).toMatchObject({ session: first.session, plan: { fresh: [2], edited: [] } });
+      // Where nothing of before stands behind it, another request may be in it.
+      const back = send(goesOn(" No, the tests."));
+      expect(back).toMatchObject({ session: first.session, plan: { fresh: [0] } });
+    },
+  );
+
   it("goes on after a restart, also where the reply was passed on and never written down", () => {
     const door = new PlayedDoor();
     const first = door.request("openai-completions", ask(person("Hi")));

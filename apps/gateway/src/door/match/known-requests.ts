@@ -27,6 +27,8 @@ export interface RequestEvent {
   /** How many tokens of the session's list are still at its front, and which come behind them. */
   kept: number;
   added: readonly string[];
+  /** Hash of the client's own summary by which it goes on. Absent: it has all. */
+  summary?: string;
   /** Results that came with it: id of the call, hash of the message. */
   results: readonly (readonly [id: string, hash: string])[];
 }
@@ -93,6 +95,8 @@ export interface KnownSession {
   tokens: readonly string[];
   /** Replies to side requests and compactions, newest last. */
   summaries: readonly string[];
+  /** Hashes of those by which its client has gone on, newest last. */
+  goneOnBy: readonly string[];
   /** Of replies to its turns, newest last. */
   marks: readonly WordMark[];
 }
@@ -203,7 +207,7 @@ export class KnownRequests {
       ...(key !== undefined && { key }),
       ...(family !== undefined && { family }),
       ...(parent !== undefined && { parent }),
-      ...{ summaries: [], marks: [] },
+      ...{ summaries: [], goneOnBy: [], marks: [] },
       provisional: !begun,
       ...before,
       tools: before?.tools ?? tools,
@@ -214,6 +218,9 @@ export class KnownRequests {
         : (before?.tokens ?? []),
       ...(before !== undefined && begun && { provisional: false }),
     };
+    const { summary } = event;
+    if (summary !== undefined && !session.goneOnBy.includes(summary))
+      session.goneOnBy = [...session.goneOnBy, summary].slice(-MOST_SUMMARIES);
     // Last in the order, as the newest in use.
     this.#sessions.delete(id);
     this.#sessions.set(id, session);

@@ -2,7 +2,7 @@
 import { commonOrder } from "./common-order.ts";
 import { displacedReply } from "./displaced-reply.ts";
 import type { KnownRequests, KnownSession, RequestEvent } from "./known-requests.ts";
-import { type Match, summaryIn } from "./plan-match.ts";
+import { heldSummary, type Match, summaryIn } from "./plan-match.ts";
 import { isAnchor, isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
 
 /** Indexes are those of the sketch: leading messages do not count. */
@@ -42,13 +42,17 @@ export function planIngest(
   const lastKnown = rest.findLast(isKnown) ?? match.stored - 1;
   const own = rest.filter((index) => !made.includes(index) && messages[index]!.identity !== null);
   const isEdited = (index: number) => standings.get(index) !== "known";
+  // Its client has written something else around what it went on by already.
+  const isRewritten =
+    summary !== undefined && summary < lastKnown && goneOnBy(messages[summary]!, session);
+  const isFreshSummary = (index: number) => standings.get(index) === "new" && !isRewritten;
   const displaced = displacedReply(known, session, messages, firstNew);
   if (displaced !== undefined) {
     const { from, reply } = displaced;
     return {
       fresh: all.filter((index) =>
         index === summary
-          ? standings.get(index) === "new"
+          ? isFreshSummary(index)
           : index >= from && !made.includes(index) && !reply.includes(index),
       ),
       edited: own.filter((index) => index < from && isEdited(index)),
@@ -59,14 +63,15 @@ export function planIngest(
   return {
     // What a client goes on by is told once, where it begins to.
     fresh: rest.filter((index) =>
-      index === summary
-        ? standings.get(index) === "new"
-        : index > lastKnown && !made.includes(index),
+      index === summary ? isFreshSummary(index) : index > lastKnown && !made.includes(index),
     ),
     edited: own.filter((index) => index <= lastKnown && isEdited(index)),
     ...(summary !== undefined && { summary }),
   };
 }
+
+const goneOnBy = (message: SketchedMessage, session: KnownSession): boolean =>
+  session.goneOnBy.includes(heldSummary(message, session) ?? "");
 
 /** What is to be remembered of a request. */
 export function requestEvent(
@@ -78,7 +83,12 @@ export function requestEvent(
   const { kind, key, family, parent } = match;
   const tokens: string[] = [];
   for (const { token } of messages) if (token !== null) tokens.push(token);
-  const before = known.session(session)?.tokens ?? [];
+  const own = known.session(session);
+  const before = own?.tokens ?? [];
+  const summary =
+    own === undefined || plan.summary === undefined
+      ? undefined
+      : heldSummary(messages[plan.summary]!, own);
   const kept = lengthOfCommonStart(before, tokens);
   const results = plan.fresh.flatMap((index) => {
     const { answers, hash } = messages[index]!;
@@ -90,6 +100,7 @@ export function requestEvent(
     ...(key !== undefined && { key }),
     ...(family !== undefined && { family }),
     ...(parent !== undefined && { parent }),
+    ...(summary !== undefined && { summary }),
     kind,
     ...endOf(request),
     begun: messages.some(({ speaker }) => speaker === "model"),

@@ -1,4 +1,5 @@
 // Decides which session a request continues, and by what it was recognised.
+import { contentHash } from "../../text/content-hash.ts";
 import type { KnownEnd, KnownRequests, KnownSession, RequestKind } from "./known-requests.ts";
 import { fitOfReply, isLike } from "./reply-fit.ts";
 import { isSaid, type RequestSketch, type SketchedMessage } from "./sketch.ts";
@@ -328,6 +329,15 @@ export function summaryIn(
   );
   return found < 0 ? undefined : found;
 }
+
+/** By what the summary is known that a message repeats. Undefined: it repeats none. */
+export const heldSummary = (
+  { text }: SketchedMessage,
+  { summaries }: KnownSession,
+): string | undefined => {
+  const held = summaries.findLast((summary) => repeats(text, summary));
+  return held === undefined ? undefined : contentHash(held);
+};
 
 /** A line that may be found in a text that was put between tags or cut at its ends. */
 const LEAST_LINE = 40;
