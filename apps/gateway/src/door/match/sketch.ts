@@ -1,4 +1,5 @@
 // What the matcher looks at of one request.
+import { type Steps, stepsAtOnce } from "@clew/plugin-sdk/host";
 import { contentHash } from "../../text/content-hash.ts";
 import type { DoorRequest, DoorWire, JsonObject, MessageLook } from "../wires/door-wire.ts";
 import { canonical } from "../wires/json.ts";
@@ -32,11 +33,18 @@ export interface RequestSketch {
   head: string;
 }
 
-export function sketchRequest(
+export const sketchRequest = (
   wire: DoorWire,
   request: DoorRequest,
   client: ClientKey,
-): RequestSketch {
+): RequestSketch => stepsAtOnce(sketchSteps(wire, request, client));
+
+/** A step for each message; of one that was sketched so before, only a look. */
+export function* sketchSteps(
+  wire: DoorWire,
+  request: DoorRequest,
+  client: ClientKey,
+): Steps<RequestSketch> {
   const { messages, leading } = request;
   const head = contentHash(canonical([request.system, messages.slice(0, leading)]));
   const sketched: SketchedMessage[] = [];
@@ -51,6 +59,7 @@ export function sketchRequest(
     );
     sketched.push(link.newest);
     chain = link;
+    yield;
   }
   return { client, messages: sketched, tools: [...request.tools].sort(), head };
 }

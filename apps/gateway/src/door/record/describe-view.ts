@@ -6,7 +6,7 @@ import {
   type WithheldEntry,
 } from "@clew/engine-core";
 import type { AgentMessage } from "@clew/plugin-sdk/core";
-import type { PolicyChange } from "@clew/plugin-sdk/host";
+import type { PolicyChange, Steps } from "@clew/plugin-sdk/host";
 import { estimateText } from "@clew/plugin-sdk/tokens";
 import { toJson } from "../../own-json.ts";
 import { SENT_OTHERWISE, SET_ASIDE } from "../../reports/door-rules.ts";
@@ -35,7 +35,8 @@ export interface ViewDescription {
   moved: number;
 }
 
-export function describeView(
+/** A step for each message that was not described before. */
+export function* describeView(
   live: LiveSession,
   input: {
     call: Pick<DoorCall, "wire" | "body" | "request">;
@@ -46,13 +47,13 @@ export function describeView(
     /** True: what is not in the request is told of. */
     tellsWithheld: boolean;
   },
-): ViewDescription {
+): Steps<ViewDescription> {
   const { call, view, model } = input;
   const parts: ReportParts = {};
   const heads = describeHeads(call, { parts, offered: view.tools ?? call.body.tools });
   const last = live.lastView;
   const before = last?.items ?? [];
-  const described = describeMessages(live, input, parts);
+  const described = yield* describeMessages(live, input, parts);
   const hashes = [...heads.system, ...heads.tools].map(({ hash }) => hash);
   const withheld = input.tellsWithheld ? withheldNow(live, described, last) : [];
   const kept = lengthOfSame(before, described.items, (a, b) => a.hash === b.hash);
@@ -114,11 +115,11 @@ function wordsOf(system: unknown): string {
 }
 
 /** Goes on from what was described of the request before, as far as this one begins like it. */
-function describeMessages(
+function* describeMessages(
   live: LiveSession,
   { call, sketch, view, tellsWithheld }: Parameters<typeof describeView>[1],
   parts: ReportParts,
-): DescribedView {
+): Steps<DescribedView> {
   const { wire, request } = call;
   const list = request.messages.slice(request.leading);
   const answered = sketch.messages.findLastIndex(({ speaker }) => speaker === "person");
@@ -148,9 +149,12 @@ function describeMessages(
     });
     live.learnHash(place, message.hash);
     marks.push({ items: items.length, from });
+    yield;
   }
-  for (const { hash } of items.slice(chain.length))
+  for (const { hash } of items.slice(chain.length)) {
     chain.push(contentHash(`${chain.at(-1) ?? ""}\n${hash}`));
+    yield;
+  }
   const stored = live.stored.length;
   const described = { key, ends, marks, items, chain, changes, leftOut, stored };
   // A request beside the session says nothing of the next turn.

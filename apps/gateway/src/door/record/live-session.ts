@@ -126,15 +126,14 @@ export class LiveSession {
     const part = this.#part;
     this.#part = undefined;
     if (part !== undefined && part.id === this.leafId) {
-      if (left[0] === undefined || !saysTheSame(part.message, left[0])) await this.setReplyBeside();
-      else {
-        ids.push(part.id);
-        left.shift();
-      }
+      const [first] = messages;
+      if (first !== undefined && saysTheSame(part.message, first)) ids.push(part.id);
+      else await this.setReplyBeside();
     }
+    const begun = ids.length;
     // What was stored before the process ended is not stored again.
     for (const [at, entry] of this.#unknown.entries()) {
-      const message = messages[at];
+      const message = messages[begun + at];
       if (message === undefined || !saysTheSame(messageOf(entry)!, message)) break;
       ids.push(entry.id);
     }

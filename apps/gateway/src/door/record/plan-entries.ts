@@ -1,5 +1,6 @@
 // Decides which entries a transcript gets of a request's new messages.
 import type { AgentMessage } from "@clew/plugin-sdk/core";
+import type { Steps } from "@clew/plugin-sdk/host";
 import type { SketchedMessage } from "../match/sketch.ts";
 import { toAgentMessages } from "../transcript/agent-messages.ts";
 import type { DoorApi, JsonObject } from "../wires/door-wire.ts";
@@ -16,7 +17,7 @@ export interface EntryGroup {
  * One reply may be several items of its wire, and one message several entries. `fresh` are indexes
  * behind the leading messages; `moved` likewise, of a reply that is stored.
  */
-export function planEntries(input: {
+export function* planEntries(input: {
   api: DoorApi;
   /** Behind the leading ones. */
   list: readonly JsonObject[];
@@ -27,7 +28,7 @@ export function planEntries(input: {
   summary?: number;
   toolNames: ReadonlyMap<string, string>;
   now: number;
-}): EntryGroup[] {
+}): Steps<EntryGroup[]> {
   const { api, list, sketched, fresh, moved = [], summary, now } = input;
   const toolNames = new Map(input.toolNames);
   const movedIndexes = new Set(moved);
@@ -42,21 +43,24 @@ export function planEntries(input: {
     const said = indexes.map((index) => list[index]!);
     return toAgentMessages(api, said, { toolNames });
   };
-  return runsOf(wanted, isOfModel, isMoved).map((indexes) => {
+  const groups: EntryGroup[] = [];
+  for (const indexes of runsOf(wanted, isOfModel, isMoved)) {
     const made = messagesOf(indexes);
     for (const message of made)
       if (message.role === "assistant")
         for (const block of message.content)
           if (block.type === "toolCall") toolNames.set(block.id, block.name);
-    return {
+    groups.push({
       isMoved: indexes.some(isMoved),
       messages: indexes.flatMap((index) => {
         const token = sketched[index]!.token;
         return token === null ? [] : [{ token, hash: sketched[index]!.hash }];
       }),
       entries: made.map((message) => ({ ...message, timestamp: now })),
-    };
-  });
+    });
+    yield;
+  }
+  return groups;
 }
 
 /** What a model said without a break stands together, anything else alone. */

@@ -2,7 +2,12 @@
 import { setImmediate as nextRound } from "node:timers/promises";
 import type { EndedCall, LogPort, ModelCallReport, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
-import { type ModelError, promptTokensOf, type StreamEvent } from "@clew/plugin-sdk/host";
+import {
+  type ModelError,
+  promptTokensOf,
+  type StreamEvent,
+  stepsInSlices,
+} from "@clew/plugin-sdk/host";
 import { projectMessageForDisplay } from "@clew/transcript-policy";
 import type { Costs } from "../../costs/meter.ts";
 import type { EventHub } from "../../events/hub.ts";
@@ -145,7 +150,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
     asked(turn, { view, scale }) {
       void inSession(turn, async (conversation, live) => {
         const before = calls.get(turn);
-        const described = describeView(live, { ...describable(turn), view });
+        const described = await stepsInSlices(describeView(live, { ...describable(turn), view }));
         const cache =
           turn.match.kind === "turn"
             ? expectCache(live.sent, { turn, request: described, scale, now: Date.now() })
@@ -219,14 +224,16 @@ const describable = ({ call, sketch, upstream, match }: DoorTurn) => ({
 
 async function storeRequest(turn: DoorTurn, live: LiveSession): Promise<StoredMessage[]> {
   const { call, sketch, plan } = turn;
-  const planned = planEntries({
-    api: call.wire.api,
-    list: call.request.messages.slice(call.request.leading),
-    sketched: sketch.messages,
-    ...plan,
-    toolNames: live.toolNames,
-    now: turn.startedAt.getTime(),
-  });
+  const planned = await stepsInSlices(
+    planEntries({
+      api: call.wire.api,
+      list: call.request.messages.slice(call.request.leading),
+      sketched: sketch.messages,
+      ...plan,
+      toolNames: live.toolNames,
+      now: turn.startedAt.getTime(),
+    }),
+  );
   const groups = plan.moved === undefined ? planned : await makeWay(planned, live);
   const isBeside = turn.match.kind !== "turn" && groups.length === 0;
   const ids = isBeside ? [] : await live.append(groups.flatMap(({ entries }) => entries));

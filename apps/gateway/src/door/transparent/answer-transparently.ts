@@ -22,7 +22,7 @@ import { usageOfAll } from "../recall/usage-of-all.ts";
 import type { Recorder } from "../record/recorder.ts";
 import { type BegunAnswer, tellEnded } from "../reply/tell-ended.ts";
 import { thrownAnswer } from "../session/turn-errors.ts";
-import { type DoorTurn, meetTurn, takeIn, viewOf } from "../turn/door-turn.ts";
+import { type DoorTurn, lookThrough, meetTurn, takeIn, viewOf } from "../turn/door-turn.ts";
 import { type AskedReply, endedHere, type ReplyUnderWay } from "../turn/under-way.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { type PeekedReply, peekReply } from "../upstream/peek-reply.ts";
@@ -47,6 +47,7 @@ export async function answerTransparently(
   { call, upstream, outlet }: { call: DoorCall; upstream: Upstream; outlet: DoorOutlet },
 ): Promise<void> {
   await parts.memory.ready();
+  await lookThrough(call);
   if (isFirst(call)) await lookAround();
   const met = meetTurn(parts, { call, upstream });
   const isTurn = !isBeside(met);

@@ -1,6 +1,6 @@
 // Finds out whose a client's request is, and what of it goes to the model.
 import { randomUUID } from "node:crypto";
-import type { ToolDefinition } from "@clew/plugin-sdk/host";
+import { inSlices, stepsInSlices, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { agentOf, type ClientSigns, newDoorKey } from "../../listing/client-names.ts";
 import { toJson } from "../../own-json.ts";
 import { headersByName } from "../../passing/raw-headers.ts";
@@ -10,11 +10,12 @@ import { clientKeyOf } from "../match/client-key.ts";
 import type { RequestEvent } from "../match/known-requests.ts";
 import { type IngestPlan, planIngest, requestEvent } from "../match/plan-ingest.ts";
 import { type Match, planMatch } from "../match/plan-match.ts";
-import { type RequestSketch, sketchRequest } from "../match/sketch.ts";
+import { type RequestSketch, sketchRequest, sketchSteps } from "../match/sketch.ts";
 import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
 import { type MadeView, makeView, type ViewRequest } from "../view/make-view.ts";
+import { tokensOfMessage } from "../view/weigh.ts";
 import { OFFERED_TOOLS } from "../wires/offered-tools.ts";
 
 /** One request of a client, and its place in a session. */
@@ -37,6 +38,13 @@ export interface DoorTurn {
   startedAt: Date;
   /** ms of a clock that only goes forward. */
   began: number;
+}
+
+/** Looks at each message, in slices: what `meetTurn` then does at once is known by then. */
+export async function lookThrough({ wire, request, headers, body }: DoorCall): Promise<void> {
+  const client = clientKeyOf(headersByName(headers), body);
+  await stepsInSlices(sketchSteps(wire, request, client));
+  await inSlices(request.messages, tokensOfMessage);
 }
 
 /** Finds its place, and changes nothing. */

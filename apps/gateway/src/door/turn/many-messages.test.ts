@@ -1,4 +1,5 @@
 // Holds the time of a request against the number of its messages.
+import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import { expect, it } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
 import { outlineOf } from "../body/outline.ts";
@@ -60,10 +61,12 @@ function timesOf(api: (typeof DOOR_APIS)[number], talk: Talk, rounds: number): M
   );
   const list = request.messages.slice(request.leading);
   timed("entries", () =>
-    planEntries({
-      ...{ api, list, sketched: sketch.messages, fresh: plan.fresh },
-      ...{ toolNames: new Map(), now: 0 },
-    }),
+    stepsAtOnce(
+      planEntries({
+        ...{ api, list, sketched: sketch.messages, fresh: plan.fresh },
+        ...{ toolNames: new Map(), now: 0 },
+      }),
+    ),
   );
   return times;
 }
