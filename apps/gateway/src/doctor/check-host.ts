@@ -43,6 +43,7 @@ import { checkRefused } from "./check-refused.ts";
 import { checkShadow } from "./check-shadow.ts";
 import { checkTokenEstimates } from "./check-token-estimates.ts";
 import { checkTools } from "./check-tools.ts";
+import { checkTraces } from "./check-traces.ts";
 import { checkWater } from "./check-water.ts";
 import type { Finding, FindingCode } from "./finding.ts";
 
@@ -106,6 +107,7 @@ export async function checkHost(
     ...checkCostCaps(environment, loaded),
     ...(await checkTokenEstimates(environment.home, loaded, modelOf(environment, loaded))),
     ...checkLog(environment.home),
+    ...(await checkTraces(loaded)),
     ...refused,
     checkRunning(lookup, [...refused, ...storage]),
     ...checkRunningSettings(lookup, loaded, checked.findings),

@@ -86,6 +86,8 @@ export type FindingCode =
   | "model-fallback-unusable"
   | "model-agent-unusable"
   | "images-not-reduced"
+  | "traces"
+  | "traces-lost"
   | "token-ratio"
   | "learned-window"
   | "cost-caps"

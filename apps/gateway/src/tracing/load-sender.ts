@@ -5,10 +5,12 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BasicTracerProvider,
   BatchSpanProcessor,
+  type SpanExporter,
   TraceIdRatioBasedSampler,
 } from "@opentelemetry/sdk-trace-base";
 import type { OtelConfig } from "../config/diagnostics.ts";
-import type { Sender, TracePart } from "./trace.ts";
+import type { Sender, TellSent, TracePart } from "./trace.ts";
+import { tracesUrl } from "./trace.ts";
 
 /** A collector that does not answer keeps nothing from its end for longer, ms. */
 const SEND_MS = 2000;
@@ -16,9 +18,10 @@ const SEND_MS = 2000;
 export async function loadSender(
   { endpoint, headers, serviceName, sampleRate }: OtelConfig,
   version: string,
+  tell: TellSent,
 ): Promise<Sender> {
   const exporter = new OTLPTraceExporter({
-    url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+    url: tracesUrl(endpoint),
     timeoutMillis: SEND_MS,
     ...(headers !== undefined && { headers }),
   });
@@ -27,7 +30,9 @@ export async function loadSender(
       ...{ "service.name": serviceName, "service.version": version },
     }),
     sampler: new TraceIdRatioBasedSampler(sampleRate),
-    spanProcessors: [new BatchSpanProcessor(exporter, { exportTimeoutMillis: SEND_MS })],
+    spanProcessors: [
+      new BatchSpanProcessor(telling(exporter, tell), { exportTimeoutMillis: SEND_MS }),
+    ],
   });
   const tracer = provider.getTracer("clew", version);
   const write = ({ name, startMs, endMs, outcome, attributes }: TracePart, below = BESIDE_ALL) => {
@@ -46,5 +51,19 @@ export async function loadSender(
     close: () => provider.shutdown(),
   };
 }
+
+/** The library says nowhere by itself that a collector took nothing. */
+const telling = (exporter: SpanExporter, tell: TellSent): SpanExporter => ({
+  export: (spans, done) =>
+    exporter.export(spans, (result) => {
+      const { code, error } = result;
+      tell(
+        code === 0 ? null : { spans: spans.length, why: error?.message ?? "no reason was given" },
+      );
+      done(result);
+    }),
+  shutdown: () => exporter.shutdown(),
+  forceFlush: async () => exporter.forceFlush?.(),
+});
 
 const BESIDE_ALL = context.active();

@@ -45,6 +45,11 @@ export function planTrace(
   };
 }
 
+/** Told of each sending; null: it was taken. */
+export type TellSent = (lost: { spans: number; why: string } | null) => void;
+
+export const tracesUrl = (endpoint: string): string => `${endpoint.replace(/\/+$/, "")}/v1/traces`;
+
 export interface Sender {
   send(turn: Trace): void;
   close(): Promise<void>;

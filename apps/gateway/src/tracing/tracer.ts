@@ -1,7 +1,10 @@
 // Tells a collector of traces how turns went, step by step, and nothing of what was said.
+
 import type { LogPort, TurnResult, TurnStep } from "@clew/engine-core";
+import { shownAddress } from "@clew/plugin-sdk/host";
 import type { OtelConfig } from "../config/diagnostics.ts";
-import { planTrace, type Sender } from "./trace.ts";
+import { counted } from "../text/number.ts";
+import { planTrace, type Sender, type TellSent, tracesUrl } from "./trace.ts";
 
 export interface TracedTurn {
   step(step: TurnStep): void;
@@ -20,7 +23,7 @@ export interface TracerOptions {
   version: string;
   log: Pick<LogPort, "warn">;
   /** Loads what sends; for tests. */
-  load?: (settings: OtelConfig, version: string) => Promise<Sender>;
+  load?: (settings: OtelConfig, version: string, tell: TellSent) => Promise<Sender>;
 }
 
 /** Of one turn; a plugin may make very many. */
@@ -29,8 +32,9 @@ const MOST_STEPS = 5000;
 export function createTracer({ settings, version, log, load = loadSender }: TracerOptions): Tracer {
   if (!settings.enabled) return { begin: () => undefined, close: async () => {} };
   let sender: Promise<Sender | null> | undefined;
+  const losses = tellLosses(settings, log);
   const loaded = () => {
-    sender ??= load(settings, version).catch((error: Error) => {
+    sender ??= load(settings, version, losses.tell).catch((error: Error) => {
       log.warn(`turns are not traced: ${whyNot(error)}`);
       return null;
     });
@@ -52,15 +56,42 @@ export function createTracer({ settings, version, log, load = loadSender }: Trac
     },
     async close() {
       const ready = await sender;
-      await ready?.close();
+      await ready?.close().catch(() => {});
+      losses.sum();
     },
   };
 }
 
-async function loadSender(settings: OtelConfig, version: string): Promise<Sender> {
-  const loader = await import("./load-sender.ts");
-  return loader.loadSender(settings, version);
+/** Once when it begins and once when it is over, with how many spans were lost in all. */
+function tellLosses(
+  { endpoint }: OtelConfig,
+  log: Pick<LogPort, "warn">,
+): { tell: TellSent; sum(): void } {
+  const address = shownAddress(tracesUrl(endpoint));
+  let lost = 0;
+  let isLosing = false;
+  const over = () => {
+    if (isLosing) log.warn(`traces: ${counted(lost, "span")} lost in all`);
+    isLosing = false;
+  };
+  return {
+    tell(failed) {
+      if (failed === null) return over();
+      lost += failed.spans;
+      if (!isLosing)
+        log.warn(
+          `traces are lost: the collector at ${address} took ${counted(failed.spans, "span")} not (${failed.why}); start it, or correct diagnostics.otel.endpoint`,
+        );
+      isLosing = true;
+    },
+    sum: over,
+  };
 }
+
+const loadSender: NonNullable<TracerOptions["load"]> = async (settings, version, tell) => {
+  const loader = await import("./load-sender.ts");
+  return loader.loadSender(settings, version, tell);
+};
 
 function whyNot(error: NodeJS.ErrnoException): string {
   return error.code === "ERR_MODULE_NOT_FOUND"

@@ -1,6 +1,10 @@
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { checkConfigText } from "../config/load.ts";
+import { checkTraces } from "../doctor/check-traces.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { collectLog } from "../testing/plugins.ts";
 import { createTracer } from "./tracer.ts";
@@ -80,6 +84,39 @@ describe("a turn", () => {
     const away = await startTestGateway({ diagnostics: { otel } });
     expect((await away.say("My cat is called Minka.")).text).toBe("Noted.");
     await away.stop();
+  });
+
+  it("that no collector took is told by the log, once, with how many spans were lost", async () => {
+    const otel = { enabled: true, endpoint: "http://127.0.0.1:1" };
+    const { say, stop, home } = await startTestGateway({ diagnostics: { otel } });
+    await say("hi");
+    await say("again");
+    await stop();
+    const log = await readFile(join(home, "logs/gateway.log"), "utf8");
+    expect(
+      log.match(/traces are lost: the collector at http:\/\/127\.0\.0\.1:1\/v1\/traces took/g),
+    ).toHaveLength(1);
+    expect(log).toMatch(/traces: \d+ spans lost in all/);
+  });
+});
+
+describe("the doctor, asking a collector of traces", () => {
+  const found = async (otel: Record<string, unknown>) => {
+    const loaded = checkConfigText(JSON.stringify({ diagnostics: { otel } }), "clew.json");
+    return (await checkTraces(loaded)).map(({ level, text }) => `${level}: ${text}`);
+  };
+
+  it("says whether it takes any, and nothing where none are wanted", async () => {
+    const { endpoint } = await startCollector();
+    expect(await found({ endpoint: "http://127.0.0.1:1" })).toEqual([]);
+    expect(await found({ enabled: true, endpoint })).toEqual([
+      `ok: the collector at ${endpoint}v1/traces takes them`,
+    ]);
+    expect(await found({ enabled: true, endpoint: "http://127.0.0.1:1" })).toEqual([
+      expect.stringMatching(
+        /^warning: they are lost: nothing answers at http:\/\/127\.0\.0\.1:1\/v1\/traces; start the collector/,
+      ),
+    ]);
   });
 });
 
