@@ -56,7 +56,7 @@ function timesOf(api: (typeof DOOR_APIS)[number], talk: Talk, rounds: number): M
   timed("view", () =>
     makeView({
       ...{ wire, outline, body, request, messages: sketch.messages },
-      ...{ window: 16_000, marks: {}, bindsThinking: false },
+      ...{ window: 2_000, marks: {}, bindsThinking: false },
     }),
   );
   const list = request.messages.slice(request.leading);
@@ -71,11 +71,11 @@ function timesOf(api: (typeof DOOR_APIS)[number], talk: Talk, rounds: number): M
   return times;
 }
 
-const TRIES = 3;
-const FEW = 1_500;
-const TIMES = 4;
-/** Of four times the messages; where each looks at all others it would be 16. */
-const MOST_GROWTH = 8;
+const TRIES = 2;
+const FEW = 700;
+const TIMES = 16;
+/** Of 16 times the messages; where each looks at all others it would be 256. */
+const MOST_GROWTH = 64;
 /** Shorter times may be the collector's. */
 const LEAST_MS = 100;
 
