@@ -15,7 +15,7 @@ export interface Judged {
   /** Sessions in which a model has called. */
   sessions: number;
   conversations: number;
-  /** Of the messages that all conversations have, those that are stored as often as they were said. */
+  /** Of the messages that all conversations have, those stored as often as they were said. */
   storedOnce: number;
   messages: number;
   /** Replies that reached the client otherwise than they were given. */

@@ -31,7 +31,7 @@ import { createJobFiles } from "./cron/job-files.ts";
 import { runJob } from "./cron/run-job.ts";
 import { createScheduler, type Scheduler } from "./cron/scheduler.ts";
 import { createDoor, type Door } from "./door/serve/door.ts";
-import { createRepliesUnderWay } from "./door/turn/under-way.ts";
+import { createRepliesUnderWay } from "./door/call/under-way.ts";
 import { createEditors, type Editors } from "./editors/editors.ts";
 import { saidOfTools } from "./editors/modes.ts";
 import { setAsideEvent, watcherOf } from "./events/beside-turns.ts";

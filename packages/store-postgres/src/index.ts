@@ -1,4 +1,6 @@
 // Exports the store of sessions in PostgreSQL.
+
+export type { OpenRange } from "./branch.ts";
 export type { StoredSummary } from "./catalogue.ts";
 export { checkPostgres, type PostgresCheck, type PostgresFacts } from "./check.ts";
 export type {
@@ -30,6 +32,7 @@ export type {
   StorePorts,
 } from "./ports.ts";
 export type { LogState, LogStep, SessionLog } from "./session-log.ts";
+export type { EntryRow } from "./step.ts";
 export {
   openPostgresReader,
   openPostgresStore,

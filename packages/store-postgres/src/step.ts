@@ -27,10 +27,15 @@ export interface StepRows {
   said: readonly string[];
 }
 
+/** An entry as its row has it. */
 export interface EntryRow {
+  /** Of the entry. */
   id: string;
+  /** 0 none, 1 user, 2 assistant, 3 toolResult, 4 another. */
   role: number;
+  /** ms since the epoch. */
   ts: number;
+  /** The line of a session file. */
   body: string;
 }
 

@@ -1,4 +1,4 @@
-// What twenty sessions at once get through, beside a bare echo and a bare relay that keeps all.
+// What twenty sessions at once get through, beside a bare echo and a relay that keeps all.
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { Agent, createServer, request } from "node:http";

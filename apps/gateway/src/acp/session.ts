@@ -15,13 +15,13 @@ import { headOf } from "@clew/plugin-sdk/transcript";
 import { type CommandLine, parseLine } from "../commands/parse.ts";
 import { listCommands } from "../commands/run.ts";
 import { describeCommand } from "../commands/session.ts";
-import { textIn } from "../conversation/message-text.ts";
 import { isEditors } from "../editors/editor-records.ts";
 import type { Gateway } from "../gateway.ts";
 import { sessionModelIn } from "../models/session-model.ts";
 import { thinkingLevelIn } from "../models/thinking-level.ts";
 import { parseSessionName } from "../sessions/keys.ts";
 import { shownEntries } from "../sessions/shown.ts";
+import { textIn } from "../text/shown-text.ts";
 import { planCommands } from "./commands.ts";
 import {
   BY_SETTINGS,

@@ -3,9 +3,9 @@ import { randomUUID } from "node:crypto";
 import type { ClientCapabilities, SessionUpdate } from "@agentclientprotocol/sdk";
 import type { AgentMessage, ToolCallBlock } from "@clew/plugin-sdk/core";
 import { toolEndOf } from "../approvals/refused.ts";
-import { shownPersonText, textIn } from "../conversation/message-text.ts";
 import type { NewEvent } from "../events/shapes.ts";
 import { number } from "../text/number.ts";
+import { shownPersonText, textIn } from "../text/shown-text.ts";
 import { planIn } from "./plans.ts";
 import { type CallPlace, resultContent, viewCall } from "./tool-calls.ts";
 

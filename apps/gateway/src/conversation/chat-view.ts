@@ -7,8 +7,8 @@ import {
 } from "@clew/plugin-sdk/transcript";
 import { type ToolEnd, toolEndOf } from "../approvals/refused.ts";
 import { shortName } from "../sessions/keys.ts";
+import { countImages, shownPersonText, textIn } from "../text/shown-text.ts";
 import { visibleJson } from "../text/visible.ts";
-import { countImages, shownPersonText, textIn } from "./message-text.ts";
 
 export type ReplyPart =
   | { kind: "text"; text: string }

@@ -54,7 +54,7 @@ async function readTables(): Promise<Map<string, number>> {
 let running: ReturnType<typeof readTables> | undefined;
 let next: ReturnType<typeof readTables> | undefined;
 
-/** As it is after the call: who asks while it is read waits for the next reading, which all share. */
+/** As it is after the call: who asks while it is read shares the next reading with others. */
 function look(): ReturnType<typeof readTables> {
   if (running === undefined) {
     running = readTables().finally(() => {

@@ -1,4 +1,4 @@
-// One way through the calls of a session, in order, with what every call adds to the ones before.
+// Walks through the calls of a session in order, adding each to the ones before.
 import type { ModelCallReport, ReportItem } from "@clew/engine-core";
 import type { FileStart } from "../reports/report-lines.ts";
 import { type BranchCursor, createBranchCursor } from "./branch-cursor.ts";

@@ -1,9 +1,9 @@
 // How an entry of a session reads in a terminal.
 import type { AgentMessage, UserMessage } from "@clew/plugin-sdk/core";
 import { otherSessionOf, speakerOf, textOf } from "@clew/plugin-sdk/transcript";
-import { countImages } from "../conversation/message-text.ts";
 import { isInForce, readOwner } from "../locks/lock.ts";
 import { counted } from "../text/number.ts";
+import { countImages } from "../text/shown-text.ts";
 import { visible, visibleJson } from "../text/visible.ts";
 import { callsWithoutResult } from "./calls-without-result.ts";
 import type { ShownEntry } from "./shown.ts";

@@ -74,8 +74,22 @@ export function editorFile(home: string, agentId: string, sessionKey: string): s
 
 /** The file of one session in a folder that holds one per session. */
 export function fileOf(folder: string, sessionId: string): string {
-  return join(folder, `${sessionId}.jsonl`);
+  return join(folder, fileNameOf(sessionId));
 }
+
+export const fileNameOf = (sessionId: string): string => `${sessionId}.jsonl`;
+
+/** Where a transcript is below the home, with slashes. */
+export const transcriptPlace = (agentId: string, sessionId: string): string =>
+  `agents/${agentId}/sessions/${fileNameOf(sessionId)}`;
+
+/** The same of what engines have acknowledged. */
+export const deliveriesPlace = (agentId: string, sessionId: string): string =>
+  `agents/${agentId}/outbox/${fileNameOf(sessionId)}`;
+
+/** Beside a session's reports: which kept ones they begin with. */
+export const keptReportsMark = (folder: string, sessionId: string): string =>
+  join(folder, `${sessionId}.base`);
 
 /** The name of a session's older reports, as `fileOf` takes it. */
 export const olderReportsOf = (sessionId: string): string => `${sessionId}.older`;

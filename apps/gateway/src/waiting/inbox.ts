@@ -96,7 +96,7 @@ export interface InboxTurn {
   prompt: Pick<UserMessage, "content" | "idempotencyKey">;
   /** It may be said already: the session is looked through for it. */
   mayBeKnown: boolean;
-  /** Entry whose turn, cut short by the end of a gateway, goes on. Undefined: another one begins. */
+  /** Entry whose turn a gateway cut short, and which goes on. Undefined: another one begins. */
   goesOnFrom: string | undefined;
   /** Asked once the session is open. False: it was taken back at another gateway. */
   waits(): Promise<boolean>;

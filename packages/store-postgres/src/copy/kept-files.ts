@@ -1,5 +1,4 @@
 // Keeps files of homes in the database as they are, and reads them.
-import { hash } from "node:crypto";
 import type { AskInside, Database, Statement } from "../database.ts";
 
 /** What a kept file is. */
@@ -65,7 +64,7 @@ const OF_SESSION: Statement<FileRow> = {
     where piece = 0 and agent_id = $1 and session_id = $2 order by place`,
 };
 
-const PIECE: Statement<{ body: Buffer }> = {
+const PIECE: Statement<{ body: Uint8Array }> = {
   name: "kept-file-piece",
   text: "select body from kept_file where home = $1 and place_id = $2 and piece = $3",
 };
@@ -83,7 +82,11 @@ interface FileRow {
   changed_at: number;
 }
 
-const idOf = (place: string): string => hash("sha256", place);
+/** Places may be too long for an index. */
+async function idOf(place: string): Promise<string> {
+  const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(place));
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
 
 /** Those that are of no session, of all homes. */
 export const filesOfAgents = async (database: Database): Promise<FoundFile[]> =>
@@ -99,10 +102,11 @@ export const filesOfSession = async (
 export async function* bytesOf(
   database: Database,
   { home, place, size }: Pick<FoundFile, "home" | "place" | "size">,
-): AsyncIterable<Buffer> {
+): AsyncIterable<Uint8Array> {
+  const id = await idOf(place);
   let left = size;
   for (let piece = 0; left > 0; piece++) {
-    const [row] = await database.ask(PIECE, [home, idOf(place), piece]);
+    const [row] = await database.ask(PIECE, [home, id, piece]);
     // It was replaced meanwhile: whoever compares what came finds that it is another one.
     if (row === undefined) return;
     left -= row.body.length;
@@ -112,28 +116,34 @@ export async function* bytesOf(
 
 /** In the place of the one that was there. */
 export async function keepFile(ask: AskInside, home: string, file: FileToKeep): Promise<void> {
-  const placeId = idOf(file.place);
+  const placeId = await idOf(file.place);
   await ask(DROP, [home, placeId]);
   let piece = 0;
   const put = (body: Uint8Array) =>
     ask(PUT, [
       ...[home, placeId, piece++, file.place, file.agentId, file.sessionId],
       ...[KINDS.indexOf(file.kind), file.isOwn, file.size, file.sha, file.head],
-      ...[Math.round(file.changedAt), Buffer.from(body)],
+      ...[Math.round(file.changedAt), body],
     ]);
   for await (const part of piecesOf(file.bytes())) await put(part);
-  if (piece === 0) await put(Buffer.alloc(0));
+  if (piece === 0) await put(new Uint8Array());
 }
 
 /** Each of the same length but for the last one. */
-async function* piecesOf(parts: ReturnType<FileToKeep["bytes"]>): AsyncIterable<Buffer> {
-  let held: Buffer = Buffer.alloc(0);
-  for await (const part of parts) {
-    held = Buffer.concat([held, part]);
-    for (; held.length >= PIECE_BYTES; held = held.subarray(PIECE_BYTES))
-      yield held.subarray(0, PIECE_BYTES);
-  }
-  if (held.length > 0) yield held;
+async function* piecesOf(parts: ReturnType<FileToKeep["bytes"]>): AsyncIterable<Uint8Array> {
+  const piece = new Uint8Array(PIECE_BYTES);
+  let filled = 0;
+  for await (const part of parts)
+    for (let from = 0; from < part.length; ) {
+      const taken = part.subarray(from, from + PIECE_BYTES - filled);
+      piece.set(taken, filled);
+      filled += taken.length;
+      from += taken.length;
+      if (filled < PIECE_BYTES) continue;
+      yield piece.slice();
+      filled = 0;
+    }
+  if (filled > 0) yield piece.slice(0, filled);
 }
 
 const fileOf = (row: FileRow): FoundFile => ({

@@ -1,8 +1,8 @@
 // Decides what of a session is shown that happened while its chat heard nothing.
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { foldChat } from "../../conversation/chat-view.ts";
-import { textIn } from "../../conversation/message-text.ts";
 import type { GatewayEvent } from "../../events/shapes.ts";
+import { textIn } from "../../text/shown-text.ts";
 import { type Piece, piecesOf } from "./piece.ts";
 
 /**

@@ -2,8 +2,8 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { toolEndOf } from "../../approvals/refused.ts";
 import { foldChat } from "../../conversation/chat-view.ts";
-import { textIn } from "../../conversation/message-text.ts";
 import type { GatewayEvent, RunningTurn } from "../../events/shapes.ts";
+import { textIn } from "../../text/shown-text.ts";
 import { visibleJson } from "../../text/visible.ts";
 import type { Conversation, LiveTurn } from "./conversation.ts";
 import { countWords, type Piece, piecesOf } from "./piece.ts";

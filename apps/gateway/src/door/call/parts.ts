@@ -6,7 +6,7 @@ import type { Config } from "../../config/schema.ts";
 import type { Host } from "../../host/host.ts";
 import type { SentResult } from "../../waiting/inbox.ts";
 import type { SendRequest } from "../../waiting/send-request.ts";
-import type { RepliesUnderWay } from "../turn/under-way.ts";
+import type { RepliesUnderWay } from "./under-way.ts";
 
 export interface DoorParts {
   host: Host;

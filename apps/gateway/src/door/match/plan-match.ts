@@ -312,8 +312,8 @@ function matchedByQuotes(
 }
 
 /**
- * Which message, from `from` on, repeats what a compaction of the session was answered. What a model
- * says does only at the front, where some clients put it behind a question that they make up.
+ * Which message, from `from` on, repeats what a compaction of the session was answered. What a
+ * model says does only at the front, where some clients put it behind a question of their own.
  */
 export function summaryIn(
   messages: readonly SketchedMessage[],

@@ -27,7 +27,7 @@ export function turnErrorAnswer(
   { kind, code, message }: TurnError,
   report?: Pick<TurnReport, "modelCalls">,
 ): DoorAnswer {
-  // What the client named, the session, is there; what its model server has not is not the client's.
+  // The session that the client named is there; what a model server has not is not its fault.
   const ofModel = kind === "not_found" ? 502 : errorStatus(wire.api, kind);
   const answer = wire.error((code && BY_CODE[code]) ?? ofModel, message);
   const { failure } = report?.modelCalls.at(-1) ?? {};

@@ -1,4 +1,4 @@
-// A model server of every wire, whose replies stop in the middle until a test lets them go on.
+// A model server of every wire whose replies stop in the middle until they may go on.
 import type { ServerResponse } from "node:http";
 import { onTestFinished } from "vitest";
 import { wireAt } from "../wires/find-wire.ts";

@@ -1,4 +1,4 @@
-// Asks people for what a program wants to do; nobody to ask is a no.
+// Asks people for what a program wants to do, where nobody to ask is a no.
 import type { ApprovalEnd } from "../../approvals/approval.ts";
 import type { HarnessRequest } from "../harness.ts";
 import type { CliEvent } from "./backend.ts";

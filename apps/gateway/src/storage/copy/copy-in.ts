@@ -19,6 +19,7 @@ import { plainLines } from "../../reports/report-lines.ts";
 import { type DeliveryLine, parseDeliveryLines } from "../../sessions/delivery-lines.ts";
 import { completeIndex, labelIn } from "../../sessions/index-file.ts";
 import { isArchivedKey } from "../../sessions/keys.ts";
+import { fileNameOf } from "../../sessions/paths.ts";
 import { storageReason } from "../../storage-reason.ts";
 import { counted } from "../../text/number.ts";
 import { isReports } from "../postgres/kept-reports.ts";
@@ -392,7 +393,7 @@ async function newDeliveries(
 
 /** Pure. What engines acknowledged of a session. */
 export const isDeliveries = (place: string, sessionId: string): boolean =>
-  place.endsWith(`/outbox/${sessionId}.jsonl`);
+  place.endsWith(`/outbox/${fileNameOf(sessionId)}`);
 
 async function deliveriesIn(bytes: AsyncIterable<Uint8Array>): Promise<DeliveryLine[]> {
   const pieces: Uint8Array[] = [];

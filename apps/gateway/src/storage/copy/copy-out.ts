@@ -17,7 +17,14 @@ import {
 } from "../../sessions/index-file.ts";
 import { isSafeId, parseSessionName } from "../../sessions/keys.ts";
 import { headerOf } from "../../sessions/open.ts";
-import { agentPaths, transcriptFile } from "../../sessions/paths.ts";
+import {
+  agentPaths,
+  deliveriesPlace,
+  fileNameOf,
+  olderReportsOf,
+  transcriptFile,
+  transcriptPlace,
+} from "../../sessions/paths.ts";
 import { removeSession } from "../../sessions/remove-session.ts";
 import { noteWrite } from "../../sessions/writes.ts";
 import { counted } from "../../text/number.ts";
@@ -174,7 +181,7 @@ async function copyClaimed(
   const record = records.find(
     (each) => each.home === homeId && each.agentId === agentId && each.sessionId === sessionId,
   );
-  const placeOf = `agents/${agentId}/sessions/${sessionId}.jsonl`;
+  const placeOf = transcriptPlace(agentId, sessionId);
   const original = kept.find(({ place }) => place === placeOf);
   const isOriginal = original !== undefined && original.head === session.head;
   const wanted = () => (isOriginal ? copy.bytesOf(original) : linesOf(copy, session));
@@ -305,7 +312,7 @@ async function copyDeliveries(
   }: { kept: readonly FoundFile[]; staging: string; record: FoundRecord | undefined },
 ): Promise<number> {
   const { agentId, sessionId } = session;
-  const place = `agents/${agentId}/outbox/${sessionId}.jsonl`;
+  const place = deliveriesPlace(agentId, sessionId);
   const before = kept.find((each) => each.place === place && each.home === homeId);
   const { known } = engineOfHome(homeId);
   const since = known(
@@ -340,7 +347,7 @@ async function copyReports(
 ): Promise<number> {
   const { agentId, sessionId } = session;
   const { reports } = agentPaths(home, agentId);
-  const names = [`${sessionId}.jsonl`, `${sessionId}.older.jsonl`];
+  const names = [sessionId, olderReportsOf(sessionId)].map(fileNameOf);
   const there = await Promise.all(
     names.map((name) =>
       lstat(join(reports, name)).then(

@@ -1,5 +1,6 @@
 // Decides what each file in the folder of an agent is to a copy of its sessions.
 import { isSafeId } from "../../sessions/keys.ts";
+import { fileNameOf } from "../../sessions/paths.ts";
 
 export type PlannedPlace =
   /** A transcript, if it reads as one. */
@@ -37,7 +38,7 @@ export function planPlace(path: readonly string[]): PlannedPlace {
     if (name === "sessions.json") return { kind: "index" };
     const sessionId = idIn(name, /^(.+?)\.jsonl(?:\..+)?$/);
     if (sessionId === undefined) return { kind: "other" };
-    return name === `${sessionId}.jsonl`
+    return name === fileNameOf(sessionId)
       ? { kind: "transcript", sessionId }
       : { kind: "of-session", sessionId, isOwn: false };
   }

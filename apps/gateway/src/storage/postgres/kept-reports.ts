@@ -6,14 +6,12 @@ import writeFileAtomic from "write-file-atomic";
 import { packPart } from "../../reports/packed-part.ts";
 import { removeReportFiles } from "../../reports/report-files.ts";
 import { plainLines } from "../../reports/report-lines.ts";
+import { keptReportsMark } from "../../sessions/paths.ts";
 
 /** What keeps them. */
 export type KeptReportsOf = Pick<PostgresReader<never>, "keptFiles" | "bytesOf" | "parts">;
 
 const PARTS_AT_A_TIME = 500;
-
-/** Beside the files of reports: which kept ones those begin with. */
-const markOf = (folder: string, sessionId: string): string => join(folder, `${sessionId}.base`);
 
 /**
  * Copies that begin with other kept reports are made anew; `base` names those that there are.
@@ -25,7 +23,7 @@ export async function followKeptReports(
   { base, kept }: { base: string | null; kept: KeptReportsOf },
 ): Promise<void> {
   if (base === null) return;
-  const mark = markOf(folder, session.sessionId);
+  const mark = keptReportsMark(folder, session.sessionId);
   if ((await readFile(mark, "utf8").catch(() => "")) === base) return;
   await rm(mark, { force: true });
   await removeReportFiles(folder, session.sessionId);
@@ -69,7 +67,7 @@ export async function placePart(folder: string, hash: string, content: string): 
 
 /** To be called where a session is removed. */
 export const forgetKeptReports = (folder: string, sessionId: string): Promise<void> =>
-  rm(markOf(folder, sessionId), { force: true });
+  rm(keptReportsMark(folder, sessionId), { force: true });
 
 /** Pure. Of a file below a home. */
 export const isReports = (place: string): boolean =>
