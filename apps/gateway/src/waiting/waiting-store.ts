@@ -48,8 +48,8 @@ export interface SharedWaiting {
   takeBack(sessionKey: string, id: string | null): Promise<number>;
   /**
    * Claims sessions with messages or turns whose gateway is dead, and tells which these are, and in
-   * which ones there are messages that this gateway is to say and does not look after. `known`: keys
-   * of sessions in which it has something to do already.
+   * which ones messages are that this gateway is to say and does not look after. `known`: keys of
+   * sessions in which it has something to do already.
    */
   due(known: readonly string[]): Promise<{
     keys: readonly string[];
