@@ -22,7 +22,8 @@ export interface AdmitOptions {
 
 export type Admission =
   | { kind: "heard" }
-  | { kind: "unknown" }
+  /** `isWrong`: it showed a token, which is none. */
+  | { kind: "unknown"; isWrong: boolean }
   | { kind: "too-little"; has: Scope; needed: Scope }
   /** `isGuessing`: it showed wrong tokens, too often. */
   | { kind: "too-often"; isGuessing: boolean; waitSeconds: number };
@@ -45,7 +46,7 @@ export function admit(caller: Caller, asked: AskedFor, options: AdmitOptions): A
   const has = scopeOf(caller);
   if (has === null) {
     if (isWrong) failures.add(address);
-    return { kind: "unknown" };
+    return { kind: "unknown", isWrong };
   }
   const needed = neededScope({ method, path });
   return includes(has, needed) ? { kind: "heard" } : { kind: "too-little", has, needed };

@@ -1,5 +1,4 @@
 // Adds to an app what every request has to pass before it reaches a route.
-
 import type { LogPort } from "@clew/engine-core";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, Hono } from "hono";
@@ -40,6 +39,8 @@ export function addAccessGuards(app: Hono, options: GuardOptions): (context: Con
   const { identity, callers, log, names, isPluginsOwn } = options;
   const requests = createRates({ perMinute: options.requestsPerMinute });
   const failures = createRates({ perMinute: FAILURES_PER_MINUTE });
+  /** Of whose wrong tokens the log was told. */
+  const told = createRates({ perMinute: 1 });
   app.use(async (context, next) => {
     await next();
     addSafeHeaders(context);
@@ -70,8 +71,11 @@ export function addAccessGuards(app: Hono, options: GuardOptions): (context: Con
       ...{ requests, failures, needsToken: callers.needsToken },
     });
     if (admission.kind === "heard") return next();
-    if (admission.kind === "too-often" && admission.isGuessing)
-      log.warn(`wrong tokens from ${asked.address || "this machine"} are not looked at any more`);
+    const isGuessing = admission.kind === "too-often" && admission.isGuessing;
+    if (isGuessing && told.waitOf(asked.address) === 0) {
+      told.add(asked.address);
+      log.warn(`wrong tokens from ${asked.address || "this machine"} are not looked at for now`);
+    }
     return turnAway(context, admission);
   });
   return (context) => failures.add(addressOf(context));
@@ -106,7 +110,7 @@ function turnAway(
     case "unknown":
       context.header("www-authenticate", 'Bearer realm="clew"');
       if (isLookedAt(context)) return sentencePage(context, 401, NOT_OPENED);
-      return refuse(context, "UNAUTHORIZED", UNKNOWN);
+      return refuse(context, "UNAUTHORIZED", `${admission.isWrong ? WRONG : UNKNOWN}: ${SHOW_ONE}`);
     case "too-little": {
       const { has, needed } = admission;
       const message = `This token is for "${has}", and this needs one for "${needed}" (gateway.auth.tokens).`;
@@ -126,5 +130,9 @@ function turnAway(
 const NOT_OPENED =
   "This browser was not let in yet: open the link that clew start printed, or the one that clew approvals link prints on the machine of this gateway.";
 
-const UNKNOWN =
-  'This gateway answers to those who show a token: send one of gateway.auth as Authorization: Bearer (or x-api-key, x-goog-api-key, x-clew-token), which "clew connect NAME --write" does for a coding agent, or, for the page, open the link that clew start and clew approvals link print.';
+const UNKNOWN = "This gateway answers to those who show a token";
+
+const WRONG = "The token that came is none of this gateway's";
+
+const SHOW_ONE =
+  'send one of gateway.auth as Authorization: Bearer (or x-api-key, x-goog-api-key, x-clew-token), which "clew connect NAME --write" does for a coding agent, or, for the page, open the link that clew start and clew approvals link print.';
