@@ -5,5 +5,5 @@ export const OWN_WORDS: readonly string[] = [
   ...["approvals", "chat", "compare", "complete-words", "completion", "config", "connect", "cron"],
   ...["demo", "doctor", "emulate", "engine", "help", "init", "inspect", "logs", "lossless"],
   ...["models", "plugin", "plugins", "policy", "replay", "service", "sessions", "start", "status"],
-  ...["acp", "mcp", "stop", "usage", "whatif"],
+  ...["acp", "mcp", "stop", "storage", "usage", "whatif"],
 ];
