@@ -20,7 +20,7 @@ export const COMMANDS = [
   ...["acp", "approvals", "chat", "compare", "completion", "config", "connect", "cron"],
   ...["demo", "doctor", "emulate", "engine", "init", "inspect", "logs", "lossless"],
   ...["mcp", "models", "plugins", "policy", "replay", "service", "sessions", "start"],
-  ...["status", "stop", "usage", "whatif"],
+  ...["status", "stop", "storage", "usage", "whatif"],
 ] as const;
 
 const CALLED = new RegExp(`(?<![\\w./@-])clew (?=(?:${COMMANDS.join("|")})(?![\\w-]))`, "g");
