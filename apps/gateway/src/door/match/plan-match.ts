@@ -112,7 +112,9 @@ function matchedByKey(
     matchedByEnd(known, request, place, "sure") ?? matchedByEnd(known, request, place, "open");
   if (found !== undefined) return { ...found, by: "key" };
   const isBeside = isToolless(request, own) && !goesOn(request, own) && !request.client.compacts;
-  return isBeside ? undefined : { session: own.id, by: "key", known: 0 };
+  return isBeside && !quotes(request, [own]).has(own)
+    ? undefined
+    : { session: own.id, by: "key", known: 0 };
 }
 
 const matchedByContents = (
@@ -291,20 +293,12 @@ function matchedByQuotes(
   { messages, tools }: RequestSketch,
   { mayBe }: Place,
 ): Found | undefined {
-  const texts = messages.map(({ text }) => text);
-  if (tools.length > 0 || messages.some(({ speaker }) => speaker !== "person")) return undefined;
-  if (!wantsSummary(texts.join("\n"))) return undefined;
+  if (tools.length > 0 || !wantsSummary(messages.map(({ text }) => text).join("\n")))
+    return undefined;
   const sessions = [...known.sessions()]
     .slice(-MOST_QUOTED)
     .filter(({ id, tools: own }) => own.length > 0 && mayBe({ session: id }));
-  const within = marksWithin(
-    texts,
-    sessions.flatMap(({ marks }) => marks),
-  );
-  const quoted = sessions.filter(({ marks }) => {
-    const told = marks.filter((mark) => within.has(mark));
-    return told.length > 0 && told.length >= Math.min(LEAST_QUOTED, marks.length);
-  });
+  const quoted = [...quotes({ messages }, sessions)];
   const [session, ...others] = quoted;
   return session === undefined || others.length > 0
     ? undefined
@@ -338,6 +332,23 @@ export const heldSummary = (
   const held = summaries.findLast((summary) => repeats(text, summary));
   return held === undefined ? undefined : contentHash(held);
 };
+
+/** Sessions whose replies it holds, all of it in a person's words. */
+function quotes(
+  { messages }: Pick<RequestSketch, "messages">,
+  sessions: readonly KnownSession[],
+): ReadonlySet<KnownSession> {
+  if (messages.some(({ speaker }) => speaker !== "person")) return new Set();
+  const within = marksWithin(
+    messages.map(({ text }) => text),
+    sessions.flatMap(({ marks }) => marks),
+  );
+  const isQuoted = ({ marks }: KnownSession) => {
+    const told = marks.filter((mark) => within.has(mark));
+    return told.length > 0 && told.length >= Math.min(LEAST_QUOTED, marks.length);
+  };
+  return new Set(sessions.filter(isQuoted));
+}
 
 /** A line that may be found in a text that was put between tags or cut at its ends. */
 const LEAST_LINE = 40;
