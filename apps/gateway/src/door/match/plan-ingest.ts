@@ -34,7 +34,7 @@ export function planIngest(
   const rest = all.slice(match.stored);
   const summary = summaryIn(messages, session, match.stored);
   const made = madeUp(messages, summary);
-  const standings = standingsOf(known, session, messages, { from: match.stored, made });
+  const standings = standingsOf(known, session, messages, { from: match.stored, made, summary });
   // What is known by its words alone cannot stand behind what is certainly new.
   const firstNew = rest.find((index) => hasIds(messages[index]!) && standings.get(index) === "new");
   const isKnown = (index: number) =>
@@ -124,7 +124,7 @@ function standingsOf(
   known: KnownRequests,
   session: KnownSession,
   messages: readonly SketchedMessage[],
-  { from, made }: { from: number; made: readonly number[] },
+  { from, made, summary }: { from: number; made: readonly number[]; summary: number | undefined },
 ): Map<number, Standing> {
   const standings = new Map<number, Standing>();
   const indexes: number[] = [];
@@ -146,11 +146,12 @@ function standingsOf(
   }
   const newest = messages.length - 1;
   const isLast = indexes.at(-1) === newest;
-  // Behind a reply that nobody knows, because it did not come whole, the same words are said anew.
+  // Behind a reply that nobody knows, because it did not come whole or is the client's own summary,
+  // the same words are said anew.
   const isBehindNew =
     messages[newest - 1]?.speaker === "model" &&
     standings.get(newest - 1) === "new" &&
-    !made.includes(newest - 1);
+    (newest - 1 === summary || !made.includes(newest - 1));
   if (isLast && messages[newest]!.speaker === "person")
     standings.set(newest, isSaidAgain(session, all.at(-1)!) && !isBehindNew ? "known" : "new");
   return standings;
