@@ -206,10 +206,20 @@ async function sampleOf(
   };
 }
 
+/** NaN: it was killed meanwhile. */
 async function liveMBOf({ process: child }: RunningGateway): Promise<number> {
-  child.send("memory");
-  const [reading] = (await once(child, "message")) as [MemoryReading];
-  return reading.liveMB;
+  if (!child.connected) return Number.NaN;
+  const over = new AbortController();
+  const until = { signal: over.signal };
+  const answer = once(child, "message", until) as Promise<[MemoryReading]>;
+  const gone = once(child, "disconnect", until).then(() => [{ liveMB: Number.NaN }]);
+  child.send("memory", () => {});
+  try {
+    const [reading] = await Promise.race([answer, gone]);
+    return reading!.liveMB;
+  } finally {
+    over.abort();
+  }
 }
 
 async function bytesBelow(folder: string): Promise<number> {

@@ -44,8 +44,10 @@ export async function main(args: readonly string[]): Promise<number> {
   const late = last.slice(Math.floor(last.length * (asked.steady ? 0.25 : 0.5)));
   const growing = [];
   for (const field of ["rssMB", "liveMB", "descriptors", "diskMB", "costsMB"] as const) {
-    const values = late.map((sample) => [sample.seconds, sample[field]] as const);
-    if (values.every(([, value]) => Number.isNaN(value))) continue;
+    const values = late
+      .map((sample) => [sample.seconds, sample[field]] as const)
+      .filter(([, value]) => !Number.isNaN(value));
+    if (values.length === 0) continue;
     const { perMinute, within, grows } = slopeOf(values);
     const sure = Number.isNaN(within) ? "" : ` ± ${within.toFixed(3)}`;
     const sign = perMinute >= 0 ? "+" : "";
