@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { lstat, mkdir, readdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CopySummary, FoundFile, FoundRecord, PostgresCopy } from "@clew/store-postgres";
+import writeFileAtomic from "write-file-atomic";
 import { acquireLock } from "../../locks/lock.ts";
 import { underLock } from "../../locks/wait-for-lock.ts";
 import { fromJson, toJson } from "../../own-json.ts";
@@ -77,7 +78,7 @@ export async function copyOut(request: CopyOut): Promise<CopyResult> {
       await removeDeleted(request, agentId, { sessions, records }, result);
       const loose = files.filter((file) => file.agentId === agentId);
       await copyLoose(request, staging, loose, result);
-      await copyWaiting(request, agentId, { staging, loose }, result);
+      await copyWaiting(request, agentId, loose, result);
       await copyIndex(request, agentId, { sessions: there, loose, records, staging }, result);
       if (!isCheck) await noteCopies(request, agentId, there);
     } finally {
@@ -458,7 +459,7 @@ const isWaiting = (place: string): boolean =>
 async function copyWaiting(
   { home, homeId, copy, isCheck }: CopyOut,
   agentId: string,
-  { staging, loose }: { staging: string; loose: readonly FoundFile[] },
+  loose: readonly FoundFile[],
   result: CopyResult,
 ): Promise<void> {
   const rows = (await copy.inbox()).filter((row) => row.agentId === agentId);
@@ -487,14 +488,14 @@ async function copyWaiting(
     if (messages.length === 0 ? text === null : text === wanted) continue;
     result.files += 1;
     if (isCheck) continue;
-    // Its content is known, so nothing of it is lost.
-    await rm(file, { force: true });
-    if (messages.length === 0) continue;
+    if (messages.length === 0) {
+      await rm(file, { force: true });
+      continue;
+    }
     const bytes = Buffer.from(wanted);
-    await placeBytes({
-      ...{ file, staging, isCheck: false },
-      wanted: [bytes],
-    });
+    // At once: what waits in this file alone is nowhere while it is away.
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFileAtomic(file, bytes, { mode: 0o600 });
     await copy.keep(homeId, {
       ...{ place, agentId, sessionId: null, kind: "file", isOwn: false, head: null },
       ...{ size: bytes.length, sha: shaOfText(wanted), changedAt: Date.now() },
