@@ -1,13 +1,11 @@
 // Copies what a database holds of sessions into a home, one session at a time.
 import { hash } from "node:crypto";
-import { lstat, mkdir, readdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
+import { lstat, mkdir, readFile, rm, symlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { CopySummary, FoundFile, FoundRecord, PostgresCopy } from "@clew/store-postgres";
-import writeFileAtomic from "write-file-atomic";
 import { acquireLock } from "../../locks/lock.ts";
 import { underLock } from "../../locks/wait-for-lock.ts";
 import { fromJson, toJson } from "../../own-json.ts";
-import { findInNewest } from "../../reports/read-reports.ts";
 import { formatDeliveryLine } from "../../sessions/delivery-lines.ts";
 import { keepBeside } from "../../sessions/durable-file.ts";
 import {
@@ -21,37 +19,23 @@ import { headerOf } from "../../sessions/open.ts";
 import {
   agentPaths,
   deliveriesPlace,
-  fileNameOf,
-  olderReportsOf,
   transcriptFile,
   transcriptPlace,
 } from "../../sessions/paths.ts";
 import { removeSession } from "../../sessions/remove-session.ts";
 import { noteWrite } from "../../sessions/writes.ts";
 import { counted } from "../../text/number.ts";
-import { followReports } from "../postgres/follow-reports.ts";
-import { isReports, placeKeptReports, placePart } from "../postgres/kept-reports.ts";
+import { isReports } from "../postgres/kept-reports.ts";
 import { engineOfHome } from "../postgres/ports.ts";
 import { heldBy, isDeliveries, namesIn } from "./copy-in.ts";
 import { type Placed, placeBytes } from "./place-bytes.ts";
 import { planIndex } from "./plan-index.ts";
 import { planPlace } from "./plan-place.ts";
-import { type CopyResult, type CopyWay, nothingYet } from "./result.ts";
-import {
-  formatWaiting,
-  keptWaiting,
-  mergeWaiting,
-  shaOfText,
-  waitingAt,
-  waitingOf,
-} from "./waiting.ts";
+import { copyParts, copyReports } from "./reports-out.ts";
+import { type CopyOut, type CopyResult, nothingYet } from "./result.ts";
+import { keptWaiting } from "./waiting.ts";
+import { copyWaiting, isWaiting } from "./waiting-out.ts";
 import { bytesIn, type HomeFile, shaOf, walkAgent } from "./walk-home.ts";
-
-export interface CopyOut extends CopyWay {
-  home: string;
-  homeId: string;
-  copy: PostgresCopy;
-}
 
 /** Throws what the file system and the database say; what was copied until then is whole. */
 export async function copyOut(request: CopyOut): Promise<CopyResult> {
@@ -338,88 +322,6 @@ async function copyDeliveries(
   return placed === "written" ? 1 : 0;
 }
 
-const REPORTS_AT_A_TIME = 50;
-
-/** Beside the ones that are there, and put in their place when all is said. */
-async function copyReports(
-  { home, copy, isCheck }: Pick<CopyOut, "home" | "copy" | "isCheck">,
-  session: CopySummary,
-  staging: string,
-): Promise<number> {
-  const { agentId, sessionId } = session;
-  const { reports } = agentPaths(home, agentId);
-  const names = [sessionId, olderReportsOf(sessionId)].map(fileNameOf);
-  const there = await Promise.all(
-    names.map((name) =>
-      lstat(join(reports, name)).then(
-        ({ size }) => size,
-        () => undefined,
-      ),
-    ),
-  );
-  const isThere = there.some((size) => size !== undefined);
-  const newest = isThere
-    ? await findInNewest(reports, sessionId, (found) => found.at(-1))
-    : undefined;
-  const last = newest?.report.turnId ?? null;
-  const later = await copy.laterReports(session, last, 1);
-  const kept = { keptFiles: copy.filesOf, bytesOf: copy.bytesOf, parts: copy.parts };
-  const hasKept = (await copy.filesOf(session)).some(({ place }) => isReports(place));
-  if (later.length === 0 && (isThere || !hasKept)) return 0;
-  if (isCheck) return 1;
-  const drafts = join(staging, "reports");
-  await rm(drafts, { recursive: true, force: true });
-  await mkdir(join(drafts, "parts"), { recursive: true, mode: 0o700 });
-  if (!isThere) await placeKeptReports(drafts, session, kept);
-  else
-    for (const [index, name] of names.entries())
-      if (there[index] !== undefined) {
-        const bytes = await readFile(join(reports, name));
-        await placeBytes({
-          ...{ file: join(drafts, name), staging, isCheck: false },
-          wanted: [bytes],
-        });
-      }
-  await followReports(drafts, sessionId, {
-    later: (afterTurn: string | null) => copy.laterReports(session, afterTurn, REPORTS_AT_A_TIME),
-    maxBytes: Number.MAX_SAFE_INTEGER,
-  });
-  await mkdir(join(reports, "parts"), { recursive: true, mode: 0o700 });
-  for (const name of await readdir(join(drafts, "parts")))
-    if ((await lstat(join(reports, "parts", name)).catch(() => undefined)) === undefined)
-      await rename(join(drafts, "parts", name), join(reports, "parts", name));
-  // The newer file last: without it nothing is read of the older one's turns twice.
-  for (const name of [...names].reverse())
-    await rename(join(drafts, name), join(reports, name)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== "ENOENT") throw error;
-    });
-  return 1;
-}
-
-const PARTS_AT_A_TIME = 200;
-
-/** Those that no report names either, as they were there. */
-async function copyParts(
-  { home, copy, isCheck, signal }: CopyOut,
-  agentId: string,
-  result: CopyResult,
-): Promise<void> {
-  const { reports } = agentPaths(home, agentId);
-  const there = new Set(await readdir(join(reports, "parts")).catch(() => []));
-  const missing = (await copy.partsOf(agentId)).filter(
-    (name) => isSafeId(name) && !there.has(name),
-  );
-  if (missing.length === 0) return;
-  result.files += missing.length;
-  if (isCheck) return;
-  await mkdir(join(reports, "parts"), { recursive: true, mode: 0o700 });
-  for (let at = 0; at < missing.length; at += PARTS_AT_A_TIME) {
-    signal.throwIfAborted();
-    const found = await copy.parts(agentId, missing.slice(at, at + PARTS_AT_A_TIME));
-    for (const [name, content] of Object.entries(found)) await placePart(reports, name, content);
-  }
-}
-
 /** Files of no session; folders and what is in them before links. */
 async function copyLoose(
   request: CopyOut,
@@ -453,56 +355,6 @@ async function copyLoose(
 }
 
 const isIndex = (place: string): boolean => /^agents\/[^/]+\/sessions\/sessions\.json$/.test(place);
-const isWaiting = (place: string): boolean =>
-  /^agents\/[^/]+\/waiting\/[0-9a-f]{32}\.json$/.test(place);
-
-async function copyWaiting(
-  { home, homeId, copy, isCheck }: CopyOut,
-  agentId: string,
-  loose: readonly FoundFile[],
-  result: CopyResult,
-): Promise<void> {
-  const rows = (await copy.inbox()).filter((row) => row.agentId === agentId);
-  const kept = loose.filter(({ place }) => isWaiting(place));
-  const keys = new Set(rows.map(({ key }) => key));
-  for (const file of kept.filter((each) => each.home === homeId)) {
-    const { sessionKey } = waitingOf((await keptWaiting(copy, file)).text) ?? {};
-    if (sessionKey !== undefined) keys.add(sessionKey);
-  }
-  for (const key of keys) {
-    if (parseSessionName(key)?.agentId !== agentId) continue;
-    const { file, text } = await waitingAt(home, { agentId, key });
-    const place = `agents/${agentId}/waiting/${file.slice(dirname(file).length + 1)}`;
-    const own = kept.find((each) => each.place === place && each.home === homeId);
-    const before = await keptWaiting(copy, own ?? kept.find((each) => each.place === place));
-    const database = rows
-      .filter((row) => row.key === key)
-      .map(({ body }) => fromJson(body) as never);
-    const messages = mergeWaiting({
-      database,
-      file: (text === null ? undefined : waitingOf(text))?.messages ?? [],
-      copied: own === undefined ? [] : before.messages,
-    });
-    const isAsBefore = toJson(messages) === toJson(before.messages);
-    const wanted = isAsBefore ? before.text : formatWaiting({ sessionKey: key, messages });
-    if (messages.length === 0 ? text === null : text === wanted) continue;
-    result.files += 1;
-    if (isCheck) continue;
-    if (messages.length === 0) {
-      await rm(file, { force: true });
-      continue;
-    }
-    const bytes = Buffer.from(wanted);
-    // At once: what waits in this file alone is nowhere while it is away.
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    await writeFileAtomic(file, bytes, { mode: 0o600 });
-    await copy.keep(homeId, {
-      ...{ place, agentId, sessionId: null, kind: "file", isOwn: false, head: null },
-      ...{ size: bytes.length, sha: shaOfText(wanted), changedAt: Date.now() },
-      bytes: () => [bytes],
-    });
-  }
-}
 
 /** Those whose files are as they were when they were copied. */
 async function removeDeleted(

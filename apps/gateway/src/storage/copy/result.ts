@@ -1,4 +1,5 @@
 // What became of a copy, for people and programs.
+import type { PostgresCopy } from "@clew/store-postgres";
 import type { LeftBehind } from "./walk-home.ts";
 
 /** What a copy did, or, where it only looked, would do. */
@@ -32,4 +33,11 @@ export interface CopyWay {
   signal: AbortSignal;
   /** How far it is. */
   says(text: string): void;
+}
+
+/** What a copy into a home goes by. */
+export interface CopyOut extends CopyWay {
+  home: string;
+  homeId: string;
+  copy: PostgresCopy;
 }
