@@ -191,10 +191,7 @@ async function askWithView(
   { outlet, onAsked }: { outlet: DoorOutlet; onAsked: (view: MadeView) => void },
 ): Promise<Shown> {
   const { memory } = parts;
-  let notes = memory.notesOf(turn.key);
-  const ours = parts.lookUp.tools;
-  let view = viewOf(turn, notes, ours);
-  keep(parts, turn, notes, view);
+  let view = await showAndKeep(parts, turn, (notes) => notes);
   parts.recorder.request(turn, memory.notesOf(turn.key));
   for (let tries = 1; ; tries++) {
     if (view.overflow !== undefined) return { view, bytes: 0, outcome: NOT_SENT };
@@ -212,11 +209,29 @@ async function askWithView(
     const error = classifyRefusal(refusal, turn);
     const outcome = { ...refusal, error };
     if (error.kind !== "overflow") return { view, bytes: body.length, outcome };
-    notes = learnOverflow(memory.notesOf(turn.key), { error, view, window: turn.window });
-    const smaller = viewOf(turn, notes, ours);
-    keep(parts, turn, notes, smaller);
-    if (tries > 1 || smaller.overflow !== undefined) return { view, bytes: body.length, outcome };
-    view = smaller;
+    const refused = view;
+    view = await showAndKeep(parts, turn, (notes) =>
+      learnOverflow(notes, { error, view: refused, window: turn.window }),
+    );
+    if (tries > 1 || view.overflow !== undefined)
+      return { view: refused, bytes: body.length, outcome };
+  }
+}
+
+/** Of a long history in slices: where the session's view moved meanwhile, once more from there. */
+async function showAndKeep(
+  parts: TransparentParts,
+  turn: DoorTurn,
+  learn: (notes: SessionNotes) => SessionNotes,
+): Promise<MadeView> {
+  const { memory, lookUp } = parts;
+  for (;;) {
+    const before = memory.notesOf(turn.key);
+    const notes = learn(before);
+    const view = await viewOf(turn, notes, lookUp.tools);
+    if (memory.notesOf(turn.key) !== before) continue;
+    keep(parts, turn, notes, view);
+    return view;
   }
 }
 

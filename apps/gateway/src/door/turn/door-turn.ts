@@ -1,6 +1,6 @@
 // Finds out whose a client's request is, and what of it goes to the model.
 import { randomUUID } from "node:crypto";
-import { inSlices, stepsInSlices, type ToolDefinition } from "@clew/plugin-sdk/host";
+import { inSlices, type Steps, stepsInSlices, type ToolDefinition } from "@clew/plugin-sdk/host";
 import { agentOf, type ClientSigns, newDoorKey } from "../../listing/client-names.ts";
 import { toJson } from "../../own-json.ts";
 import { headersByName } from "../../passing/raw-headers.ts";
@@ -14,7 +14,7 @@ import { type RequestSketch, sketchRequest, sketchSteps } from "../match/sketch.
 import type { DoorMemory } from "../memory/door-memory.ts";
 import type { SessionNotes } from "../memory/journal-lines.ts";
 import type { Upstream } from "../upstream/find-upstream.ts";
-import { type MadeView, makeView, type ViewRequest } from "../view/make-view.ts";
+import { type MadeView, type ViewRequest, viewSteps } from "../view/make-view.ts";
 import { tokensOfMessage } from "../view/weigh.ts";
 import { OFFERED_TOOLS } from "../wires/offered-tools.ts";
 
@@ -81,11 +81,11 @@ export function takeIn({ memory }: { memory: DoorMemory }, { event, gone }: Door
  * `ours`: tools that look into the session. They are offered to models that have tools, from when
  * something of the session was set aside: until then there is nothing to be looked up.
  */
-export function viewOf(
+export async function viewOf(
   turn: DoorTurn,
   notes: SessionNotes,
   ours: readonly ToolDefinition[],
-): MadeView {
+): Promise<MadeView> {
   const { call, match } = turn;
   const input = viewInput(turn, notes);
   const isTaken = ours.some(({ name }) => call.request.tools.includes(name));
@@ -93,13 +93,20 @@ export function viewOf(
     match.kind !== "turn" || ours.length === 0 || isTaken
       ? undefined
       : OFFERED_TOOLS[call.wire.api].offer(call.body.tools, ours);
-  if (tools === undefined) return makeView(input);
+  return stepsInSlices(viewStepsOffering(input, { tools, notes }));
+}
+
+function* viewStepsOffering(
+  input: ViewRequest,
+  { tools, notes }: { tools: readonly unknown[] | undefined; notes: SessionNotes },
+): Steps<MadeView> {
+  if (tools === undefined) return yield* viewSteps(input);
   const isCut = Object.keys(notes.marks).length > 0;
-  const plain = isCut ? undefined : makeView(input);
+  const plain = isCut ? undefined : yield* viewSteps(input);
   if (plain !== undefined && (plain.overflow !== undefined || plain.plan.setAside === 0))
     return plain;
-  const offering = makeView({ ...input, tools });
-  return offering.overflow === undefined ? offering : (plain ?? makeView(input));
+  const offering = yield* viewSteps({ ...input, tools });
+  return offering.overflow === undefined ? offering : (plain ?? (yield* viewSteps(input)));
 }
 
 function viewInput({ call, upstream, sketch, window }: DoorTurn, notes: SessionNotes): ViewRequest {

@@ -11,7 +11,7 @@ import { sketchRequest } from "../match/sketch.ts";
 import { planEntries } from "../record/plan-entries.ts";
 import type { Said } from "../testing/conversation.ts";
 import { writeRequest } from "../testing/write-request.ts";
-import { makeView } from "../view/make-view.ts";
+import { viewSteps } from "../view/make-view.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
 
 type Talk = (index: number) => Said[];
@@ -54,10 +54,12 @@ function timesOf(api: (typeof DOOR_APIS)[number], talk: Talk, rounds: number): M
   });
   timed("learn", () => known.learn(requestEvent(known, "s", { match, plan, request: sketch })));
   timed("view", () =>
-    makeView({
-      ...{ wire, outline, body, request, messages: sketch.messages },
-      ...{ window: 2_000, marks: {}, bindsThinking: false },
-    }),
+    stepsAtOnce(
+      viewSteps({
+        ...{ wire, outline, body, request, messages: sketch.messages },
+        ...{ window: 2_000, marks: {}, bindsThinking: false },
+      }),
+    ),
   );
   const list = request.messages.slice(request.leading);
   timed("entries", () =>
@@ -99,3 +101,25 @@ it.each(DOOR_APIS.flatMap((api) => Object.keys(TALKS).map((name) => [api, name] 
     expect(growing).toEqual([]);
   },
 );
+
+it("the view of many messages is chosen in a step for each that it leaves out", () => {
+  const wire = DOOR_WIRES["openai-completions"];
+  const all: Said[] = [{ uid: null, by: "person", text: "Begin." }];
+  for (let index = 0; index < FEW; index++) all.push(...TALKS.words!(index));
+  const { path, body } = writeRequest("openai-completions", all, {
+    ...{ model: "model", head: ["Be."], tools: ["run"] },
+  });
+  const request = wire.read(body, path)!;
+  const bytes = new TextEncoder().encode(JSON.stringify(body));
+  const { messages } = sketchRequest(wire, request, clientKeyOf({}, body));
+  const steps = viewSteps({
+    ...{ wire, outline: outlineOf(bytes, wire.list), body, request, messages },
+    ...{ window: 2_000, marks: {}, bindsThinking: false },
+  });
+  let taken = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) taken++;
+  const { leftOut } = step.value.plan;
+  expect(leftOut.size).toBeGreaterThan(FEW);
+  expect(taken).toBeGreaterThan(leftOut.size);
+});

@@ -1,4 +1,5 @@
 // Says what stood in the place of messages that are left out, in few lines.
+import type { Steps } from "@clew/plugin-sdk/host";
 import type { SketchedMessage } from "../match/sketch.ts";
 import type { DoorWire, JsonObject } from "../wires/door-wire.ts";
 import { type ExcerptSize, linesOf, scoreOf, type WeighedLine } from "./excerpt.ts";
@@ -32,17 +33,20 @@ interface LeftOut {
   window: number;
 }
 
-/** Pure. The same messages always leave the same note. */
-export function noteOf({ wire, messages, window }: LeftOut): string {
+/** Pure, with a step for each message. The same messages always leave the same note. */
+export function* noteSteps({ wire, messages, window }: LeftOut): Steps<string> {
   const last = messages.at(-1)!.message;
   const known = NOTES.get(last);
   const { message: first } = messages[0]!;
   if (known?.first === first && known.count === messages.length) return known.note;
-  const leftOut = messages.reduce((sum, { message }) => sum + tokensOfMessage(message), 0);
-  const lines = mostTelling(
-    messages.flatMap((one) => linesIn(wire, one)),
-    (noteTokens(window, leftOut) - SENTENCE_TOKENS) * BYTES_PER_TOKEN,
-  );
+  let leftOut = 0;
+  const all: WeighedLine[] = [];
+  for (const one of messages) {
+    leftOut += tokensOfMessage(one.message);
+    for (const line of linesIn(wire, one)) all.push(line);
+    yield;
+  }
+  const lines = mostTelling(all, (noteTokens(window, leftOut) - SENTENCE_TOKENS) * BYTES_PER_TOKEN);
   const count = messages.length;
   const note = `[${count} earlier messages stood behind this one; they were left out to make room.${
     lines.length === 0

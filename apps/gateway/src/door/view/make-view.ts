@@ -1,11 +1,12 @@
 // Makes the body that goes upstream of the one that came, and says what was done.
+import type { Steps } from "@clew/plugin-sdk/host";
 import { type BodyEdits, editBody } from "../body/edit-body.ts";
 import type { BodyOutline } from "../body/outline.ts";
 import type { SketchedMessage } from "../match/sketch.ts";
 import type { DoorRequest, DoorWire, JsonObject, Overflow } from "../wires/door-wire.ts";
 import { recordOf } from "../wires/json.ts";
 import { excerptOf, FEW_LINES } from "./excerpt.ts";
-import { noteOf, noteTokens } from "./left-out-note.ts";
+import { noteSteps, noteTokens } from "./left-out-note.ts";
 import { markersIn, spareMarker } from "./markers.ts";
 import {
   headTokens,
@@ -83,7 +84,8 @@ const SET_ASIDE: Readonly<Record<ShortForm, (chars: number, words: string) => st
     `[Set aside, but for this: ${chars} characters. Call again for the rest, if it only reads.]\n${excerptOf(words, FEW_LINES)}`,
 };
 
-export function makeView(input: ViewRequest): MadeView {
+/** Pure. Most of its time is a step for each message that is left out. */
+export function* viewSteps(input: ViewRequest): Steps<MadeView> {
   const { wire, body, request, window, marks, scale = 1 } = input;
   const list = request.messages.slice(request.leading);
   const { [wire.list]: _list, ...own } = body;
@@ -103,6 +105,7 @@ export function makeView(input: ViewRequest): MadeView {
   );
   const wanted =
     input.tools === undefined ? 0 : roomForRecall(window - fixedTokens - headTokens(messages));
+  yield;
   const plan = planView({
     messages,
     shortTokens(index, form) {
@@ -126,7 +129,8 @@ export function makeView(input: ViewRequest): MadeView {
       ...sizes,
       overflow,
     };
-  const edits = editsOf(input, plan, elide);
+  yield;
+  const edits = yield* editSteps(input, plan, elide);
   const limits = limitsOf(input, { taken: plan.tokens + recallRoom, leastReply, budget });
   const edited = {
     messages: edits,
@@ -212,11 +216,11 @@ const placeOf = ({
 };
 
 /** The messages that are not as the client sent them; what it did not send is not there either. */
-function editsOf(
+function* editSteps(
   { wire, body, request, bindsThinking, messages, window }: ViewRequest,
   plan: ViewPlan,
   elide: Elide,
-): Map<number, JsonObject | null> {
+): Steps<Map<number, JsonObject | null>> {
   const { leading } = request;
   const list = request.messages.slice(leading);
   const shown = list.map((message, index) => {
@@ -231,7 +235,8 @@ function editsOf(
     const gone = list.flatMap((message, index) =>
       plan.leftOut.has(index) ? [{ message, sketch: messages[index]! }] : [],
     );
-    shown[noted] = wire.withText(shown[noted]!, noteOf({ wire, messages: gone, window }));
+    const note = yield* noteSteps({ wire, messages: gone, window });
+    shown[noted] = wire.withText(shown[noted]!, note);
   }
   const cut = shown.findLastIndex(
     (message, index) => index < plan.elidedBefore && message !== null,

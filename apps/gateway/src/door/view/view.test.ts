@@ -1,4 +1,5 @@
 // Sends long histories of every client through views and holds them against the rules.
+import { stepsAtOnce } from "@clew/plugin-sdk/host";
 import { checkRequest } from "@clew/providers/testing";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -11,7 +12,7 @@ import { HABITS, type Habits } from "../testing/habits.ts";
 import { writeRequest } from "../testing/write-request.ts";
 import type { JsonObject } from "../wires/door-wire.ts";
 import { DOOR_WIRES } from "../wires/find-wire.ts";
-import { type MadeView, makeView, type ViewRequest } from "./make-view.ts";
+import { type MadeView, type ViewRequest, viewSteps } from "./make-view.ts";
 import { markersIn } from "./markers.ts";
 import type { ViewMarks } from "./plan-view.ts";
 
@@ -70,7 +71,7 @@ class ViewedSession {
       bindsThinking,
       tools,
     };
-    const view = makeView(input);
+    const view = stepsAtOnce(viewSteps(input));
     this.#marks = JSON.parse(JSON.stringify(view.plan.marks)) as ViewMarks;
     const text = new TextDecoder().decode(view.bytes);
     const sent = JSON.parse(text) as Record<string, unknown>;
