@@ -112,10 +112,19 @@ function matchedByKey(
     matchedByEnd(known, request, place, "sure") ?? matchedByEnd(known, request, place, "open");
   if (found !== undefined) return { ...found, by: "key" };
   const isBeside = isToolless(request, own) && !goesOn(request, own) && !request.client.compacts;
-  return isBeside && !quotes(request, [own]).has(own)
+  return isBeside && !quotes(request, [own]).has(own) && !wishesSummary(request, own)
     ? undefined
     : { session: own.id, by: "key", known: 0 };
 }
+
+/**
+ * At length, under its key, and once it goes on: what a client puts into its text of what was said
+ * may be too short, or gone since, to be found again.
+ */
+const wishesSummary = ({ messages }: RequestSketch, { provisional }: KnownSession) =>
+  !provisional &&
+  messages.every(({ speaker }) => speaker === "person") &&
+  isAsking(messages.at(-1));
 
 const matchedByContents = (
   known: KnownRequests,

@@ -46,6 +46,8 @@ export interface Habits {
   checksLoops?: boolean;
   /** Some of its turns go without tools: it plans, or must answer now. */
   plans?: boolean;
+  /** Its model says nothing beside its calls, and answers nobody before it compacts. */
+  isWordless?: boolean;
   compaction?: CompactionHabit;
 }
 
@@ -127,6 +129,10 @@ export const HABITS: readonly Habits[] = [
   { ...CODEX, name: "codex in code mode", code: true },
   OPENCODE,
   { ...OPENCODE, name: "opencode by Responses", api: "openai-responses" },
+  {
+    ...{ ...OPENCODE, name: "opencode with a silent model", api: "openai-responses" },
+    isWordless: true,
+  },
   {
     ...{ ...OPENCODE, name: "opencode without newest turns" },
     compaction: { asks: "text", restart: (_said, summary) => toldByModel(summary) },

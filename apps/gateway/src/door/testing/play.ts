@@ -33,10 +33,12 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
 
   const replyOf = ({ ask, agent: { habits: own } }: Flight): Reply | null => {
     if (chance.happens(0.08)) return null;
-    const calls = ask.wantsWords || chance.happens(0.3) ? 0 : 1 + chance.below(2);
+    const { isWordless = false } = own;
+    const answers = chance.happens(isWordless ? 0.05 : 0.3);
+    const calls = ask.wantsWords || answers ? 0 : 1 + chance.below(2);
     return {
       text:
-        calls > 0 && chance.happens(0.5)
+        calls > 0 && (isWordless || chance.happens(0.5))
           ? ""
           : `A reply of many and more and still more words, number ${++count}.`,
       thinking: own.api === "openai-completions" && chance.happens(0.5) ? "" : `t${++count}`,
@@ -49,7 +51,8 @@ export function play(seed: number, habitsOf: readonly Habits[], steps: number): 
   };
 
   /** A summary that was asked for where nothing told of which session. */
-  const isStrange = ({ said }: Agent, uid: string, session: string) => {
+  const isStrange = ({ said, habits: own }: Agent, uid: string, session: string) => {
+    if (own.headers !== undefined) return false;
     const summary = said.find((one) => one.uid === uid && one.isSummary);
     const known = door.known.session(session)?.summaries ?? [];
     return (
