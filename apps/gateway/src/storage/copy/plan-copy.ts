@@ -21,6 +21,12 @@ export function planCopy({
   to: string;
   home: string;
 }): CopyPlan {
+  const strange = [to, from].find((text) => text !== undefined && isOtherAddress(text));
+  if (strange !== undefined)
+    return {
+      kind: "refused",
+      problem: `${addressScheme(strange)} is no place of sessions: say "files", "postgres", an address that begins with postgres://, or a folder.`,
+    };
   const target = placeOf(to, home);
   const opposite = target.kind === "files" ? "postgres" : "files";
   const source = placeOf(from ?? opposite, home);
@@ -42,6 +48,12 @@ function placeOf(text: string, home: string): CopyPlace {
   if (/^postgres(?:ql)?:/i.test(text)) return { kind: "postgres", url: text };
   return { kind: "files", home: resolve(text) };
 }
+
+const addressScheme = (text: string): string | undefined =>
+  /^[a-z][a-z\d+.-]+:\/\//i.exec(text)?.[0];
+
+const isOtherAddress = (text: string): boolean =>
+  addressScheme(text) !== undefined && !/^postgres(?:ql)?:/i.test(text);
 
 /** Pure. For people, without a password. */
 export function nameOfDatabase(url: string): string {

@@ -1,0 +1,29 @@
+import { describe, expect, it } from "vitest";
+import { planCopy } from "./plan-copy.ts";
+
+const plan = (to: string, from?: string) => planCopy({ to, from, home: "/home" });
+
+describe("a copy", () => {
+  it("goes from the files of the home into the database, and back", () => {
+    expect(plan("postgres")).toEqual({ kind: "in", home: "/home", url: undefined });
+    expect(plan("files")).toEqual({ kind: "out", home: "/home", url: undefined });
+    expect(plan("/other", "postgres://db/x")).toEqual({
+      ...{ kind: "out", home: "/other", url: "postgres://db/x" },
+    });
+  });
+
+  it("with both ends of one kind is refused", () => {
+    expect(plan("files", "/other").kind).toBe("refused");
+    expect(plan("postgres", "postgres://db/x").kind).toBe("refused");
+  });
+
+  it.each(["nowhere://x", "mysql://db/x", "s3://bucket"])(
+    "to %s is no copy into a folder of that name",
+    (address) => {
+      const scheme = address.slice(0, address.indexOf("//") + 2);
+      const refused = plan(address);
+      expect(refused.kind === "refused" && refused.problem).toContain(scheme);
+      expect(plan("files", address).kind).toBe("refused");
+    },
+  );
+});
