@@ -19,9 +19,10 @@ import { agentPaths } from "../sessions/paths.ts";
 import { childEnded, prepareChild } from "./child-engine.ts";
 import type { AnswerRequest, Host, TurnSetup } from "./host.ts";
 import { asksOf, type HostParts, modelOf, modelsOf, usableModels, workspaceOf } from "./parts.ts";
+import { sizingOf } from "./sizing.ts";
 import { streamReply } from "./stream-reply.ts";
 import { harnessFacts, hostOfAgent, whyNotAskedBy } from "./turn-harness.ts";
-import { type PreparedTurn, prepareTurn, sizingOf } from "./turn-setup.ts";
+import { type PreparedTurn, prepareTurn } from "./turn-setup.ts";
 import { withTimeout } from "./turn-timeout.ts";
 
 export function createHost(parts: HostParts): Host {
