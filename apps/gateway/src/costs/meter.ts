@@ -51,10 +51,17 @@ export interface Costs {
   /** The same without a warning of a cap that comes near, which whoever asks next gives. */
   stopOf(subject: Pick<CostSubject, "agentId" | "sessionKey">): Promise<string | undefined>;
   /**
-   * Writes down a call that replies, which was made by no port; what it was estimated to come to,
-   * if it had to be.
+   * Writes down that a call goes out which is made by no port; its id, by which its end is to be
+   * counted, or not known.
    */
-  count(subject: CostSubject, ended: EndedCall): Promise<Usage | null>;
+  begin(subject: CostSubject, model: string): Promise<string>;
+  /**
+   * Writes down a call that replies, which was made by no port; what it was estimated to come to,
+   * if it had to be. `id`: of what told that it began. Absent: nothing did.
+   */
+  count(subject: CostSubject, ended: EndedCall, id?: string): Promise<Usage | null>;
+  /** Nobody will tell how the call of that id ended. */
+  lose(id: string): void;
   /** Writes down what was paid for nothing. */
   noteWaste(subject: CostSubject, waste: readonly Waste[]): Promise<void>;
   /** A session began anew under its name. */
@@ -238,7 +245,9 @@ export function createCosts(options: CostsOptions): Costs {
       return stop === null ? undefined : describeStop(stop);
     },
     mayAsk: (subject) => refusalOf(subject, undefined),
-    count: (subject, ended) => count(subject, { for: "reply" }, ended),
+    begin,
+    count: (subject, ended, id) => count(subject, { for: "reply" }, ended, id),
+    lose: (id) => void underWay.delete(id),
     async noteWaste(subject, waste) {
       for (const each of waste) await ledger.append({ kind: "waste", ...who(subject), ...each });
     },

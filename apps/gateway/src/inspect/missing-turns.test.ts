@@ -1,24 +1,14 @@
-import { cpSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import type { Usage } from "../costs/usage.ts";
 import { checkSessions } from "../doctor/check-sessions.ts";
 import { clew } from "../testing/command.ts";
 import { startTestGateway } from "../testing/gateway.ts";
 import { heldModel } from "../testing/held-model.ts";
-import { temporaryHome } from "../testing/home.ts";
+import { asKilled } from "../testing/killed-home.ts";
 import { reportedTurns } from "../testing/reported-turns.ts";
 import { findMissing } from "./missing-turns.ts";
 import { CallPageSchema } from "./shapes.ts";
-
-/** What a kill leaves of a home. */
-async function asKilled(home: string): Promise<string> {
-  const copy = await temporaryHome();
-  cpSync(home, copy, { recursive: true });
-  for (const name of readdirSync(copy, { recursive: true, encoding: "utf8" }))
-    if (name.endsWith(".lock")) rmSync(join(copy, name), { recursive: true });
-  return copy;
-}
 
 /** A gateway whose model the test answers for, in a home that a gateway was killed in. */
 async function killedIn({ turns, cost }: { turns: number; cost?: object }) {

@@ -34,6 +34,8 @@ export interface Recorder {
   /** Why no model may be asked, in one sentence; undefined: one may. */
   refusalOf(turn: DoorTurn): Promise<string | undefined>;
   request(turn: DoorTurn, notes: SessionNotes): void;
+  /** Resolves when it is written down that the model is to be asked. */
+  begun(turn: DoorTurn): Promise<void>;
   /** The model is asked in this view, perhaps once more. */
   asked(turn: DoorTurn, asked: AskedView): void;
   /** What is to be told of the reply while it comes. */
@@ -52,7 +54,7 @@ export interface Recorder {
 export interface RecorderParts {
   conversations: Pick<Conversations, "run">;
   reports: Pick<TurnReports, "store" | "countTurns" | "turnNow">;
-  costs: Pick<Costs, "mayAsk" | "count">;
+  costs: Pick<Costs, "mayAsk" | "begin" | "count" | "lose">;
   events: Pick<EventHub, "publish" | "delta" | "followers">;
   tracer: Pick<Tracer, "begin">;
   /** Told of each request that a model was sent. */
@@ -85,6 +87,8 @@ interface Stored {
 export function createRecorder(parts: RecorderParts): Recorder {
   const { conversations, reports, costs, events, tracer, log } = parts;
   const calls = new WeakMap<DoorTurn, AskedCall>();
+  /** By what the end of its call is counted. */
+  const begun = new WeakMap<DoorTurn, string>();
   const lives = new WeakMap<Conversation, Promise<LiveSession>>();
   const requests = new WeakMap<DoorTurn, Promise<Stored | undefined>>();
   const pending = new Map<string, Promise<unknown>>();
@@ -123,13 +127,14 @@ export function createRecorder(parts: RecorderParts): Recorder {
     described: ViewDescription | undefined,
   ): Promise<Usage | null> => {
     if (view === undefined) return null;
-    return costs.count(subjectOf(turn), {
+    const ended = {
       ...{ model: turn.upstream.resolved.name, usage: message.usage, durationMs },
       ...(described !== undefined && {
         seen: { promptTokens: tokensSent(described), arrived: message },
       }),
       failure: error ?? null,
-    });
+    };
+    return costs.count(subjectOf(turn), ended, begun.get(turn));
   };
   return {
     refusalOf: (turn) => costs.mayAsk(subjectOf(turn)),
@@ -146,6 +151,14 @@ export function createRecorder(parts: RecorderParts): Recorder {
         return { promptEntryId, leafId: live.leafId };
       });
       requests.set(turn, stored);
+    },
+    async begun(turn) {
+      if (begun.has(turn)) return;
+      try {
+        begun.set(turn, await costs.begin(subjectOf(turn), turn.upstream.resolved.name));
+      } catch (error) {
+        log.warn(`session ${turn.key}: a call was not written down: ${messageOf(error)}`);
+      }
     },
     asked(turn, { view, scale }) {
       void inSession(turn, async (conversation, live) => {
@@ -179,7 +192,7 @@ export function createRecorder(parts: RecorderParts): Recorder {
       };
     },
     reply(turn, ended) {
-      void inSession(turn, async (conversation, live) => {
+      const done = inSession(turn, async (conversation, live) => {
         const { reply, event, notes, view, recalled } = ended;
         const usage = recalled === undefined ? reply.message.usage : recalled.firstUsage;
         const { promptEntryId = null, leafId = null } = (await requests.get(turn)) ?? {};
@@ -202,6 +215,8 @@ export function createRecorder(parts: RecorderParts): Recorder {
         logRequest(log, turn, report);
         if (turn.match.kind === "turn") tellEnd(events, turn, { report, reply, ids });
       });
+      const call = begun.get(turn);
+      if (call !== undefined) void done.then(() => costs.lose(call));
     },
     async caughtUp(key) {
       await pending.get(key);

@@ -199,6 +199,7 @@ async function askWithView(
     const body = view.bytes;
     onAsked(view);
     parts.recorder.asked(turn, { view, scale: memory.notesOf(turn.key).scale });
+    await parts.recorder.begun(turn);
     const isUnpacked = view.recallRoom !== undefined;
     const asked = { visit: turn.call, upstream: turn.upstream, body, isUnpacked };
     const answer = await reach(parts, { ...asked, signal: outlet.gone });

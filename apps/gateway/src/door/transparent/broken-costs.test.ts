@@ -1,8 +1,10 @@
 // Breaks replies off in every way, and asks what they cost.
 import { describe, expect, it } from "vitest";
 import { DOOR_APIS } from "../../config/door.ts";
+import { clew } from "../../testing/command.ts";
 import { ask, person, request } from "../../testing/door-client.ts";
 import type { TestGateway } from "../../testing/gateway.ts";
+import { asKilled } from "../../testing/killed-home.ts";
 import { startTestDoor } from "../../testing/test-door.ts";
 import { LAST_WORDS, startHeldUpstream } from "../testing/held-upstream.ts";
 
@@ -51,6 +53,24 @@ describe.each(DOOR_APIS)("a call by %s that breaks off", (api) => {
     },
   );
 });
+
+it.each(DOOR_APIS.flatMap((api) => [true, false].map((streaming) => [api, streaming] as const)))(
+  "a call by %s in which the gateway is killed is told as one that began, streamed: %s",
+  async (api, streaming) => {
+    const upstream = await startHeldUpstream();
+    const door = await startTestDoor(upstream);
+    const told = ask(door, api, [person(QUESTION)], { ...sent, streaming });
+    const stream = await upstream.asked();
+    const killed = await asKilled(door.home);
+    stream.finish();
+    await told;
+    const usage = await clew(killed, ["usage", "--json"]);
+    expect(JSON.parse(usage.output)).toMatchObject({ total: { modelCalls: 0, unended: 1 } });
+    await door.gateway.door.settled();
+    const { total } = await door.gateway.usage();
+    expect(total).toMatchObject({ modelCalls: 1, unended: 0 });
+  },
+);
 
 it("a call that reached no server costs nothing", async () => {
   const upstream = await startHeldUpstream();
