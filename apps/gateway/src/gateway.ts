@@ -311,7 +311,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const line = createTurnLine(() => limits.runningTurns);
   const gate = createSessionGate();
   const underWay = createRepliesUnderWay({
-    ...{ limits, line, gate },
+    ...{ limits, line, gate, replyMs: loaded.config.agents.defaults.timeoutSeconds * 1000 },
     backlog: () => sending.backlog(),
   });
   const views = createSessionViews({

@@ -27,20 +27,33 @@ function meteredRun(
   { costs, subject, model, prices }: MeteredHarness,
 ): ExecutionRun {
   let began = performance.now();
+  /** Of what tells that a call is under way. */
+  let id: string | undefined;
+  const begin = async () => {
+    id ??= await costs.begin(subject, model);
+  };
   return {
     async next(answer) {
-      if (answer.type === "called") began = performance.now();
+      if (answer.type === "called") {
+        began = performance.now();
+        await begin();
+      }
       const event = await run.next(answer);
+      if (event.type === "handed-over") await begin();
       if (event.type === "usage") {
         const usage = priced(event.usage, prices);
         const durationMs = performance.now() - began;
-        await costs.count(subject, { model, usage, failure: null, durationMs });
+        await costs.count(subject, { model, usage, failure: null, durationMs }, id);
+        id = undefined;
         began = performance.now();
         return { ...event, usage };
       }
       return event;
     },
-    close: () => run.close(),
+    close() {
+      if (id !== undefined) costs.lose(id);
+      run.close();
+    },
   };
 }
 

@@ -11,7 +11,7 @@ const PIECE = Buffer.alloc(65_536, "a");
 const PIECES = 256;
 
 /** A model server whose answer of 16 MB is passed on to a client that reads when it is told to. */
-async function passOn() {
+async function passOn(options: { stalledMs?: number } = {}) {
   let taken = 0;
   async function* answer() {
     for (; taken < PIECES; taken++) {
@@ -21,7 +21,7 @@ async function passOn() {
   }
   const ended = Promise.withResolvers<string>();
   const server = createServer((_: IncomingMessage, outgoing) => {
-    const outlet = nodeOutlet(outgoing);
+    const outlet = nodeOutlet(outgoing, options);
     void relay({ status: 200, headers: [], bytes: answer() }, outlet).then((end) => {
       if (end === "whole") outlet.end();
       ended.resolve(end);
@@ -65,6 +65,14 @@ it("a client that leaves without having read anything ends what is passed on", a
   await standstill(takenBytes);
   client.destroy();
   expect(await ended).toBe("gone");
+  server.close();
+});
+
+it("a client that takes nothing for too long is let go", async () => {
+  const { client, ended, takenBytes, server } = await passOn({ stalledMs: 600 });
+  expect(await ended).toBe("gone");
+  expect(takenBytes()).toBeLessThan(PIECES * PIECE.length);
+  client.destroy();
   server.close();
 });
 

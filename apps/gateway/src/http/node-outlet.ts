@@ -10,7 +10,13 @@ export const NO_SNIFFING = ["x-content-type-options", "nosniff"] as const;
 const MOST_UNTAKEN_BYTES = 64 * 1024;
 const LOOK_BYTES = 128 * 1024;
 
-export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Promise<void> } {
+/** Whoever takes nothing for so long does not read, and is in the way of others. */
+const STALLED_MS = 120_000;
+
+export function nodeOutlet(
+  outgoing: ServerResponse,
+  { stalledMs = STALLED_MS }: { stalledMs?: number } = {},
+): DoorOutlet & { closed: Promise<void> } {
   const gone = new AbortController();
   const closed = new Promise<void>((resolve) => {
     outgoing.once("close", () => {
@@ -19,6 +25,19 @@ export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Pro
       resolve();
     });
   });
+  /** Until the client takes something, or nothing of it for too long. */
+  const whileTaken = async (taken: Promise<void>) => {
+    const stalled = setTimeout(() => {
+      const seconds = stalledMs / 1000;
+      gone.abort(new DOMException(`The client took nothing for ${seconds} s.`, "AbortError"));
+      outgoing.destroy();
+    }, stalledMs);
+    try {
+      await Promise.race([closed, taken]);
+    } finally {
+      clearTimeout(stalled);
+    }
+  };
   /** Since it was looked at last. */
   let writtenBytes = 0;
   return {
@@ -39,15 +58,12 @@ export function nodeOutlet(outgoing: ServerResponse): DoorOutlet & { closed: Pro
       if (gone.signal.aborted) return;
       writtenBytes += bytes.length;
       if (!outgoing.write(bytes))
-        await Promise.race([
-          closed,
-          new Promise<void>((resolve) => outgoing.once("drain", resolve)),
-        ]);
+        await whileTaken(new Promise((resolve) => outgoing.once("drain", resolve)));
     },
     async hasTaken() {
       if (writtenBytes < LOOK_BYTES || gone.signal.aborted || outgoing.socket === null) return;
       writtenBytes = 0;
-      await Promise.race([closed, untilTaken(outgoing.socket, MOST_UNTAKEN_BYTES)]);
+      await whileTaken(untilTaken(outgoing.socket, MOST_UNTAKEN_BYTES));
     },
     end() {
       outgoing.end();

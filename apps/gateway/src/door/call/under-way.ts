@@ -59,6 +59,8 @@ export interface UnderWayOptions {
   gate: SessionGate;
   /** Messages that wait besides. */
   backlog(): number;
+  /** For so long a reply may be answered, ms. */
+  replyMs: number;
 }
 
 interface Reply extends AskedReply {
@@ -67,10 +69,17 @@ interface Reply extends AskedReply {
 }
 
 export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay {
-  const { limits, line, gate } = options;
+  const { limits, line, gate, replyMs } = options;
   const besides = createTurnLine(() => limits.runningTurns);
   const replies = new Set<Reply>();
   let isStopping = false;
+  const endLate = ({ here }: Reply) =>
+    here.abort(
+      new EndedHere(
+        `The reply was stopped after ${replyMs / 1000} s (agents.defaults.timeoutSeconds); what had arrived is kept.`,
+        400,
+      ),
+    );
   const stop = ({ here }: Reply) => here.abort(new EndedHere(IS_STOPPING, 503));
   const among = (is: (reply: Reply) => boolean) => [...replies].filter(is);
   const waiting = () => among(({ isRunning }) => !isRunning);
@@ -109,7 +118,9 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
         reply.isRunning = theirs.hasRoom();
         place = theirs.enter();
       }
+      let late: NodeJS.Timeout | undefined;
       const leave = () => {
+        clearTimeout(late);
         signal.removeEventListener("abort", giveUp);
         replies.delete(reply);
         alone?.leave();
@@ -128,6 +139,7 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
           place ??= theirs.enter();
           await orAborted(signal, place.granted);
           reply.isRunning = true;
+          late = setTimeout(() => endLate(reply), Math.min(MOST_MS, replyMs)).unref();
         },
       };
     },
@@ -151,6 +163,9 @@ export function createRepliesUnderWay(options: UnderWayOptions): RepliesUnderWay
     },
   };
 }
+
+/** A timer takes no more. */
+const MOST_MS = 2 ** 31 - 1;
 
 /** Why a reply was ended here; undefined: it was not, or its client went away before. */
 export const endedHere = ({ reason }: AbortSignal): EndedHere | undefined =>

@@ -8,6 +8,7 @@ import type { Said } from "../testing/conversation.ts";
 import { HELD_WORDS, LAST_WORDS, startHeldUpstream } from "../testing/held-upstream.ts";
 import { readReply } from "../testing/read-reply.ts";
 
+const ONE_AT_A_TIME = { runningTurns: 1 };
 const streamed = { streaming: true, model: "model" };
 
 async function saidIn({ gateway }: TestGateway, session: string) {
@@ -47,6 +48,25 @@ describe.each(DOOR_APIS)("a gateway that stops while it answers by %s", (api) =>
     expect(readReply(api, await rest(), "text/event-stream").last.type).toBe("done");
     const session = answer.headers.get("x-clew-session")!;
     expect(await saidIn(door, session)).toEqual(["user: Why?", `assistant: ${HELD_WORDS}`]);
+  });
+
+  it("ends one that takes longer than turns may, and keeps what had arrived", async () => {
+    const upstream = await startHeldUpstream();
+    const door = await startTestDoor(upstream, {
+      settings: { agents: { defaults: { timeoutSeconds: 1 } }, gateway: { limits: ONE_AT_A_TIME } },
+    });
+    const answer = await request(door, api, [person("Why?")], streamed);
+    const session = answer.headers.get("x-clew-session")!;
+    await upstream.asked();
+    const next = ask(door, api, [person("And who?")], streamed);
+    const rest = await wordsThen(answer);
+    const { last } = readReply(api, await rest(), "text/event-stream");
+    expect(JSON.stringify(last)).toContain("agents.defaults.timeoutSeconds");
+    (await upstream.asked()).finish();
+    expect((await next).error).toBe(null);
+    await door.gateway.door.settled();
+    const arrived = ["user: Why?", `assistant: ${HELD_WORDS} (aborted)`];
+    expect(await saidIn(door, session)).toEqual(arrived);
   });
 
   it("keeps what had arrived, and says why it ended, to the client too", async () => {
