@@ -8,6 +8,7 @@ import { isAlive } from "../../testing/codex/alive.ts";
 import { PROGRAMS } from "../../testing/codex/programs.ts";
 import { describeSaid } from "../../testing/codex/stored.ts";
 import { codexWorld } from "../../testing/codex/world.ts";
+import { clew } from "../../testing/command.ts";
 import { scriptedSettings } from "../../testing/mcp.ts";
 
 const SOON = { timeout: 60_000 };
@@ -143,6 +144,8 @@ describe.each(PROGRAMS)("a turn in $program", ({ binary }) => {
       await until(() => isRunningKnown(world.home));
       child.process.kill("SIGKILL");
       await child.exit;
+      const usage = JSON.parse((await clew(world.home, ["usage", "--json"])).output);
+      expect(usage.total).toMatchObject({ modelCalls: 1, unended: 1 });
       // Its Codex ends by itself, and holds the thread until then.
       await until(() => !isAlive(world.pid()));
       await world.restart();
