@@ -2,7 +2,9 @@
 import { createEmulator, type EmulatorAnswer, type ReceivedRequest } from "@clew/providers/testing";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DOOR_APIS } from "../config/door.ts";
+import { TestClient } from "../door/testing/client.ts";
 import type { Said } from "../door/testing/conversation.ts";
+import { startReplies } from "../door/testing/http-world.ts";
 import { startUpstream } from "../door/testing/upstream.ts";
 import type { DoorApi } from "../door/wires/door-wire.ts";
 import { ask, person, request, results } from "../testing/door-client.ts";
@@ -166,14 +168,11 @@ describe.each(DOOR_APIS)("a session by %s", (api) => {
 
   it("fails in the words of its wire", async () => {
     const gateway = await startSessions();
-    const failed = await ask(gateway, api, [person("FAIL")], { session: "work" });
-    expect(failed.answer.status).toBe(400);
-    expect(failed.error).toMatchObject({ kind: "invalid_request" });
-    const streamed = await ask(gateway, api, [person("FAIL")], {
-      ...{ session: "work", streaming: true },
-    });
-    expect(streamed.answer.status).toBe(200);
-    expect(streamed.error).not.toBeNull();
+    for (const streaming of [false, true]) {
+      const failed = await ask(gateway, api, [person("FAIL")], { session: "work", streaming });
+      expect(failed.answer.status).toBe(400);
+      expect(failed.error).toMatchObject({ kind: "invalid_request" });
+    }
     const empty = await ask(gateway, api, [{ uid: null, by: "model", text: "x", calls: [] }], {
       session: "work",
     });
@@ -320,23 +319,49 @@ describe("a client of a session", () => {
     await Promise.allSettled(asked);
   });
 
-  it("is told when its model server wants to be asked again, and of a wrong address", async () => {
-    let count = 0;
-    const upstream = await startUpstream((_heard, response) => {
-      if (count++ === 0) response.writeHead(307, { location: "/elsewhere" }).end();
-      else response.writeHead(429, { "retry-after": "1000" }).end("{}");
-    });
-    onTestFinished(upstream.close);
-    const settings = { agents: { defaults: { model: "chat/model" } } };
-    const gateway = await startTestDoor(upstream, { settings });
-    const sent = { session: "work" };
-    const redirected = await ask(gateway, "openai-completions", [person("one")], sent);
-    expect(redirected.answer.status).toBe(502);
-    expect(redirected.body).toContain("sent the request on");
-    const limited = await ask(gateway, "openai-completions", [person("two")], sent);
-    expect(limited.answer.status).toBe(429);
-    expect(limited.answer.headers.get("retry-after")).toBe("1000");
-  });
+  it.each([true, false])(
+    "is told when its model server wants to be asked again, and of a wrong address, streamed: %s",
+    async (streaming) => {
+      let count = 0;
+      const upstream = await startUpstream((_heard, response) => {
+        if (count++ === 0) response.writeHead(307, { location: "/elsewhere" }).end();
+        else response.writeHead(429, { "retry-after": "1000" }).end("{}");
+      });
+      onTestFinished(upstream.close);
+      const settings = { agents: { defaults: { model: "chat/model" } } };
+      const gateway = await startTestDoor(upstream, { settings });
+      const sent = { session: "work", streaming };
+      const redirected = await ask(gateway, "openai-completions", [person("one")], sent);
+      expect(redirected.answer.status).toBe(502);
+      expect(redirected.body).toContain("sent the request on");
+      const limited = await ask(gateway, "openai-completions", [person("two")], sent);
+      expect(limited.answer.status).toBe(429);
+      expect(limited.answer.headers.get("retry-after")).toBe("1000");
+    },
+  );
+
+  it.each(DOOR_APIS.flatMap((api) => [true, false].map((streaming) => [api, streaming] as const)))(
+    "is told by %s that a cost cap is reached by the status, streamed: %s",
+    async (api, streaming) => {
+      const upstream = await startReplies();
+      onTestFinished(upstream.close);
+      const caps = { dayDollars: 0.000001 };
+      const settings = {
+        agents: { defaults: { model: "chat/model" } },
+        gateway: { costCaps: caps },
+      };
+      const gateway = await startTestDoor(upstream, { settings });
+      const client = new TestClient("openai-completions");
+      client.say("Begin.");
+      const reply = { text: "Begun.", thinking: "", calls: [] };
+      await upstream.play(gateway.url, client.ask(), { reply, fault: undefined });
+      await gateway.gateway.door.settled();
+      const { answer } = await ask(gateway, api, [person("And now?")], {
+        ...{ session: "work", streaming },
+      });
+      expect(answer.status).toBe(402);
+    },
+  );
 
   it("is told of no files where its model is offered none", async () => {
     const gateway = await startSessions(obey, { door: { recallTools: true } });

@@ -68,9 +68,21 @@ export function createAnswering(options: AnsweringOptions): Answering {
   let wasTold = false;
   const paced = createPacedWriter(outlet);
   const idle = setInterval(() => {
-    if (stream !== undefined && paced.isQuiet(now() - idleMs)) paced.write(stream.idle(), now());
+    if (stream !== undefined && paced.isQuiet(now() - idleMs)) write(stream.idle());
   }, idleMs).unref();
-  const write = (text: string) => paced.write(text, now());
+  /** Until there is something to tell, a status can say that there will be no reply. */
+  const write = (text: string) => {
+    if (stream !== undefined && !outlet.hasBegun) {
+      const type = isEvents ? "text/event-stream" : "application/json";
+      outlet.begin(200, [
+        ["content-type", `${type}; charset=utf-8`],
+        ["cache-control", "no-cache"],
+        ...headers,
+      ]);
+      paced.write(stream.begin(), now());
+    }
+    paced.write(text, now());
+  };
   const close = (last: () => void) => {
     if (hasEnded) return;
     hasEnded = true;
@@ -93,14 +105,14 @@ export function createAnswering(options: AnsweringOptions): Answering {
   const fail = (answer: DoorAnswer) =>
     close(() => {
       hasFailed = true;
-      if (stream !== undefined) write(stream.fail(answer));
+      if (stream !== undefined && outlet.hasBegun) write(stream.fail(answer));
       else answerWith(outlet, answer, headers);
     });
   const tellMessage = (message: AssistantMessage) => {
     usage = sumOf(usage, message.usage);
     const shown = shownReply(message, isClients);
     blocks.push(...shown);
-    if (stream === undefined) return;
+    if (stream === undefined || (shown.length === 0 && !outlet.hasBegun)) return;
     write(restOfReply(stream, { blocks: shown, wasTold }));
     wasTold = false;
   };
@@ -117,19 +129,13 @@ export function createAnswering(options: AnsweringOptions): Answering {
       head.id = id;
       if (!request.streaming || hasEnded) return;
       stream = writer.stream(head, { usage: usageIsAsked(call.body), isEvents });
-      const type = isEvents ? "text/event-stream" : "application/json";
-      outlet.begin(200, [
-        ["content-type", `${type}; charset=utf-8`],
-        ["cache-control", "no-cache"],
-        ...headers,
-      ]);
-      write(stream.begin());
     },
     tell(event) {
       if (hasEnded) return;
       if (event.type === "message" && event.message.role === "assistant")
         return tellMessage(event.message);
       if (stream === undefined || (event.type !== "text" && event.type !== "thinking")) return;
+      if (event.delta === "") return;
       wasTold = true;
       write(stream[event.type](event.delta));
     },

@@ -221,6 +221,8 @@ function* editSteps(
   plan: ViewPlan,
   elide: Elide,
 ): Steps<Map<number, JsonObject | null>> {
+  const isWhole = plan.leftOut.size === 0 && plan.elidedBefore === 0;
+  if (isWhole && (!bindsThinking || plan.thinkingBefore === 0)) return new Map();
   const { leading } = request;
   const list = request.messages.slice(leading);
   const shown = list.map((message, index) => {
