@@ -1,11 +1,18 @@
 // Asks a PostgreSQL, and sends the same statement again where a failure passes.
-import { ContextEngineError } from "@clew/plugin-sdk/core";
 import pg from "pg";
-import { breaksConnection, codeOf, passes, RETRIES, waitBefore } from "./passing.ts";
+import { type FailureKind, kindOf, storageFailed, Uncertain } from "./failure.ts";
+import {
+  breaksConnection,
+  forgetsNames,
+  mayBeDone,
+  passes,
+  RETRIES,
+  waitBefore,
+} from "./passing.ts";
 
 /** A statement that may be sent twice: its second run finds that the first one was. */
 export interface Statement<Row> {
-  /** It is prepared under this name. */
+  /** It is prepared under this name, and counted. */
   readonly name: string;
   readonly text: string;
   /** Of one row of its answer; only for the compiler. */
@@ -36,6 +43,8 @@ export interface Database {
    * says, once: nobody else knows whether it may be tried again.
    */
   together<Result>(work: (ask: AskInside) => Promise<Result>): Promise<Result>;
+  /** Whoever waits is told at once that nobody answers, and so is who asks later. */
+  abandon(): void;
   end(): Promise<void>;
 }
 
@@ -49,34 +58,46 @@ export interface DatabaseOptions {
   connections: number;
   /** An answer that takes longer is not waited for. */
   timeoutMs: number;
-  /** Told of every statement that was answered. */
+  /** What passes is tried again for so long at least. Absent: a few times. */
+  patienceMs?: number;
+  /** Told of every attempt to ask something. */
   onRoundTrip?: ((trip: RoundTrip) => void) | undefined;
 }
 
-/** Statements that went to the database together, and came back. */
+/** Statements that went to the database together, and came back, or failed. */
 export interface RoundTrip {
   /** Their names, in order. */
   readonly statements: readonly string[];
   /** How long it took. */
   readonly ms: number;
+  /** Null: it was answered. */
+  readonly failed: FailureKind | null;
 }
 
 export function openDatabase({
   url,
   connections,
   timeoutMs,
+  patienceMs = 0,
   onRoundTrip = () => {},
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...{ connectionString: url, max: connections, application_name: "clew" },
     ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+    // A connection that was dropped on its way is noticed before it is needed.
+    ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
     // Connections of a pool that nobody uses keep no process alive.
     ...{ allowExitOnIdle: true, pipeline: true },
   } as pg.PoolConfig);
   // Of connections that nobody uses: the next statement gets another.
   pool.on("error", () => {});
+  const used = new Set<pg.PoolClient>();
+  let isAbandoned = false;
+  /** A pooler between gives each transaction another connection, which knows no name. */
+  let isNameless = false;
 
   async function withClient<Result>(use: (client: pg.PoolClient) => Promise<Result>) {
+    if (isAbandoned) throw abandoned();
     const client = await pool.connect();
     let broken: unknown;
     // A connection that breaks tells it twice: its statement, and this.
@@ -84,12 +105,15 @@ export function openDatabase({
       broken = error;
     };
     client.on("error", onError);
+    used.add(client);
     try {
+      if (isAbandoned) throw abandoned();
       return await use(client);
     } catch (error) {
       if (breaksConnection(error)) broken = error;
       throw error;
     } finally {
+      used.delete(client);
       client.off("error", onError);
       client.release(broken !== undefined);
     }
@@ -97,27 +121,44 @@ export function openDatabase({
 
   const attempt = (questions: readonly Question[]) =>
     withClient(async (client) => {
-      const began = performance.now();
       const answers = await Promise.allSettled(
         questions.map(({ statement: { name, text }, values }) =>
-          client.query({ name, text, values: [...values] }),
+          client.query({ ...(!isNameless && { name }), text, values: [...values] }),
         ),
       );
       const failed = answers.find((answer) => answer.status === "rejected");
       if (failed !== undefined) throw failed.reason;
-      onRoundTrip({
-        statements: questions.map(({ statement }) => statement.name),
-        ms: performance.now() - began,
-      });
       return answers.map((answer) => (answer.status === "fulfilled" ? answer.value.rows : []));
     });
+  async function told(questions: readonly Question[]): Promise<unknown[][]> {
+    const began = performance.now();
+    const tell = (failed: FailureKind | null) =>
+      onRoundTrip({
+        statements: questions.map(({ statement }) => statement.name),
+        ...{ ms: performance.now() - began, failed },
+      });
+    try {
+      const rows = await attempt(questions);
+      tell(null);
+      return rows;
+    } catch (error) {
+      if (forgetsNames(error)) isNameless = true;
+      tell(kindOf(error));
+      throw error;
+    }
+  }
 
   async function insist(questions: readonly Question[]): Promise<unknown[][]> {
+    const began = performance.now();
+    let isUncertain = false;
     for (let retry = 0; ; retry++) {
       try {
-        return await attempt(questions);
+        return await told(questions);
       } catch (error) {
-        if (retry === RETRIES || !passes(error)) throw storageFailed(error);
+        isUncertain ||= mayBeDone(error);
+        const isEnough = retry >= RETRIES && performance.now() - began >= patienceMs;
+        if (isEnough || isAbandoned || !passes(error))
+          throw storageFailed(isUncertain ? new Uncertain("", { cause: error }) : error);
         await pause(waitBefore(retry, Math.random()));
       }
     }
@@ -129,7 +170,7 @@ export function openDatabase({
       return rows as Row[];
     },
     async askOnce<Row>(statement: Statement<Row>, values: readonly unknown[]) {
-      const [rows] = await attempt([{ statement, values }]);
+      const [rows] = await told([{ statement, values }]);
       return rows as Row[];
     },
     askTogether: async (questions) => (await insist(questions as readonly Question[])) as never,
@@ -160,19 +201,22 @@ export function openDatabase({
           throw error;
         }
       }),
+    abandon() {
+      isAbandoned = true;
+      for (const client of used) cut(client);
+    },
     end: () => pool.end(),
   };
 }
 
-/** What the database says is for its operator, and holds nothing of a session. */
-export function storageFailed(error: unknown): ContextEngineError {
-  if (ContextEngineError.is(error)) return error;
-  const code = codeOf(error);
-  return new ContextEngineError(
-    "STORAGE_FAILED",
-    `PostgreSQL did not do what it was asked${code === undefined ? "" : ` (${code})`}; its log says why, or nobody listens at this address.`,
-    { cause: error },
-  );
+const KEEP_ALIVE_MS = 10_000;
+
+/** Its statements fail then as those of a connection that broke. */
+function cut(client: pg.PoolClient): void {
+  const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } };
+  connection?.stream?.destroy();
 }
+
+const abandoned = () => new Error("this gateway does not ask the database any more");
 
 const pause = (ms: number) => new Promise<void>((resume) => setTimeout(resume, ms));

@@ -1,6 +1,7 @@
 // Brings the tables of a database to the version that this code expects.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
-import { type AskText, type Database, storageFailed } from "./database.ts";
+import type { AskText, Database } from "./database.ts";
+import { storageFailed } from "./failure.ts";
 import { MIGRATIONS } from "./migrations/all.ts";
 import { codeOf } from "./passing.ts";
 

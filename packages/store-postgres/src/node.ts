@@ -3,9 +3,13 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Database, Statement } from "./database.ts";
 
 /** Beats within the time after which a node counts as dead. */
-const BEATS = 5;
+const BEATS = 10;
 /** The part of that time after which a node stops by itself. */
-const STOPS_AT = 0.66;
+export const STOPS_AT = 0.66;
+/** The part of that time for which it waits for an answer, before it asks by another connection. */
+export const ANSWERS_IN = 0.3;
+/** The part of that time after which it asks again when it failed. */
+const AGAIN_IN = 0.02;
 /** Rows of nodes that died long ago are of no use to anybody. */
 const FORGOTTEN = "1 day";
 
@@ -75,8 +79,8 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
   watch();
   next();
 
-  function next(): void {
-    beat = quietly(setTimeout(() => void sendBeat(), ttlMs / BEATS));
+  function next(part = 1 / BEATS): void {
+    beat = quietly(setTimeout(() => void sendBeat(), ttlMs * part));
   }
   async function sendBeat(): Promise<void> {
     const sentAt = performance.now();
@@ -84,10 +88,9 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
     // A process that was frozen may get this answer before its timers run.
     if (isLeaving || life.signal.aborted || check()) return;
     if (known?.length === 0) return stop();
-    if (known !== null) {
-      confirmedAt = sentAt;
-      watch();
-    }
+    if (known === null) return next(AGAIN_IN);
+    confirmedAt = sentAt;
+    watch();
     next();
   }
   function watch(): void {
@@ -118,7 +121,8 @@ export async function joinCluster(options: NodeOptions): Promise<ClusterNode> {
     async leave() {
       isLeaving = true;
       stopTimers();
-      await database.ask(LEAVE, [id]);
+      // Nobody may hear it, and whoever is dead has nothing to hand over.
+      if (!life.signal.aborted) await database.ask(LEAVE, [id]);
     },
   };
 }
@@ -130,7 +134,7 @@ const stopped = () =>
   );
 
 /** A timer alone keeps no process alive. */
-function quietly(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
+export function quietly(timer: ReturnType<typeof setTimeout>): ReturnType<typeof setTimeout> {
   if (typeof timer === "object") timer.unref();
   return timer;
 }

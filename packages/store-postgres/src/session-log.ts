@@ -3,6 +3,7 @@ import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { closed, firstOf, followedFrom, type OpenRange, type Range } from "./branch.ts";
 import type { Database, Statement } from "./database.ts";
+import { stepFailed } from "./failure.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, LineOf, StoredSession, StoredStep, StorePorts } from "./ports.ts";
@@ -141,7 +142,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
     const outcome = await storeStep(database, {
       ...{ lease, at, token: crypto.randomUUID(), rows },
     }).catch((error: unknown) => {
-      throw end(unknown(session, error));
+      throw end(stepFailed(session.sessionKey, error));
     });
     if (outcome === "gone") throw takenBack(session);
     if (outcome !== "stored") throw end(outcome === "fenced" ? taken(session) : moved(session));
@@ -257,13 +258,6 @@ const moved = ({ sessionKey }: StoredSession) =>
   new ContextEngineError(
     "TRANSCRIPT_MOVED",
     `Somebody else wrote to the session ${sessionKey} in this gateway's name, and nothing was stored; open it again.`,
-  );
-
-const unknown = ({ sessionKey }: StoredSession, cause: unknown) =>
-  new ContextEngineError(
-    "STORAGE_FAILED",
-    `PostgreSQL did not say whether it stored a step of the session ${sessionKey}; open it again to see.`,
-    { cause },
   );
 
 const closedError = ({ sessionKey }: StoredSession) =>

@@ -23,7 +23,7 @@ import {
 } from "./inbox.ts";
 import { claimQuestion, ownerOf, type SessionRow, sweep } from "./lease.ts";
 import { migrate } from "./migrate.ts";
-import { type ClusterNode, joinCluster } from "./node.ts";
+import { ANSWERS_IN, type ClusterNode, joinCluster, quietly, STOPS_AT } from "./node.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, StoredSession, StorePorts } from "./ports.ts";
 import {
@@ -194,6 +194,8 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
 
 /** As many as most turns need. */
 const TAIL = 64;
+/** The part of its time that a gateway has for what is under way when it may no longer act. */
+const LAST_WORDS = 0.1;
 
 /**
  * Brings the database up to date and joins its cluster. Throws STORAGE_FAILED.
@@ -218,16 +220,23 @@ export async function openPostgresStore<Kept extends Ledger>(
   options: PostgresStoreOptions<Kept>,
 ): Promise<PostgresStore<Kept>> {
   const { url, ttlMs = 10_000, timeoutMs = 15_000, onRoundTrip } = options;
-  const connect = (connections: number) =>
-    openDatabase({ url, connections, timeoutMs, onRoundTrip });
-  const database = connect(options.connections ?? 10);
-  const beats = connect(1);
+  const connect = (connections: number, timeout: number) =>
+    openDatabase({
+      ...{ url, connections, timeoutMs: timeout, onRoundTrip },
+      // Whoever was not heard of for so long may not go on in any case.
+      patienceMs: ttlMs * STOPS_AT,
+    });
+  const database = connect(options.connections ?? 10, timeoutMs);
+  const beats = connect(1, Math.min(timeoutMs, ttlMs * ANSWERS_IN));
   const end = async () => void (await Promise.all([database.end(), beats.end()]));
   try {
     await migrate(database);
     const { address, version = "", place = null } = options;
     const id = crypto.randomUUID();
     const node = await joinCluster({ database: beats, id, address, version, ttlMs, place });
+    // A gateway that ends must not wait for who does not answer.
+    const abandon = () => [database, beats].forEach((each) => void each.abandon());
+    node.alive.addEventListener("abort", () => quietly(setTimeout(abandon, ttlMs * LAST_WORDS)));
     return createStore(options, database, { node, clusterId: await clusterId(database) }, end);
   } catch (error) {
     await end();

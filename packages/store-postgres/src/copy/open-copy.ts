@@ -7,13 +7,8 @@ import {
   type SummaryRow,
   summaryOf,
 } from "../catalogue.ts";
-import {
-  type AskInside,
-  type Database,
-  openDatabase,
-  type Statement,
-  storageFailed,
-} from "../database.ts";
+import { type AskInside, type Database, openDatabase, type Statement } from "../database.ts";
+import { storageFailed } from "../failure.ts";
 import type { InboxMessage } from "../inbox.ts";
 import { claimQuestion, leaseOf, ownerOf, release } from "../lease.ts";
 import { migrate } from "../migrate.ts";

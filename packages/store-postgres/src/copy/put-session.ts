@@ -1,7 +1,8 @@
 // Stores what a session has in files, all of it or nothing.
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { OpenRange } from "../branch.ts";
-import { type AskInside, type Database, type Statement, storageFailed } from "../database.ts";
+import type { AskInside, Database, Statement } from "../database.ts";
+import { storageFailed } from "../failure.ts";
 import { passes, RETRIES, waitBefore } from "../passing.ts";
 import type { EntryRow } from "../step.ts";
 import { type FileToKeep, keepFile } from "./kept-files.ts";

@@ -13,6 +13,8 @@ export interface CuttingProxy {
   readonly url: string;
   /** Once, at the next request that contains `text`. */
   cutNext(text: string, cut: Cut): void;
+  /** Once, when so many more bytes came from that side, over whichever connections. */
+  cutAfter(bytes: number, cut: Cut): void;
   /** While true nothing gets through, and nobody is told. */
   hold(isHeld: boolean): void;
   close(): Promise<void>;
@@ -26,6 +28,7 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
   mkdirSync(folder, { mode: 0o700 });
   const sockets = new Set<Socket>();
   let planned: { text: string; cut: Cut } | undefined;
+  let counted: { left: number; cut: Cut } | undefined;
   let isHeld = false;
 
   const server = createServer((client) => {
@@ -43,8 +46,17 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
         end();
       });
     }
-    client.on("data", (bytes) => {
-      if (isHeld) return;
+    /** Passes on what comes before a cut. */
+    const isCut = (bytes: Buffer, from: Cut, to: Socket): boolean => {
+      if (counted?.cut !== from) return false;
+      const { left } = counted;
+      counted = bytes.length < left ? { left: left - bytes.length, cut: from } : undefined;
+      if (counted !== undefined) return false;
+      to.end(bytes.subarray(0, left), end);
+      return true;
+    };
+    client.on("data", (bytes: Buffer) => {
+      if (isHeld || isCut(bytes, "request", upstream)) return;
       if (planned !== undefined && bytes.includes(planned.text)) {
         const { cut } = planned;
         planned = undefined;
@@ -53,8 +65,8 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
       }
       upstream.write(bytes);
     });
-    upstream.on("data", (bytes) => {
-      if (isHeld) return;
+    upstream.on("data", (bytes: Buffer) => {
+      if (isHeld || isCut(bytes, "answer", client)) return;
       // It comes when the statement is done.
       if (losesAnswer) return end();
       client.write(bytes);
@@ -68,6 +80,9 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
     url: url.href,
     cutNext(text, cut) {
       planned = { text, cut };
+    },
+    cutAfter(bytes, cut) {
+      counted = { left: bytes, cut };
     },
     hold(held) {
       isHeld = held;

@@ -11,8 +11,13 @@ import { environmentFor, findPostgres, unprivileged } from "./binaries.ts";
 export interface TestServer {
   /** The address of one of its databases, which need not exist yet. */
   urlOf(database: string): string;
-  /** The server's process. */
-  readonly process: ChildProcess;
+  /** Where its files are. */
+  readonly data: string;
+  /** Ends it, and starts it again after a while; "immediate" as if it had crashed. */
+  restart(how: "fast" | "immediate", options?: { downMs?: number }): Promise<void>;
+  /** All its processes stand still, and nobody who waits for them is told. */
+  freeze(): void;
+  thaw(): void;
   /** Ends it at once, and removes its folder. */
   stop(): Promise<void>;
 }
@@ -22,12 +27,18 @@ export interface TestServerOptions {
   folder: string;
   /** Whether commits wait for the disk. Absent: they do not, as nobody pulls the plug. */
   isDurable?: boolean;
+  /** Settings of the server besides. Absent: none. */
+  settings?: Readonly<Record<string, string>>;
+  /** Gives the data folder before the first start what is not its own making. */
+  prepare?: (data: string) => void;
 }
 
 /** Nobody else's: it listens on a socket in its folder only. */
 export async function startPostgres({
   folder,
   isDurable = false,
+  settings = {},
+  prepare = () => {},
 }: TestServerOptions): Promise<TestServer> {
   const programs = findPostgres();
   if (programs === null) throw new Error(NO_POSTGRES);
@@ -49,45 +60,85 @@ export async function startPostgres({
     rmSync(folder, { recursive: true, force: true });
     throw new Error(`initdb failed: ${made.stderr || made.error?.message}`);
   }
+  prepare(data);
 
-  const settings = {
+  const all = {
     ...{ listen_addresses: "", unix_socket_directories: data },
-    ...{
-      max_connections: "100",
-      shared_buffers: "32MB",
-      wal_level: "minimal",
-      max_wal_senders: "0",
-    },
-    ...(!isDurable && { fsync: "off", full_page_writes: "off" }),
+    ...{ max_connections: "100", shared_buffers: "32MB", wal_level: "minimal" },
+    ...{ max_wal_senders: "0", ...(!isDurable && { fsync: "off", full_page_writes: "off" }) },
+    ...settings,
   };
-  const child = spawn(
-    join(programs.bin, "postgres"),
-    [
-      "-D",
-      data,
-      ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
-    ],
-    { ...options, stdio: ["ignore", "ignore", "pipe"] },
-  );
-  let said = "";
-  child.stderr?.on("data", (piece) => {
-    said = `${said}${piece}`.slice(-4000);
-  });
-  const ended = once(child, "exit");
+  const args = Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const urlOf = (database: string) =>
     `postgres:///${database}?host=${encodeURIComponent(data)}&user=clew`;
-  const stop = async () => {
-    if (child.exitCode === null && child.signalCode === null) child.kill("SIGQUIT");
-    await ended;
-    rmSync(folder, { recursive: true, force: true });
+  let running = run();
+  const isOver = ({ child }: Running) => child.exitCode !== null || child.signalCode !== null;
+
+  function run(): Running {
+    const child = spawn(join(programs!.bin, "postgres"), ["-D", data, ...args], {
+      ...{ ...options, stdio: ["ignore", "ignore", "pipe"] },
+    });
+    const started: Running = { child, said: "", ended: once(child, "exit") };
+    child.stderr?.on("data", (piece) => {
+      started.said = `${started.said}${piece}`.slice(-4000);
+    });
+    return started;
+  }
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (!isOver(running)) running.child.kill(signal);
+    await running.ended;
+  }
+  const isUp = () =>
+    answers(urlOf("postgres"), running.child).catch((error: unknown) => {
+      throw new Error(`PostgreSQL did not start: ${running.said}`, { cause: error });
+    });
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const pid of [running.child.pid!, ...childrenOf(running.child.pid!)])
+      try {
+        process.kill(pid, signal);
+      } catch {
+        // It has just ended.
+      }
+  };
+  const server: TestServer = {
+    ...{ urlOf, data },
+    async restart(how, { downMs = 0 } = {}) {
+      await end(how === "fast" ? "SIGINT" : "SIGQUIT");
+      await after(downMs);
+      running = run();
+      await isUp();
+    },
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
+    async stop() {
+      signalAll("SIGCONT");
+      await end("SIGQUIT");
+      rmSync(folder, { recursive: true, force: true });
+    },
   };
   try {
-    await answers(urlOf("postgres"), child);
+    await isUp();
   } catch (error) {
-    await stop();
-    throw new Error(`PostgreSQL did not start: ${said}`, { cause: error });
+    await server.stop();
+    throw error;
   }
-  return { urlOf, process: child, stop };
+  return server;
+}
+
+/** One life of a server's process. */
+interface Running {
+  child: ChildProcess;
+  /** The end of its log. */
+  said: string;
+  ended: Promise<unknown>;
+}
+
+function childrenOf(parent: number): number[] {
+  const { stdout } = spawnSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" });
+  return stdout
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([pid = 0, of]) => (of === parent ? [pid] : []));
 }
 
 /** Why tests are skipped, and what would help. */
