@@ -375,7 +375,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   };
   const metrics = createExposition({
-    ...{ tally, version: VERSION },
+    ...{ series: [tally, ...(storage.counts ? [storage.counts] : [])], version: VERSION },
     gauges: [
       { name: "clew_turns_running", help: "Turns under way.", value: () => busy().running },
       { name: "clew_turns_waiting", help: "Turns behind them.", value: () => busy().waiting },

@@ -1,5 +1,6 @@
 // Looks whether a PostgreSQL can be used, and says in a sentence why not.
 import pg from "pg";
+import { LIVES } from "./node.ts";
 import { codeOf } from "./passing.ts";
 
 /** The oldest version that all statements were tried with. */
@@ -17,12 +18,22 @@ export interface PostgresFacts {
   user: string;
   /** False: a failure of its machine may lose what was acknowledged. */
   flushesCommits: boolean;
+  /** False: a page that was half written when its machine lost power stays so. */
+  mendsPages: boolean;
   /** How commits are waited for, as `synchronous_commit` says. */
   synchronousCommit: string;
-  /** Standbys that have a commit before it is acknowledged. */
+  /** Standbys that have a commit before it is acknowledged, as far as this user is told of them. */
   synchronousStandbys: number;
+  /** Which standbys commits wait for, as `synchronous_standby_names` says; empty: for none. */
+  standbyNames: string;
   /** Connections that users may have in all. */
   connections: number;
+  /** Those that there are now, this one left out. */
+  connectionsUsed: number;
+  /** Gateways that live. */
+  gateways: number;
+  /** After so long a statement is ended, ms; 0: never. */
+  statementTimeoutMs: number;
   /** True: `pg_trgm` can be had, which a search would use. */
   hasTrigrams: boolean;
   /** How much later it is on this machine, ms; nothing depends on it. */
@@ -46,12 +57,7 @@ export async function checkPostgres({
   timeoutMs?: number;
 }): Promise<PostgresCheck> {
   const place = placeIn(url);
-  if (place === null)
-    return {
-      ok: false,
-      problem:
-        "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database.",
-    };
+  if (place === null) return { ok: false, problem: noAddress(url) };
   const client = new pg.Client({
     ...{ connectionString: url, application_name: "clew", query_timeout: timeoutMs },
     connectionTimeoutMillis: timeoutMs,
@@ -62,7 +68,8 @@ export async function checkPostgres({
     const began = Date.now();
     const [row] = (await client.query<FactsRow>(FACTS)).rows;
     const now = (began + Date.now()) / 2;
-    return judge(row!, { place, connections, now });
+    const [living] = row!.has_nodes ? (await client.query<Living>(LIVING)).rows : [];
+    return judge(row!, { place, connections, now, gateways: living?.gateways ?? 0 });
   } catch (error) {
     return { ok: false, problem: whyNot(error, place) };
   } finally {
@@ -80,11 +87,21 @@ interface FactsRow {
   may_write: boolean;
   is_standby: boolean;
   fsync: string;
+  full_page_writes: string;
   synchronous_commit: string;
   standbys: number;
+  standby_names: string;
   connections: number;
+  connections_used: number;
+  statement_timeout_ms: number;
+  encoding: string;
+  has_nodes: boolean;
   has_trigrams: boolean;
   now: number;
+}
+
+interface Living {
+  gateways: number;
 }
 
 const FACTS = `
@@ -95,15 +112,25 @@ const FACTS = `
     to_regclass('session') is not null as has_tables,
     coalesce(has_table_privilege(to_regclass('session'), 'insert, update, delete'), true)
       as may_write,
-    pg_is_in_recovery() as is_standby,
+    pg_is_in_recovery() or current_setting('default_transaction_read_only')::boolean as is_standby,
     current_setting('fsync') as fsync,
+    current_setting('full_page_writes') as full_page_writes,
     current_setting('synchronous_commit') as synchronous_commit,
+    current_setting('synchronous_standby_names') as standby_names,
+    current_setting('server_encoding') as encoding,
+    (select setting::int from pg_settings where name = 'statement_timeout') as statement_timeout_ms,
+    coalesce(has_table_privilege(to_regclass('node'), 'select'), false) as has_nodes,
+    (select count(*)::int - 1 from pg_stat_activity where backend_type = 'client backend')
+      as connections_used,
     (select count(*)::int from pg_stat_replication where sync_state in ('sync', 'quorum'))
       as standbys,
     current_setting('max_connections')::int
-      - current_setting('superuser_reserved_connections')::int as connections,
+      - current_setting('superuser_reserved_connections')::int
+      - coalesce(current_setting('reserved_connections', true)::int, 0) as connections,
     exists (select 1 from pg_available_extensions where name = 'pg_trgm') as has_trigrams,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
+
+const LIVING = `select count(*)::int as gateways from node where ${LIVES("node")}`;
 
 interface Place {
   host: string;
@@ -113,7 +140,12 @@ interface Place {
 
 function judge(
   row: FactsRow,
-  { place, connections, now }: { place: Place; connections: number; now: number },
+  {
+    place,
+    connections,
+    now,
+    gateways,
+  }: { place: Place; connections: number; now: number; gateways: number },
 ): PostgresCheck {
   const { version, database, username: user } = row;
   const refused = (problem: string): PostgresCheck => ({ ok: false, problem });
@@ -123,7 +155,11 @@ function judge(
     );
   if (row.is_standby)
     return refused(
-      `PostgreSQL at ${place.host} is a standby, which cannot be written to; name its primary.`,
+      `PostgreSQL at ${place.host} is a standby or set to be read only, and cannot be written to; name its primary.`,
+    );
+  if (row.encoding !== "UTF8")
+    return refused(
+      `The database "${database}" is encoded as ${row.encoding}, which cannot hold every text; make another one: createdb --encoding UTF8 --template template0.`,
     );
   if (!row.has_tables && !row.may_create)
     return refused(
@@ -143,12 +179,23 @@ function judge(
     facts: {
       ...{ version, database, user, connections: row.connections },
       flushesCommits: row.fsync === "on" && row.synchronous_commit !== "off",
+      mendsPages: row.full_page_writes === "on",
       synchronousCommit: row.synchronous_commit,
       synchronousStandbys: row.standbys,
+      standbyNames: row.standby_names,
+      ...{ gateways, connectionsUsed: row.connections_used },
+      statementTimeoutMs: row.statement_timeout_ms,
       hasTrigrams: row.has_trigrams,
       clockAheadMs: Math.round(now - row.now),
     },
   };
+}
+
+function noAddress(url: string): string {
+  // The driver asks one host alone.
+  if (/^postgres(?:ql)?:\/\/[^/?]*,/.test(url))
+    return "The address of the database names several hosts, of which only one can be asked; name one that leads to the primary whichever that is, such as that of a proxy or of your service.";
+  return "The address of the database is none that PostgreSQL knows; write it as postgres://user:password@host:5432/database.";
 }
 
 /** Null: it is no such address. */

@@ -92,13 +92,21 @@ export function openDatabase({
   // Of connections that nobody uses: the next statement gets another.
   pool.on("error", () => {});
   const used = new Set<pg.PoolClient>();
+  const end = Promise.withResolvers<never>();
+  end.promise.catch(() => {});
   let isAbandoned = false;
   /** A pooler between gives each transaction another connection, which knows no name. */
   let isNameless = false;
 
-  async function withClient<Result>(use: (client: pg.PoolClient) => Promise<Result>) {
+  function connect(): Promise<pg.PoolClient> {
     if (isAbandoned) throw abandoned();
-    const client = await pool.connect();
+    const connecting = pool.connect();
+    // Nobody waits any more for one that comes late.
+    connecting.then((client) => isAbandoned && client.release(true)).catch(() => {});
+    return Promise.race([connecting, end.promise]);
+  }
+  async function withClient<Result>(use: (client: pg.PoolClient) => Promise<Result>) {
+    const client = await connect();
     let broken: unknown;
     // A connection that breaks tells it twice: its statement, and this.
     const onError = (error: Error) => {
@@ -107,7 +115,6 @@ export function openDatabase({
     client.on("error", onError);
     used.add(client);
     try {
-      if (isAbandoned) throw abandoned();
       return await use(client);
     } catch (error) {
       if (breaksConnection(error)) broken = error;
@@ -122,8 +129,11 @@ export function openDatabase({
   const attempt = (questions: readonly Question[]) =>
     withClient(async (client) => {
       const answers = await Promise.allSettled(
-        questions.map(({ statement: { name, text }, values }) =>
-          client.query({ ...(!isNameless && { name }), text, values: [...values] }),
+        questions.map(({ statement, values }) =>
+          client.query({
+            ...(!isNameless && { name: preparedName(statement) }),
+            ...{ text: statement.text, values: [...values] },
+          }),
         ),
       );
       const failed = answers.find((answer) => answer.status === "rejected");
@@ -203,9 +213,13 @@ export function openDatabase({
       }),
     abandon() {
       isAbandoned = true;
+      end.reject(abandoned());
       for (const client of used) cut(client);
     },
-    end: () => pool.end(),
+    async end() {
+      const ended = pool.end();
+      if (!isAbandoned) await ended;
+    },
   };
 }
 
@@ -215,6 +229,24 @@ const KEEP_ALIVE_MS = 10_000;
 function cut(client: pg.PoolClient): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();
+}
+
+const preparedNames = new WeakMap<Statement<unknown>, string>();
+
+/**
+ * Behind a pooler, a gateway of another version may have prepared another text under the same name,
+ * on a connection that this one gets.
+ */
+function preparedName(statement: Statement<unknown>): string {
+  let name = preparedNames.get(statement);
+  if (name === undefined) {
+    let hash = 0x811c9dc5;
+    for (let at = 0; at < statement.text.length; at++)
+      hash = Math.imul(hash ^ statement.text.charCodeAt(at), 0x01000193);
+    name = `${statement.name} ${(hash >>> 0).toString(16)}`;
+    preparedNames.set(statement, name);
+  }
+  return name;
 }
 
 const abandoned = () => new Error("this gateway does not ask the database any more");

@@ -67,33 +67,54 @@ const RELEASE: Statement<never> = {
     where agent_id = $1 and id = $2 and owner = $3 and epoch = $4`,
 };
 
-/** SQL that is true of a message that this node ($1) or nobody who lives took in. */
-const IS_DUE = (row: string): string => `
-  (${row}.node = $1
-    or not exists (select 1 from node n where n.id = ${row}.node and ${LIVES("n")}))`;
+/**
+ * Nodes that took in messages, each found from the one before, and those of them whose messages are
+ * this node's ($1) to see to: its own, and of nodes that do not live.
+ */
+const DUE_NODES = `
+    takers as (
+      (select i.node from inbox i order by i.node limit 1)
+      union all
+      select (select i.node from inbox i where i.node > t.node order by i.node limit 1)
+      from takers t where t.node is not null
+    ), due as materialized (
+      select t.node from takers t
+      where t.node is not null
+        and (t.node = $1 or not exists (select 1 from node n where n.id = t.node and ${LIVES("n")}))
+    )`;
+
+/** Messages of such nodes; a limit keeps the plan from reading all messages there are. */
+const DUE_MESSAGES = `
+    due d cross join lateral (
+      select i.agent_id, i.key, i.id, i.at, i.place from inbox i
+      where i.node = d.node order by i.at, i.place limit 1000
+    ) i`;
 
 /**
  * Sessions with work that nobody does; `$3` names those that this node looks after already. Each
  * kind of work is found by an index of its own. One that is its own keeps its epoch: it may be
- * opened in this moment.
+ * opened in this moment. The number says how few there are at most, which a parameter would not.
  */
 const SWEEP: Statement<SweptRow> = {
   name: "session-sweep",
   text: `
+    with recursive ${DUE_NODES}, work as materialized (
+      select w.agent_id, w.id from (
+          select t.agent_id, t.id, t.key, t.owner from session t where t.turn is not null
+          union
+          select m.agent_id, m.id, m.key, m.owner
+          from ${DUE_MESSAGES} cross join lateral (
+            select s.agent_id, s.id, s.key, s.owner from session s
+            where s.agent_id = i.agent_id and s.key = i.key limit 1
+          ) m
+        ) w
+      where w.key <> all ($3::text[]) and (${IS_FREE("w")} or w.owner = $1)
+      limit 100
+    )
     update session s
     set owner = $1, epoch = case when s.owner = $1 then s.epoch else s.epoch + 1 end
-    where (s.agent_id, s.id) in (
-        select w.agent_id, w.id from (
-            select t.agent_id, t.id, t.key, t.owner from session t where t.turn is not null
-            union
-            select m.agent_id, m.id, m.key, m.owner
-            from inbox i join session m on m.agent_id = i.agent_id and m.key = i.key
-            where ${IS_DUE("i")}
-          ) w
-        where w.key <> all ($3::text[]) and (${IS_FREE("w")} or w.owner = $1)
-        limit $2
-      )
-      and (${IS_FREE("s")} or s.owner = $1)
+    from (select agent_id, id from work limit $2) w
+    where s.agent_id = w.agent_id and s.id = w.id and (${IS_FREE("s")} or s.owner = $1)
     returning s.agent_id, s.key, s.turn`,
 };
 
@@ -104,14 +125,29 @@ interface SweptRow {
   turn: string | null;
 }
 
-/** Messages for sessions of this node, and for such as are not there yet. */
+/**
+ * Messages for sessions of this node, and for such as are not there yet. Where no message waits,
+ * its sessions are not looked at.
+ */
 const DUE: Statement<{ agent_id: string; key: string; id: string }> = {
   name: "inbox-due",
   text: `
-    select i.agent_id, i.key, i.id
-    from inbox i left join session s on s.agent_id = i.agent_id and s.key = i.key
-    where s.owner = $1 or (s.id is null and ${IS_DUE("i")})
-    order by i.at, i.place
+    with recursive ${DUE_NODES}
+    select f.agent_id, f.key, f.id from (
+      select i.agent_id, i.key, i.id, i.at, i.place
+      from session s cross join lateral (
+        select i.agent_id, i.key, i.id, i.at, i.place from inbox i
+        where i.agent_id = s.agent_id and i.key = s.key order by i.place limit 1000
+      ) i
+      where s.owner = $1 and (select t.node from takers t limit 1) is not null
+      union all
+      select i.agent_id, i.key, i.id, i.at, i.place
+      from ${DUE_MESSAGES}
+      where (
+        select s.id from session s where s.agent_id = i.agent_id and s.key = i.key
+      ) is null
+    ) f
+    order by f.at, f.place
     limit 1000`,
 };
 

@@ -17,6 +17,13 @@ const findings = (storage: object, variables: Record<string, string> = {}) =>
 const FACTS = {
   ...{ version: "15.18", database: "clew", user: "ann", connections: 97, clockAheadMs: -3 },
   ...{ flushesCommits: true, synchronousCommit: "on", synchronousStandbys: 1, hasTrigrams: true },
+  ...{
+    mendsPages: true,
+    standbyNames: "*",
+    connectionsUsed: 3,
+    gateways: 1,
+    statementTimeoutMs: 0,
+  },
 };
 
 describe("the doctor on where sessions are", () => {
@@ -35,10 +42,39 @@ describe("the doctor on where sessions are", () => {
 
   it("warns of a database that may lose what it acknowledged", () => {
     expect(judgeFacts(FACTS, 10)).toMatchObject([{ level: "ok" }]);
-    const alone = judgeFacts({ ...FACTS, synchronousStandbys: 0 }, 10);
+    const alone = judgeFacts({ ...FACTS, synchronousStandbys: 0, standbyNames: "" }, 10);
     expect(alone[1]!.text).toContain("no synchronous standby");
-    const lossy = judgeFacts({ ...FACTS, flushesCommits: false }, 10);
-    expect(lossy).toMatchObject([{ level: "ok" }, { level: "warning", code: "storage-lossy" }]);
+    for (const lossy of [
+      { flushesCommits: false },
+      { mendsPages: false },
+      { synchronousCommit: "local" },
+    ])
+      expect(judgeFacts({ ...FACTS, ...lossy }, 10)).toMatchObject([
+        { level: "ok" },
+        { level: "warning", code: "storage-lossy" },
+      ]);
+  });
+
+  it("warns where connections or time are short, for all gateways together", () => {
+    for (const short of [
+      { gateways: 9 },
+      { gateways: 0, connectionsUsed: 90 },
+      { statementTimeoutMs: 200 },
+    ])
+      expect(judgeFacts({ ...FACTS, ...short }, 10)).toMatchObject([
+        { level: "ok" },
+        { level: "warning", code: "storage-limits" },
+      ]);
+    expect(judgeFacts({ ...FACTS, gateways: 8, statementTimeoutMs: 9000 }, 10)).toHaveLength(1);
+  });
+
+  it("is at ease with a clock that is an hour off, and tells what a search would need", () => {
+    const [off] = judgeFacts({ ...FACTS, clockAheadMs: 3_600_000 }, 10);
+    expect(off).toMatchObject({ level: "ok" });
+    expect(off!.text).toContain("3600000 ms ahead");
+    const plain = judgeFacts({ ...FACTS, hasTrigrams: false }, 10);
+    expect(plain).toMatchObject([{ level: "ok" }, { level: "ok" }]);
+    expect(plain[1]!.text).toContain("pg_trgm");
   });
 
   it.skipIf(whyNoPostgres() !== null)(`tells what was found ${UNLESS_THERE}`, async () => {

@@ -23,31 +23,92 @@ export async function checkStorage(
 
 /** Pure. */
 export function judgeFacts(facts: PostgresFacts, connections: number): Finding[] {
-  const { version, database, user, synchronousStandbys: standbys, clockAheadMs } = facts;
-  const all = `${connections + 1} of ${facts.connections} connections`;
+  const { version, database, user, clockAheadMs } = facts;
+  const all = `${connections + 1} of ${facts.connections} connections, of which ${facts.connectionsUsed} are taken now`;
   const clock = `${Math.abs(clockAheadMs)} ms ${clockAheadMs < 0 ? "behind" : "ahead of"} its clock, on which nothing depends`;
   const found: Finding[] = [
     {
       ...{ level: "ok", code: "storage", subject },
       text: `PostgreSQL ${version}, database "${database}" as "${user}", ${all}; this machine is ${clock}`,
     },
+    ...judgeCommits(facts),
+    ...judgeLimits(facts, connections),
   ];
-  if (!facts.flushesCommits)
-    found.push(
-      lossy(
-        `PostgreSQL acknowledges what it has not written to its disk (fsync, or synchronous_commit = ${facts.synchronousCommit}): a power failure loses turns that were answered; set both to on`,
-      ),
-    );
-  else if (standbys === 0)
+  if (!facts.hasTrigrams)
     found.push({
       ...{ level: "ok", code: "storage", subject },
-      text: "no synchronous standby is seen: where the primary's disk is lost, so is what no replicated storage below it has",
+      text: "the extension pg_trgm cannot be had there; nothing needs it yet, and a search in the database would",
     });
   return found;
 }
 
+/** Whether what was acknowledged may be lost. */
+function judgeCommits(facts: PostgresFacts): Finding[] {
+  const { synchronousCommit, synchronousStandbys: standbys, standbyNames } = facts;
+  const found: Finding[] = [];
+  if (!facts.flushesCommits)
+    found.push(
+      lossy(
+        `PostgreSQL acknowledges what it has not written to its disk (fsync, or synchronous_commit = ${synchronousCommit}): a power failure loses turns that were answered; set both to on`,
+      ),
+    );
+  if (!facts.mendsPages)
+    found.push(
+      lossy(
+        "PostgreSQL does not mend pages that were half written (full_page_writes = off): a power failure may damage any session; set it to on, unless the file system below writes pages whole",
+      ),
+    );
+  if (found.length > 0) return found;
+  if (standbyNames !== "" && synchronousCommit === "local")
+    found.push(
+      lossy(
+        `PostgreSQL has synchronous standbys (${standbyNames}), and this user does not wait for them (synchronous_commit = local): a failover loses turns that were answered; set it to on`,
+      ),
+    );
+  else if (standbyNames === "" && standbys === 0)
+    found.push({
+      ...{ level: "ok", code: "storage", subject },
+      text: "no synchronous standby is named (synchronous_standby_names): where the primary's disk is lost, so is what no replicated storage below it has",
+    });
+  return found;
+}
+
+/** Whether there is enough for all gateways, which are taken to have the same settings. */
+function judgeLimits(facts: PostgresFacts, connections: number): Finding[] {
+  const found: Finding[] = [];
+  const { gateways, statementTimeoutMs } = facts;
+  const wanted = gateways * (connections + 1);
+  if (wanted > facts.connections)
+    found.push(
+      scarce(
+        `${gateways} gateways live, and take up to ${wanted} connections, of which there are ${facts.connections}: lower storage.connections, raise max_connections, or put a pooler between`,
+      ),
+    );
+  else if (gateways === 0 && facts.connections - facts.connectionsUsed < connections + 1)
+    found.push(
+      scarce(
+        `${facts.connectionsUsed} of ${facts.connections} connections are taken, and a gateway takes ${connections + 1}: end others, lower storage.connections, or raise max_connections`,
+      ),
+    );
+  if (statementTimeoutMs > 0 && statementTimeoutMs < SHORTEST_MS)
+    found.push(
+      scarce(
+        `statement_timeout is ${statementTimeoutMs} ms for this user: a step that takes longer on a busy day ends its turn; give it ${SHORTEST_MS} ms at least (alter role "${facts.user}" set statement_timeout = 0)`,
+      ),
+    );
+  return found;
+}
+
+/** Whoever waits for no longer gives up what would have been done. */
+const SHORTEST_MS = 5000;
+
 const unusable = (text: string): Finding => ({
   ...{ level: "failure", code: "storage-unusable", subject },
+  text,
+});
+
+const scarce = (text: string): Finding => ({
+  ...{ level: "warning", code: "storage-limits", subject },
   text,
 });
 

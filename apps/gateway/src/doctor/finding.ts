@@ -14,6 +14,7 @@ export type FindingCode =
   | "settings-variable-unset"
   | "storage"
   | "storage-unusable"
+  | "storage-limits"
   | "storage-lossy"
   | "slot-stale"
   | "slot-off"

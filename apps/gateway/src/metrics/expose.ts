@@ -1,7 +1,6 @@
 // Writes what was counted as Prometheus reads it, with the library that is loaded for that.
 import type { Counter, Histogram, Registry } from "prom-client";
-import type { Tally, Timed } from "./tally.ts";
-import { BUCKETS } from "./tally.ts";
+import type { Series, Timed } from "./series.ts";
 
 /** What is so now. */
 export interface Gauged {
@@ -11,7 +10,8 @@ export interface Gauged {
 }
 
 export interface ExposeOptions {
-  tally: Tally;
+  /** Names of one are in no other. */
+  series: readonly Series[];
   gauges: readonly Gauged[];
   version: string;
 }
@@ -44,7 +44,7 @@ function withoutEmptyLag(text: string): string {
     .join("\n");
 }
 
-async function register({ tally, gauges, version }: ExposeOptions) {
+async function register({ series, gauges, version }: ExposeOptions) {
   const client = await import("prom-client");
   const registry = new client.Registry();
   client.collectDefaultMetrics({ register: registry });
@@ -60,7 +60,7 @@ async function register({ tally, gauges, version }: ExposeOptions) {
         this.set(value());
       },
     });
-  for (const { name, help, labels, values } of tally.counted)
+  for (const { name, help, labels, values } of series.flatMap(({ counted }) => counted))
     new client.Counter({
       ...{ name, help, labelNames: [...labels], registers },
       collect() {
@@ -68,7 +68,7 @@ async function register({ tally, gauges, version }: ExposeOptions) {
         for (const counted of values.values()) this.inc(counted.labels, counted.value);
       },
     });
-  for (const timed of tally.timed) {
+  for (const timed of series.flatMap((each) => each.timed)) {
     const { name, help } = timed;
     const get = async () => ({ name, help, type: "histogram", values: bucketsOf(timed) });
     // The library's own takes single observations only; a registry asks for no more than this.
@@ -87,16 +87,17 @@ function countFromStart(registry: Registry): void {
   }
 }
 
-function bucketsOf({ name, counts, sum, count }: Timed) {
-  let below = 0;
-  const buckets = BUCKETS.map((bound, index) => {
-    below += counts[index] ?? 0;
-    return { metricName: `${name}_bucket`, labels: { le: bound }, value: below };
+const bucketsOf = ({ name, bounds, values }: Timed) =>
+  [...values.values()].flatMap(({ labels, counts, sum, count }) => {
+    let below = 0;
+    const buckets = bounds.map((bound, index) => {
+      below += counts[index] ?? 0;
+      return { metricName: `${name}_bucket`, labels: { ...labels, le: bound }, value: below };
+    });
+    return [
+      ...buckets,
+      { metricName: `${name}_bucket`, labels: { ...labels, le: "+Inf" }, value: count },
+      { metricName: `${name}_sum`, labels, value: sum },
+      { metricName: `${name}_count`, labels, value: count },
+    ];
   });
-  return [
-    ...buckets,
-    { metricName: `${name}_bucket`, labels: { le: "+Inf" }, value: count },
-    { metricName: `${name}_sum`, labels: {}, value: sum },
-    { metricName: `${name}_count`, labels: {}, value: count },
-  ];
-}

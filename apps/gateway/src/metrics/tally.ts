@@ -1,73 +1,18 @@
 // Counts what turns did, from their reports, with labels that cannot grow without bound.
 import type { EngineCallReport, ModelCallReport, TurnReport } from "@clew/engine-core";
 import type { Usage } from "@clew/plugin-sdk/core";
+import { createSeries, type Series } from "./series.ts";
 
-/** Numbers of one name, told apart by labels. */
-export interface Counted {
-  name: string;
-  help: string;
-  labels: readonly string[];
-  /** By the values of the labels, in their order. */
-  values: Map<string, { labels: Record<string, string>; value: number }>;
-}
-
-/** How long something took, in seconds, by upper bounds. */
-export interface Timed {
-  name: string;
-  help: string;
-  counts: number[];
-  sum: number;
-  count: number;
-}
-
-export interface Tally {
+export interface Tally extends Series {
   take(report: TurnReport): void;
-  readonly counted: readonly Counted[];
-  readonly timed: readonly Timed[];
 }
 
 /** Upper bounds of the buckets, seconds. */
-export const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
-
-/** Values of one label; further ones are "other". */
-const MOST_VALUES = 100;
+const BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600] as const;
 
 export function createTally(): Tally {
-  const counted: Counted[] = [];
-  const timed: Timed[] = [];
-  const known = new Map<string, Set<string>>();
-  const bounded = (label: string, value: string) => {
-    const values = known.get(label) ?? new Set();
-    known.set(label, values);
-    if (values.has(value)) return value;
-    if (values.size >= MOST_VALUES) return "other";
-    values.add(value);
-    return value;
-  };
-  const counter = (name: string, help: string, ...labels: string[]) => {
-    const values: Counted["values"] = new Map();
-    counted.push({ name, help, labels, values });
-    return (given: Record<string, string>, by = 1) => {
-      const named = Object.fromEntries(
-        labels.map((label) => [label, bounded(label, given[label] ?? "")]),
-      );
-      const key = JSON.stringify(Object.values(named));
-      const found = values.get(key) ?? { labels: named, value: 0 };
-      found.value += by;
-      values.set(key, found);
-    };
-  };
-  const timer = (name: string, help: string) => {
-    const histogram: Timed = { name, help, counts: BUCKETS.map(() => 0), sum: 0, count: 0 };
-    timed.push(histogram);
-    return (ms: number) => {
-      const seconds = ms / 1000;
-      const bucket = BUCKETS.findIndex((bound) => seconds <= bound);
-      if (bucket >= 0) histogram.counts[bucket]!++;
-      histogram.sum += seconds;
-      histogram.count++;
-    };
-  };
+  const { counted, timed, counter, timer: timerOf } = createSeries();
+  const timer = (name: string, help: string) => timerOf(name, help, BUCKETS);
 
   const turns = counter("clew_turns_total", "Turns that are over.", "outcome", "engine");
   const turnErrors = counter("clew_turn_errors_total", "Turns without a reply, by why.", "kind");

@@ -6,8 +6,8 @@ import type { MovedFile } from "./durable-file.ts";
 
 export type SessionNote =
   | { kind: "lock-taken-over"; pid: number }
-  /** While it was open, by another program. */
-  | { kind: "read-again"; how: MovedFile }
+  /** While it was open, by another program; or what holds it did not say what it stored. */
+  | { kind: "read-again"; how: MovedFile | "unsure" }
   /** The file was copied while a process wrote the original. */
   | { kind: "lock-copied" }
   /** An interrupted append was cut off; its bytes are in `keptIn`. */
@@ -27,6 +27,8 @@ export function describeNote(note: SessionNote): string {
     case "lock-taken-over":
       return `process ${note.pid} left its lock and is gone; the lock was taken over.`;
     case "read-again":
+      if (note.how === "unsure")
+        return "where it is stored, its last step was refused or not confirmed; it was read again.";
       return note.how === "removed"
         ? "its file was removed by another program; it begins anew."
         : `its file was ${note.how} by another program; it was read again.`;

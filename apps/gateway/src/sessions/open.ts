@@ -69,7 +69,7 @@ export interface OpenSession extends CompactableSession {
   /** Of these, what compactions left behind: it is in memory until the session is opened again. */
   spareBytes(): number;
   /** What another program did to its file since; null = nothing. Costs a look at the file. */
-  moved(): MovedFile | null;
+  moved(): MovedFile | "unsure" | null;
   /** Stores the report of a turn with the session, where it is no file. Absent: it is one. */
   keepReport?(report: TurnReport, parts: ReportParts): Promise<void>;
   /** A turn that was cut short, as long as nothing came behind it. Absent, null: there is none. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
+import { createStorageTally } from "../metrics/storage-tally.ts";
 import { requireSessionName } from "../sessions/name-errors.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { VERSION } from "../version.ts";
@@ -63,8 +64,10 @@ async function inPostgres(
       "CONFIG_INVALID",
       "Other gateways have to find this one: give gateway.port a number, or say storage.address.",
     );
+  const counts = createStorageTally();
   const store = await openPostgresStore({
     ...{ ...given, connections, address: own, version: VERSION },
+    onRoundTrip: counts.take,
     place: `${homeId} at ${hostname()}`,
     ttlMs: config.storage.deadAfterSeconds * 1000,
   });
@@ -74,7 +77,7 @@ async function inPostgres(
   const inbox = waiting.shared;
   return {
     sessions: createPostgresSessions({ store, copies, homeId, reportBytes, inbox }),
-    ...{ records: copies, waiting },
+    ...{ records: copies, waiting, counts },
     cluster: {
       address: own,
       alive: store.alive,

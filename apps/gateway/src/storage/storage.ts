@@ -1,4 +1,5 @@
 // What a gateway knows of where its sessions are kept.
+import type { Series } from "../metrics/series.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
 
@@ -12,6 +13,8 @@ export interface Storage {
   readonly records: string;
   /** Messages that wait for their turn. Undefined: they are in files of the home. */
   readonly waiting?: WaitingStore & { readonly shared: SharedWaiting };
+  /** What was asked of where sessions are. Undefined: that is not counted. */
+  readonly counts?: Series;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
 }

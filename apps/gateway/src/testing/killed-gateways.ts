@@ -25,6 +25,8 @@ export interface KilledGatewaysPlan {
   command?: readonly string[];
   /** Settings besides where sessions are. Absent: none. */
   config?: Readonly<Record<string, unknown>>;
+  /** Variables of its process besides. Absent: none. */
+  env?: Readonly<Record<string, string>>;
   onKill?: (done: number) => void;
 }
 
@@ -95,7 +97,7 @@ export async function stopPlace({ child, home }: Place): Promise<void> {
 
 export type GatewayPlan = Pick<
   KilledGatewaysPlan,
-  "databaseUrl" | "deadAfterSeconds" | "command" | "config"
+  "databaseUrl" | "deadAfterSeconds" | "command" | "config" | "env"
 >;
 
 /** A gateway in a home of its own. */
@@ -112,11 +114,11 @@ export async function startPlace(plan: GatewayPlan): Promise<Place> {
 }
 
 async function start(
-  { command = FROM_SOURCES }: GatewayPlan,
+  { command = FROM_SOURCES, env = {} }: GatewayPlan,
   { home }: Pick<Place, "home">,
 ): Promise<ChildProcess> {
   const child = spawn(process.execPath, [...command, "start", "--json"], {
-    env: { ...process.env, CLEW_HOME: home, CLEW_DEMO: "off" },
+    env: { ...process.env, CLEW_HOME: home, CLEW_DEMO: "off", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let said = "";

@@ -130,8 +130,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
         return { sessionId: row?.sessionId ?? randomUUID(), archivedAs: null };
       const sessionId = randomUUID();
       const begunAt = headerIn(row.header)?.timestamp ?? new Date(row.changedAt).toISOString();
-      const known = (await store.list()).map((each) => each.key);
-      const archivedAs = freeKey(known, archivedKey(name.key, begunAt));
+      const archivedAs = await freeKey(store, name.agentId, archivedKey(name.key, begunAt));
       if (!(await writer(store).renew({ ...name, sessionId, archivedKey: archivedAs })))
         throw await heldElsewhere(store, name);
       return { sessionId, archivedAs };
@@ -146,7 +145,10 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
       const name = nameOf(requireSessionName(key));
       const row = await store.find(name);
       if (row === null) return;
-      if (!(await writer(store).remove(name))) throw await heldElsewhere(store, name);
+      const isGone = async () => (await store.find(name))?.sessionId !== row.sessionId;
+      // The answer that it is removed may have been lost.
+      if (!(await writer(store).remove(name)) && !(await isGone()))
+        throw await heldElsewhere(store, name);
       await removeFiles(fileOf(row));
       const { reports } = agentPaths(copies, name.agentId);
       await removeReportFiles(reports, row.sessionId);
@@ -214,9 +216,10 @@ const summaryOf = (row: StoredSummary, file: string): SessionSummary => ({
   ...(row.label !== null && { label: row.label }),
 });
 
-function freeKey(known: readonly string[], wanted: string): string {
+async function freeKey(store: Stores, agentId: string, wanted: string): Promise<string> {
   let free = wanted;
-  for (let number = 2; known.includes(free); number++) free = `${wanted}-${number}`;
+  for (let number = 2; (await store.find({ agentId, key: free })) !== null; number++)
+    free = `${wanted}-${number}`;
   return free;
 }
 

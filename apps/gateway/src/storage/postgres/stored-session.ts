@@ -123,7 +123,7 @@ export function storedSession(parts: StoredSessionParts): OpenSession {
                 await store([], { endsTurn: true });
               }),
           },
-    moved: () => (isBroken ? "changed" : copy.moved()),
+    moved: () => (isBroken ? "unsure" : copy.moved()),
     close() {
       closing ??= inTurn(async () => {
         if (copy.moved() !== null) parts.onBroken();
