@@ -1,5 +1,5 @@
 // Lists, finds, names and removes sessions, whoever owns them.
-import type { Database, Statement } from "./database.ts";
+import { type Database, type Statement } from "./database.ts";
 import { IS_FREE } from "./lease.ts";
 
 /** What a list tells of a session. */
@@ -84,6 +84,12 @@ const LABEL: Statement<{ id: string }> = {
   text: "update session set label = $3 where agent_id = $1 and key = $2 returning id",
 };
 
+/** Whoever fills the search index holds the row: what it has written is seen by what follows. */
+const HOLD: Statement<{ id: string }> = {
+  name: "session-hold",
+  text: "select id from session where agent_id = $1 and key = $2 for update",
+};
+
 /** Parts stay: other sessions of the agent may name them. */
 const REMOVE: Statement<{ id: string }> = {
   name: "session-remove",
@@ -93,6 +99,13 @@ const REMOVE: Statement<{ id: string }> = {
       returning s.agent_id, s.id, s.key
     ), entries as (
       delete from entry e using gone g where e.agent_id = g.agent_id and e.session_id = g.id
+    ), found as (
+      delete from search x using gone g, entry e
+      where e.agent_id = g.agent_id and e.session_id = g.id
+        and x.agent_id = e.agent_id and x.ts = e.ts and x.session_id = e.session_id
+        and x.seq = e.seq
+    ), marks as (
+      delete from search_mark m using gone g where m.agent_id = g.agent_id and m.session_id = g.id
     ), lines as (
       delete from delivery d using gone g where d.agent_id = g.agent_id and d.session_id = g.id
     ), reports as (
@@ -151,7 +164,14 @@ export const labelSession = async (
 export const removeSession = async (
   database: Database,
   { agentId, key }: { agentId: string; key: string },
-): Promise<boolean> => (await database.ask(REMOVE, [agentId, key])).length > 0;
+): Promise<boolean> => {
+  const values = [agentId, key];
+  const [, gone] = await database.askAsOne<[{ id: string }, { id: string }]>([
+    { statement: HOLD, values },
+    { statement: REMOVE, values },
+  ]);
+  return gone.length > 0;
+};
 
 /** Another one for each database. */
 export async function clusterId(database: Database): Promise<string> {

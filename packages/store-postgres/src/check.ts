@@ -5,8 +5,8 @@ import { codeOf } from "./passing.ts";
 
 /** The oldest version that all statements were tried with. */
 const OLDEST = 15;
-/** Beside those for turns: one says that the gateway lives. */
-const OWN_CONNECTIONS = 1;
+/** Connections of a gateway beside those for turns: one says that the gateway lives, two search. */
+export const OWN_CONNECTIONS = 3;
 
 /** What an operator may want to know of a PostgreSQL. */
 export interface PostgresFacts {
@@ -34,7 +34,7 @@ export interface PostgresFacts {
   gateways: number;
   /** After so long a statement is ended, ms; 0: never. */
   statementTimeoutMs: number;
-  /** True: `pg_trgm` can be had, which a search would use. */
+  /** True: `pg_trgm` is there or can be made; without it, texts are searched for one by one. */
   hasTrigrams: boolean;
   /** How much later it is on this machine, ms; nothing depends on it. */
   clockAheadMs: number;
@@ -127,7 +127,10 @@ const FACTS = `
     current_setting('max_connections')::int
       - current_setting('superuser_reserved_connections')::int
       - coalesce(current_setting('reserved_connections', true)::int, 0) as connections,
-    exists (select 1 from pg_available_extensions where name = 'pg_trgm') as has_trigrams,
+    exists (select 1 from pg_extension where extname = 'pg_trgm') or (
+      has_database_privilege(current_database(), 'create')
+      and exists (select 1 from pg_available_extensions where name = 'pg_trgm')
+    ) as has_trigrams,
     (extract(epoch from clock_timestamp()) * 1000)::float8 as now`;
 
 const LIVING = `select count(*)::int as gateways from node where ${LIVES("node")}`;

@@ -36,6 +36,16 @@ export interface Database {
       [Index in keyof Rows]: Question<Rows[Index]>;
     },
   ): Promise<{ [Index in keyof Rows]: Rows[Index][] }>;
+  /**
+   * The same in one transaction. `settings`: SQL that holds for it alone, as a pooler gives the
+   * connection to others afterwards.
+   */
+  askAsOne<Rows extends readonly unknown[]>(
+    questions: {
+      [Index in keyof Rows]: Question<Rows[Index]>;
+    },
+    settings?: string,
+  ): Promise<{ [Index in keyof Rows]: Rows[Index][] }>;
   /** Runs SQL of several statements in one transaction, after `check` allowed it. */
   change(check: (ask: AskText) => Promise<string | undefined>): Promise<void>;
   /**
@@ -74,6 +84,9 @@ export interface RoundTrip {
   readonly failed: FailureKind | null;
 }
 
+/** However long an answer may take. */
+const MOST_TO_CONNECT_MS = 15_000;
+
 export function openDatabase({
   url,
   connections,
@@ -83,7 +96,8 @@ export function openDatabase({
 }: DatabaseOptions): Database {
   const pool = new pg.Pool({
     ...{ connectionString: url, max: connections, application_name: "clew" },
-    ...{ connectionTimeoutMillis: timeoutMs, query_timeout: timeoutMs },
+    connectionTimeoutMillis: Math.min(timeoutMs, MOST_TO_CONNECT_MS),
+    query_timeout: timeoutMs,
     // A connection that was dropped on its way is noticed before it is needed.
     ...{ keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS },
     // Connections of a pool that nobody uses keep no process alive.
@@ -126,21 +140,26 @@ export function openDatabase({
     }
   }
 
-  const attempt = (questions: readonly Question[]) =>
+  /** In one transaction where there is something that begins it. */
+  const attempt = (questions: readonly Question[], begin: string | undefined) =>
     withClient(async (client) => {
-      const answers = await Promise.allSettled(
-        questions.map(({ statement, values }) =>
-          client.query({
-            ...(!isNameless && { name: preparedName(statement) }),
-            ...{ text: statement.text, values: [...values] },
-          }),
-        ),
-      );
+      const asked = questions.map(({ statement, values }) => ({
+        ...(!isNameless && { name: preparedName(statement) }),
+        ...{ text: statement.text, values: [...values] },
+      }));
+      // They are sent in this order, and none waits for the answer to another.
+      const begun = begin === undefined ? [] : [client.query(begin)];
+      const sent = asked.map((question) => client.query(question));
+      const ended = begin === undefined ? [] : [client.query("commit")];
+      const [first, ...answers] = await Promise.allSettled([Promise.all(begun), ...sent, ...ended]);
+      if (first.status === "rejected") throw first.reason;
       const failed = answers.find((answer) => answer.status === "rejected");
       if (failed !== undefined) throw failed.reason;
-      return answers.map((answer) => (answer.status === "fulfilled" ? answer.value.rows : []));
+      return answers
+        .slice(0, questions.length)
+        .map((answer) => (answer.status === "fulfilled" ? answer.value.rows : []));
     });
-  async function told(questions: readonly Question[]): Promise<unknown[][]> {
+  async function told(questions: readonly Question[], begin?: string): Promise<unknown[][]> {
     const began = performance.now();
     const tell = (failed: FailureKind | null) =>
       onRoundTrip({
@@ -148,7 +167,7 @@ export function openDatabase({
         ...{ ms: performance.now() - began, failed },
       });
     try {
-      const rows = await attempt(questions);
+      const rows = await attempt(questions, begin);
       tell(null);
       return rows;
     } catch (error) {
@@ -158,12 +177,12 @@ export function openDatabase({
     }
   }
 
-  async function insist(questions: readonly Question[]): Promise<unknown[][]> {
+  async function insist(questions: readonly Question[], begin?: string): Promise<unknown[][]> {
     const began = performance.now();
     let isUncertain = false;
     for (let retry = 0; ; retry++) {
       try {
-        return await told(questions);
+        return await told(questions, begin);
       } catch (error) {
         isUncertain ||= mayBeDone(error);
         const isEnough = retry >= RETRIES && performance.now() - began >= patienceMs;
@@ -184,6 +203,8 @@ export function openDatabase({
       return rows as Row[];
     },
     askTogether: async (questions) => (await insist(questions as readonly Question[])) as never,
+    askAsOne: async (questions, settings = "") =>
+      (await insist(questions as readonly Question[], `begin; ${settings}`)) as never,
     change: (check) =>
       withClient(async (client) => {
         const ask: AskText = async (text) => (await client.query(text)).rows;

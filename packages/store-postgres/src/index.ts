@@ -2,7 +2,12 @@
 
 export type { OpenRange } from "./branch.ts";
 export type { StoredSummary } from "./catalogue.ts";
-export { checkPostgres, type PostgresCheck, type PostgresFacts } from "./check.ts";
+export {
+  checkPostgres,
+  OWN_CONNECTIONS,
+  type PostgresCheck,
+  type PostgresFacts,
+} from "./check.ts";
 export type {
   FileToKeep,
   FoundFile,
@@ -31,6 +36,8 @@ export type {
   StoredStep,
   StorePorts,
 } from "./ports.ts";
+export type { MessageHit, MessageSearch, MessageSearchRequest } from "./search/search.ts";
+export type { Searching } from "./search/searching.ts";
 export type { LogState, LogStep, SessionLog } from "./session-log.ts";
 export type { EntryRow } from "./step.ts";
 export {

@@ -42,6 +42,11 @@ export interface StorePorts<Kept extends Ledger> {
     request: TranscriptRewriteRequest;
     nextId(): string;
   }): RewritePlan;
+  /**
+   * What searches find an entry by, given as its line; null: nothing. Absent: no session is put
+   * into the index.
+   */
+  searchText?(line: string): string | null;
 }
 
 /** What a rewrite comes to. */

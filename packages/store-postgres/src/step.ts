@@ -91,6 +91,7 @@ const step = ({ name, first, condition, last }: Saying): Statement<{ step: numbe
         turn = case $13::text when '' then null else coalesce(turn, $13::text) end,
         turn_tries = case $13::text when '' then 0 else turn_tries end,
         header = coalesce(header, $19::text),
+        is_behind = is_behind or cardinality($6::text[]) > 0,
         bytes = bytes + coalesce((select sum(octet_length(b) + 1) from unnest($9::text[]) b), 0),
         changed_at = now()
       where agent_id = $1 and id = $2 and epoch = $3 and step = $4 ${condition}

@@ -35,6 +35,8 @@ import {
   readParts,
   readReports,
 } from "./read.ts";
+import { createSearching, type Searching } from "./search/searching.ts";
+import { makeTrigramIndex } from "./search/trigrams.ts";
 import { openLog, type SessionLog } from "./session-log.ts";
 import { begin, moveTo } from "./successor.ts";
 import { openTranscript, type PostgresTranscript } from "./transcript.ts";
@@ -57,7 +59,7 @@ export interface PostgresStoreOptions<Kept extends Ledger> {
   ports: StorePorts<Kept>;
   /** A gateway that was not heard of for so long is dead, ms. Absent: 10 s. */
   ttlMs?: number;
-  /** Connections for turns; one more is for saying that this gateway lives. Absent: 10. */
+  /** Connections for turns; one more says that this gateway lives, and two search. Absent: 10. */
   connections?: number;
   /** An answer that takes longer is not waited for, ms. Absent: 15 s. */
   timeoutMs?: number;
@@ -79,7 +81,7 @@ export interface SessionName {
 export type SessionId = Pick<StoredSession, "agentId" | "sessionId">;
 
 /** What can be read of sessions without owning one. */
-export interface PostgresReader<Kept extends Ledger> {
+export interface PostgresReader<Kept extends Ledger> extends Searching {
   /** Another one for each database. */
   readonly clusterId: string;
   /** Sessions in which something was said, in no order. */
@@ -197,6 +199,9 @@ const TAIL = 64;
 /** The part of its time that a gateway has for what is under way when it may no longer act. */
 const LAST_WORDS = 0.1;
 
+/** Making an index of what is there already may take minutes; searches bound themselves. */
+const SEARCHES = { connections: 2, timeoutMs: 30 * 60_000 };
+
 /**
  * Brings the database up to date and joins its cluster. Throws STORAGE_FAILED.
  * @example
@@ -220,24 +225,26 @@ export async function openPostgresStore<Kept extends Ledger>(
   options: PostgresStoreOptions<Kept>,
 ): Promise<PostgresStore<Kept>> {
   const { url, ttlMs = 10_000, timeoutMs = 15_000, onRoundTrip } = options;
+  // Whoever was not heard of for so long may not go on in any case.
+  const patienceMs = ttlMs * STOPS_AT;
   const connect = (connections: number, timeout: number) =>
-    openDatabase({
-      ...{ url, connections, timeoutMs: timeout, onRoundTrip },
-      // Whoever was not heard of for so long may not go on in any case.
-      patienceMs: ttlMs * STOPS_AT,
-    });
+    openDatabase({ url, connections, timeoutMs: timeout, patienceMs, onRoundTrip });
   const database = connect(options.connections ?? 10, timeoutMs);
   const beats = connect(1, Math.min(timeoutMs, ttlMs * ANSWERS_IN));
-  const end = async () => void (await Promise.all([database.end(), beats.end()]));
+  const searches = openDatabase({ url, onRoundTrip, ...SEARCHES });
+  const all = [database, beats, searches];
+  const end = async () => void (await Promise.all(all.map((each) => each.end())));
   try {
     await migrate(database);
+    await makeTrigramIndex(searches);
     const { address, version = "", place = null } = options;
     const id = crypto.randomUUID();
     const node = await joinCluster({ database: beats, id, address, version, ttlMs, place });
     // A gateway that ends must not wait for who does not answer.
-    const abandon = () => [database, beats].forEach((each) => void each.abandon());
+    const abandon = () => all.forEach((each) => void each.abandon());
     node.alive.addEventListener("abort", () => quietly(setTimeout(abandon, ttlMs * LAST_WORDS)));
-    return createStore(options, database, { node, clusterId: await clusterId(database) }, end);
+    const known = await clusterId(database);
+    return createStore(options, { database, searches }, { node, clusterId: known }, end);
   } catch (error) {
     await end();
     throw error;
@@ -252,19 +259,27 @@ export async function openPostgresReader<Kept extends Ledger>(
   const database = openDatabase({ url, connections, timeoutMs, onRoundTrip });
   try {
     await migrate(database);
-    return createReader(options.ports, database, await clusterId(database));
+    const known = await clusterId(database);
+    return createReader(options.ports, { database, searches: database }, known);
   } catch (error) {
     await database.end();
     throw error;
   }
 }
 
+/** One for what turns wait for, and one for what takes longer. */
+interface Databases {
+  database: Database;
+  searches: Database;
+}
+
 function createReader<Kept extends Ledger>(
   ports: StorePorts<Kept>,
-  database: Database,
+  { database, searches }: Databases,
   clusterId: string,
 ): PostgresReader<Kept> {
   return {
+    ...createSearching(searches, ports),
     clusterId,
     list: () => listSessions(database),
     find: (name) => findSession(database, name),
@@ -295,10 +310,11 @@ const linesOf = (lines: readonly { engine_id: string; change: string }[]) =>
 
 function createStore<Kept extends Ledger>(
   { ports, now = Date.now }: PostgresStoreOptions<Kept>,
-  database: Database,
+  databases: Databases,
   { node, clusterId }: { node: ClusterNode; clusterId: string },
   end: () => Promise<void>,
 ): PostgresStore<Kept> {
+  const { database } = databases;
   /** What this gateway has open or opens now, and which opening that is. */
   const open = new Map<string, symbol>();
 
@@ -362,7 +378,7 @@ function createStore<Kept extends Ledger>(
   }
 
   return {
-    ...createReader(ports, database, clusterId),
+    ...createReader(ports, databases, clusterId),
     alive: node.alive,
     open: async (name) => (await claim(name, { id: crypto.randomUUID() })).transcript,
     openLog: claimLog,

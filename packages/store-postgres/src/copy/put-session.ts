@@ -104,7 +104,7 @@ const SESSION = `
   update session set
     step = step + 1, last_step = $5, head_seq = $6, head_line = head_line + $7, last_entry = $8,
     branch = $9::jsonb, header = $10, bytes = $11, key = $12, label = $13, base = $14,
-    changed_at = to_timestamp($15::float8 / 1000), turn = null
+    changed_at = to_timestamp($15::float8 / 1000), turn = null, is_behind = true
   where agent_id = $1 and id = $2 and epoch = $3 and step = $4
   returning step`;
 

@@ -4,6 +4,14 @@ import { COPIES } from "./0002-copies.ts";
 import { INBOX } from "./0003-inbox.ts";
 import { KEPT_FILES } from "./0004-kept-files.ts";
 import { DUE_MESSAGES } from "./0005-due-messages.ts";
+import { SEARCH } from "./0006-search.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
-export const MIGRATIONS: readonly string[] = [SESSIONS, COPIES, INBOX, KEPT_FILES, DUE_MESSAGES];
+export const MIGRATIONS: readonly string[] = [
+  SESSIONS,
+  COPIES,
+  INBOX,
+  KEPT_FILES,
+  DUE_MESSAGES,
+  SEARCH,
+];

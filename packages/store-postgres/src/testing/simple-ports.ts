@@ -52,3 +52,11 @@ export const textsOf = (entries: readonly TranscriptEntry[] | null): string =>
       entry.type === "message" && "content" in entry.message ? entry.message.content : "",
     )
     .join(" ");
+
+/** What a message says, for the search index. */
+export function wordsOfLine(line: string): string | null {
+  const entry = JSON.parse(line) as TranscriptEntry;
+  return entry.type === "message" && "content" in entry.message
+    ? String(entry.message.content)
+    : null;
+}
