@@ -5,8 +5,8 @@ import { codeOf } from "./passing.ts";
 
 /** The oldest version that all statements were tried with. */
 const OLDEST = 15;
-/** Connections of a gateway beside those for turns: one says that the gateway lives, two search. */
-export const OWN_CONNECTIONS = 3;
+/** Beside those for turns: one says that the gateway lives, two search. */
+const OWN_CONNECTIONS = 3;
 
 /** What an operator may want to know of a PostgreSQL. */
 export interface PostgresFacts {
@@ -34,6 +34,8 @@ export interface PostgresFacts {
   gateways: number;
   /** After so long a statement is ended, ms; 0: never. */
   statementTimeoutMs: number;
+  /** Those of a gateway beside the ones for turns. */
+  ownConnections: number;
   /** True: `pg_trgm` is there or can be made; without it, texts are searched for one by one. */
   hasTrigrams: boolean;
   /** How much later it is on this machine, ms; nothing depends on it. */
@@ -180,7 +182,7 @@ function judge(
   return {
     ok: true,
     facts: {
-      ...{ version, database, user, connections: row.connections },
+      ...{ version, database, user, connections: row.connections, ownConnections: OWN_CONNECTIONS },
       flushesCommits: row.fsync === "on" && row.synchronous_commit !== "off",
       mendsPages: row.full_page_writes === "on",
       synchronousCommit: row.synchronous_commit,

@@ -4,7 +4,6 @@ export type { OpenRange } from "./branch.ts";
 export type { StoredSummary } from "./catalogue.ts";
 export {
   checkPostgres,
-  OWN_CONNECTIONS,
   type PostgresCheck,
   type PostgresFacts,
 } from "./check.ts";

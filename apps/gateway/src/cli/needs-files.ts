@@ -6,7 +6,7 @@ import { loadConfig } from "../config/load.ts";
 /** These read or write session files themselves. */
 export const NEED_FILES: ReadonlySet<string> = new Set([
   ...["clew replay", "clew compare", "clew whatif", "clew demo make", "clew demo remove"],
-  ...["clew sessions search", "clew sessions tail", "clew sessions usage", "clew sessions rename"],
+  ...["clew sessions tail", "clew sessions usage", "clew sessions rename"],
   ...["clew sessions fork", "clew sessions delete", "clew sessions import", "clew sessions repair"],
   ...["clew sessions compact", "clew sessions undo-compaction", "clew usage"],
   ...["clew engine status", "clew engine retry", "clew mcp", "clew plugins rollback"],
@@ -24,6 +24,6 @@ export async function refuseWithoutFiles(
   if (loaded?.config.storage.driver !== "postgres") return;
   throw new ContextEngineError(
     "HOST_CAPABILITY_MISSING",
-    `"${name}" works on session files, and storage.driver is "postgres": it cannot be had there yet; what can is the page, the HTTP API, and clew chat, inspect, sessions list, show and export.`,
+    `"${name}" works on session files, and storage.driver is "postgres": it cannot be had there yet; what can is the page, the HTTP API, and clew chat, inspect, sessions list, show, search and export.`,
   );
 }

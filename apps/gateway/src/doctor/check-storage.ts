@@ -23,8 +23,8 @@ export async function checkStorage(
 
 /** Pure. */
 export function judgeFacts(facts: PostgresFacts, connections: number): Finding[] {
-  const { version, database, user, clockAheadMs } = facts;
-  const all = `${connections + 1} of ${facts.connections} connections, of which ${facts.connectionsUsed} are taken now`;
+  const { version, database, user, clockAheadMs, ownConnections } = facts;
+  const all = `${connections + ownConnections} of ${facts.connections} connections, of which ${facts.connectionsUsed} are taken now`;
   const clock = `${Math.abs(clockAheadMs)} ms ${clockAheadMs < 0 ? "behind" : "ahead of"} its clock, on which nothing depends`;
   const found: Finding[] = [
     {
@@ -36,8 +36,8 @@ export function judgeFacts(facts: PostgresFacts, connections: number): Finding[]
   ];
   if (!facts.hasTrigrams)
     found.push({
-      ...{ level: "ok", code: "storage", subject },
-      text: "the extension pg_trgm cannot be had there; nothing needs it yet, and a search in the database would",
+      ...{ level: "warning", code: "storage-search", subject },
+      text: `clew sessions search finds words at once, and any other text by looking through messages one by one, as pg_trgm cannot be had in the database "${database}"; install PostgreSQL's contrib modules, or as its owner run: create extension pg_trgm`,
     });
   return found;
 }

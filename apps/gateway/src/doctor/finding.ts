@@ -16,6 +16,7 @@ export type FindingCode =
   | "storage-unusable"
   | "storage-limits"
   | "storage-lossy"
+  | "storage-search"
   | "slot-stale"
   | "slot-off"
   | "slot-waits"

@@ -30,24 +30,32 @@ export function formatEntry(
   const head = `[${entry.timestamp.slice(0, 19).replace("T", " ")}] ${entry.id}`;
   if (entry.type !== "message") return `${head} (${entry.type})`;
   const { message } = entry;
+  const fateOf = (callId: string) => fates.get(`${entry.id} ${callId}`);
+  return [
+    `${head} ${whoSaid(message)}:`,
+    ...saidIn(message, fateOf).map((text) => indent(text)),
+    "",
+  ].join("\n");
+}
+
+/** Text, how many images, calls, and why it failed; what is not there is left out. */
+export function saidIn(
+  message: AgentMessage,
+  fateOf: (callId: string) => string | undefined = () => undefined,
+): string[] {
   const calls =
     message.role === "assistant" && Array.isArray(message.content)
       ? message.content.flatMap((block) =>
           block.type === "toolCall"
             ? [
-                `→ ${visible(block.name)} ${visibleJson(block.arguments)}${fateText(fates.get(`${entry.id} ${block.id}`))}`,
+                `→ ${visible(block.name)} ${visibleJson(block.arguments)}${fateText(fateOf(block.id))}`,
               ]
             : [],
         )
       : [];
-  const who = whoSaid(message);
-  return [
-    `${head} ${who}:`,
-    ...[textOf(message), imagesOf(message), ...calls, failureOf(message)]
-      .filter((text) => text !== "")
-      .map((text) => indent(text)),
-    "",
-  ].join("\n");
+  return [textOf(message), imagesOf(message), ...calls, failureOf(message)].filter(
+    (text) => text !== "",
+  );
 }
 
 const fateText = (fate: string | undefined): string => (fate === undefined ? "" : `\n  (${fate})`);

@@ -6,6 +6,7 @@ import type { Environment } from "../config/environment.ts";
 import type { Config } from "../config/schema.ts";
 import { createStorageTally } from "../metrics/storage-tally.ts";
 import { requireSessionName } from "../sessions/name-errors.ts";
+import { createFileSearch } from "../sessions/search/search-files.ts";
 import { createSessionStore } from "../sessions/store.ts";
 import { VERSION } from "../version.ts";
 import { idOfHome } from "./home-id.ts";
@@ -19,10 +20,10 @@ export interface StorageRequest {
   address?: string;
 }
 
-export const fileStorage = (home: string): Storage => ({
-  sessions: createSessionStore({ home }),
-  records: home,
-});
+export function fileStorage(home: string): Storage {
+  const sessions = createSessionStore({ home });
+  return { sessions, search: createFileSearch(sessions), records: home };
+}
 
 /** How often a gateway looks for what others left, at most. */
 const SWEEP_MS = 500;
@@ -47,6 +48,8 @@ async function inPostgres(
   if (!check.ok) throw new ContextEngineError("STORAGE_FAILED", check.problem);
   const { createPostgresSessions } = await import("./postgres/store.ts");
   const { portsOfHome } = await import("./postgres/ports.ts");
+  const { createPostgresSearch } = await import("./postgres/search.ts");
+  const { keepIndexed } = await import("./postgres/keep-indexed.ts");
   const { createWaitingRows } = await import("./postgres/waiting-rows.ts");
   const homeId = await idOfHome(home);
   const given = { url, ports: portsOfHome(homeId) };
@@ -56,7 +59,7 @@ async function inPostgres(
     // A gateway of this home may write its own copies meanwhile.
     const copies = join(home, "copies", store.clusterId, "read");
     const sessions = createPostgresSessions({ store, copies, homeId, reportBytes });
-    return { sessions, records: copies };
+    return { sessions, search: createPostgresSearch(store), records: copies };
   }
   const own = config.storage.address ?? address;
   if (new URL(own).port === "0")
@@ -75,9 +78,13 @@ async function inPostgres(
   const everyMs = Math.min(SWEEP_MS, config.storage.deadAfterSeconds * 100);
   const waiting = createWaitingRows({ store, everyMs });
   const inbox = waiting.shared;
+  const indexing = keepIndexed({ indexNext: store.indexNext });
+  const { onTurnEnd } = indexing;
   return {
-    sessions: createPostgresSessions({ store, copies, homeId, reportBytes, inbox }),
-    ...{ records: copies, waiting, counts },
+    sessions: createPostgresSessions({
+      ...{ store, copies, homeId, reportBytes, inbox, onTurnEnd },
+    }),
+    ...{ search: createPostgresSearch(store), records: copies, waiting, counts },
     cluster: {
       address: own,
       alive: store.alive,
@@ -85,7 +92,10 @@ async function inPostgres(
         const { agentId, key: canonical } = requireSessionName(key);
         return store.ownerOf({ agentId, key: canonical });
       },
-      close: () => store.close(),
+      async close() {
+        await indexing.close();
+        await store.close();
+      },
     },
   };
 }

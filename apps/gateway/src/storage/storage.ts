@@ -1,11 +1,14 @@
 // What a gateway knows of where its sessions are kept.
 import type { Series } from "../metrics/series.ts";
+import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
 import type { SharedWaiting, WaitingStore } from "../waiting/waiting-store.ts";
 
 export interface Storage {
   /** Sessions, wherever they are. */
   readonly sessions: SessionStore;
+  /** Finds what was said in them. */
+  readonly search: SessionSearch;
   /**
    * The folder whose `agents` hold session files and turn reports: the home, or copies of what is
    * kept elsewhere.

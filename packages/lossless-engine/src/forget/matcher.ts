@@ -4,6 +4,7 @@ import { type Steps, stepsAtOnce, stepsInSlices } from "@clew/plugin-sdk/host";
 import { namesKept, textsGone, textsIn } from "../messages/placeholder.ts";
 import { searchTextOf } from "../messages/search-text.ts";
 import { composed, composedLower } from "../messages/spelling.ts";
+import { literalsOf } from "../search/pattern/literals.ts";
 import { matcherOf } from "../search/pattern/matcher.ts";
 import { PatternError, parsePattern, unsearchable } from "../search/pattern/parse.ts";
 import { readingsOf } from "./readings.ts";
@@ -16,6 +17,12 @@ export interface TextPattern {
   isIn(text: string): boolean;
   /** The same in steps, for long texts. */
   stepsIn(text: string): Steps<boolean>;
+  /** Where it is found first in a text that is in Unicode's NFC; undefined: nowhere. */
+  placeIn(
+    composedText: string,
+  ): Steps<{ readonly start: number; readonly end: number } | undefined>;
+  /** Texts that stand in everything that it finds, in either case; none are certain: []. */
+  readonly literals: readonly string[];
 }
 
 /** A text in any case, or a regular expression. */
@@ -26,18 +33,19 @@ export type Matcher = string | TextPattern;
  * to groups, look-around), and for a pattern that is found in everything.
  */
 export function textPattern(source: string): TextPattern {
-  const find = matcherFor(source);
+  const { find, literals } = matcherFor(source);
   function* stepsIn(text: string): Steps<boolean> {
     return (yield* find(composed(text))) !== undefined;
   }
   const isIn = (text: string) => stepsAtOnce(stepsIn(text));
   if (isIn("")) throw refused(new PatternError("it is found in every text"));
-  return { source, isIn, stepsIn };
+  return { source, isIn, stepsIn, placeIn: find, literals };
 }
 
 function matcherFor(source: string) {
   try {
-    return matcherOf(parsePattern(composed(source)));
+    const pattern = parsePattern(composed(source));
+    return { find: matcherOf(pattern), literals: literalsOf(pattern) };
   } catch (cause) {
     if (!(cause instanceof PatternError)) throw cause;
     throw refused(cause);

@@ -7,9 +7,11 @@ import {
   type Cursor,
   countQuestion,
   indexQuestion,
+  lookedQuestion,
   newestOf,
   type Scope,
   tailQuestion,
+  timesQuestion,
   type WindowRow,
   windowQuestion,
 } from "./statements.ts";
@@ -62,24 +64,26 @@ export interface MessageHit<Value> {
 export interface MessageSearch<Value> {
   /** Newest first. */
   hits: MessageHit<Value>[];
-  /** True: there was no time to look at all that might be among them. */
-  isTimeUp: boolean;
-  /** Of how many messages, from the newest on, is known whether they hold it. */
-  looked: number;
-  /** How many there are; not counted (0) unless time was up. */
-  of: number;
+  /** Absent: as many messages were looked at as were needed. Else so many, the newest, of all. */
+  partly?: { looked: number; of: number };
   /** False: texts are looked for message by message, as the database has no `pg_trgm`. */
   hasTrigrams: boolean;
-  /** True: there is more that the index lacks than was looked at. */
+  /** True: more is missing in the index than was looked at. */
   isBehind: boolean;
 }
 
-/** A common pattern is found among so many. */
+/** What is common is found among so many. */
 const FIRST_WINDOW = 500;
 /** Where no index helps, later ones. */
 const LATER_WINDOW = 5_000;
-const FIRST_INDEXED = 20_000;
-const TIMES = 10;
+/** How long it took to say so many tells how far back it is looked then … */
+const MEASURED = 2_500;
+/** … so many times as long. */
+const FIRST_TIMES = 4;
+/** The next time so many times longer, where there are some, but too few; where there are hardly any. */
+const SOME_TIMES = 10;
+const HARDLY_TIMES = 100;
+const SOME = 5;
 /** Of what the index lacks; more is indexed before. */
 const TAIL = 500;
 /** Candidates that turn out to be none, beside those that are wanted. */
@@ -87,7 +91,7 @@ const SPARE = 50;
 const STATEMENT_MS = 2_000;
 const CANCELED = "57014";
 
-/** Whole indexes of one message in three are read from memory; a plan for each pattern. */
+/** For this transaction alone. A plan for each pattern, as one may be rare and another common. */
 const SETTINGS = `
   set transaction read only; set local work_mem = '64MB'; set local enable_seqscan = off;
   set local plan_cache_mode = force_custom_plan; set local jit = off;
@@ -96,8 +100,19 @@ const SETTINGS = `
 interface Look {
   scope: Scope;
   needs: IndexNeeds;
-  /** True: an index tells most messages that do not hold it. */
-  isIndexed: boolean;
+  /** Candidates that are read by a statement. */
+  limit: number;
+  /** Null: no index tells of most messages that they do not hold it. */
+  times: { newest: number; earlier: number | null } | null;
+}
+
+/** What a statement told. */
+interface Step {
+  candidates: CandidateRow[];
+  /** Where to go on; null: all was looked at. */
+  next: Cursor | null;
+  /** Of the index: how far it looked back, ms. */
+  sinceMs: number;
 }
 
 /** Throws STORAGE_FAILED, and what `accepts` throws. */
@@ -119,76 +134,72 @@ export async function searchMessages<Value>(
       if (value !== undefined) hits.set(name, hitOf(row, value));
     }
   };
-
-  let at: Cursor | null = newestOf(scope);
-  const first = { scope, needs, from: at, size: FIRST_WINDOW, limit: limit + SPARE };
-  const [tail, newest, [trigrams]] = await database.askAsOne<[CandidateRow, WindowRow, { is_there: boolean }]>(
-      [tailQuestion(scope, TAIL), windowQuestion(first), { statement: TRIGRAMS, values: [] }],
-      SETTINGS,
-    );
-  const hasTrigrams = trigrams?.is_there === true;
+  const window = { scope, needs, size: FIRST_WINDOW, limit: limit + SPARE };
+  const first = await begin(database, { ...window, from: newestOf(scope) });
+  const { hasTrigrams } = first;
   const isIndexed =
     sessionId === null && (needs.words.length > 0 || (needs.hasTrigrams && hasTrigrams));
-  const isBehind = tail.length === TAIL;
-  await take(tail);
-  let looked = tail.length;
-  let isTimeUp = false;
-  for (let step = windowOf(newest, first); ; ) {
+  const look = { scope, needs, limit: window.limit, times: isIndexed ? first.times : null };
+  await take(first.tail);
+  let step: Step | null = windowStep(first.newest, window);
+  let at: Cursor | null = newestOf(scope);
+  while (step !== null) {
     await take(step.candidates);
     at = step.next;
-    looked += step.looked;
-    if (at === null || newerThan(at, hits.values(), scope) >= limit) break;
+    if (at === null || foundBefore(at, hits.values(), scope) >= limit) break;
     signal?.throwIfAborted();
-    const next: Step | null =
-      performance.now() >= end
-        ? null
-        : await lookOn(database, { scope, needs, isIndexed }, step, limit);
-    isTimeUp = next === null;
-    if (next === null) break;
-    step = next;
+    step = performance.now() >= end ? null : await lookOn(database, look, step);
   }
-  const isOver = isTimeUp || isBehind;
-  const [counted] = isOver
-    ? await database.ask(countQuestion(scope).statement, [agentId, sessionId])
-    : [];
+  const isBehind = first.tail.length === TAIL;
+  const isPartly = step === null || isBehind;
   return {
     hits: [...hits.values()].sort(newestFirst).slice(0, limit),
-    ...{ isTimeUp, looked, of: counted?.count ?? 0, hasTrigrams, isBehind },
+    ...(isPartly && { partly: await howFar(database, scope, at, first.tail.length) }),
+    ...{ hasTrigrams, isBehind },
   };
 }
 
-/** What a statement told. */
-interface Step {
-  candidates: CandidateRow[];
-  /** Messages that it is known of. */
-  looked: number;
-  /** Where to go on; null: all was looked at. */
-  next: Cursor | null;
-  /** Messages of the window. */
-  size: number;
+/** In one round trip. */
+async function begin(database: Database, window: Parameters<typeof windowQuestion>[0]) {
+  const { scope } = window;
+  const [tail, newest, [trigrams], [times]] = await database.askAsOne<
+      [
+        CandidateRow,
+        WindowRow,
+        { is_there: boolean },
+        { newest: number | null; earlier: number | null },
+      ]
+    >(
+      [
+        tailQuestion(scope, TAIL),
+        windowQuestion(window),
+        { statement: TRIGRAMS, values: [] },
+        timesQuestion(scope, MEASURED),
+      ],
+      SETTINGS,
+    );
+  return {
+    ...{ tail, newest, hasTrigrams: trigrams?.is_there === true },
+    times: { newest: times?.newest ?? 0, earlier: times?.earlier ?? null },
+  };
 }
 
 /** Null: it took too long. */
-async function lookOn(
-  database: Database,
-  { scope, needs, isIndexed }: Look,
-  before: Step,
-  limit: number,
-): Promise<Step | null> {
-  const size = isIndexed
-    ? Math.max(FIRST_INDEXED, before.size * (before.size >= FIRST_INDEXED ? TIMES : 1))
-    : needs.patterns.length === 0
-      ? FIRST_WINDOW
-      : LATER_WINDOW;
+async function lookOn(database: Database, look: Look, before: Step): Promise<Step | null> {
+  const { scope, needs, limit, times } = look;
+  const from = before.next!;
   // Where nothing narrows it, all of a window are read.
-  const most = isIndexed || needs.patterns.length > 0 ? limit + SPARE : size;
-  const window = { scope, needs, from: before.next!, size, limit: most };
+  const isNarrowed = needs.patterns.length + needs.words.length > 0;
+  const size = isNarrowed ? LATER_WINDOW : FIRST_WINDOW;
+  const window = { scope, needs, from, size, limit: isNarrowed ? limit : size };
+  const sinceMs = times === null ? 0 : howFarBack(times, before);
+  const since = times === null || sinceMs === Infinity ? null : times.newest - sinceMs;
   try {
     const [rows] = await database.askAsOne<[WindowRow]>(
-        [isIndexed ? indexQuestion(window) : windowQuestion(window)],
+        [times === null ? windowQuestion(window) : indexQuestion({ ...window, since })],
         SETTINGS,
       );
-    return windowOf(rows, window);
+    return times === null ? windowStep(rows, window) : indexStep(rows, { limit, sinceMs });
   } catch (error) {
     if (codeOf((error as Error).cause) === CANCELED) return null;
     throw error;
@@ -196,37 +207,69 @@ async function lookOn(
 }
 
 /** Pure. */
-function windowOf(
+function howFarBack({ newest, earlier }: NonNullable<Look["times"]>, before: Step): number {
+  if (earlier === null) return Infinity;
+  if (before.sinceMs === 0) return Math.max(1, FIRST_TIMES * (newest - earlier));
+  return before.sinceMs * (before.candidates.length < SOME ? HARDLY_TIMES : SOME_TIMES);
+}
+
+const candidatesIn = (rows: readonly WindowRow[]) =>
+  rows.filter((row): row is WindowRow & CandidateRow => row.seq !== null);
+
+/** Pure. There may be more candidates behind the last. */
+function cutAt(candidates: readonly CandidateRow[], limit: number): Cursor | undefined {
+  const last = candidates.length < limit ? undefined : candidates.at(-1);
+  return last && { ts: last.ts, sessionId: last.session_id, seq: last.seq };
+}
+
+const reachedBy = ([row]: readonly WindowRow[]): Cursor => ({
+  ...{ ts: row!.last_ts!, sessionId: row!.last_session!, seq: row!.last_seq! },
+});
+
+function windowStep(
   rows: readonly WindowRow[],
   { size, limit }: { size: number; limit: number },
 ): Step {
-  const candidates = rows.filter((row): row is WindowRow & CandidateRow => row.seq !== null);
-  const [reached] = rows;
-  const last = candidates.at(-1);
-  if (candidates.length === limit && last !== undefined)
-    return {
-      ...{ candidates, size, looked: candidates.length },
-      next: { ts: last.ts, sessionId: last.session_id, seq: last.seq },
-    };
-  const isLast = reached === undefined || reached.looked < size;
-  return {
-    ...{ candidates, size, looked: Math.max(0, reached?.looked ?? 0) },
-    next: isLast
-      ? null
-      : { ts: reached.last_ts!, sessionId: reached.last_session!, seq: reached.last_seq! },
-  };
+  const candidates = candidatesIn(rows);
+  const isLast = (rows[0]?.looked ?? 0) < size;
+  const next = cutAt(candidates, limit) ?? (isLast ? null : reachedBy(rows));
+  return { candidates, next, sinceMs: 0 };
+}
+
+function indexStep(
+  rows: readonly WindowRow[],
+  { limit, sinceMs }: { limit: number; sinceMs: number },
+): Step {
+  const candidates = candidatesIn(rows);
+  const isLast = (rows[0]?.looked ?? 0) === 0;
+  const next = cutAt(candidates, limit) ?? (isLast ? null : reachedBy(rows));
+  return { candidates, next, sinceMs };
 }
 
 /** How many are found for good, as nothing newer is to be looked at. */
-function newerThan(
+function foundBefore(
   at: Cursor,
-  hits: Iterable<{ ts: number; sessionId: string; seq: number }>,
-  { sessionId }: Scope,
+  hits: Iterable<Cursor>,
+  { sessionId }: Pick<Scope, "sessionId">,
 ): number {
   let count = 0;
   for (const hit of hits)
     if (sessionId === null ? newestFirst(hit, at) <= 0 : hit.seq >= at.seq) count++;
   return count;
+}
+
+async function howFar(
+  database: Database,
+  scope: Scope,
+  at: Cursor | null,
+  tail: number,
+): Promise<{ looked: number; of: number }> {
+  const [[all], [seen]] = await database.askAsOne<[{ count: number }, { count: number }]>([
+      countQuestion(scope),
+      lookedQuestion(scope, at ?? { ts: Number.MIN_SAFE_INTEGER, sessionId: "", seq: 0 }),
+    ]);
+  const of = all?.count ?? 0;
+  return { of, looked: Math.min(of, tail + (seen?.count ?? 0)) };
 }
 
 const newestFirst = (one: Cursor, other: Cursor): number =>

@@ -36,6 +36,8 @@ const LEAST_WORD = 2;
 const BEYOND_ASCII = /[^\0-\x7f]/;
 const UNPARTED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\u30fc]/u;
+/** Accents, and halves of characters. */
+const LEFT_OUT = /[\p{M}\p{Cs}]/gu;
 const IN_WORDS = /[\p{L}\p{N}]/u;
 
 /**
@@ -46,9 +48,9 @@ const IN_WORDS = /[\p{L}\p{N}]/u;
 export function spelled(text: string): string {
   const spaced = (plain: string) => plain.replace(/[\s\0-\x1f\x7f]+/g, " ");
   if (!BEYOND_ASCII.test(text)) return spaced(text).toUpperCase();
-  const plain = text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().toUpperCase();
+  const plain = text.normalize("NFD").replace(LEFT_OUT, "").toLowerCase().toUpperCase();
   // Other characters may have come of it.
-  const signs = spaced(plain).normalize("NFD").replace(/\p{M}/gu, "");
+  const signs = spaced(plain).normalize("NFD").replace(LEFT_OUT, "");
   return signs.replace(/[^\0-\x7f]/gu, codeOf);
 }
 

@@ -30,9 +30,9 @@ export interface CandidateRow {
   on_branch: boolean;
 }
 
-/** A candidate, or none; and how far was looked. */
+/** A candidate, or none; and how far was looked: all are older than the last. */
 export type WindowRow = { [Column in keyof CandidateRow]: CandidateRow[Column] | null } & {
-  /** Messages of the window. */
+  /** Messages of the window; of the index: 0 = there are no earlier ones. */
   looked: number;
   last_ts: number | null;
   last_session: string | null;
@@ -119,7 +119,8 @@ interface WindowRequest {
 /** The newest messages of a scope, looked at one by one. */
 export function windowQuestion(request: WindowRequest): Question<WindowRow> {
   const { scope, needs, from, size, limit } = request;
-  const { patterns } = needs;
+  // A word is a text, too.
+  const patterns = [...needs.patterns, ...needs.words.slice(0, 2).map((word) => `%${word}%`)];
   const isFit = `(n.is_bulk or (true${fits("n", 8, patterns.length)}))`;
   const ofAgent = `
     select x.ts, x.session_id, x.seq, x.is_bulk, x.text,
@@ -155,40 +156,82 @@ export function windowQuestion(request: WindowRequest): Question<WindowRow> {
   };
 }
 
-/** What the indexes name among the newest messages of an agent. */
-export function indexQuestion(request: WindowRequest): Question<WindowRow> {
-  const { scope, needs, from, size, limit } = request;
+/** What the indexes name of an agent's messages before a place and not before a time. */
+export function indexQuestion(
+  request: Omit<WindowRequest, "size"> & { since: number | null },
+): Question<WindowRow> {
+  const { scope, needs, from, since, limit } = request;
   const { patterns, words } = needs;
   const isWord = words.length > 0 ? ` and ${WORDS("x.text")} @@ $8::tsquery` : "";
   const isFit = fits("x", words.length > 0 ? 9 : 8, patterns.length);
-  const isBefore = "(x.ts, x.session_id, x.seq) < ($3::bigint, $4::text, $5::bigint)";
+  const isWithin = `
+    (x.ts, x.session_id, x.seq) < ($3::bigint, $4::text, $5::bigint) and x.ts >= $6::bigint`;
   return {
     statement: {
       name: `search-index-${Math.min(1, words.length)}-${patterns.length}`,
       text: `
-        with bound as materialized (
-          select x.ts from search x where x.agent_id = $1 and x.ts < $3::bigint
-          order by x.ts desc offset $6::bigint limit 1
-        ), reached as (
-          select case when exists (select 1 from bound) then $6::int else -1 end as looked,
-            (select ts from bound) as last_ts, ''::text as last_session, 0::bigint as last_seq
+        with reached as (
+          select case when exists (
+              select 1 from search o where o.agent_id = $1 and o.ts < $6::bigint
+            ) then 1 else 0 end as looked,
+            $6::bigint as last_ts, ''::text as last_session, 0::bigint as last_seq
         ), candidate as materialized (
           select x.ts, x.session_id, x.seq from search x
-          where x.agent_id = $1 and not x.is_bulk${isWord}${isFit} and ${isBefore}
-            and x.ts >= coalesce((select b.ts from bound b), ${LEAST})
+          where x.agent_id = $1 and not x.is_bulk${isWord}${isFit} and ${isWithin}
           union all
           select x.ts, x.session_id, x.seq from search x
-          where x.agent_id = $1 and x.is_bulk and ${isBefore} and x.ts <= $3::bigint
-            and x.ts >= coalesce((select b.ts from bound b), ${LEAST})
+          where x.agent_id = $1 and x.is_bulk and ${isWithin}
         ), ${FOUND("$7")}`,
     },
     values: [
-      ...[scope.agentId, scope.everyBranch, from.ts, from.sessionId, from.seq, size, limit],
+      ...[scope.agentId, scope.everyBranch, from.ts, from.sessionId, from.seq],
+      ...[since ?? LEAST, limit],
       ...(words.length > 0 ? [wordQuery(words)] : []),
       ...patterns,
     ],
   };
 }
+
+/** Times of the newest message of an agent, and of one that comes `count` before it (null: none). */
+export const timesQuestion = (
+  { agentId }: Scope,
+  count: number,
+): Question<{ newest: number | null; earlier: number | null }> => ({
+  statement: TIMES,
+  values: [agentId, count],
+});
+
+const TIMES: Statement<{ newest: number | null; earlier: number | null }> = {
+  name: "search-times",
+  text: `
+    select
+      (select ts from search where agent_id = $1 order by ts desc limit 1)::float8 as newest,
+      (select ts from search where agent_id = $1 order by ts desc offset $2 limit 1)::float8
+        as earlier`,
+};
+
+/** How many messages of the index are not before a place. */
+export const lookedQuestion = (
+  { agentId, sessionId }: Scope,
+  { ts, sessionId: last, seq }: Cursor,
+): Question<{ count: number }> =>
+  sessionId === null
+    ? { statement: LOOKED, values: [agentId, ts, last, seq] }
+    : { statement: LOOKED_IN_SESSION, values: [agentId, sessionId, seq] };
+
+const LOOKED: Statement<{ count: number }> = {
+  name: "search-looked",
+  text: `
+    select count(*)::float8 as count from search
+    where agent_id = $1 and (ts, session_id, seq) >= ($2::bigint, $3::text, $4::bigint)`,
+};
+
+const LOOKED_IN_SESSION: Statement<{ count: number }> = {
+  name: "search-looked-in-session",
+  text: `
+    select count(*)::float8 as count from entry
+    where agent_id = $1 and session_id = $2 and seq >= $3 and role <> 0`,
+};
 
 /** How many messages there are to be searched. */
 export const countQuestion = (scope: Scope): Question<{ count: number }> => ({

@@ -52,6 +52,8 @@ const addReading: Add = (sessions, shell, done) => {
     .description("find what was said in all sessions, newest first; exit code 1 if nobody did")
     .argument("<text>", "what stands there, in any case")
     .option("--session <name>", "only in this session")
+    .option("--words", "the text is words: all of them, in any order and with any accents")
+    .option("--regex", "the text is a regular expression, such as src/\\w+\\.ts:\\d+")
     .option("--all", "also in what was taken back by /undo, /retry or /reset")
     .addOption(new Option("--limit <count>", "at most so many").argParser(toCount).default(50))
     .addOption(json())

@@ -2,10 +2,12 @@
 import { createDeliveryLedger, type DeliveryLedger, type DeliveryLine } from "@clew/engine-core";
 import type { StorePorts } from "@clew/store-postgres";
 import { planRewrite } from "../../sessions/rewrite.ts";
+import { searchTextOfLine } from "../../sessions/search/entry-text.ts";
 
 export const POSTGRES_PORTS: StorePorts<DeliveryLedger> = {
   createLedger: createDeliveryLedger,
   planRewrite,
+  searchText: searchTextOfLine,
 };
 
 /**
@@ -15,7 +17,7 @@ export const POSTGRES_PORTS: StorePorts<DeliveryLedger> = {
 export function portsOfHome(homeId: string): StorePorts<DeliveryLedger> {
   const ofHome = engineOfHome(homeId);
   return {
-    planRewrite,
+    ...{ planRewrite, searchText: searchTextOfLine },
     createLedger({ earlier, write }) {
       const ledger = createDeliveryLedger({
         earlier: ofHome.known(earlier),

@@ -4,7 +4,12 @@ import { rm } from "node:fs/promises";
 import type { DeliveryLedger } from "@clew/engine-core";
 import { ContextEngineError } from "@clew/plugin-sdk/core";
 import type { TranscriptHeader } from "@clew/plugin-sdk/transcript";
-import type { PostgresReader, PostgresStore, StoredSummary } from "@clew/store-postgres";
+import type {
+  PostgresReader,
+  PostgresStore,
+  SessionLog,
+  StoredSummary,
+} from "@clew/store-postgres";
 import { underLock } from "../../locks/wait-for-lock.ts";
 import { fromJson } from "../../own-json.ts";
 import { removeReportFiles } from "../../reports/report-files.ts";
@@ -34,6 +39,8 @@ export interface PostgresSessionsOptions {
   reportBytes: number;
   /** Messages that wait. Absent: it only reads. */
   inbox?: StoredSessionParts["inbox"];
+  /** Told of every step that ends a turn. Absent: nobody is. */
+  onTurnEnd?: () => void;
 }
 
 /** What of a session's row says whether its copies are up to date. */
@@ -107,7 +114,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
         open.add(session.sessionId);
         let isBroken = false;
         const opened = storedSession({
-          ...{ log, copy, header, ofHome, inbox, now },
+          ...{ log: toldOf(log, options.onTurnEnd), copy, header, ofHome, inbox, now },
           onBroken: () => {
             isBroken = true;
           },
@@ -175,6 +182,19 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
     },
   };
 }
+
+/** The same log, of whose turns somebody is told. */
+const toldOf = (
+  log: SessionLog<DeliveryLedger>,
+  onTurnEnd: () => void = () => {},
+): SessionLog<DeliveryLedger> => ({
+  ...log,
+  async store(step) {
+    const lines = await log.store(step);
+    if (step.report !== null || step.endsTurn === true) onTurnEnd();
+    return lines;
+  },
+});
 
 type Stores = PostgresSessionsOptions["store"];
 
