@@ -1,5 +1,5 @@
 // Lists, finds, names and removes sessions, whoever owns them.
-import { type Database, type Statement } from "./database.ts";
+import type { Database, Statement } from "./database.ts";
 import { IS_FREE } from "./lease.ts";
 
 /** What a list tells of a session. */

@@ -66,7 +66,7 @@ describe("the doctor on where sessions are", () => {
         { level: "ok" },
         { level: "warning", code: "storage-limits" },
       ]);
-    expect(judgeFacts({ ...FACTS, gateways: 8, statementTimeoutMs: 9000 }, 10)).toHaveLength(1);
+    expect(judgeFacts({ ...FACTS, gateways: 7, statementTimeoutMs: 9000 }, 10)).toHaveLength(1);
   });
 
   it("is at ease with a clock that is an hour off", () => {

@@ -77,17 +77,20 @@ function judgeCommits(facts: PostgresFacts): Finding[] {
 function judgeLimits(facts: PostgresFacts, connections: number): Finding[] {
   const found: Finding[] = [];
   const { gateways, statementTimeoutMs } = facts;
-  const wanted = gateways * (connections + 1);
+  const wanted = gateways * (connections + facts.ownConnections);
   if (wanted > facts.connections)
     found.push(
       scarce(
         `${gateways} gateways live, and take up to ${wanted} connections, of which there are ${facts.connections}: lower storage.connections, raise max_connections, or put a pooler between`,
       ),
     );
-  else if (gateways === 0 && facts.connections - facts.connectionsUsed < connections + 1)
+  else if (
+    gateways === 0 &&
+    facts.connections - facts.connectionsUsed < connections + facts.ownConnections
+  )
     found.push(
       scarce(
-        `${facts.connectionsUsed} of ${facts.connections} connections are taken, and a gateway takes ${connections + 1}: end others, lower storage.connections, or raise max_connections`,
+        `${facts.connectionsUsed} of ${facts.connections} connections are taken, and a gateway takes ${connections + facts.ownConnections}: end others, lower storage.connections, or raise max_connections`,
       ),
     );
   if (statementTimeoutMs > 0 && statementTimeoutMs < SHORTEST_MS)

@@ -163,21 +163,21 @@ export async function searchMessages<Value>(
 async function begin(database: Database, window: Parameters<typeof windowQuestion>[0]) {
   const { scope } = window;
   const [tail, newest, [trigrams], [times]] = await database.askAsOne<
-      [
-        CandidateRow,
-        WindowRow,
-        { is_there: boolean },
-        { newest: number | null; earlier: number | null },
-      ]
-    >(
-      [
-        tailQuestion(scope, TAIL),
-        windowQuestion(window),
-        { statement: TRIGRAMS, values: [] },
-        timesQuestion(scope, MEASURED),
-      ],
-      SETTINGS,
-    );
+    [
+      CandidateRow,
+      WindowRow,
+      { is_there: boolean },
+      { newest: number | null; earlier: number | null },
+    ]
+  >(
+    [
+      tailQuestion(scope, TAIL),
+      windowQuestion(window),
+      { statement: TRIGRAMS, values: [] },
+      timesQuestion(scope, MEASURED),
+    ],
+    SETTINGS,
+  );
   return {
     ...{ tail, newest, hasTrigrams: trigrams?.is_there === true },
     times: { newest: times?.newest ?? 0, earlier: times?.earlier ?? null },
@@ -196,9 +196,9 @@ async function lookOn(database: Database, look: Look, before: Step): Promise<Ste
   const since = times === null || sinceMs === Infinity ? null : times.newest - sinceMs;
   try {
     const [rows] = await database.askAsOne<[WindowRow]>(
-        [times === null ? windowQuestion(window) : indexQuestion({ ...window, since })],
-        SETTINGS,
-      );
+      [times === null ? windowQuestion(window) : indexQuestion({ ...window, since })],
+      SETTINGS,
+    );
     return times === null ? windowStep(rows, window) : indexStep(rows, { limit, sinceMs });
   } catch (error) {
     if (codeOf((error as Error).cause) === CANCELED) return null;
@@ -265,9 +265,9 @@ async function howFar(
   tail: number,
 ): Promise<{ looked: number; of: number }> {
   const [[all], [seen]] = await database.askAsOne<[{ count: number }, { count: number }]>([
-      countQuestion(scope),
-      lookedQuestion(scope, at ?? { ts: Number.MIN_SAFE_INTEGER, sessionId: "", seq: 0 }),
-    ]);
+    countQuestion(scope),
+    lookedQuestion(scope, at ?? { ts: Number.MIN_SAFE_INTEGER, sessionId: "", seq: 0 }),
+  ]);
   const of = all?.count ?? 0;
   return { of, looked: Math.min(of, tail + (seen?.count ?? 0)) };
 }
