@@ -317,7 +317,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const views = createSessionViews({
     ...{ home, records, host, store, known, conversations, canonicalKey, agentOf },
     children: async () => [...(await children.list()), ...(await door.started())],
-    ...{ underWay: reports.underWay, answering: underWay.busy },
+    underWay: reports.underWay,
+    answering: () => new Set([...underWay.busy(), ...sending.asking()]),
     costs,
   });
   const waste = createTurnWaste({ costs, host });
@@ -446,8 +447,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       const key = canonicalKey(text);
       const hadChildren = children.cancelBelow(key);
       const hadReplies = underWay.cancel(key, "running");
-      const wasRunning = hadReplies || cancellation.cancel(key) || sending.cancel(key);
-      return wasRunning || hadChildren || underWay.cancel(key, "waiting");
+      const wasRunning =
+        hadReplies || cancellation.cancel(key) || sending.cancel(key, "running") || hadChildren;
+      if (wasRunning) return true;
+      return [underWay, sending].map((each) => each.cancel(key, "waiting")).includes(true);
     },
     isStopping,
     close({ graceMs = 0, boundMs = CLOSE_BOUND_MS } = {}) {

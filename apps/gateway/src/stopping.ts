@@ -30,9 +30,10 @@ export function withStopReason(
       ? abortedBy.message
       : undefined;
   if (message === undefined) return result;
+  const code = isStopping ? ("GATEWAY_STOPPING" as const) : result.error.code;
   return {
     ...result,
-    error: { ...result.error, message },
+    error: { ...result.error, message, ...(code !== undefined && { code }) },
     report: { ...result.report, reason: message },
   };
 }

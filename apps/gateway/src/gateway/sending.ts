@@ -9,7 +9,7 @@ import { isInForce, type LockOwner, readOwner } from "../locks/lock.ts";
 import { mendAfterFailure } from "../plugins/contain/shared-watch.ts";
 import type { Conversations } from "../sessions/conversations.ts";
 import type { SessionStore } from "../sessions/store.ts";
-import { createInbox, type InboxOptions, type Taken } from "../waiting/inbox.ts";
+import { createInbox, type Inbox, type InboxOptions, type Taken } from "../waiting/inbox.ts";
 import { createLookout } from "../waiting/lookout.ts";
 import { planArrival } from "../waiting/plan-arrival.ts";
 import { alreadySaid, sessionFull } from "../waiting/refusals.ts";
@@ -73,8 +73,9 @@ export interface Sending {
   isKept(key: string, name: string): Promise<boolean>;
   send(request: SendRequest): Promise<TurnResult>;
   readonly waiting: WaitingMessages;
-  /** Cancels the turn that begins in a session; false: none does. By canonical key. */
-  cancel(key: string): boolean;
+  /** As of the inbox. By canonical key. */
+  cancel: Inbox["cancel"];
+  asking: Inbox["asking"];
   /** Messages that wait. */
   backlog(): number;
   /** Nothing that waits begins any more. */
@@ -141,7 +142,7 @@ export function createSending({
     return [...elsewhere.map((message) => viewOf(message)), ...here];
   };
   return {
-    ...{ cancel: inbox.cancel, backlog: inbox.backlog, offer },
+    ...{ cancel: inbox.cancel, asking: inbox.asking, backlog: inbox.backlog, offer },
     close() {
       lookout?.stop();
       inbox.close();

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { LogPort, TurnEvent, TurnResult } from "@clew/engine-core";
 import { ContextEngineError, type UserMessage } from "@clew/plugin-sdk/core";
 import type { WhenBusy } from "../config/when-busy.ts";
-import { gatewayStopping } from "../stopping.ts";
+import { EndedEarly, gatewayStopping } from "../stopping.ts";
 import { createEventRing } from "./event-ring.ts";
 import { planArrival, type WaitingLimits } from "./plan-arrival.ts";
 import { gatewayFull, keptForNextStart, retryAfter, sessionBusy, sessionFull } from "./refusals.ts";
@@ -56,8 +56,13 @@ export interface Inbox {
   resume(): void;
   /** Keys of sessions in which something waits or runs. */
   keys(): readonly string[];
-  /** Cancels the turn that begins in a session; false: none does, or it is of a kept message. */
-  cancel(key: string): boolean;
+  /**
+   * Cancels the turn that begins in a session, or the requests of clients that wait there; false:
+   * there is none. What was kept is taken back instead.
+   */
+  cancel(key: string, which: "running" | "waiting"): boolean;
+  /** Keys of the sessions in which requests of clients wait for their turn. */
+  asking(): ReadonlySet<string>;
   /** Messages that wait. */
   backlog(): number;
   /** Nothing that waits begins any more. */
@@ -160,6 +165,11 @@ export function createInbox(options: InboxOptions): Inbox {
   };
   const waitingIn = (lane: Lane | undefined) =>
     (lane?.items ?? []).filter((item) => item.isKept || item.state !== "running");
+  /** Whose requests wait for their turn, and are told of what becomes of them. */
+  const clientsIn = (lane: Lane | undefined) =>
+    (lane?.items ?? []).filter(
+      ({ request, state }) => request.client !== undefined && state === "waiting",
+    );
   const backlog = () => {
     let count = 0;
     for (const lane of lanes.values()) count += waitingIn(lane).length;
@@ -553,13 +563,24 @@ export function createInbox(options: InboxOptions): Inbox {
     resume() {
       for (const lane of lanes.values()) pump(lane);
     },
-    cancel(key) {
-      const item = lanes.get(key)?.running;
-      // What was acknowledged is stored first; then its turn is there to be cancelled.
-      if (item?.state !== "running" || item.isKept) return false;
-      item.abort.abort(new DOMException("Cancelled by the person.", "AbortError"));
-      return true;
+    cancel(key, which) {
+      const lane = lanes.get(key);
+      const reason = new EndedEarly("Cancelled by the person.");
+      if (which === "running") {
+        const item = lane?.running;
+        // What was acknowledged is stored first; then its turn is there to be cancelled.
+        if (item?.state !== "running" || item.isKept) return false;
+        item.abort.abort(reason);
+        return true;
+      }
+      const asking = clientsIn(lane);
+      for (const item of asking) end(lane!, item, reason);
+      return asking.length > 0;
     },
+    asking: () =>
+      new Set(
+        [...lanes.values()].flatMap((lane) => (clientsIn(lane).length > 0 ? [lane.key] : [])),
+      ),
     close() {
       isClosed = true;
       for (const lane of lanes.values())

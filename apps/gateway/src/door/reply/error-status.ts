@@ -25,7 +25,8 @@ const STATUS: Readonly<Record<TurnError["kind"], number>> = {
   cache_rejected: 502,
   invalid_request: 400,
   invalid_response: 502,
-  aborted: 503,
+  // Somebody ended it, and a client that asks again by itself would undo that.
+  aborted: 400,
   engine: 502,
   host: 500,
 };

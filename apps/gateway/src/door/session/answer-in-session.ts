@@ -4,7 +4,7 @@ import type { AssistantMessage } from "@clew/plugin-sdk/core";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { headerOf } from "../../passing/raw-headers.ts";
 import { shortName } from "../../sessions/keys.ts";
-import { IS_STOPPING } from "../../stopping.ts";
+import { EndedEarly, IS_STOPPING } from "../../stopping.ts";
 import type { SaidAtTurn } from "../../waiting/send-request.ts";
 import type { ClientAsk } from "../ask/client-ask.ts";
 import { readAsk } from "../ask/read-ask.ts";
@@ -110,7 +110,7 @@ async function runTurn(parts: SessionParts, turns: Turns, request: Request): Pro
   const { call, ask, newest } = request;
   const { key } = request.planned;
   const controller = new AbortController();
-  const abort = (why: string) => controller.abort(new DOMException(why, "AbortError"));
+  const abort = (why: string) => controller.abort(new EndedEarly(why));
   const clock = createTurnClock({
     turnMs: agents.defaults.timeoutSeconds * 1000,
     waitMs: door.session.toolWaitSeconds * 1000,

@@ -47,9 +47,10 @@ export function planRepeat({ asked, isRetry, running, branch, left }: RepeatQues
   }
   if (!isSameJson(turn.content, contentOf(asked))) return NEW;
   if (turn.end === "answered") return isRetry && isLeft ? toldBy(turn) : NEW;
-  if (turn.results.length > 0) return isLeft ? { kind: "on", keep: turn.worked } : NEW;
-  const isEmpty = turn.end === "nothing" || (isRetry && (turn.end === "failed" || isLeft));
-  return isEmpty ? { kind: "instead", keep: turn.keep } : NEW;
+  if (turn.results.length > 0) return isLeft || isRetry ? { kind: "on", keep: turn.worked } : NEW;
+  // Nobody asks again by itself for what a person has ended.
+  const hasGivenUp = isRetry || turn.end === "nothing";
+  return hasGivenUp ? { kind: "instead", keep: turn.keep } : NEW;
 }
 
 interface NewestTurnIn {

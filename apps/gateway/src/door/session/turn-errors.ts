@@ -43,7 +43,7 @@ export function thrownAnswer(wire: DoorWire, error: unknown): DoorAnswer {
     return { ...answer, retryAfterSeconds: error.retryAfterSeconds };
   }
   return isAbort(error)
-    ? wire.error(503, "The run was cancelled.")
+    ? wire.error(errorStatus(wire.api, "aborted"), "The run was cancelled.")
     : wire.error(500, "Something unexpected happened; the log in CLEW_HOME/logs says what.");
 }
 
