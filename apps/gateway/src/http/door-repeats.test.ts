@@ -6,16 +6,16 @@ import { DOOR_APIS } from "../config/door.ts";
 import type { Said } from "../door/testing/conversation.ts";
 import type { DoorApi } from "../door/wires/door-wire.ts";
 import { ask, person, request, results, type Sent } from "../testing/door-client.ts";
-import { emulatedModel, startTestGateway, type TestGateway } from "../testing/gateway.ts";
+import { emulatedModel, post, startTestGateway, type TestGateway } from "../testing/gateway.ts";
 import { type HeldReply, heldModel } from "../testing/held-model.ts";
 import { obey } from "../testing/obedient-model.ts";
 
 /** Clients made of the same parts count like this, from the first time on. */
 const attempt = (count: number) => ({ headers: { "x-stainless-retry-count": String(count) } });
 
-async function startHeld() {
+async function startHeld(settings: Record<string, unknown> = {}) {
   const model = await heldModel();
-  const gateway = await startTestGateway(model.config);
+  const gateway = await startTestGateway({ ...model.config, ...settings });
   return { ...gateway, model };
 }
 
@@ -83,6 +83,61 @@ describe.each(DOOR_APIS)("a message by %s that is sent again", (api) => {
     expect(await shown(gateway)).toEqual([
       ...["user: HANG", "assistant: ", "user: hi", "assistant: heard: hi"],
     ]);
+  });
+});
+
+describe.each(DOOR_APIS)("a reply by %s in a session of Clew's", (api) => {
+  const told = async (gateway: Awaited<ReturnType<typeof startHeld>>, streaming: boolean) => {
+    const sent = { session: "work", ...attempt(0), streaming };
+    const answer = ask(gateway, api, [person("pay")], sent);
+    const reply = await gateway.model.asked();
+    reply.say("Pai");
+    return answer;
+  };
+
+  it.each([true, false])(
+    "that a person stops is not asked for again, streamed: %s",
+    async (streaming) => {
+      const gateway = await startHeld();
+      const stopped = ask(gateway, api, [person("pay")], {
+        ...{ session: "work", ...attempt(0), streaming },
+      });
+      await gateway.model.asked();
+      await gateway.get("/api/sessions/work/abort", post({}));
+      const { answer, error } = await stopped;
+      expect(answer.status).toBe(400);
+      expect(error).toMatchObject({ kind: "invalid_request" });
+    },
+  );
+
+  it("that the gateway's end cut short gives its place to the same message", async () => {
+    const gateway = await startHeld();
+    const cut = told(gateway, false);
+    await expect.poll(async () => (await gateway.gateway.session("work"))!.busy).toBe(true);
+    await gateway.gateway.close({ graceMs: 0 });
+    expect((await cut).answer.status).toBe(503);
+    await gateway.stop();
+    const again = await startTestGateway(gateway.model.config, gateway.home);
+    const asked = ask(again, api, [person("pay")], { session: "work", ...attempt(1) });
+    whole(await gateway.model.asked(), "Paid.");
+    expect((await asked).text).toBe("Paid.");
+    expect(await shown(again)).toEqual(["user: pay", "assistant: Paid."]);
+  });
+
+  it("that waits for its turn is stopped there", async () => {
+    const gateway = await startHeld({ gateway: { limits: { runningTurns: 1 } } });
+    const other = ask(gateway, api, [person("first")], { session: "other" });
+    const reply = await gateway.model.asked();
+    const waits = ask(gateway, api, [person("pay")], { session: "work", ...attempt(0) });
+    const busy = async () =>
+      ((await (await gateway.get("/api/health")).json()) as { turns: object }).turns;
+    await expect.poll(busy).toEqual({ running: 1, waiting: 1 });
+    const stopped = await gateway.get("/api/sessions/work/abort", post({}));
+    expect(await stopped.json()).toMatchObject({ aborted: true });
+    expect((await waits).answer.status).toBe(400);
+    whole(reply, "Done.");
+    expect((await other).text).toBe("Done.");
+    expect(await gateway.gateway.session("work")).toBe(null);
   });
 });
 

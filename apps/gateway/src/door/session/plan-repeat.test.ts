@@ -68,9 +68,9 @@ describe("what is said again", () => {
         const plan = planFor({ branch, left, isRetry, asked: words(text) });
         const expected = ((): RepeatPlan["kind"] => {
           if (end === "whole") return isRetry && isLeft ? "told" : "new";
-          if (steps > 0) return isLeft ? "on" : "new";
+          if (steps > 0) return isLeft || isRetry ? "on" : "new";
           if (end === "empty" || end === "none") return "instead";
-          return isRetry && (isLeft || end === "failed") ? "instead" : "new";
+          return isRetry ? "instead" : "new";
         })();
         expect(plan.kind).toBe(expected);
         if (plan.kind === "instead") expect(plan.keep).toBe(at);
