@@ -14,29 +14,35 @@ import { headerOf } from "./raw-headers.ts";
 const LEAST_CHARS = 8;
 
 /**
- * The answer, in which each letter of a key is a "*": all that comes with the status of an error,
- * and what a stream says of one. A reply stays as it is: it may speak of a file that its client
- * has. `sent`: the headers with which the gateway signed in, by name.
+ * The answer, in which each letter of a key is a "*": in its headers, in all that comes with the
+ * status of an error, and in what a stream says of one. A reply stays as it is: it may speak of a
+ * file that its client has. `sent`: the headers with which the gateway signed in, by name.
  */
 export function hideKeys(
   answer: UpstreamAnswer,
   sent: Readonly<Record<string, string>>,
 ): UpstreamAnswer {
-  const forms = Object.entries(sent).flatMap(([name, value]) =>
-    SECRET_NAME.test(name) ? formsOf(value.replace(/^[\w-]+ /, "")) : [],
-  );
+  const keys = Object.entries(sent).flatMap(([name, value]) => {
+    const key = value.replace(/^[\w-]+ /, "");
+    return SECRET_NAME.test(name) && key.length >= LEAST_CHARS ? [key] : [];
+  });
+  if (keys.length === 0) return answer;
+  const forms = keys.flatMap(knownFormsOf);
+  const headers = answer.headers.map(([name, value]) => [name, maskText(value, forms)] as const);
   const isError = answer.status >= 400;
   const packing = headerOf(answer.headers, "content-encoding")?.trim().toLowerCase() ?? "identity";
-  if (forms.length === 0 || (packing !== "identity" && !isError)) return answer;
-  if (!isError) return { ...answer, bytes: hidden(answer.bytes, new KeyMask(forms, false)) };
-  const headers = answer.headers.map(([name, value]) => [name, maskText(value, forms)] as const);
+  if (!isError && packing !== "identity") return { ...answer, headers };
+  if (!isError) {
+    const mask = new KeyMask(keys.flatMap(usualFormsOf).map(Buffer.from), false);
+    return { ...answer, headers, bytes: hidden(answer.bytes, mask) };
+  }
+  const mask = new KeyMask(forms.map(Buffer.from), true);
   const unpack = UNPACK[packing];
-  if (unpack === undefined)
-    return { ...answer, headers, bytes: hidden(answer.bytes, new KeyMask(forms, true)) };
+  if (unpack === undefined) return { ...answer, headers, bytes: hidden(answer.bytes, mask) };
   return {
     ...answer,
     headers: headers.filter(([name]) => !PACKED.has(name.toLowerCase())),
-    bytes: hidden(unpacked(answer.bytes, unpack()), new KeyMask(forms, true)),
+    bytes: hidden(unpacked(answer.bytes, unpack()), mask),
   };
 }
 
@@ -50,16 +56,60 @@ const UNPACK: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   zstd: createZstdDecompress,
 };
 
-/** As it is, as JSON and as an address writes it. */
-const formsOf = (secret: string): Buffer[] =>
-  secret.length < LEAST_CHARS
-    ? []
-    : [...new Set([secret, toJson(secret).slice(1, -1), encodeURIComponent(secret)])].map((form) =>
-        Buffer.from(form),
-      );
+const asJson = (secret: string) => toJson(secret).slice(1, -1);
 
-const maskText = (text: string, forms: readonly Buffer[]): string =>
-  forms.reduce((left, form) => left.replaceAll(String(form), "*".repeat(form.length)), text);
+/** As it is, as JSON in two ways, and as an address writes it. */
+const usualFormsOf = (secret: string): string[] => [
+  ...new Set([
+    ...[secret, asJson(secret), asJson(secret).replaceAll("/", "\\/")],
+    encodeURIComponent(secret),
+  ]),
+];
+
+/** Also with letters in JSON by their numbers, and in the ways that bytes are told in letters. */
+const allFormsOf = (secret: string): string[] => {
+  const byNumber = (which: RegExp, cased: (hex: string) => string) =>
+    secret.replaceAll(which, (letter) => {
+      const hex = letter.charCodeAt(0).toString(16).padStart(4, "0");
+      return `\\u${cased(hex)}`;
+    });
+  const lower = (hex: string) => hex;
+  const upper = (hex: string) => hex.toUpperCase();
+  const hex = Buffer.from(secret).toString("hex");
+  const base64 = [0, 1, 2].map((before) => base64Behind(secret, before));
+  const forms = [
+    ...usualFormsOf(secret),
+    ...[/[&<>]/g, /[^\w-]/g, /./g].flatMap((which) => [
+      byNumber(which, lower),
+      byNumber(which, upper),
+    ]),
+    ...[...base64, ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))],
+    ...[hex, hex.toUpperCase()],
+  ];
+  // The longest first: a shorter one may be its beginning.
+  return [...new Set(forms)].sort((one, other) => other.length - one.length);
+};
+
+/** A gateway has few keys, and asks with each for long. */
+const KNOWN = new Map<string, readonly string[]>();
+const MOST_KNOWN = 64;
+
+function knownFormsOf(secret: string): readonly string[] {
+  const known = KNOWN.get(secret) ?? allFormsOf(secret);
+  if (KNOWN.size >= MOST_KNOWN) KNOWN.clear();
+  KNOWN.set(secret, known);
+  return known;
+}
+
+/** What is of the secret alone where so many bytes stand before it. */
+function base64Behind(secret: string, before: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
+  const from = Math.ceil((before * 8) / 6);
+  return bytes.toString("base64").slice(from, Math.floor((bytes.length * 8) / 6));
+}
+
+const maskText = (text: string, forms: readonly string[]): string =>
+  forms.reduce((left, form) => left.replaceAll(form, "*".repeat(form.length)), text);
 
 async function* unpacked(bytes: AsyncIterable<Uint8Array>, stream: NodeJS.ReadWriteStream) {
   const failed = (async () => {

@@ -8,6 +8,12 @@ const HOP = new Set([
 ]);
 /** Told anew; the body is sent unpacked. */
 const OWN = new Set(["host", "content-length", "content-encoding", "expect"]);
+/** What a model server says of its own address, which is not the gateway's. */
+const OF_ADDRESS = new Set([
+  ...["set-cookie", "alt-svc", "strict-transport-security", "clear-site-data"],
+]);
+const isOfAddress = (name: string) =>
+  OF_ADDRESS.has(name) || name.startsWith("access-control-") || name.startsWith("x-clew-");
 /** In which clients send keys. */
 const KEYS = new Set(["authorization", "x-api-key", "x-goog-api-key", "api-key"]);
 
@@ -40,7 +46,7 @@ export function headersBack(headers: RawHeaders): RawHeaders {
   const named = namedHops(headers);
   return headers.filter(([name]) => {
     const lower = name.toLowerCase();
-    return !HOP.has(lower) && !named.has(lower);
+    return !HOP.has(lower) && !named.has(lower) && !isOfAddress(lower);
   });
 }
 
