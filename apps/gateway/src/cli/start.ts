@@ -19,6 +19,7 @@ import { internalEvent } from "../plugins/offer/hook-context.ts";
 import { startPlugins } from "../plugins/start.ts";
 import { describeThrown, isOwnStack, type StrayErrors, stackOf } from "../plugins/stray-errors.ts";
 import { isToldAgain, TOLD_ONE_BY_ONE } from "../plugins/strays.ts";
+import { clearLeft } from "../sessions/clear-left.ts";
 import { openStorage } from "../storage/open-storage.ts";
 import type { Storage } from "../storage/storage.ts";
 import { EXIT } from "../terminal/exit-codes.ts";
@@ -81,6 +82,20 @@ async function tellOfPrograms({
   }
 }
 
+/** A session that is opened does it, too; of those that nobody opens nobody else would. */
+async function clearAway(
+  { records }: Pick<Storage, "records">,
+  { log, signal }: Pick<Setup, "log"> & { signal: AbortSignal },
+): Promise<void> {
+  try {
+    const count = await clearLeft(records, signal);
+    if (count > 0)
+      log.info(`files that killed processes left beside sessions, cleared away: ${count}`);
+  } catch (error) {
+    log.warn(`what killed processes left beside sessions stays: ${String(error)}`);
+  }
+}
+
 async function serve(
   { environment, loaded, log, output, strayErrors }: Setup,
   { identity, announce }: ClaimedHome,
@@ -109,6 +124,7 @@ async function serve(
   let server: RunningServer | undefined;
   let demo: DemoInBackground | undefined;
   let end: Ending = { reason: "it could not start", exitCode: EXIT.failed };
+  const ended = new AbortController();
   try {
     const waited = await gateway.waiting.takeIn();
     server = await startServer({
@@ -140,6 +156,7 @@ async function serve(
       mayHaveDemo && environment.variable("CLEW_DEMO") !== "off" && (await wantsDemo(home));
     if (makesDemo) demo = makeDemoInBackground(log);
     void tellOfPrograms({ environment, loaded, log });
+    void clearAway(storage, { log, signal: ended.signal });
     const about = makesDemo
       ? "will be there in some seconds"
       : mayHaveDemo
@@ -159,6 +176,7 @@ async function serve(
     output.note(`clew: stopping (${end.reason})`);
     return end.exitCode;
   } finally {
+    ended.abort();
     demo?.stop();
     watchdog.asksAt(null);
     watchdog.isEnding();

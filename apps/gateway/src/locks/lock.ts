@@ -67,7 +67,7 @@ export async function acquireLock(file: string): Promise<LockOutcome> {
 }
 
 /** Removes the drafts of dead processes; nobody else uses these any more. */
-async function sweepDrafts(folder: string): Promise<void> {
+export async function sweepDrafts(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => /\.lock\.draft-[0-9a-f-]+$/.test(each))) {
     const owner = await readOwner(join(folder, name));
