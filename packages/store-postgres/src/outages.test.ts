@@ -5,9 +5,11 @@ import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openPostgresStore } from "./store.ts";
+import { startCuttingProxy } from "./testing/cutting-proxy.ts";
 import { createDatabase, runSql, startPostgres, type TestServer } from "./testing/server.ts";
 import { UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
+import { startPair } from "./testing/standby.ts";
 
 /** Whoever is not the server's owner says a password. */
 const askPasswords = (data: string) =>
@@ -105,6 +107,43 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that is away ${UNLESS_THER
       // What was on its way is stored or not, and once.
       .toMatch(/^one( two)?$/);
     await other.close();
+  });
+
+  it("for good is followed by its standby, which has all that was acknowledged", async () => {
+    const pair = await startPair(join(tmpdir(), `clew-pair-${randomUUID().slice(0, 8)}`));
+    const at = await createDatabase(pair.primary, "pair");
+    const proxy = await startCuttingProxy(at);
+    try {
+      const store = await gateway("http://pair", { at: proxy.url, ttlMs: 30_000 });
+      const sessions = await Promise.all([1, 2, 3].map(() => store.open(newName())));
+      const told = sessions.map((): string[] => []);
+      let isOver = false;
+      const working = Promise.all(
+        sessions.map(async (transcript, index) => {
+          for (let number = 0; !isOver; number++) {
+            await transcript.append([said(`m${number}`)]);
+            told[index]!.push(`m${number}`);
+          }
+        }),
+      );
+      await after(200);
+      // Whoever asks there meanwhile finds a standby that may only be read.
+      proxy.leadTo(pair.standby.urlOf("pair"));
+      await pair.failOver();
+      await after(500);
+      isOver = true;
+      await working;
+      expect(store.alive.aborted).toBe(false);
+      for (const [index, { session, close }] of sessions.entries()) {
+        await close();
+        const again = await store.open({ agentId: "main", key: session.sessionKey });
+        expect(textsOf(await again.read({ after: null }))).toBe(told[index]!.join(" "));
+      }
+      await store.close();
+    } finally {
+      await proxy.close();
+      await pair.stop();
+    }
   });
 
   it("to who comes with a wrong password says so, and lets in again who has the right one", async () => {

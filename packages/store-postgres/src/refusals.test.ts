@@ -1,9 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as after } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { openPostgresStore, type PostgresStore } from "./store.ts";
 import { runSql } from "./testing/server.ts";
 import { testDatabase, UNLESS_THERE, whyNoPostgres } from "./testing/shared.ts";
 import { type ListLedger, SIMPLE_PORTS, said, textsOf } from "./testing/simple-ports.ts";
+import { makeSmallDisk } from "./testing/small-disk.ts";
 
 const user = `refused-${process.pid}-${Date.now()}`;
 const TRIGGER = (what: string) => `
@@ -107,6 +109,51 @@ describe.skipIf(whyNoPostgres() !== null)(`a database that refuses ${UNLESS_THER
     await Promise.all([stored, opening, kept]);
     expect(textsOf(await transcript.read({ after: null }))).toBe("one");
     expect(await store.waiting(name)).toHaveLength(1);
+  });
+
+  it("because its disk is full, goes on as soon as there is room", async ({ skip }) => {
+    const disk = makeSmallDisk(40);
+    if (disk === null) return skip("no small disk may be made here");
+    const name = `full-${process.pid}`;
+    await runSql(admin, `create tablespace "${name}" location '${disk.folder}'`);
+    await runSql(admin, `create database "${name}" tablespace "${name}"`);
+    const small = new URL(admin);
+    small.pathname = name;
+    const store = await openPostgresStore({
+      ...{ url: small.href, address: "http://full", ports: SIMPLE_PORTS, ttlMs: 60_000 },
+    });
+    try {
+      const session = { agentId: "main", key: "full" };
+      const told: string[] = [];
+      /** It cannot be made smaller. */
+      const bulk = () => randomBytes(30_000).toString("base64");
+      let transcript = await store.open(session);
+      const append = async (number: number) => {
+        const text = `m${number}-${bulk()}`;
+        await transcript.append([said(text)]);
+        told.push(text);
+      };
+      for (let number = 0; number < 5; number++) await append(number);
+      disk.fill();
+      let refused: unknown;
+      for (let number = 5; refused === undefined; number++)
+        await append(number).catch((error: unknown) => {
+          refused = error;
+        });
+      expect(refused).toMatchObject({ code: "STORAGE_FAILED" });
+      expect((refused as Error).message).toMatch(/^[^\n]+was not stored[^\n]+\(53100\)[^\n]+\.$/);
+      expect(await store.list()).toHaveLength(1);
+      disk.empty();
+      transcript = await store.open(session);
+      await append(1000);
+      expect(textsOf(await transcript.read({ after: null }))).toBe(told.join(" "));
+    } finally {
+      await store.close();
+      disk.empty();
+      await runSql(admin, `drop database "${name}"`);
+      await runSql(admin, `drop tablespace "${name}"`);
+      disk.remove();
+    }
   });
 
   it("cannot be read without its tables, which is told in a sentence", async () => {

@@ -15,6 +15,8 @@ export interface CuttingProxy {
   cutNext(text: string, cut: Cut): void;
   /** Once, when so many more bytes came from that side, over whichever connections. */
   cutAfter(bytes: number, cut: Cut): void;
+  /** Connections that begin from now on are to this database. */
+  leadTo(database: string): void;
   /** While true nothing gets through, and nobody is told. */
   hold(isHeld: boolean): void;
   close(): Promise<void>;
@@ -23,7 +25,8 @@ export interface CuttingProxy {
 const SOCKET = ".s.PGSQL.5432";
 
 export async function startCuttingProxy(database: string): Promise<CuttingProxy> {
-  const target = new URL(database).searchParams.get("host") ?? "";
+  const hostOf = (url: string) => new URL(url).searchParams.get("host") ?? "";
+  let target = hostOf(database);
   const folder = join(tmpdir(), `clew-cut-${randomUUID().slice(0, 8)}`);
   mkdirSync(folder, { mode: 0o700 });
   const sockets = new Set<Socket>();
@@ -83,6 +86,9 @@ export async function startCuttingProxy(database: string): Promise<CuttingProxy>
     },
     cutAfter(bytes, cut) {
       counted = { left: bytes, cut };
+    },
+    leadTo(other) {
+      target = hostOf(other);
     },
     hold(held) {
       isHeld = held;
