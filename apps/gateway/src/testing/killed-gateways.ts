@@ -28,6 +28,11 @@ export interface KilledGatewaysPlan {
   /** Variables of its process besides. Absent: none. */
   env?: Readonly<Record<string, string>>;
   onKill?: (done: number) => void;
+  /**
+   * Befalls the database in the place of each kill; a gateway that ends by it is started again, as
+   * a supervisor would. Absent: gateways are killed.
+   */
+  trouble?: (number: number) => Promise<void>;
 }
 
 export interface KilledGatewaysResult {
@@ -42,6 +47,8 @@ export interface KilledGatewaysResult {
   misplaced: string[];
   /** From a kill to the next answer in the first session, whoever had it, ms. */
   takeovers: number[];
+  /** Exit codes of gateways that ended by themselves. */
+  ended: (number | null)[];
 }
 
 export interface Place {
@@ -59,6 +66,7 @@ export async function killGatewaysOverHttp(
   const places = await Promise.all([0, 1].map(() => startPlace(plan)));
   const result: KilledGatewaysResult = {
     ...{ acknowledged: 0, repeated: 0, lost: [], doubled: [], misplaced: [], takeovers: [] },
+    ended: [],
   };
   const noted: Promise<void>[] = [];
   try {
@@ -69,6 +77,12 @@ export async function killGatewaysOverHttp(
     const talking = Promise.all(clients).finally(() => over.abort());
     for (let kill = 0; kill < plan.kills && !over.signal.aborted; kill++) {
       await Promise.race([after(plan.killEveryMs), talking]);
+      if (plan.trouble !== undefined) {
+        await plan.trouble(kill);
+        await startEnded(plan, places, result);
+        plan.onKill?.(kill + 1);
+        continue;
+      }
       const place = places[kill % places.length]!;
       place.child.kill("SIGKILL");
       const killedAt = performance.now();
@@ -79,6 +93,9 @@ export async function killGatewaysOverHttp(
     }
     await Promise.race([after(plan.killEveryMs), talking]);
     if (plan.messages === undefined) over.abort();
+    const isTold = talking.then(() => true);
+    // Also one that ends only now is needed by those who still wait.
+    while (!(await Promise.race([isTold, after(500)]))) await startEnded(plan, places, result);
     const said = await talking;
     await Promise.all(noted);
     for (const [session, messages] of said.entries())
@@ -86,6 +103,19 @@ export async function killGatewaysOverHttp(
     return result;
   } finally {
     await Promise.all(places.map(stopPlace));
+  }
+}
+
+async function startEnded(
+  plan: KilledGatewaysPlan,
+  places: readonly Place[],
+  { ended }: KilledGatewaysResult,
+): Promise<void> {
+  for (const place of places) {
+    const { exitCode, signalCode } = place.child;
+    if (exitCode === null && signalCode === null) continue;
+    ended.push(exitCode);
+    place.child = await start(plan, place);
   }
 }
 

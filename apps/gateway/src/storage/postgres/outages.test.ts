@@ -1,10 +1,11 @@
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as after } from "node:timers/promises";
 import { textOf } from "@clew/plugin-sdk/transcript";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startCuttingProxy } from "../../../../../packages/store-postgres/src/testing/cutting-proxy.ts";
 import {
   createDatabase,
   runSql,
@@ -17,7 +18,12 @@ import {
 } from "../../../../../packages/store-postgres/src/testing/shared.ts";
 import { post, startTestGateway, type TestGateway } from "../../testing/gateway.ts";
 import { heldModel } from "../../testing/held-model.ts";
-import { isSaid, startPlace, stopPlace } from "../../testing/killed-gateways.ts";
+import {
+  isSaid,
+  killGatewaysOverHttp,
+  startPlace,
+  stopPlace,
+} from "../../testing/killed-gateways.ts";
 
 const LONG = { timeout: 120_000 };
 /** As for a process whose machine has another time, an hour later. */
@@ -75,6 +81,21 @@ describe.skipIf(whyNoPostgres() !== null)(
         expect(events.at(-1)).toMatchObject({ type: "done", outcome: "completed" });
       expect((await page).status).toBe(200);
       expect(await saidIn(gateway)).toEqual(["one", "two"]);
+    });
+
+    it("lose and double no message where their connections are cut at any byte", LONG, async () => {
+      const proxy = await startCuttingProxy(await newDatabase());
+      onTestFinished(() => proxy.close());
+      const { lost, doubled, misplaced, acknowledged, ended } = await killGatewaysOverHttp({
+        ...{ databaseUrl: proxy.url, sessions: 3, messages: 15 },
+        ...{ kills: 30, killEveryMs: 50, deadAfterSeconds: 10 },
+        trouble: async () =>
+          proxy.cutAfter(randomInt(1, 4000), randomInt(2) === 0 ? "request" : "answer"),
+      });
+      expect({ lost, doubled, misplaced, ended }).toEqual({
+        ...{ lost: [], doubled: [], misplaced: [], ended: [] },
+      });
+      expect(acknowledged).toBe(3 * 15);
     });
 
     it(
