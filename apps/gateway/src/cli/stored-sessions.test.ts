@@ -50,6 +50,23 @@ describe.skipIf(whyNoPostgres() !== null)(
       expect((await told()).slice(1, 3)).toEqual([show, markdown]);
     });
 
+    it("search them, whether a gateway runs or not", async () => {
+      const { home, gateway } = await world();
+      await gateway.say("Its dog is at src/dog.ts:12.", { session: "other" });
+      const found = async (...args: string[]) => {
+        const { output } = await clew(home, ["sessions", "search", ...args, "--json"]);
+        return JSON.parse(output).found.map(({ session }: { session: string }) => session);
+      };
+      for (const isRunning of [true, false]) {
+        if (!isRunning) await gateway.stop();
+        expect(await found("called MINKA")).toContain("agent:main:main");
+        expect(await found("cat minka", "--words")).toContain("agent:main:main");
+        expect(await found("src/\\w+\\.ts:\\d+", "--regex")).toContain("agent:main:other");
+        expect(await found("src/dog", "--session", "main")).toEqual([]);
+      }
+      expect((await clew(home, ["sessions", "search", "lighthouse"])).code).toBe(1);
+    });
+
     it.each([
       ["sessions", "rename", "main", "Cat"],
       ["sessions", "delete", "main"],

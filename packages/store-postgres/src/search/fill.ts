@@ -20,7 +20,7 @@ interface Behind {
   mark: number;
 }
 
-const BEHIND: Statement<Behind> = {
+export const BEHIND: Statement<Behind> = {
   name: "search-behind",
   text: `
     select s.agent_id, s.id, coalesce(m.seq, 0)::float8 as mark
@@ -36,7 +36,7 @@ interface ReadRow {
   body: string;
 }
 
-const READ: Statement<ReadRow> = {
+export const READ: Statement<ReadRow> = {
   name: "search-read",
   text: `
     select seq::float8, ts::float8, body from (

@@ -92,7 +92,7 @@ const STATEMENT_MS = 2_000;
 const CANCELED = "57014";
 
 /** For this transaction alone. A plan for each pattern, as one may be rare and another common. */
-const SETTINGS = `
+export const SETTINGS = `
   set transaction read only; set local work_mem = '64MB'; set local enable_seqscan = off;
   set local plan_cache_mode = force_custom_plan; set local jit = off;
   set local statement_timeout = ${STATEMENT_MS}`;

@@ -38,6 +38,19 @@ describe("clew sessions search", () => {
     expect(found.at(-1)).toMatchObject({ session: "agent:main:harbour", isTakenBack: true });
   });
 
+  it("finds words in any order, and regular expressions", async () => {
+    const sessions = async (...args: string[]) =>
+      (await json("sessions", "search", ...args)).found.map(({ session }: never) => session);
+    expect(await sessions("TABLE tide", "--words")).toContain("agent:main:harbour");
+    expect(await sessions("page \\d\\d\\.", "--regex")).toContain("agent:main:harbour");
+    expect((await clew(home, ["sessions", "search", "tabl", "--words"])).code).toBe(1);
+    const both = ["sessions", "search", "tide", "--words", "--regex"];
+    for (const wrong of [both, ["sessions", "search", "(", "--regex"]]) {
+      const { code, errors } = await clew(home, wrong);
+      expect([code, errors]).toEqual([2, expect.stringMatching(/regular expression|pattern/)]);
+    }
+  });
+
   it("looks for nothing with exit code 2", async () => {
     expect((await clew(home, ["sessions", "search", " "])).code).toBe(2);
   });
