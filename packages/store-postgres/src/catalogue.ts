@@ -112,6 +112,8 @@ const REMOVE: Statement<{ id: string }> = {
       delete from report r using gone g where r.agent_id = g.agent_id and r.session_id = g.id
     ), files as (
       delete from kept_file f using gone g where f.agent_id = g.agent_id and f.session_id = g.id
+    ), engines as (
+      delete from engine_row e using gone g where e.agent_id = g.agent_id and e.session_id = g.id
     ), names as (
       update copied c set label = null from gone g
       where c.agent_id = g.agent_id and c.session_id = g.id

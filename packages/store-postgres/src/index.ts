@@ -24,6 +24,7 @@ export {
 } from "./copy/open-copy.ts";
 export type { CopiedEntry, CopyRecord, SessionToPut } from "./copy/put-session.ts";
 export type { RoundTrip } from "./database.ts";
+export type { EngineRow, RowsOutcome } from "./engine-rows.ts";
 export type { BranchPart } from "./held-branch.ts";
 export type { InboxMessage, LeftWork } from "./inbox.ts";
 export type {

@@ -4,6 +4,7 @@ import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import { closed, firstOf, followedFrom, type OpenRange, type Range } from "./branch.ts";
 import type { Database, Statement } from "./database.ts";
 import { stepFailed } from "./failure.ts";
+import { type EngineRow, loadRows, type RowsOutcome, storeRows } from "./engine-rows.ts";
 import { leaseOf, release, type SessionRow } from "./lease.ts";
 import { oneAtATime } from "./one-at-a-time.ts";
 import type { Ledger, LineOf, StoredSession, StoredStep, StorePorts } from "./ports.ts";
@@ -59,6 +60,14 @@ export interface SessionLog<Kept extends Ledger> {
   store(step: LogStep<LineOf<Kept>>): Promise<readonly string[]>;
   /** Puts another report in the place of the newest one of this opening. */
   amendReport(report: unknown): Promise<void>;
+  /** What an engine keeps beside the session, by that engine's name; rows that are gone are not told. */
+  rowsOf(engine: string): Promise<EngineRow[]>;
+  /**
+   * Puts rows in the place of those of their names, all of them or none: "lost" = the session is
+   * somebody else's, or was closed. Throws STORAGE_FAILED where nobody knows; the same may be stored
+   * again then.
+   */
+  storeRows(engine: string, rows: readonly EngineRow[]): Promise<RowsOutcome>;
   /** Counts another try to go on with the open turn; which one it is. */
   tryTurn(): Promise<number>;
   /** After what is under way, gives the session up; what comes then is refused: SESSION_CLOSED. */
@@ -102,6 +111,7 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
   let reportedAt: number | undefined;
   let ended: ContextEngineError | undefined;
   let closing: Promise<void> | undefined;
+  let rowStep = 0;
 
   const enqueue = <Result>(work: () => Promise<Result>): Promise<Result> =>
     inTurn(async () => {
@@ -183,6 +193,13 @@ export function openLog<Kept extends Ledger>(options: LogOptions<Kept>): OwnLog<
         const values = [agentId, sessionId, epoch, reportedAt, stringify(report)];
         if ((await database.ask(AMEND, values)).length === 0) throw end(taken(session));
       }),
+    rowsOf: (engine) => loadRows(database, { ...session, engine }),
+    async storeRows(engine, rows) {
+      if (ended !== undefined || closing !== undefined) return "lost";
+      const { agentId, sessionId, epoch } = lease;
+      rowStep += 1;
+      return storeRows(database, { agentId, sessionId, engine, epoch, step: rowStep }, rows);
+    },
     tryTurn: () =>
       enqueue(async () => {
         const { agentId, sessionId, epoch } = lease;

@@ -12,6 +12,7 @@ import {
 } from "./catalogue.ts";
 import { bytesOf, type FoundFile, filesOfSession } from "./copy/kept-files.ts";
 import { type Database, openDatabase, type RoundTrip } from "./database.ts";
+import { reserveNumbers } from "./engine-rows.ts";
 import {
   dropMessages,
   type InboxMessage,
@@ -185,6 +186,11 @@ export interface PostgresStore<Kept extends Ledger> extends PostgresReader<Kept>
   drop(name: SessionName, names: readonly string[]): Promise<void>;
   /** The same of the message with this id (null: of all); how many did wait. */
   takeBack(name: SessionName, id: string | null): Promise<number>;
+  /**
+   * The first of `count` numbers of a kind, all above `above`, that nobody else of this database
+   * gets.
+   */
+  reserveNumbers(kind: string, of: { count: number; above: number }): Promise<number>;
   /**
    * Claims sessions with a turn or a message that nobody works on, as their gateway is dead or gave
    * them up, and tells of all messages that this gateway is to say. What it claimed it opens.
@@ -412,6 +418,7 @@ function createStore<Kept extends Ledger>(
     left: (name) => leftWork(database, name, node.id),
     drop: (name, names) => dropMessages(database, name, names),
     takeBack: (name, id) => takeBackMessages(database, name, id),
+    reserveNumbers: (kind, of) => reserveNumbers(database, kind, of),
     sweep: ({ limit = 20, known = [] } = {}) =>
       sweepInTurn(async () => {
         node.requireAlive();

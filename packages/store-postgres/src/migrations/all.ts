@@ -5,6 +5,7 @@ import { INBOX } from "./0003-inbox.ts";
 import { KEPT_FILES } from "./0004-kept-files.ts";
 import { DUE_MESSAGES } from "./0005-due-messages.ts";
 import { SEARCH } from "./0006-search.ts";
+import { ENGINE_ROWS } from "./0007-engine-rows.ts";
 
 /** Only ever longer: the number of one is its place, counted from 1. */
 export const MIGRATIONS: readonly string[] = [
@@ -14,4 +15,5 @@ export const MIGRATIONS: readonly string[] = [
   KEPT_FILES,
   DUE_MESSAGES,
   SEARCH,
+  ENGINE_ROWS,
 ];
