@@ -8,6 +8,7 @@ import {
   type ContextEngine,
   delegateCompactionToRuntime,
   type EngineFactoryContext,
+  type EngineRows,
   messageId,
   type RuntimeContext,
   type SessionRef,
@@ -37,6 +38,7 @@ import { asFarAsPossible, patiently } from "./patiently.ts";
 import { catchUpAPiece, catchUpInBackground } from "./search/catch-up.ts";
 import type { OwnedSession } from "./sessions/owner.ts";
 import { assertSettings, type EngineSettings } from "./settings.ts";
+import { createSharing } from "./sharing/sharing.ts";
 import { hasEarlier } from "./store/conversations.ts";
 import { NOTHING, type Storing } from "./store/messages.ts";
 import type { Store } from "./store/store.ts";
@@ -83,11 +85,11 @@ export interface LosslessEngine extends ContextEngine {
 
 /** The lossless engine for one agent. Nothing is opened before the first call. */
 export const createLosslessEngine = (
-  { agentDir }: EngineFactoryContext = {},
+  { agentDir, sharedRows }: EngineFactoryContext = {},
   settings: EngineSettings = {},
 ): LosslessEngine => {
   assertSettings(settings);
-  return engineOn(createStores(agentDir, settings), settings);
+  return engineOn(createStores(agentDir, settings), { ...settings, sharedRows });
 };
 
 /** What an engine shares with its tools. */
@@ -98,6 +100,8 @@ export interface EngineParts {
   readonly siblingsDone?: SiblingsDone;
   /** What asking models has come to. Absent: nobody else knows, or goes on with it. */
   readonly spendings?: Spendings;
+  /** Where sessions move between machines. Absent: they stay on this one. */
+  readonly sharedRows?: EngineRows | undefined;
   /** Told how storing what was said in a session went. Absent: nobody is. */
   readonly onStored?: (session: SessionRef, failure?: unknown) => void;
   /** Told how many tokens the model of a session holds. Absent: nobody is. */
@@ -115,6 +119,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
   const asConfigured = { listsPast, pastTokens, water: { highWaterTokens, lowWaterTokens } };
   const timeoutMs = summaryTimeoutSeconds && summaryTimeoutSeconds * 1000;
   const { onStored, onWindow, onMovedAway, spendings = createSpendings() } = parts;
+  const sharing = createSharing(parts.sharedRows, stores.keeps);
   const readings = createReadings();
   const budgets = createAskedBudgets();
   const siblings = createSiblings({
@@ -160,7 +165,9 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
     const stored = await storing(told.session, async (store) => {
       await readings.over(told.session);
       await refill.ifMovedAway(store, told.session);
+      await sharing.ready(store, told.session);
       const outcome = await storeTold(store, { ...told, messages, before });
+      await asFarAsPossible(() => sharing.share(store, told.session, told.advancementKey));
       await asFarAsPossible(() => catchUpAPiece(store));
       return outcome;
     });
@@ -194,11 +201,13 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (path === undefined)
         return { bootstrapped: false, reason: "this host keeps no session file to read" };
       const read = await storing(session, async (store) => {
+        await sharing.ready(store, session);
         const outcome = await readings.during(session, async () => {
           await asFarAsPossible(() => siblings.readBeside(store, session, path));
           return importFile(store, { session, path });
         });
         if (outcome.reason === undefined) refill.note(store, session, path);
+        await asFarAsPossible(() => sharing.share(store, session));
         return outcome;
       });
       const { imported = 0, reason } = read ?? {};
@@ -218,14 +227,20 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       // Somebody waits for a reply otherwise, and needs none of it now.
       const boundMs = isBehindReply === true ? undefined : FOREGROUND_MS;
       await catchUpInBackground(store, { boundMs, signal });
+      await asFarAsPossible(() => sharing.ready(store, session));
+      const share = () => asFarAsPossible(() => sharing.share(store, session));
       if (listsPast) {
         const mayAsk = summaries === "model" && isBehindReply === true;
         const complete = mayAsk ? llm?.complete : undefined;
         const spending = spendings.of(store, session);
         spending.within(spendingBounds(parts));
-        await growSession(store, session, { complete, spending, timeoutMs, boundMs, signal });
+        await growSession(store, session, {
+          ...{ complete, spending, timeoutMs, boundMs, signal },
+          onWords: share,
+        });
       }
       await retain(store, parts, { now: Date.now(), boundMs: RETENTION_MS, signal });
+      await share();
       return NOTHING_REWRITTEN;
     },
 
@@ -271,6 +286,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (store === null) return { messages, estimatedTokens: estimateMessages(messages).estimate };
       await readings.over(session);
       await refill.ifMovedAway(store, session);
+      await asFarAsPossible(() => sharing.ready(store, session));
       const window = windowOf(params.runtimeContext);
       if (window !== undefined) onWindow?.(session, window);
       await asFarAsPossible(() =>
@@ -278,6 +294,8 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       );
       budgets.asked(session, tokenBudget);
       const view = await viewOf(store, viewRequest({ ...params, messages }));
+      // What a model is shown another machine can show, too.
+      await asFarAsPossible(() => sharing.share(store, session));
       let isBehind = false;
       if (view.record === null)
         await asFarAsPossible(async () => {
@@ -324,6 +342,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       if (store === null) return delegateCompactionToRuntime(params);
       const { sessionFile, abortSignal: signal, runtimeContext, force, compactionTarget } = params;
       signal?.throwIfAborted();
+      await asFarAsPossible(() => sharing.ready(store, session));
       const compacted = await compactView(store, {
         session,
         messages: await historyOf(store, { session, sessionFile, signal }),
@@ -335,6 +354,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,
       });
+      await asFarAsPossible(() => sharing.share(store, session));
       return tellFocus(compacted, params.customInstructions);
     },
 

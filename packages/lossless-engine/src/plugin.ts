@@ -52,11 +52,11 @@ const plugin: PluginEntry = definePluginEntry({
       api.logger.warn(
         `The database ${path} was moved away or deleted while it was open; a new one is filled from the session files.`,
       );
-    api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir } = {}) => {
+    api.registerContextEngine(LOSSLESS_ENGINE_ID, ({ agentDir, workspaceDir, sharedRows } = {}) => {
       const databasePath = databaseFile(settings.databasePath, agentDir, api.resolvePath);
       const stores = createStores(agentDir, { ...settings, databasePath });
       return engineOn(reach.watching(stores, workspaceDir), {
-        ...{ ...settings, grants, siblingsDone, spendings },
+        ...{ ...settings, grants, siblingsDone, spendings, sharedRows },
         ...{ onStored: reach.noteStored, onWindow: reach.noteWindow, onMovedAway },
       });
     });

@@ -4,6 +4,7 @@ export type {
   ContextEngineFactory,
   EngineFactoryContext,
 } from "./contract/engine.ts";
+export type { EngineRow, EngineRows, SessionRows } from "./contract/engine-rows.ts";
 export type {
   PluginChildEnd,
   PluginChildStart,

@@ -5,6 +5,7 @@ import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { type Cursor, cursorOf } from "../store/cursors.ts";
 import { messageNamed, newestNames, storeMessages } from "../store/messages.ts";
+import { roomFor } from "../store/room.ts";
 import type { Store } from "../store/store.ts";
 import { othersTurn } from "../turns.ts";
 import { cursorBehind, type FilePart, readAppended, readWhole } from "./read-file.ts";
@@ -49,6 +50,7 @@ export async function importFile(
     for (const { messages, end } of batchesOf(part)) {
       const line = end === undefined ? undefined : part.lines.get(end);
       const cursor = line && (await cursorBehind(file, line, end!));
+      await roomFor(store, messages.length);
       const { added } = await patiently(
         () => storeMessages(store, { session, messages, from: "told", cursor }),
         signal,

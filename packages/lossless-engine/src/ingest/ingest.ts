@@ -11,6 +11,7 @@ import {
   type Storing,
   storeMessages,
 } from "../store/messages.ts";
+import { roomFor } from "../store/room.ts";
 import type { Store } from "../store/store.ts";
 import { importFile } from "./import-file.ts";
 import { firstNew, firstNewOfBatch, isAnonymous } from "./told-again.ts";
@@ -51,12 +52,13 @@ export async function storeTold(store: Store, told: Told): Promise<Storing> {
 }
 
 /** `fresh`: index of the first message that was not told before, as far as its words tell it. */
-const storeFrom = (
+async function storeFrom(
   store: Store,
   { session, messages, isHeartbeat = false, advancementKey }: Told,
   fresh: number,
-): Promise<Storing> =>
-  patiently(() =>
+): Promise<Storing> {
+  await roomFor(store, messages.length);
+  return patiently(() =>
     storeMessages(store, {
       session,
       messages: messages.flatMap((message, index): NamedMessage[] => {
@@ -68,6 +70,7 @@ const storeFrom = (
       advancementKey,
     }),
   );
+}
 
 /** Index of the first message that was not told before, as far as its words alone tell it. */
 async function firstFresh(

@@ -6,6 +6,7 @@ import { isOwn } from "../messages/own.ts";
 import { patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { knownNames, storeMessages } from "../store/messages.ts";
+import { roomFor } from "../store/room.ts";
 import type { Store } from "../store/store.ts";
 import { noteBranch } from "./branches.ts";
 import { isAnonymous } from "./told-again.ts";
@@ -67,6 +68,7 @@ export async function storeSeen(
     await noteBranch(store, { session, messages, newest: newestKnown });
   for (let at = 0; at < unknown.length; at += BATCH) {
     const seen = unknown.slice(at, at + BATCH).map(named);
+    await roomFor(store, seen.length);
     await patiently(() => storeMessages(store, { session, messages: seen, from: "seen" }));
     await pause();
   }

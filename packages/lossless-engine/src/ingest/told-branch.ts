@@ -35,7 +35,7 @@ export function toldBranch(entries: readonly TranscriptEntry[]): ToldMessage[] {
 }
 
 /** Undefined: the entry is none that a model is ever shown. */
-function messageIn(entry: TranscriptEntry, name: string): AgentMessage | undefined {
+export function messageIn(entry: TranscriptEntry, name: string): AgentMessage | undefined {
   const message = buildContext([entry]).items.at(-1)?.message;
   return message && withMessageId(message, name);
 }

@@ -1,5 +1,6 @@
 // Binds each stored message to what was stored before it in its conversation, by hashes.
 import { hash } from "node:crypto";
+import { nextNumber } from "./numbers.ts";
 import type { BoundPayload } from "./payloads.ts";
 import { FLAGS } from "./rows.ts";
 import type { Sql } from "./sql.ts";
@@ -57,15 +58,11 @@ export interface ChainWriter {
 export function chainWriter(sql: Sql, conversation: number): ChainWriter {
   let head = headOf(sql, conversation, "newest");
   const insert = sql("INSERT INTO link (message, conversation, hash) VALUES (?, ?, ?)");
-  const { newest } = sql(`
-    SELECT max(coalesce((SELECT max(seq) FROM message), 0),
-      coalesce((SELECT max(message) FROM link), 0)) AS newest
-  `).get()!;
-  let last = Number(newest);
+  let next = nextNumber(sql, "message");
   return {
-    next: () => last + 1,
+    next: () => next,
     add(row) {
-      last = row.seq;
+      next = row.seq + 1;
       head = linkOf(head, digestOf(row));
       insert.run(row.seq, conversation, head);
     },

@@ -2,6 +2,7 @@
 import type { AgentMessage } from "@clew/plugin-sdk/core";
 import { beginningOf, keyOf, type NamedMessage, nameOf } from "../messages/name.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
+import { nextNumber } from "./numbers.ts";
 import { messageOf, timeOf } from "./rows.ts";
 import { sealing } from "./seals.ts";
 import type { Sql, Store } from "./store.ts";
@@ -71,7 +72,10 @@ export function makePlace(
   if (known !== undefined) return known.place;
   const conversation =
     predecessorOf(sql, session, messages) ??
-    Number(sql("INSERT INTO conversation DEFAULT VALUES").run().lastInsertRowid);
+    Number(
+      sql("INSERT INTO conversation (id) VALUES (?)").run(nextNumber(sql, "conversation"))
+        .lastInsertRowid,
+    );
   const { lastInsertRowid } = sealing(sql, namedBy(sessionId, sessionKey, owner), () =>
     sql(
       "INSERT INTO transcript (session_id, session_key, owner, conversation) VALUES (?, ?, ?, ?)",

@@ -259,7 +259,7 @@ function storeEach(
       if (packed === undefined) continue;
       if (message.role === "user") turn++;
       const row = { conversation, name: found.name, message, turn, flags, compresses };
-      lookup.taken.add(insert(sql, row, packed, chain));
+      lookup.taken.add(insertMessage(sql, row, packed, chain));
       added++;
     } else if (from === "told" && (found.row.flags & FLAGS.seen) !== 0) {
       const packed = packedOr(message, name, refused);
@@ -303,11 +303,16 @@ function packedOr(
 }
 
 /** Of what was forgotten a placeholder keeps the place. */
-function insertPlaceholder(sql: Sql, row: NewRow, grave: Tombstone, chain: ChainWriter): void {
+export function insertPlaceholder(
+  sql: Sql,
+  row: NewRow,
+  grave: Tombstone,
+  chain: ChainWriter,
+): void {
   const message = placeholderOf(row.message, grave.absence);
   // Its link binds the tombstone.
   raise(sql, chain.next(), grave);
-  insert(sql, { ...row, message, flags: FLAGS.forgotten }, packMessage(message), chain);
+  insertMessage(sql, { ...row, message, flags: FLAGS.forgotten }, packMessage(message), chain);
 }
 
 const isThere = (sql: Sql, { conversation, name }: Pick<NewRow, "conversation" | "name">) =>
@@ -319,14 +324,15 @@ interface Row extends Pick<Store, "compresses"> {
   flags: number;
 }
 
-interface NewRow extends Row {
+/** A message that has no row yet. */
+export interface NewRow extends Row {
   name: string;
   conversation: number;
   turn: number;
 }
 
 /** Its number. */
-function insert(
+export function insertMessage(
   sql: Sql,
   row: NewRow,
   { body, payloads }: PackedMessage,

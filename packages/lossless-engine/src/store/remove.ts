@@ -27,7 +27,8 @@ export const isRemoved = (sql: Sql, conversation: number): boolean =>
     conversation,
   ) !== undefined;
 
-function removeConversation(sql: Sql, conversation: number): number {
+/** What was said in one; its links stay. How many messages it were. */
+export function removeConversation(sql: Sql, conversation: number): number {
   const numbers = sql("SELECT seq FROM message WHERE conversation = ?")
     .all(conversation)
     .map(({ seq }) => Number(seq));

@@ -7,7 +7,7 @@ import { LEAF_SPAN } from "./postings.ts";
 import { messageOf } from "./rows.ts";
 import { circling } from "./seek.ts";
 import type { Sql, Store } from "./store.ts";
-import { addLeaf, groupLeaves } from "./trigram-index.ts";
+import { addLeaf, forgetTrigramsFrom, groupLeaves } from "./trigram-index.ts";
 import { wordText } from "./word-text.ts";
 
 /** Characters of one message that are indexed; what stands behind them is found by reading it. */
@@ -108,6 +108,16 @@ export function indexAgain(sql: Sql, seq: number, text: string): void {
   addWords(sql, seq, text);
   // Its leaf is not written again: from now on it is read to be searched.
   sql("INSERT OR IGNORE INTO unindexed (message) VALUES (?)").run(seq);
+}
+
+/** Messages from this number on are indexed anew, as one came in among those that are. */
+export function indexAfresh(sql: Sql, seq: number): void {
+  if (seq > watermarkOf(sql)) return;
+  const from = forgetTrigramsFrom(sql, seq);
+  sql("DELETE FROM words WHERE rowid >= ?").all(from);
+  nameLastRow(sql);
+  sql("DELETE FROM unindexed WHERE message >= ?").run(from);
+  sql("UPDATE watermark SET indexed = ?").run(from - 1);
 }
 
 /** Its message holds none of the words any more. */

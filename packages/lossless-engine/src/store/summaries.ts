@@ -2,6 +2,7 @@
 
 import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "./conversations.ts";
+import { nextNumber } from "./numbers.ts";
 import type { Scope } from "./recall.ts";
 import { messageOf, type StoredMessage } from "./rows.ts";
 import type { Sql, Store } from "./store.ts";
@@ -117,10 +118,20 @@ function insert(
   const { messages, tokens, since, until, days } = facts;
   const { lastInsertRowid } = sql(`
     INSERT INTO summary
-      (conversation, depth, first, last, messages, tokens, since, until, days, created, hash)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'')
+      (id, conversation, depth, first, last, messages, tokens, since, until, days, created, hash)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, x'')
   `).run(
-    ...[conversation, depth, first, last, messages, tokens, since, until],
+    ...[
+      nextNumber(sql, "summary"),
+      conversation,
+      depth,
+      first,
+      last,
+      messages,
+      tokens,
+      since,
+      until,
+    ],
     ...[JSON.stringify(days), created],
   );
   const adopt = sql("UPDATE summary SET parent = ? WHERE id = ?");
@@ -129,14 +140,14 @@ function insert(
 }
 
 /** What a summary says now is what is right. */
-function bind(sql: Sql, id: number): void {
+export function bind(sql: Sql, id: number): void {
   const row = sql("SELECT * FROM summary WHERE id = ?").get(id)!;
   const parts = partRows(sql, id).map((part) => hashIn(part));
   sql("UPDATE summary SET hash = ? WHERE id = ?").run(summaryHash(row, parts), id);
 }
 
 /** What the frontier is now is what is right. */
-function close(sql: Sql, conversation: number, upTo: number): void {
+export function close(sql: Sql, conversation: number, upTo: number): void {
   const hashes = frontierRows(sql, conversation).map((row) => hashIn(row));
   sql(`
     INSERT INTO graph (conversation, up_to, hash) VALUES (?1, ?2, ?3)

@@ -83,6 +83,21 @@ export function forgetTrigrams(sql: Sql, numbers: readonly number[]): void {
     }
 }
 
+/** Takes out all leaves and groups from the one on that may hold this message; where that begins. */
+export function forgetTrigramsFrom(sql: Sql, seq: number): number {
+  const { first } = sql(`
+    SELECT max(first) AS first FROM (
+      SELECT first FROM trigram_leaf WHERE first <= ?1
+      UNION ALL SELECT first FROM trigram_group WHERE first <= ?1
+    )
+  `).get(seq)!;
+  const from = first === null ? seq : Number(first);
+  sql("DELETE FROM trigram_leaf WHERE first >= ?").run(from);
+  sql("DELETE FROM trigram_group WHERE first >= ?").run(from);
+  sql("DELETE FROM trigram_bucket WHERE id >= ?").run(from * BUCKETS);
+  return from;
+}
+
 /** By the number that a leaf or group begins with: places in it. */
 function byHolder(
   numbers: readonly number[],

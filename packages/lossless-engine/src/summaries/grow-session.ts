@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly spending?: Spending | undefined;
   /** Of one call, ms. Absent: 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** After each answer of the model is stored. Absent: nobody waits for that. */
+  readonly onWords?: WordsOptions["onWords"];
   /** How long making summaries may take in all, ms. Absent: as long as it takes. */
   readonly boundMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -25,13 +27,13 @@ export async function growSession(
   session: OwnedSession,
   options: SessionOptions = {},
 ): Promise<void> {
-  const { complete, spending, timeoutMs, boundMs, signal } = options;
+  const { complete, spending, timeoutMs, onWords, boundMs, signal } = options;
   const coverage = await patiently(() => coverageOf(store, session), signal);
   if (coverage === undefined) return;
   const { conversation } = coverage;
   await asFarAsPossible(async () => {
     await growGraph(store, conversation, { boundMs, signal });
     if (complete !== undefined && spending !== undefined)
-      await addWords(store, conversation, { complete, spending, timeoutMs, signal });
+      await addWords(store, conversation, { complete, spending, timeoutMs, onWords, signal });
   });
 }

@@ -3,6 +3,7 @@
 import { estimateMessage } from "@clew/plugin-sdk/tokens";
 import { patiently } from "../patiently.ts";
 import { readMessages } from "../store/messages.ts";
+import { roomFor } from "../store/room.ts";
 import type { StoredMessage } from "../store/rows.ts";
 import type { Store } from "../store/store.ts";
 import { coverageOfConversation, storeCondensed, storeLeaf } from "../store/summaries.ts";
@@ -32,6 +33,7 @@ export async function growGraph(
   for (;;) {
     const isOver = pieceOfTime();
     do {
+      await roomFor(store, 0);
       if (!(await patiently(() => growOnce(store, conversation, sizes), signal))) return true;
       if (performance.now() >= end) return false;
     } while (!isOver());

@@ -22,6 +22,8 @@ export interface WordsOptions {
   readonly spending: Spending;
   /** Of one call, ms. Absent: 30,000. */
   readonly timeoutMs?: number | undefined;
+  /** After each answer is stored. Absent: nobody waits for that. */
+  readonly onWords?: (() => Promise<void>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -88,6 +90,7 @@ async function addOne(store: Store, summary: StoredSummary, options: WordsOption
   const outcome = { words: said?.words ?? null, model: said?.model ?? "" };
   // Also where it was ended: the same is not asked again with every turn.
   await patiently(() => storeWords(store, summary, outcome));
+  await options.onWords?.();
 }
 
 /** Pure but for what it reads; empty: the summary has too little to be said in other words. */

@@ -1,4 +1,5 @@
 // What a context engine must do, in the one file that a plugin author reads.
+import type { EngineRows } from "./engine-rows.ts";
 import type { ContextEngineInfo } from "./info.ts";
 import type {
   AfterTurnParams,
@@ -142,6 +143,8 @@ export interface EngineFactoryContext {
   agentDir?: string;
   /** Absolute path of the folder the agent works in. Absent: it has none. */
   workspaceDir?: string;
+  /** Where sessions move between machines. Absent: they stay on this one. */
+  sharedRows?: EngineRows;
 }
 
 /** Makes the engine for one agent; must also work without an argument. */

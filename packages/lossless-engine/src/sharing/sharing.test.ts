@@ -1,0 +1,286 @@
+import { type AgentMessage, messageId } from "@clew/plugin-sdk/core";
+import { assistant, toolCall, toolResult, user } from "@clew/plugin-sdk/testing";
+import { withMessageId } from "@clew/plugin-sdk/transcript";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { verifyStore } from "../audit/verify.ts";
+import { behindReply, type Machine, seenOf, startMachine } from "../testing/machine.ts";
+import { type Fate, type SharedSessions, shareSessions } from "../testing/shared-sessions.ts";
+
+const session = { sessionId: "s1", sessionKey: "agent:main:main" };
+const other = { sessionId: "s2", sessionKey: "agent:main:other" };
+const SETTINGS = { summaries: "model" } as const;
+
+const turnOf = (at: number, prefix = "e"): AgentMessage[] => {
+  const call = toolCall("read", { path: `src/harbour${at}.ts` }, `${prefix}c${at}`);
+  return [
+    user(`Please mend the harbour lantern ${at}, which is dark since storm ${at % 7}.`),
+    assistant([call]),
+    toolResult(call, `lamp ${at} of the harbour, found in order. `.repeat(at % 5 === 0 ? 220 : 30)),
+    assistant(`Lamp ${at} burns again, and the lantern is clean.`),
+  ].map((message, place) =>
+    withMessageId({ ...message, timestamp: 1e12 + at * 60_000 + place }, `${prefix}${at}.${place}`),
+  );
+};
+
+/** A session that goes on at whichever machine has it. */
+class Life {
+  readonly of: typeof session;
+  readonly sessions: SharedSessions | undefined;
+  messages: AgentMessage[] = [];
+  turns = 0;
+  readonly calls: string[] = [];
+  constructor(of: typeof session, sessions?: SharedSessions) {
+    this.of = of;
+    this.sessions = sessions;
+  }
+
+  async turn({ engine }: Machine, at = this.turns): Promise<void> {
+    this.turns++;
+    const before = this.messages.length;
+    const added = turnOf(at, `${this.of.sessionId}-`);
+    this.messages = [...this.messages, ...added];
+    this.sessions?.append(
+      this.of.sessionId,
+      added,
+      before === 0 ? undefined : messageId(this.messages[before - 1]!),
+    );
+    const budget = { tokenBudget: 12_000 };
+    await engine.assemble({ ...this.of, messages: this.messages.slice(0, before + 1), ...budget });
+    await engine.afterTurn?.({
+      ...{ ...this.of, messages: this.messages, prePromptMessageCount: before },
+    } as never);
+  }
+  maintain({ engine }: Machine) {
+    return engine.maintain?.({ ...this.of, runtimeContext: behindReply(this.calls) } as never);
+  }
+  compact({ engine }: Machine) {
+    return engine.compact({ ...this.of, tokenBudget: 12_000, force: true } as never);
+  }
+  /** Goes back to an earlier message, as a person who asks again. */
+  goBack(turns: number): void {
+    this.messages = this.messages.slice(0, Math.max(4, this.messages.length - 4 * turns));
+  }
+  seen(machine: Machine) {
+    return seenOf(machine, { session: this.of, messages: this.messages });
+  }
+}
+
+/** Shows where two differ, and not all that is the same. */
+function same(seen: readonly string[], expected: readonly string[]): void {
+  const at = seen.findIndex((each, place) => each !== expected[place]);
+  const from = (text = "") =>
+    [...text].findIndex((char, place) => char !== [...(expected[at] ?? "")][place]);
+  const start = at < 0 ? 0 : Math.max(0, from(seen[at]) - 200);
+  const part = (all: readonly string[]) => `${at}: ${(all[at] ?? "").slice(start, start + 500)}`;
+  expect(part(seen)).toBe(part(expected));
+  expect(seen.length).toBe(expected.length);
+}
+
+const isWhole = async ({ stores }: Machine) =>
+  expect((await verifyStore(stores.ofAgent())).faults).toEqual([]);
+
+describe("a session that comes to another machine", () => {
+  it("is shown and found as at the first, to the byte, and no model is asked again", async () => {
+    const sessions = shareSessions({ gaps: true });
+    const [one, two] = [sessions.machine(), sessions.machine()];
+    one.open("s1");
+    const first = startMachine(one, SETTINGS);
+    const life = new Life(session, sessions);
+    for (let turn = 0; turn < 40; turn++) {
+      await life.turn(first);
+      if (turn % 10 === 9) await life.maintain(first);
+      if (turn === 25) await life.compact(first);
+    }
+    const calls = life.calls.length;
+    expect(calls).toBeGreaterThan(3);
+    const seen = await life.seen(first);
+    await life.maintain(first);
+    const asked = life.calls.length;
+
+    two.open("s1");
+    const second = startMachine(two, SETTINGS);
+    same(await life.seen(second), seen);
+    await life.maintain(second);
+    expect(life.calls.length).toBe(asked);
+    same(await life.seen(second), seen);
+    await isWhole(second);
+    // What was told already is not there twice when the host tells it all.
+    await second.engine.ingestBatch?.({ ...session, messages: life.messages });
+    same(await life.seen(second), seen);
+
+    // On at the second, and back: the first takes over what it missed.
+    for (let turn = 0; turn < 8; turn++) await life.turn(second);
+    await life.maintain(second);
+    const later = await life.seen(second);
+    one.open("s1");
+    same(await life.seen(first), later);
+    await isWhole(first);
+  });
+
+  it("keeps its numbers where others of the second machine came first", async () => {
+    const sessions = shareSessions({ gaps: true });
+    const [one, two] = [sessions.machine(), sessions.machine()];
+    const [first, second] = [startMachine(one, SETTINGS), startMachine(two, SETTINGS)];
+    const [mine, yours] = [new Life(session, sessions), new Life(other, sessions)];
+    one.open("s1");
+    two.open("s2");
+    for (let turn = 0; turn < 20; turn++) {
+      await mine.turn(first);
+      await yours.turn(second);
+    }
+    const [seen, others] = [await mine.seen(first), await yours.seen(second)];
+    two.open("s1");
+    same(await mine.seen(second), seen);
+    same(await yours.seen(second), others);
+    one.open("s2");
+    same(await yours.seen(first), others);
+    for (const machine of [first, second]) await isWhole(machine);
+    await mine.turn(second);
+    await yours.turn(first);
+    for (const machine of [first, second]) await isWhole(machine);
+  });
+
+  it("is told of what left its branch, and of turns by their keys", async () => {
+    const sessions = shareSessions({ gaps: true });
+    const [one, two] = [sessions.machine(), sessions.machine()];
+    one.open("s1");
+    const settings = { ...SETTINGS, durableTurns: true };
+    const first = startMachine(one, settings);
+    const life = new Life(session, sessions);
+    for (let turn = 0; turn < 12; turn++) await life.turn(first);
+    life.goBack(3);
+    for (let turn = 0; turn < 3; turn++) await life.turn(first);
+    const messages = turnOf(99, "k");
+    sessions.append("s1", messages);
+    const commit = {
+      ...{ ...session, advancementKey: "turn-\0-key", messages },
+      ...{ admission: { activeMessagePosition: 0 }, terminal: { activeMessagePosition: 9 } },
+    } as never;
+    expect(await first.engine.commitTurn?.(commit)).toEqual({ status: "committed" });
+    const seen = await life.seen(first);
+    expect(seen.join()).toContain("on a branch that was left");
+    two.open("s1");
+    const second = startMachine(two, settings);
+    same(await life.seen(second), seen);
+    expect(await second.engine.commitTurn?.(commit)).toEqual({ status: "duplicate" });
+    await isWhole(second);
+  });
+});
+
+/** What may happen to a session; numbers say how much. */
+const operation = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({ kind: fc.constant("turns"), many: fc.integer({ min: 1, max: 6 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant("back"), many: fc.integer({ min: 1, max: 3 }) }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant("maintain"), many: fc.constant(1) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant("compact"), many: fc.constant(1) }) },
+);
+const step = fc.record({ operation, moves: fc.constantFrom("stays", "new", "back") });
+const fraction = Number(fc.readConfigureGlobal()?.numRuns ?? 100) / 10;
+
+describe("whatever happens to a session", () => {
+  it("it is the same at machines that take it over as where it never moves", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
+        // Without gaps both give the same numbers, as the session is alone.
+        const sessions = shareSessions();
+        const alone = startMachine(undefined, SETTINGS);
+        const [stays, moves] = [new Life(session), new Life(session, sessions)];
+        const machines = [newMachine(sessions)];
+        let at = machines[0]!;
+        for (const { operation: done, moves: where } of steps) {
+          if (where === "new") machines.unshift(newMachine(sessions));
+          if (where !== "stays") {
+            at = machines[where === "back" ? machines.length - 1 : 0]!;
+            at.rows.open("s1");
+          }
+          for (const [life, machine] of [
+            [stays, alone],
+            [moves, at.machine],
+          ] as const) {
+            if (done.kind === "back") life.goBack(done.many);
+            if (done.kind === "maintain") await life.maintain(machine);
+            if (done.kind === "compact") await life.compact(machine);
+            for (let turn = 0; turn < done.many && done.kind === "turns"; turn++)
+              await life.turn(machine);
+          }
+        }
+        same(await moves.seen(at.machine), await stays.seen(alone));
+        expect(moves.calls).toEqual(stays.calls);
+        await isWhole(at.machine);
+      }),
+      { numRuns: Math.max(1, Math.round(fraction)) },
+    );
+  });
+
+  it("nothing is lost or doubled where the database fails, or does not say, at any call", async () => {
+    for (const fate of ["failed", "unknown"] as Fate[])
+      for (let call = 0; ; call++) {
+        const sessions = shareSessions();
+        const first = newMachine(sessions);
+        const life = new Life(session, sessions);
+        let calls = 0;
+        const script = async () => {
+          for (let turn = 0; turn < 6; turn++) await life.turn(first.machine);
+          await life.maintain(first.machine);
+          await life.turn(first.machine);
+        };
+        sessions.fateOf = () => (calls++ === call ? fate : "done");
+        // A host tells again what an engine could not take.
+        await script().catch(() => {});
+        const isOver = calls <= call;
+        sessions.fateOf = undefined;
+        await first.machine.engine.ingestBatch?.({ ...session, messages: life.messages });
+        const seen = await life.seen(first.machine);
+        const second = newMachine(sessions);
+        same(await life.seen(second.machine), seen);
+        expect(await second.machine.engine.storedMessages(session)).toHaveLength(
+          life.messages.length,
+        );
+        await isWhole(second.machine);
+        await second.machine.engine.dispose?.();
+        await first.machine.engine.dispose?.();
+        if (isOver) break;
+      }
+  }, 120_000);
+
+  it("a machine that ends before it shared what it made goes on with it, or another makes it anew", async () => {
+    for (let call = 0; ; call++) {
+      const sessions = shareSessions();
+      const first = newMachine(sessions);
+      const life = new Life(session, sessions);
+      let calls = 0;
+      sessions.fateOf = (kind) => (kind === "store" && calls++ >= call ? "failed" : "done");
+      for (let turn = 0; turn < 6; turn++) await life.turn(first.machine);
+      await life.maintain(first.machine);
+      await first.machine.engine.dispose?.();
+      const isOver = calls <= call;
+      sessions.fateOf = undefined;
+      const second = newMachine(sessions);
+      await second.machine.engine.ingestBatch?.({ ...session, messages: life.messages });
+      expect(await second.machine.engine.storedMessages(session)).toHaveLength(
+        life.messages.length,
+      );
+      const seen = await life.seen(second.machine);
+      await isWhole(second.machine);
+      // The first, in its folder: what it had is not beside what the other made.
+      first.rows.open("s1");
+      const again = startMachine(first.rows, { ...SETTINGS, agentDir: first.machine.agentDir });
+      same(await life.seen(again), seen);
+      await isWhole(again);
+      if (isOver) break;
+    }
+  }, 120_000);
+});
+
+function newMachine(sessions: SharedSessions) {
+  const rows = sessions.machine();
+  rows.open("s1");
+  return { rows, machine: startMachine(rows, SETTINGS) };
+}

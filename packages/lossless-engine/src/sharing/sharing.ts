@@ -1,0 +1,160 @@
+// Keeps what stands for a session's messages the same at every machine that has the session.
+import type { EngineRow, EngineRows, SessionRows } from "@clew/plugin-sdk/core";
+import { LOSSLESS_ENGINE_ID } from "../id.ts";
+import { patiently } from "../patiently.ts";
+import type { OwnedSession } from "../sessions/owner.ts";
+import { placeOf } from "../store/conversations.ts";
+import { numberedBy } from "../store/room.ts";
+import { type Mark, rowsBehind, sharedMessages, turnRow, turnRows } from "../store/shared-rows.ts";
+import type { Store } from "../store/store.ts";
+import { areTaken } from "../store/take-over.ts";
+import { planSharing, type Shared, sharedIn } from "./plan-sharing.ts";
+import { takeOver } from "./take-over.ts";
+
+/** What is shared of the sessions of one engine. */
+export interface Sharing {
+  /** Before work in a session: the store holds what is shared of it. Throws STORAGE_FAILED. */
+  ready(store: Store, session: OwnedSession): Promise<void>;
+  /** After it: what is new is shared, durably where the machine has the session. `turn`: its key. */
+  share(store: Store, session: OwnedSession, turn?: string): Promise<void>;
+}
+
+/** Of one opening of a session. */
+interface Opening {
+  /** Once the store holds what is shared; undefined: nobody asked, or it failed. */
+  ready: Promise<void> | undefined;
+  /** Undefined: nothing of it is stored. */
+  mark: Mark | undefined;
+  /** What is not shared yet. */
+  readonly waiting: EngineRow[];
+  /** False: another machine has it, or its numbers are taken here. */
+  isShared: boolean;
+  sharing: Promise<void>;
+}
+
+/** Sessions that stay on one machine. */
+const ALONE: Sharing = { ready: async () => {}, share: async () => {} };
+
+/** `keeps` false: the session is none of the agent's database. */
+export function createSharing(
+  rows: EngineRows | undefined,
+  keeps: (session: OwnedSession) => boolean,
+): Sharing {
+  if (rows === undefined) return ALONE;
+  const openings = new WeakMap<SessionRows, Opening>();
+  const openingOf = (session: OwnedSession) => {
+    const shared = keeps(session) ? rows.of(session, LOSSLESS_ENGINE_ID) : undefined;
+    if (shared === undefined) return undefined;
+    const opening = openings.get(shared) ?? newOpening();
+    openings.set(shared, opening);
+    return { shared, opening };
+  };
+  return {
+    async ready(store, session) {
+      numberedBy(store, rows.reserve);
+      const found = openingOf(session);
+      if (found === undefined) return;
+      const { opening } = found;
+      opening.ready ??= bringUp(store, session, found).catch((error: unknown) => {
+        opening.ready = undefined;
+        throw error;
+      });
+      await opening.ready;
+    },
+    async share(store, session, turn) {
+      const found = openingOf(session);
+      if (found === undefined || found.opening.ready === undefined) return;
+      const { shared, opening } = found;
+      await opening.ready;
+      if (!opening.isShared) return;
+      await patiently(() => note(store, session, opening));
+      if (turn !== undefined) opening.waiting.push(turnRow(turn));
+      opening.sharing = opening.sharing.catch(() => {}).then(() => send(shared, opening));
+      await opening.sharing;
+    },
+  };
+}
+
+const newOpening = (): Opening => ({
+  ...{ ready: undefined, mark: undefined, waiting: [], isShared: true },
+  sharing: Promise.resolve(),
+});
+
+/** What is new in the store waits to be shared. */
+function note(store: Store, session: OwnedSession, opening: Opening): void {
+  store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return;
+    const isSame = opening.mark?.conversation === place.conversation;
+    const { rows, mark } = rowsBehind(sql, isSame ? opening.mark! : place.conversation);
+    if (!isSame) opening.waiting.push(...turnRows(sql, place.conversation));
+    opening.waiting.push(...rows);
+    opening.mark = mark;
+  });
+}
+
+/** Others may add to it meanwhile. */
+async function send(shared: SessionRows, opening: Opening): Promise<void> {
+  const { waiting } = opening;
+  if (waiting.length === 0 || !opening.isShared) return;
+  const rows = [...waiting];
+  const outcome = await shared.store(rows);
+  if (outcome === "lost") opening.isShared = false;
+  else waiting.splice(0, rows.length);
+}
+
+async function bringUp(
+  store: Store,
+  session: OwnedSession,
+  { shared: port, opening }: { shared: SessionRows; opening: Opening },
+): Promise<void> {
+  const loaded = await port.load();
+  const shared = sharedIn(loaded);
+  const own = await patiently(() => ownRows(store, session));
+  const plan = planSharing(shared, own === undefined ? sharedIn([]) : own.shared);
+  if (plan.kind === "keep") {
+    opening.mark = own?.mark;
+    opening.waiting.push(...(own === undefined ? [] : notAmong(own.rows, { loaded, shared })));
+    return;
+  }
+  const conversation = shared.conversation!;
+  const numbers = {
+    conversation,
+    messages: [...shared.messages.keys()],
+    summaries: [...shared.summaries.keys()],
+  };
+  opening.isShared = !(await patiently(() => areTaken(store, session, numbers)));
+  if (!opening.isShared) return;
+  await takeOver(store, session, { port, plan, shared, conversation });
+  opening.mark = (await patiently(() => ownRows(store, session)))?.mark;
+}
+
+/** Undefined: nothing of the session is stored. */
+const ownRows = (store: Store, session: OwnedSession) =>
+  store.read((sql) => {
+    const place = placeOf(sql, session);
+    if (place === undefined) return undefined;
+    const { conversation } = place;
+    const { rows: behind, mark } = rowsBehind(sql, conversation);
+    const rows = [...behind, ...turnRows(sql, conversation)];
+    const shared = { ...sharedIn(rows), messages: sharedMessages(sql, conversation) };
+    return { rows, mark, shared };
+  });
+
+/** Pure. What is to be shared besides what is. */
+function notAmong(
+  rows: readonly EngineRow[],
+  { loaded, shared }: { loaded: readonly EngineRow[]; shared: Shared },
+): EngineRow[] {
+  const known = new Map(loaded.map((row) => [`${row.kind} ${row.key}`, row.body]));
+  const isNew = ([seq]: readonly [number, ...unknown[]]) => !shared.messages.has(seq);
+  return rows.flatMap((row): EngineRow[] => {
+    if (row.kind === "message" && shared.messages.has(Number(row.key))) return [];
+    if (row.kind !== "told") return known.get(`${row.kind} ${row.key}`) === row.body ? [] : [row];
+    const fresh = (JSON.parse(row.body!) as [number][]).filter(isNew);
+    const [first] = fresh[0] ?? [];
+    return first === undefined
+      ? []
+      : [{ kind: "told", key: String(first), body: JSON.stringify(fresh) }];
+  });
+}

@@ -1,0 +1,109 @@
+// Keeps rows of engines in memory for several machines that have sessions one after the other.
+import {
+  type AgentMessage,
+  ContextEngineError,
+  type EngineRow,
+  type EngineRows,
+  messageId,
+  type SessionRows,
+} from "@clew/plugin-sdk/core";
+import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
+
+/** What becomes of a call: it is done, or not, or done without an answer. */
+export type Fate = "done" | "failed" | "unknown";
+
+export interface SharedSessions {
+  /** A machine that has the sessions it opened until another one opens them. */
+  machine(): EngineRows & { open(sessionId: string): void };
+  /** Adds entries to a session's transcript, on its newest branch. */
+  append(sessionId: string, messages: readonly AgentMessage[], after?: string): TranscriptEntry[];
+  /** All rows of a session. */
+  rows(sessionId: string): EngineRow[];
+  /** What happens to each call from now on. Absent: it is done. */
+  fateOf: ((call: "load" | "store" | "reserve" | "lines") => Fate) | undefined;
+  /** How many rows were stored, and how often. */
+  readonly written: { rows: number; calls: number };
+}
+
+interface Held {
+  epoch: number;
+  readonly rows: Map<string, EngineRow>;
+  readonly entries: TranscriptEntry[];
+}
+
+/** `gaps` true: numbers come in blocks, as where several machines ask for them. */
+export function shareSessions({ gaps = false } = {}): SharedSessions {
+  const sessions = new Map<string, Held>();
+  const numbers = new Map<string, number>();
+  const held = (id: string) => {
+    const found: Held = sessions.get(id) ?? { epoch: 0, rows: new Map(), entries: [] };
+    sessions.set(id, found);
+    return found;
+  };
+  const written = { rows: 0, calls: 0 };
+  async function call<Answer>(
+    kind: "load" | "store" | "reserve" | "lines",
+    work: () => Answer,
+  ): Promise<Answer> {
+    await Promise.resolve();
+    const fate = shared.fateOf?.(kind) ?? "done";
+    const answer = fate === "failed" ? undefined : work();
+    if (fate !== "done") throw new ContextEngineError("STORAGE_FAILED", `${kind}: ${fate}`);
+    return answer as Answer;
+  }
+  const shared: SharedSessions = {
+    fateOf: undefined,
+    written,
+    rows: (id) => [...held(id).rows.values()].filter(({ body }) => body !== null),
+    append(id, messages, after) {
+      const { entries } = held(id);
+      let parentId: string | null = after ?? entries.at(-1)?.id ?? null;
+      const added = messages.map((message) => {
+        const given = messageId(message);
+        const { id: _id, ...said } = message as AgentMessage & { id?: string };
+        const entry = {
+          ...{ type: "message", id: given ?? `n${entries.length}`, parentId },
+          ...{ timestamp: new Date(0).toISOString(), message: said },
+        } as TranscriptEntry;
+        parentId = entry.id;
+        entries.push(entry);
+        return entry;
+      });
+      return added;
+    },
+    machine() {
+      const open = new Map<string, SessionRows>();
+      return {
+        open(id) {
+          const session = held(id);
+          const epoch = ++session.epoch;
+          const isOwn = () => held(id).epoch === epoch;
+          open.set(id, {
+            load: () =>
+              call("load", () => [...held(id).rows.values()].filter(({ body }) => body !== null)),
+            store: (rows) =>
+              call("store", () => {
+                if (!isOwn()) return "lost";
+                written.calls++;
+                written.rows += rows.length;
+                for (const row of rows) session.rows.set(JSON.stringify([row.kind, row.key]), row);
+                return "stored";
+              }),
+            lines: ({ after, limit }) =>
+              call("lines", () =>
+                session.entries.slice(after, after + limit).map((entry) => JSON.stringify(entry)),
+              ),
+          });
+        },
+        of: ({ sessionId }) => open.get(sessionId),
+        reserve: (kind, { count, above }) =>
+          call("reserve", () => {
+            const first = gaps ? Math.max(numbers.get(kind) ?? 1, above + 1) : above + 1;
+            numbers.set(kind, first + count);
+            return first;
+          }),
+      };
+    },
+  };
+  return shared;
+}
