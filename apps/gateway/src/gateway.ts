@@ -208,7 +208,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { environment, loaded, log, plugins } = options;
   const { home } = environment;
   const { storage = storageAlone(options) } = options;
-  const { sessions: store, records, cluster, waiting: keptWaiting } = storage;
+  const { sessions: store, records, cluster, waiting: keptWaiting, engineRows } = storage;
   const isTalking = loaded.config.agents.defaults.subagents.enabled;
   // The tools of the host reach sessions, which the host answers.
   const sessions = () => (isTalking ? children.tools : undefined);
@@ -241,6 +241,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const mcp = createMcpSources({ config: loaded.config.mcp, environment, log });
   const host = composeHost({
     ...{ environment, loaded, log, plugins, sessions, sessionSettings, approvals, records },
+    ...(engineRows !== undefined && { engineRows }),
     editorOf: editors.placeOf,
     mcp: (session) => mcp.of(session),
     ...{ onMissingEngine: options.onMissingEngine, harnesses: options.harnesses },

@@ -137,6 +137,7 @@ export function createEngines(options: EnginesOptions): Engines {
         config: raw,
         agentDir: join(environment.home, "agents", agentId),
         workspaceDir: ofEditor?.workspace ?? ofAgent.workspace,
+        ...(options.engineRows !== undefined && { sharedRows: options.engineRows }),
       };
       const resolved = await resolveContextEngine({
         ...{ registry, context },

@@ -20,7 +20,7 @@ import type {
   TurnResult,
 } from "@clew/engine-core";
 import type { CompactionPreview } from "@clew/legacy-engine";
-import type { ContextEngineFactory, ContextEngineInfo } from "@clew/plugin-sdk/core";
+import type { ContextEngineFactory, ContextEngineInfo, EngineRows } from "@clew/plugin-sdk/core";
 import type { ContextSizeInput, ModelCall, ModelRef, StreamEvent } from "@clew/plugin-sdk/host";
 import type { TranscriptEntry } from "@clew/plugin-sdk/transcript";
 import type { Approvals } from "../approvals/queue.ts";
@@ -55,6 +55,8 @@ export interface HostOptions {
   log: LogPort;
   /** Already loaded; absent = none. */
   plugins?: PluginHost | undefined;
+  /** What engines keep beside sessions that other machines may have next. Absent: none may. */
+  engineRows?: EngineRows | undefined;
   /** The folder whose agents have the turn reports. Absent: the home. */
   records?: string | undefined;
   /** What tools reach of other sessions. Absent: none of them is offered. */

@@ -50,6 +50,7 @@ async function inPostgres(
   const { portsOfHome } = await import("./postgres/ports.ts");
   const { createPostgresSearch } = await import("./postgres/search.ts");
   const { keepIndexed } = await import("./postgres/keep-indexed.ts");
+  const { createEngineRows } = await import("./postgres/engine-rows.ts");
   const { createWaitingRows } = await import("./postgres/waiting-rows.ts");
   const homeId = await idOfHome(home);
   const given = { url, ports: portsOfHome(homeId) };
@@ -80,11 +81,12 @@ async function inPostgres(
   const inbox = waiting.shared;
   const indexing = keepIndexed({ indexNext: store.indexNext });
   const { onTurnEnd } = indexing;
+  const engineRows = createEngineRows(store);
   return {
     sessions: createPostgresSessions({
-      ...{ store, copies, homeId, reportBytes, inbox, onTurnEnd },
+      ...{ store, copies, homeId, reportBytes, inbox, engineRows, onTurnEnd },
     }),
-    ...{ search: createPostgresSearch(store), records: copies, waiting, counts },
+    ...{ search: createPostgresSearch(store), records: copies, waiting, engineRows, counts },
     cluster: {
       address: own,
       alive: store.alive,

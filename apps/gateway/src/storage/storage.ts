@@ -1,4 +1,6 @@
 // What a gateway knows of where its sessions are kept.
+
+import type { EngineRows } from "@clew/plugin-sdk/core";
 import type { Series } from "../metrics/series.ts";
 import type { SessionSearch } from "../sessions/search/session-search.ts";
 import type { SessionStore } from "../sessions/store.ts";
@@ -18,6 +20,8 @@ export interface Storage {
   readonly waiting?: WaitingStore & { readonly shared: SharedWaiting };
   /** What was asked of where sessions are. Undefined: that is not counted. */
   readonly counts?: Series;
+  /** What engines keep beside sessions. Undefined: what they have of a session stays with them. */
+  readonly engineRows?: EngineRows;
   /** Undefined: sessions are in files of the home, which no other gateway has. */
   readonly cluster?: StorageCluster;
 }

@@ -88,7 +88,7 @@ export async function killGatewaysOverHttp(
       const killedAt = performance.now();
       await once(place.child, "exit");
       noted.push(noteTakeover(place, places, killedAt, result));
-      place.child = await start(plan, place);
+      place.child = await startAgain(plan, place);
       plan.onKill?.(kill + 1);
     }
     await Promise.race([after(plan.killEveryMs), talking]);
@@ -140,10 +140,11 @@ export async function startPlace(plan: GatewayPlan): Promise<Place> {
   };
   const config = { ...plan.config, storage, door: { enabled: false }, gateway: { port } };
   await writeFile(join(home, "clew.json"), JSON.stringify(config));
-  return { port, home, child: await start(plan, { home }) };
+  return { port, home, child: await startAgain(plan, { home }) };
 }
 
-async function start(
+/** The gateway of a home, once it answers. */
+export async function startAgain(
   { command = FROM_SOURCES, env = {} }: GatewayPlan,
   { home }: Pick<Place, "home">,
 ): Promise<ChildProcess> {
@@ -188,12 +189,17 @@ async function talk(
 }
 
 /** Under its own name, so that it is said once however often it is sent. */
-export async function isSaid(port: number, session: string, text: string): Promise<boolean> {
+export async function isSaid(
+  port: number,
+  session: string,
+  text: string,
+  idempotencyKey = text,
+): Promise<boolean> {
   try {
     const response = await fetch(`http://127.0.0.1:${port}/api/sessions/${session}/messages`, {
       method: "POST",
       headers: { "content-type": "application/json", connection: "close" },
-      body: JSON.stringify({ text, idempotencyKey: text }),
+      body: JSON.stringify({ text, idempotencyKey }),
     });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();

@@ -71,7 +71,9 @@ async function makeEngine(
   engineId: string,
   context: EngineFactoryContext | undefined,
 ): Promise<ContextEngine> {
-  const made = (await peer.call("make", { engineId, context })) as
+  // Functions stay where they are: an engine of another process keeps what it has.
+  const { sharedRows: _here, ...rest } = context ?? {};
+  const made = (await peer.call("make", { engineId, context: context && rest })) as
     | MadeEngine
     | { product: unknown };
   if ("product" in made) return made.product as ContextEngine;

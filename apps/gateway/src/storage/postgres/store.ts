@@ -22,6 +22,7 @@ import { createKeyedQueue } from "../../sessions/queues.ts";
 import { readBranch, readPage } from "../../sessions/read-transcript.ts";
 import { removeFiles } from "../../sessions/remove-session.ts";
 import type { SessionStore } from "../../sessions/store.ts";
+import type { OpenEngineRows } from "./engine-rows.ts";
 import { followLog } from "./follow-log.ts";
 import { followReports } from "./follow-reports.ts";
 import { followKeptReports, forgetKeptReports } from "./kept-reports.ts";
@@ -37,6 +38,8 @@ export interface PostgresSessionsOptions {
   homeId: string;
   /** Of one session's reports. */
   reportBytes: number;
+  /** Told of each session that is opened for writing. Absent: nobody is. */
+  engineRows?: Pick<OpenEngineRows, "opened">;
   /** Messages that wait. Absent: it only reads. */
   inbox?: StoredSessionParts["inbox"];
   /** Told of every step that ends a turn. Absent: nobody is. */
@@ -51,7 +54,7 @@ type Followed = Pick<
 
 /** Keys may be short names; they are of the agent "main" then. */
 export function createPostgresSessions(options: PostgresSessionsOptions): SessionStore {
-  const { store, copies, reportBytes, inbox = NO_INBOX } = options;
+  const { store, copies, reportBytes, engineRows, inbox = NO_INBOX } = options;
   const ofHome = engineOfHome(options.homeId);
   const { enqueue } = createKeyedQueue();
   /** Ids of transcripts whose copies this process writes. */
@@ -112,6 +115,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
           ...(newId !== undefined && { newId }),
         });
         open.add(session.sessionId);
+        const shut = engineRows?.opened(log);
         let isBroken = false;
         const opened = storedSession({
           ...{ log: toldOf(log, options.onTurnEnd), copy, header, ofHome, inbox, now },
@@ -123,6 +127,7 @@ export function createPostgresSessions(options: PostgresSessionsOptions): Sessio
           // What it lacks, or has too much, nobody knows: the next opening makes it anew.
           if (isBroken) await rm(sessionFile, { force: true });
           open.delete(session.sessionId);
+          shut?.();
         });
       } catch (error) {
         await log.close();

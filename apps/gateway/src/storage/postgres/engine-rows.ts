@@ -1,0 +1,41 @@
+// Gives engines what they keep beside the sessions that this gateway has open.
+import type { DeliveryLedger } from "@clew/engine-core";
+import type { EngineRows, SessionRows } from "@clew/plugin-sdk/core";
+import type { PostgresStore, SessionLog } from "@clew/store-postgres";
+
+type Log = SessionLog<DeliveryLedger>;
+
+export interface OpenEngineRows extends EngineRows {
+  /** A session was opened; gives what is called when it is not open any more. */
+  opened(log: Log): () => void;
+}
+
+/** Each opening has its own: what an engine knows of one says nothing of the next. */
+export function createEngineRows(
+  store: Pick<PostgresStore<DeliveryLedger>, "log" | "reserveNumbers">,
+): OpenEngineRows {
+  const open = new Map<string, { log: Log; ofEngines: Map<string, SessionRows> }>();
+  const rowsOf = (log: Log, engineId: string): SessionRows => ({
+    load: () => log.rowsOf(engineId),
+    store: (rows) => log.storeRows(engineId, rows),
+    lines: async (part) => (await store.log(log.session, part)).map(({ body }) => body),
+  });
+  return {
+    opened(log) {
+      const { sessionId } = log.session;
+      const opening = { log, ofEngines: new Map<string, SessionRows>() };
+      open.set(sessionId, opening);
+      return () => {
+        if (open.get(sessionId) === opening) open.delete(sessionId);
+      };
+    },
+    of({ sessionId }, engineId) {
+      const opening = open.get(sessionId);
+      if (opening === undefined) return undefined;
+      const rows = opening.ofEngines.get(engineId) ?? rowsOf(opening.log, engineId);
+      opening.ofEngines.set(engineId, rows);
+      return rows;
+    },
+    reserve: (kind, numbers) => store.reserveNumbers(kind, numbers),
+  };
+}
