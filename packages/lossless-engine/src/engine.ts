@@ -167,7 +167,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       await refill.ifMovedAway(store, told.session);
       await sharing.ready(store, told.session);
       const outcome = await storeTold(store, { ...told, messages, before });
-      await asFarAsPossible(() => sharing.share(store, told.session, told.advancementKey));
+      await sharing.share(store, told.session, { turn: told.advancementKey });
       await asFarAsPossible(() => catchUpAPiece(store));
       return outcome;
     });
@@ -207,7 +207,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
           return importFile(store, { session, path });
         });
         if (outcome.reason === undefined) refill.note(store, session, path);
-        await asFarAsPossible(() => sharing.share(store, session));
+        await sharing.share(store, session);
         return outcome;
       });
       const { imported = 0, reason } = read ?? {};
@@ -228,7 +228,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       const boundMs = isBehindReply === true ? undefined : FOREGROUND_MS;
       await catchUpInBackground(store, { boundMs, signal });
       await asFarAsPossible(() => sharing.ready(store, session));
-      const share = () => asFarAsPossible(() => sharing.share(store, session));
+      const share = () => sharing.share(store, session);
       if (listsPast) {
         const mayAsk = summaries === "model" && isBehindReply === true;
         const complete = mayAsk ? llm?.complete : undefined;
@@ -295,7 +295,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
       budgets.asked(session, tokenBudget);
       const view = await viewOf(store, viewRequest({ ...params, messages }));
       // What a model is shown another machine can show, too.
-      await asFarAsPossible(() => sharing.share(store, session));
+      await sharing.share(store, session, { mayWait: true });
       let isBehind = false;
       if (view.record === null)
         await asFarAsPossible(async () => {
@@ -354,7 +354,7 @@ export function engineOn(stores: Stores, parts: EngineSettings & EngineParts = {
         isOverflow: force === true && compactionTarget !== "threshold",
         signal,
       });
-      await asFarAsPossible(() => sharing.share(store, session));
+      await sharing.share(store, session);
       return tellFocus(compacted, params.customInstructions);
     },
 

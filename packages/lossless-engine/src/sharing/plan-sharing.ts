@@ -26,7 +26,9 @@ export function sharedIn(rows: readonly EngineRow[]): Shared {
     .flat()
     .map(([seq, name, turn, flags]): SharedMessage => ({ seq, name, turn, flags }));
   const messages = new Map(told.map((each) => [each.seq, each]));
-  for (const each of of("message") as SharedMessage[]) messages.set(each.seq, each);
+  for (const each of of("message") as (SharedMessage & { isGone?: true })[])
+    if (each.isGone) messages.delete(each.seq);
+    else messages.set(each.seq, each);
   const cuts = new Map(
     (of("cut") as Record<string, unknown>[]).map((cut) => [String(cut.name), cut]),
   );
@@ -73,7 +75,7 @@ export function planSharing(shared: Shared, own: Shared): SharingPlan {
   if (own.conversation !== shared.conversation) return { kind: "anew", missing: all };
   const missing = all.filter((each) => !isSamePlace(each, own.messages.get(each.seq)));
   if (missing.length === 0 && holdsGraph(shared, own)) return { kind: "keep" };
-  const last = Math.max(0, ...own.messages.keys());
+  const last = [...own.messages.keys()].reduce((one, other) => Math.max(one, other), 0);
   const hasOthers = [...own.messages.keys()].some((seq) => !shared.messages.has(seq));
   const isBehind = missing.every(({ seq }) => seq > last);
   return hasOthers || !isBehind ? { kind: "anew", missing: all } : { kind: "append", missing };

@@ -1,11 +1,18 @@
 // Keeps what stands for a session's messages the same at every machine that has the session.
 import type { EngineRow, EngineRows, SessionRows } from "@clew/plugin-sdk/core";
 import { LOSSLESS_ENGINE_ID } from "../id.ts";
-import { patiently } from "../patiently.ts";
+import { asFarAsPossible, patiently } from "../patiently.ts";
 import type { OwnedSession } from "../sessions/owner.ts";
 import { placeOf } from "../store/conversations.ts";
 import { numberedBy } from "../store/room.ts";
-import { type Mark, rowsBehind, sharedMessages, turnRow, turnRows } from "../store/shared-rows.ts";
+import {
+  goneRow,
+  type Mark,
+  rowsBehind,
+  sharedMessages,
+  turnRow,
+  turnRows,
+} from "../store/shared-rows.ts";
 import type { Store } from "../store/store.ts";
 import { areTaken } from "../store/take-over.ts";
 import { planSharing, type Shared, sharedIn } from "./plan-sharing.ts";
@@ -15,12 +22,26 @@ import { takeOver } from "./take-over.ts";
 export interface Sharing {
   /** Before work in a session: the store holds what is shared of it. Throws STORAGE_FAILED. */
   ready(store: Store, session: OwnedSession): Promise<void>;
-  /** After it: what is new is shared, durably where the machine has the session. `turn`: its key. */
-  share(store: Store, session: OwnedSession, turn?: string): Promise<void>;
+  /**
+   * After it: what is new is shared, durably where the machine has the session. What cannot be
+   * shared now is with the next that is.
+   */
+  share(store: Store, session: OwnedSession, what?: SharedWork): Promise<void>;
+}
+
+/** What is shared after some work. */
+export interface SharedWork {
+  /** Key of the turn that was stored. Absent: none has one. */
+  readonly turn?: string | undefined;
+  /** True: where nothing but messages is new, it waits for what comes next. Absent: false. */
+  readonly mayWait?: boolean;
 }
 
 /** Of one opening of a session. */
 interface Opening {
+  readonly store: Store;
+  /** The database that is up to date. */
+  readonly file: string;
   /** Once the store holds what is shared; undefined: nobody asked, or it failed. */
   ready: Promise<void> | undefined;
   /** Undefined: nothing of it is stored. */
@@ -41,18 +62,20 @@ export function createSharing(
   keeps: (session: OwnedSession) => boolean,
 ): Sharing {
   if (rows === undefined) return ALONE;
-  const openings = new WeakMap<SessionRows, Opening>();
-  const openingOf = (session: OwnedSession) => {
+  const openingOf = (store: Store, session: OwnedSession) => {
     const shared = keeps(session) ? rows.of(session, LOSSLESS_ENGINE_ID) : undefined;
     if (shared === undefined) return undefined;
-    const opening = openings.get(shared) ?? newOpening();
+    const file = store.fileInUse();
+    const known = openings.get(shared);
+    const isSame = known?.store === store && known.file === file;
+    const opening = isSame ? known : newOpening(store, file);
     openings.set(shared, opening);
     return { shared, opening };
   };
   return {
     async ready(store, session) {
       numberedBy(store, rows.reserve);
-      const found = openingOf(session);
+      const found = openingOf(store, session);
       if (found === undefined) return;
       const { opening } = found;
       opening.ready ??= bringUp(store, session, found).catch((error: unknown) => {
@@ -61,22 +84,30 @@ export function createSharing(
       });
       await opening.ready;
     },
-    async share(store, session, turn) {
-      const found = openingOf(session);
-      if (found === undefined || found.opening.ready === undefined) return;
-      const { shared, opening } = found;
-      await opening.ready;
-      if (!opening.isShared) return;
-      await patiently(() => note(store, session, opening));
-      if (turn !== undefined) opening.waiting.push(turnRow(turn));
-      opening.sharing = opening.sharing.catch(() => {}).then(() => send(shared, opening));
-      await opening.sharing;
-    },
+    share: (store, session, { turn, mayWait = false } = {}) =>
+      asFarAsPossible(async () => {
+        const found = openingOf(store, session);
+        if (found?.opening.ready === undefined) return;
+        const { shared, opening } = found;
+        await opening.ready;
+        if (!opening.isShared) return;
+        await patiently(() => note(store, session, opening));
+        if (turn !== undefined) opening.waiting.push(turnRow(turn));
+        if (mayWait && opening.waiting.every(({ kind }) => WAITING.has(kind))) return;
+        opening.sharing = opening.sharing.catch(() => {}).then(() => send(shared, opening));
+        await opening.sharing;
+      }),
   };
 }
 
-const newOpening = (): Opening => ({
-  ...{ ready: undefined, mark: undefined, waiting: [], isShared: true },
+/** Engines come and go while a session is open. */
+const openings = new WeakMap<SessionRows, Opening>();
+
+/** Kinds of rows that a view shows nothing of. */
+const WAITING: ReadonlySet<string> = new Set(["place", "told", "message", "turn"]);
+
+const newOpening = (store: Store, file: string): Opening => ({
+  ...{ store, file, ready: undefined, mark: undefined, waiting: [], isShared: true },
   sharing: Promise.resolve(),
 });
 
@@ -125,7 +156,8 @@ async function bringUp(
   };
   opening.isShared = !(await patiently(() => areTaken(store, session, numbers)));
   if (!opening.isShared) return;
-  await takeOver(store, session, { port, plan, shared, conversation });
+  const gone = await takeOver(store, session, { port, plan, shared, conversation });
+  opening.waiting.push(...gone.map(({ seq }) => goneRow(seq)));
   opening.mark = (await patiently(() => ownRows(store, session)))?.mark;
 }
 

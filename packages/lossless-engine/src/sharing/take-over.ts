@@ -21,7 +21,7 @@ const LINES = 500;
 /** Messages that are stored in one transaction: few enough to keep nobody waiting. */
 const BATCH = 32;
 
-/** Ended in the middle, it is begun again with the next opening. */
+/** Ended in the middle, it is begun again with the next opening. Messages that nobody tells. */
 export async function takeOver(
   store: Store,
   session: OwnedSession,
@@ -36,7 +36,7 @@ export async function takeOver(
     shared: Shared;
     conversation: number;
   },
-): Promise<void> {
+): Promise<readonly SharedMessage[]> {
   const told = await messagesOf(port, plan.missing);
   if (plan.kind === "anew") await patiently(() => emptyConversation(store, session, conversation));
   const placed = plan.missing.flatMap(({ message, ...place }): PlacedMessage[] => {
@@ -51,6 +51,8 @@ export async function takeOver(
   const { cuts, ledger, turns } = shared;
   const graph = { summaries: [...shared.summaries.values()], cuts, ledger, turns };
   await patiently(() => replaceGraph(store, conversation, graph));
+  const there = new Set(placed.map(({ seq }) => seq));
+  return plan.missing.filter(({ seq }) => !there.has(seq));
 }
 
 /** By name, those that the transcript tells. */

@@ -17,6 +17,8 @@ interface Block {
 interface Supply {
   readonly reserve: ReserveNumbers;
   readonly blocks: Map<Numbered, Block>;
+  /** Which file they are for. */
+  file: string;
 }
 
 /** Of databases whose sessions move between machines; of all others nobody asks. */
@@ -24,12 +26,12 @@ const supplies = new WeakMap<Store, Supply>();
 
 /** From now on the numbers of new rows are asked for. */
 export function numberedBy(store: Store, reserve: ReserveNumbers): void {
-  if (!supplies.has(store)) supplies.set(store, { reserve, blocks: new Map() });
+  if (!supplies.has(store)) supplies.set(store, { reserve, blocks: new Map(), file: "" });
 }
 
 /** At once, so that an answer is not waited for with every message. */
 const AT_ONCE: Readonly<Record<Numbered, number>> = {
-  ...{ message: 1024, summary: 256, conversation: 8 },
+  ...{ message: 256, summary: 64, conversation: 4 },
 };
 /** Others may add rows between a look and what it is for. */
 const SPARE: Readonly<Record<Numbered, number>> = { message: 64, summary: 16, conversation: 2 };
@@ -40,11 +42,11 @@ export function roomFor(store: Store, messages: number): Promise<void> | undefin
   return supply && makeRoom(store, supply, messages);
 }
 
-async function makeRoom(
-  store: Store,
-  { reserve, blocks }: Supply,
-  messages: number,
-): Promise<void> {
+async function makeRoom(store: Store, supply: Supply, messages: number): Promise<void> {
+  const { reserve, blocks } = supply;
+  // One that was moved away may have used more of them than the one in its place tells.
+  if (supply.file !== store.fileInUse()) blocks.clear();
+  supply.file = store.fileInUse();
   for (const kind of ["conversation", "message", "summary"] as const) {
     const needed = (kind === "message" ? messages : 1) + SPARE[kind];
     const above = store.read((sql) => lastNumber(sql, kind));

@@ -1,6 +1,7 @@
 // Reads what the database knows of a conversation and its transcript does not say.
 import { hash } from "node:crypto";
 import type { AgentMessage, EngineRow } from "@clew/plugin-sdk/core";
+import { isNameless } from "../messages/name.ts";
 import { FLAGS, messageOf } from "./rows.ts";
 import type { Sql } from "./sql.ts";
 
@@ -72,20 +73,20 @@ export const turnRows = (sql: Sql, conversation: number): EngineRow[] =>
     .map(({ key }) => turnRow(String(key)));
 
 function messagesBehind(sql: Sql, { conversation, seq, change }: Mark) {
-  const fresh = sql("SELECT * FROM message WHERE conversation = ? AND seq > ? ORDER BY seq").all(
-    ...[conversation, seq],
-  );
+  const fresh = sql(`
+    SELECT seq, id, turn, flags FROM message WHERE conversation = ? AND seq > ? ORDER BY seq
+  `).all(conversation, seq);
   // The newest change is the last of the table; few of them are of this conversation.
   const newest = Number(sql("SELECT coalesce(max(id), 0) AS id FROM change").get()?.id);
   const changed =
     newest === change
       ? []
       : sql(`
-          SELECT * FROM message WHERE seq IN (
+          SELECT seq, id, turn, flags FROM message WHERE seq IN (
             SELECT message FROM change WHERE id > ? AND conversation = ? AND message <= ?
           ) ORDER BY seq
         `).all(change, conversation, seq);
-  const isApart = (row: Record<string, unknown>) => (Number(row.flags) & FLAGS.seen) !== 0;
+  const isApart = ({ id }: Record<string, unknown>) => isNameless(String(id));
   const told = fresh.filter((row) => !isApart(row)).map((row) => placeOf(row));
   const pieces = Array.from({ length: Math.ceil(told.length / IN_A_ROW) }, (_, at) =>
     told.slice(at * IN_A_ROW, (at + 1) * IN_A_ROW),
@@ -105,9 +106,16 @@ const placeOf = ({ seq, id, turn, flags }: Record<string, unknown>) =>
 
 function messageRow(sql: Sql, row: Record<string, unknown>): EngineRow {
   const [seq, name, turn, flags] = placeOf(row);
-  const message = (flags & FLAGS.seen) === 0 ? {} : { message: messageOf(sql, row).message };
-  return rowOf("message", String(seq), { seq, name, turn, flags, ...message });
+  const place = { seq, name, turn, flags };
+  // Whoever gave it an id has it in a transcript.
+  const told = isNameless(name) ? sql("SELECT * FROM message WHERE seq = ?").get(seq) : undefined;
+  const message = told === undefined ? {} : { message: messageOf(sql, told).message };
+  return rowOf("message", String(seq), { ...place, ...message });
 }
+
+/** Of a message that nobody can tell any more. */
+export const goneRow = (seq: number): EngineRow =>
+  rowOf("message", String(seq), { seq, isGone: true });
 
 function summariesBehind(sql: Sql, { conversation, frontier, summaries }: Mark) {
   const now = sql(`
