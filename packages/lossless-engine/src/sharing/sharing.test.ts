@@ -4,8 +4,11 @@ import { withMessageId } from "@clew/plugin-sdk/transcript";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { verifyStore } from "../audit/verify.ts";
+import type { Store } from "../store/store.ts";
 import { behindReply, type Machine, seenOf, startMachine } from "../testing/machine.ts";
 import { type Fate, type SharedSessions, shareSessions } from "../testing/shared-sessions.ts";
+import { planSharing, sharedIn } from "./plan-sharing.ts";
+import { takeOver } from "./take-over.ts";
 
 const session = { sessionId: "s1", sessionKey: "agent:main:main" };
 const other = { sessionId: "s2", sessionKey: "agent:main:other" };
@@ -29,6 +32,7 @@ class Life {
   readonly sessions: SharedSessions | undefined;
   messages: AgentMessage[] = [];
   turns = 0;
+  tokenBudget = 12_000;
   readonly calls: string[] = [];
   constructor(of: typeof session, sessions?: SharedSessions) {
     this.of = of;
@@ -45,7 +49,7 @@ class Life {
       added,
       before === 0 ? undefined : messageId(this.messages[before - 1]!),
     );
-    const budget = { tokenBudget: 12_000 };
+    const budget = { tokenBudget: this.tokenBudget };
     await engine.assemble({ ...this.of, messages: this.messages.slice(0, before + 1), ...budget });
     await engine.afterTurn?.({
       ...{ ...this.of, messages: this.messages, prePromptMessageCount: before },
@@ -225,6 +229,7 @@ describe("whatever happens to a session", () => {
         const sessions = shareSessions();
         const first = newMachine(sessions);
         const life = new Life(session, sessions);
+        life.tokenBudget = 5_000;
         let calls = 0;
         const script = async () => {
           for (let turn = 0; turn < 6; turn++) await life.turn(first.machine);
@@ -244,6 +249,7 @@ describe("whatever happens to a session", () => {
           life.messages.length,
         );
         await isWhole(second.machine);
+        if (isOver) expect(sessions.rows("s1").map(({ kind }) => kind)).toContain("cut");
         await second.machine.engine.dispose?.();
         await first.machine.engine.dispose?.();
         if (isOver) break;
@@ -255,6 +261,7 @@ describe("whatever happens to a session", () => {
       const sessions = shareSessions();
       const first = newMachine(sessions);
       const life = new Life(session, sessions);
+      life.tokenBudget = 5_000;
       let calls = 0;
       sessions.fateOf = (kind) => (kind === "store" && calls++ >= call ? "failed" : "done");
       for (let turn = 0; turn < 6; turn++) await life.turn(first.machine);
@@ -277,6 +284,93 @@ describe("whatever happens to a session", () => {
       if (isOver) break;
     }
   }, 120_000);
+});
+
+describe("taking a session over", () => {
+  async function longSession() {
+    const sessions = shareSessions({ gaps: true });
+    const first = newMachine(sessions);
+    const life = new Life(session, sessions);
+    for (let turn = 0; turn < 24; turn++) await life.turn(first.machine);
+    await life.maintain(first.machine);
+    const seen = await life.seen(first.machine);
+    return { sessions, life, seen };
+  }
+
+  it("is begun again after any of its calls failed, and shows what there is meanwhile", async () => {
+    const { sessions, life, seen } = await longSession();
+    for (let call = 0; ; call++) {
+      let calls = 0;
+      const { machine } = newMachine(sessions);
+      const view = { ...session, messages: life.messages, tokenBudget: 12_000 };
+      sessions.fateOf = () => (calls++ === call ? "failed" : "done");
+      expect((await machine.engine.assemble(view)).messages.length).toBeGreaterThan(1);
+      const isOver = calls <= call;
+      sessions.fateOf = undefined;
+      same(await life.seen(machine), seen);
+      await isWhole(machine);
+      await machine.engine.dispose?.();
+      if (isOver) break;
+    }
+  });
+
+  it("is begun again by the next process where its own was killed between two changes", async () => {
+    const { sessions, life, seen } = await longSession();
+    const before = sessions.rows("s1");
+    for (let killedAt = 0; ; killedAt++) {
+      const { rows, machine } = newMachine(sessions);
+      const store = machine.stores.ofAgent();
+      let changes = 0;
+      const killed: Store = {
+        ...store,
+        change(make) {
+          if (changes++ === killedAt) throw new Error("killed");
+          return store.change(make);
+        },
+      };
+      const shared = sharedIn(before);
+      const plan = planSharing(shared, sharedIn([])) as Parameters<typeof takeOver>[2]["plan"];
+      const port = rows.of(session, "lossless")!;
+      const request = { port, plan, shared, conversation: shared.conversation! };
+      const owned = { ...session, owner: machine.stores.owner };
+      const isOver = await takeOver(killed, owned, request).then(
+        () => true,
+        () => false,
+      );
+      await machine.engine.dispose?.();
+      rows.open("s1");
+      const again = startMachine(rows, { ...SETTINGS, agentDir: machine.agentDir });
+      same(await life.seen(again), seen);
+      await isWhole(again);
+      expect(sessions.rows("s1")).toEqual(before);
+      await again.engine.dispose?.();
+      if (isOver) break;
+    }
+  });
+
+  it("leaves alone what other sessions have, where their numbers are the same", async () => {
+    // Both machines stood alone first.
+    const [one, two] = [shareSessions(), shareSessions()];
+    const [first, second] = [newMachine(one), two.machine()];
+    second.open("s2");
+    const [mine, yours] = [new Life(session, one), new Life(other, two)];
+    const machine = startMachine(second, SETTINGS);
+    for (let turn = 0; turn < 8; turn++) {
+      await mine.turn(first.machine);
+      await yours.turn(machine);
+    }
+    const others = await yours.seen(machine);
+    await machine.engine.dispose?.();
+    const later = newMachine(one);
+    const again = startMachine(later.rows, { ...SETTINGS, agentDir: machine.agentDir });
+    const before = one.rows("s1");
+    await again.engine.ingestBatch?.({ ...session, messages: mine.messages });
+    expect(await again.engine.storedMessages(session)).toHaveLength(mine.messages.length);
+    await mine.turn(again);
+    same(await yours.seen(again), others);
+    expect(one.rows("s1")).toEqual(before);
+    await isWhole(again);
+  });
 });
 
 function newMachine(sessions: SharedSessions) {
