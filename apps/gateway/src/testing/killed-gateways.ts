@@ -115,7 +115,7 @@ async function startEnded(
     const { exitCode, signalCode } = place.child;
     if (exitCode === null && signalCode === null) continue;
     ended.push(exitCode);
-    place.child = await start(plan, place);
+    place.child = await startAgain(plan, place);
   }
 }
 
